@@ -15,7 +15,8 @@
 enum { BENCH_MOST_THREADS = 16 };
 
 typedef struct bench_options {
-    int threads[BENCH_MOST_THREADS]; /**< numbers of threads to run with, 0 at the end */
+    int threads[BENCH_MOST_THREADS]; /**< numbers of threads to run with, 0 at the end; first 0: one
+                                          run with all there are */
     const char *backend;             /**< where no list of instruction sets is run */
     const char *only;                /**< what names of cases to run begin with; NULL: all */
     int64_t n;                       /**< points of the standard case */
@@ -27,27 +28,32 @@ typedef struct bench_options {
 /** Is a case to run? */
 bool bench_wants(const bench_options *options, const char *name);
 
-/* Each verifies, then times every case, and writes an array of results, and a table to stdout.
+/** Is the backend a GPU? */
+bool bench_on_gpu(const bench_options *options);
+
+/** Is there a run number t of a case, with threads[t]? */
+bool bench_has_run(const bench_options *options, int t);
+
+/* Each verifies, then times every case, adds an array of results, and prints them to stdout.
  * @return false when an answer is wrong or a call failed; stderr says which */
 
 /** "store", how fast memory can be written, and "results" */
 bool bench_pairs(const bench_options *options, json_t *out);
 /** "results" */
 bool bench_fof(const bench_options *options, json_t *out);
-/** "results"; and "forces", of bench_force */
+/** "results", on a GPU "distributions"; and "forces", of bench_force */
 bool bench_rdf(const bench_options *options, json_t *out);
-/** "results" */
+/** "results", on a GPU "flocks", whose state stays in device memory */
 bool bench_flock(const bench_options *options, json_t *out);
 /** "results", timed alternately with the matrix product of a BLAS on as many cores, if a BLAS is
- *  installed: the environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0 */
+ *  installed: the environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0. On a GPU
+ *  "overlaps", and the product by cuBLAS, if the build has it */
 bool bench_overlap(const bench_options *options, json_t *out);
 /** "busy": small work with the default number of threads beside one thread, alone, beside processes
  *  that spin, and in several processes */
 bool bench_busy(const bench_options *options, json_t *out);
-/** "forces": pair distributions from forces, and histograms of the points without forces
- *  @param threads  numbers of threads, 0 at the end; {0}: all there are, once */
-bool bench_force(const bench_options *options, const char *backend, const int *threads,
-                 json_t *out);
+/** "forces": pair distributions from forces, and histograms of the points without forces */
+bool bench_force(const bench_options *options, json_t *out);
 
 /** Is there a GPU? Where not, stderr says so. */
 bool bench_gpu_can_run(void);
@@ -56,17 +62,10 @@ bool bench_gpu_can_run(void);
 bool bench_gpu(const bench_options *options, json_t *out);
 /** Into "results", which is open; cases are named by their set as "fof uniform" */
 bool bench_gpu_fof(const bench_options *options, json_t *out);
-/** "distributions", from points in host memory to counts there */
-bool bench_gpu_rdf(const bench_options *options, json_t *out);
-/** "overlaps", from replicas in host memory to counts there, and the product of the matrix of
- *  replicas by cuBLAS, in device memory, if the build has cuBLAS */
-bool bench_gpu_overlap(const bench_options *options, json_t *out);
 /** "waves", from points in host memory to sums there */
 bool bench_gpu_waves(const bench_options *options, json_t *out);
 /** "debye" */
 bool bench_gpu_debye(const bench_options *options, json_t *out);
-/** "flocks", whose state stays in device memory */
-bool bench_gpu_flock(const bench_options *options, json_t *out);
 
 /** Do both memories have room for n particles? @param host, device  bytes for each of them */
 bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
@@ -91,9 +90,9 @@ const char *bench_name_of(kith_precision precision);
 /** Add a result of kith to an array: "program", "version", "case", "set", "n". @return it */
 json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n);
 
-/** End it: "precision", "backend", "threads", the times, "scratch_bytes_per_particle" of its n.
- *  @return these bytes */
-double bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx, int64_t n,
-                 const harness_times *times);
+/** End a result: print it, and add "precision", "backend", "threads", the times and
+ *  "scratch_bytes_per_particle". */
+void bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx,
+               const harness_times *times);
 
 #endif

@@ -182,12 +182,7 @@ static bool time_turns(int c, bool spinning, const bench_options *options, json_
         put_integer(row, "calls", jobs[0].calls);
         put_number(row, "one_thread_seconds", times[0].median);
         put_number(row, "ratio", times[1].median / times[0].median);
-        (void)bench_end(row, KITH_DOUBLE, jobs[1].ctx, cases[c].n, &times[1]);
-        const double each = 1e3 / jobs[0].calls;
-        printf("%-6s %8lld %3d threads, %2d processes spin: %9.4f ms, one thread %9.4f ms, %5.2f\n",
-               cases[c].name, (long long)cases[c].n, kith_threads(jobs[1].ctx), n,
-               each * times[1].median, each * times[0].median, times[1].median / times[0].median);
-        fflush(stdout);
+        bench_end(row, KITH_DOUBLE, jobs[1].ctx, &times[1]);
     } else {
         fprintf(stderr, "kith_bench: %s: a call failed, or counts differ between threads\n",
                 cases[c].name);

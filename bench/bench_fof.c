@@ -99,7 +99,6 @@ bool bench_fof(const bench_options *options, json_t *out)
 {
     bool ok = true;
     json_t *const list = put_array(out, "results");
-    fof_job_print_head();
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         problem p = {0};
         if (!bench_wants(options, cases[c])) {

@@ -142,26 +142,20 @@ static bool is_right(problem *p)
 static void report(const problem *p, const harness_times *plain, const harness_times *pushed,
                    json_t *out)
 {
-    const double ratio = pushed->median / plain->median;
     json_t *const row = bench_begin(out, name, "uniform", p->points.n);
     put_integer(row, "bins", BINS);
     put_number(row, "r_max", p->options.r_max);
     put_number(row, "histogram_seconds", plain->median);
     put_number(row, "histogram_seconds_min", plain->least);
-    put_number(row, "over_histogram", ratio);
-    (void)bench_end(row, p->points.precision, p->ctx, p->points.n, pushed);
-    printf("%-6s %-7s %5d %-12s %3d %9lld: histogram %.3f ms, with forces %.3f ms: x %.2f\n", name,
-           bench_name_of(p->points.precision), BINS, kith_backend(p->ctx), kith_threads(p->ctx),
-           (long long)p->points.n, 1e3 * plain->median, 1e3 * pushed->median, ratio);
-    fflush(stdout);
+    put_number(row, "over_histogram", pushed->median / plain->median);
+    bench_end(row, p->points.precision, p->ctx, pushed);
 }
 
-static bool run(kith_precision precision, const bench_options *options, const char *backend,
-                int threads, json_t *out)
+static bool run(kith_precision precision, const bench_options *options, int threads, json_t *out)
 {
     problem p;
     harness_times times[2];
-    bool ok = problem_make(&p, precision, backend, threads, options->n);
+    bool ok = problem_make(&p, precision, options->backend, threads, options->n);
     if (!ok) {
         fprintf(stderr, "kith_bench: %s: %s\n", name, kith_message(NULL));
     } else if (!is_right(&p)) {
@@ -176,16 +170,13 @@ static bool run(kith_precision precision, const bench_options *options, const ch
     return ok;
 }
 
-bool bench_force(const bench_options *options, const char *backend, const int *threads, json_t *out)
+bool bench_force(const bench_options *options, json_t *out)
 {
     bool ok = true;
     json_t *const list = put_array(out, "forces");
-    for (int t = 0; bench_wants(options, name); t++) {
-        ok = ok && run(KITH_FLOAT, options, backend, threads[t], list) &&
-             run(KITH_DOUBLE, options, backend, threads[t], list);
-        if (!ok || !threads[t] || !threads[t + 1]) {
-            break;
-        }
+    for (int t = 0; ok && bench_has_run(options, t) && bench_wants(options, name); t++) {
+        ok = run(KITH_FLOAT, options, options->threads[t], list) &&
+             run(KITH_DOUBLE, options, options->threads[t], list);
     }
     return ok;
 }

@@ -325,20 +325,6 @@ static bool describe_gpu(const bench_options *options, json_t *out, double *stor
     return *store_rate > 0;
 }
 
-static void report(const bench_result *r, const harness_times *queued, json_t *out)
-{
-    json_t *const row = bench_result_write(out, r);
-    put_bool(row, "unordered", r->list.unordered);
-    put_number(row, "device_seconds", queued->median);
-    put_number(row, "device_seconds_min", queued->least);
-    put_number(row, "device_seconds_max", queued->most);
-    const double scratch = bench_end(row, r->precision, r->ctx, r->n, &r->times);
-    printf("%-24s %9lld %11lld %9.3f %9.3f %9.3f %9.3f %10.0f %7.1f\n", r->name, (long long)r->n,
-           (long long)r->pairs, 1e3 * r->times.median, 1e3 * r->times.least, 1e3 * queued->median,
-           1e3 * queued->least, 1e-6 * bench_result_rate(r), scratch);
-    fflush(stdout);
-}
-
 static bool run(const gpu_case *c, problem *p, const bench_options *options, double store_rate,
                 json_t *out)
 {
@@ -358,18 +344,18 @@ static bool run(const gpu_case *c, problem *p, const bench_options *options, dou
         return false;
     }
     times.first = first;
-    report(&(bench_result){.name = c->name,
-                           .set = c->set,
-                           .ctx = p->gpu,
-                           .n = p->n,
-                           .cutoff = p->cutoff,
-                           .precision = c->precision,
-                           .periodic = c->periodic,
-                           .list = p->options,
-                           .pairs = p->list.n,
-                           .times = times,
-                           .store_rate = store_rate},
-           &queued, out);
+    bench_result_write(out, &(bench_result){.name = c->name,
+                                            .set = c->set,
+                                            .ctx = p->gpu,
+                                            .n = p->n,
+                                            .cutoff = p->cutoff,
+                                            .precision = c->precision,
+                                            .periodic = c->periodic,
+                                            .list = p->options,
+                                            .pairs = p->list.n,
+                                            .times = times,
+                                            .queued = &queued,
+                                            .store_rate = store_rate});
     return true;
 }
 
@@ -380,8 +366,10 @@ bool bench_gpu(const bench_options *options, json_t *out)
         return false;
     }
     bool ok = true;
-    printf("%-24s %9s %11s %9s %9s %9s %9s %10s %7s\n", "case", "n", "pairs", "fill ms", "least",
-           "queued ms", "least", "M half/s", "B/point");
+    bench_options shared = *options; /* of questions whose cases are those of the CPU */
+    shared.backend = "cuda";
+    shared.threads[0] = 0;
+    shared.threads[1] = 0;
     json_t *const list = put_array(out, "results");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         problem p;
@@ -396,10 +384,9 @@ bool bench_gpu(const bench_options *options, json_t *out)
         problem_free(&p);
     }
     ok = bench_gpu_fof(options, list) && ok;
-    ok = bench_gpu_rdf(options, out) && ok;
-    ok = bench_force(options, "cuda", (const int[]){0}, out) && ok;
-    ok = bench_gpu_overlap(options, out) && ok;
+    ok = bench_rdf(&shared, out) && ok;
+    ok = bench_overlap(&shared, out) && ok;
     ok = bench_gpu_waves(options, out) && ok;
     ok = bench_gpu_debye(options, out) && ok;
-    return bench_gpu_flock(options, out) && ok;
+    return bench_flock(&shared, out) && ok;
 }

@@ -182,17 +182,13 @@ static bool run(const char *set, int64_t n, const bench_options *options, json_t
 
 bool bench_gpu_fof(const bench_options *options, json_t *out)
 {
-    bool ok = true, headed = false;
+    bool ok = true;
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         const int64_t n = options->n * cases[c].times;
         char name[64];
         snprintf(name, sizeof name, "fof %s", cases[c].set);
         if (!bench_wants(options, name)) {
             continue;
-        }
-        if (!headed) {
-            fof_job_print_head();
-            headed = true;
         }
         if (n <= INT32_MAX - 64 && bench_gpu_has_room(n, HOST_BYTES, DEVICE_BYTES)) {
             ok = run(cases[c].set, n, options, out);

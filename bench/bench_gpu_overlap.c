@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps on a GPU: a tenth as many replicas as the standard case has points, of 1,024 numbers
- * each, by the host's clock. cuBLAS multiplies the whole matrix in blocks that stay on the device
- * and are overwritten; its numbers are there already.
+ * The product of the matrix of replicas by cuBLAS, in blocks that stay in device memory and are
+ * overwritten. The replicas are copied there before they are timed.
  */
 #include "bench.h"
 #include "overlap_job.h"
@@ -11,8 +10,6 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #endif
-
-enum { PART = 10 };
 
 #ifdef KITH_HAVE_CUBLAS
 enum { BLOCK = 16384 };
@@ -51,7 +48,7 @@ static bool multiply(void *user)
     return cudaDeviceSynchronize() == cudaSuccess && ok;
 }
 
-static bool time_product(const overlap_job *job, double least, harness_times *all)
+bool bench_gpu_product(const overlap_job *job, double least, harness_times *all)
 {
     const size_t number = (size_t)job->form->precision;
     const size_t bytes = (size_t)(job->replicas.n * job->replicas.dim) * number;
@@ -72,7 +69,7 @@ static bool time_product(const overlap_job *job, double least, harness_times *al
     return ok;
 }
 #else
-static bool time_product(const overlap_job *job, double least, harness_times *all)
+bool bench_gpu_product(const overlap_job *job, double least, harness_times *all)
 {
     (void)job;
     (void)least;
@@ -80,31 +77,3 @@ static bool time_product(const overlap_job *job, double least, harness_times *al
     return true;
 }
 #endif
-
-static bool run(const overlap_form *form, const bench_options *options, json_t *out)
-{
-    overlap_job job;
-    harness_times times, all = {0};
-    bool ok = overlap_job_make(&job, form, options->n / PART, "cuda", 0) &&
-              overlap_job_is_right(&job);
-    ok = ok && harness_time(overlap_job_count, &job, options->least_seconds, &times) &&
-         (form->spins || time_product(&job, options->least_seconds, &all));
-    if (ok) {
-        overlap_job_report(&job, &times, &all, "cuBLAS", out);
-    }
-    overlap_job_free(&job);
-    return ok;
-}
-
-bool bench_gpu_overlap(const bench_options *options, json_t *out)
-{
-    bool ok = true;
-    overlap_job_head();
-    json_t *const list = put_array(out, "overlaps");
-    for (int f = 0; f < OVERLAP_FORMS; f++) {
-        if (bench_wants(options, overlap_forms[f].name)) {
-            ok = run(&overlap_forms[f], options, list) && ok;
-        }
-    }
-    return ok;
-}

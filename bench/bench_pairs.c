@@ -151,26 +151,6 @@ static bool is_right(const job *j, const problem *p)
            (!(j->list.extras & KITH_DISTANCES) || are_distances(pairs, p->xyz));
 }
 
-static void report(const bench_result *r, json_t *out)
-{
-    const double bytes = bench_result_bytes(r);
-    json_t *const row = bench_result_write(out, r);
-    const double scratch = bench_end(row, r->precision, r->ctx, r->n, &r->times);
-    printf("%-19s %-12s %3d %9lld %10lld %9.4f %9.4f %9.4f %8.1f %7.2f %6.2f %7.1f\n", r->name,
-           kith_backend(r->ctx), kith_threads(r->ctx), (long long)r->n, (long long)r->pairs,
-           r->times.median, r->times.least, r->times.first, 1e-6 * bench_result_rate(r),
-           1e-9 * bytes / r->times.median, bytes / r->store_rate / r->times.median, scratch);
-    fflush(stdout);
-}
-
-static void print_head(void)
-{
-    printf("%-19s %-12s %3s %9s %10s %9s %9s %9s %8s %7s %6s %7s\n", "", "", "", "", "", "median",
-           "least", "first", "M half", "", "of", "scratch");
-    printf("%-19s %-12s %3s %9s %10s %9s %9s %9s %8s %7s %6s %7s\n", "case", "backend", "thr", "n",
-           "pairs", "s", "s", "s", "pairs/s", "GB/s", "floor", "B/point");
-}
-
 /* Every run has its own context, so that scratch is that of the case alone. */
 static bool run(const pairs_case *c, const problem *p, const bench_options *options,
                 const char *backend, int threads, double store_rate, json_t *out)
@@ -204,19 +184,18 @@ static bool run(const pairs_case *c, const problem *p, const bench_options *opti
     }
     kith_pairs_free(&j.pairs);
     if (ok && (ok = harness_time(make_list, &j, options->least_seconds, &times))) {
-        report(&(bench_result){.name = c->name,
-                               .set = c->set,
-                               .ctx = j.ctx,
-                               .n = j.points.n,
-                               .cutoff = j.cutoff,
-                               .precision = c->precision,
-                               .periodic = c->periodic,
-                               .count_only = c->count_only,
-                               .list = j.list,
-                               .pairs = j.pairs.n,
-                               .times = times,
-                               .store_rate = store_rate},
-               out);
+        bench_result_write(out, &(bench_result){.name = c->name,
+                                                .set = c->set,
+                                                .ctx = j.ctx,
+                                                .n = j.points.n,
+                                                .cutoff = j.cutoff,
+                                                .precision = c->precision,
+                                                .periodic = c->periodic,
+                                                .count_only = c->count_only,
+                                                .list = j.list,
+                                                .pairs = j.pairs.n,
+                                                .times = times,
+                                                .store_rate = store_rate});
     }
     kith_pairs_free(&j.pairs);
     kith_close(j.ctx);
@@ -252,7 +231,6 @@ bool bench_pairs(const bench_options *options, json_t *out)
         printf("%d threads store %.2f GB/s\n", options->threads[t], 1e-9 * store_rates[t]);
     }
     json_t *const list = put_array(out, "results");
-    print_head();
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         if (!bench_wants(options, cases[c].name)) {
             continue;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark of pair distributions: uniform points in the periodic cube. Short range: about 75
- * half pairs a point, by cells. All pairs: the nearest image of each, up to the corner of the box,
- * of a fiftieth of the points. Each with few bins and many, in float and double. Every histogram is
- * compared with an independent one, bin for bin, and only then timed.
+ * The benchmark of pair distributions: uniform points in the periodic cube, in host memory. Short
+ * range: about 75 half pairs a point, by cells. All pairs: the nearest image of each, up to the
+ * corner of the box; on CPU cores of a fiftieth of the points. Each with few bins and many, in
+ * float and double. Every histogram is first compared with an independent one, bin for bin: that of
+ * all pairs on a GPU for a fiftieth of the points, and then by the number of all pairs.
  */
 #include "bench.h"
 #include "verify.h"
@@ -13,28 +14,36 @@
 #include <string.h>
 
 enum { MOST_BINS = 2000, PART_OF_ALL = 50 };
-static const double standard_n = 1e6, standard_r_max = 0.033, corner = 0.86602540378443865;
+static const double standard_n = 1e6, standard_r_max = 0.033;
+static const double corner = 0.8661; /* beyond half the diagonal: every pair counts */
 
+/* The names of cases differ between devices, as files in results/ have them. */
 static const struct form {
-    const char *name;
+    const char *name[2]; /* on CPU cores, on a GPU; NULL: not timed there */
     bool all_pairs;
     kith_precision precision;
     int32_t bins;
 } forms[] = {
-    {"short", false, KITH_FLOAT, 20},     {"short", false, KITH_FLOAT, MOST_BINS},
-    {"short", false, KITH_DOUBLE, 20},    {"short", false, KITH_DOUBLE, MOST_BINS},
-    {"all", true, KITH_FLOAT, MOST_BINS}, {"all", true, KITH_DOUBLE, MOST_BINS},
+    {{"short", "rdf short 20"}, false, KITH_FLOAT, 20},
+    {{NULL, "rdf short"}, false, KITH_FLOAT, 200},
+    {{"short", "rdf short 2000"}, false, KITH_FLOAT, MOST_BINS},
+    {{"short", NULL}, false, KITH_DOUBLE, 20},
+    {{NULL, "rdf short double"}, false, KITH_DOUBLE, 200},
+    {{"short", NULL}, false, KITH_DOUBLE, MOST_BINS},
+    {{NULL, "rdf all pairs 200"}, true, KITH_FLOAT, 200},
+    {{"all", "rdf all pairs"}, true, KITH_FLOAT, MOST_BINS},
+    {{"all", "rdf all pairs double"}, true, KITH_DOUBLE, MOST_BINS},
 };
 
-/* Points, and what is right for them. */
+/* Points, and what is right for the first of them. */
 typedef struct problem {
+    const char *name;
     const struct form *form;
-    int64_t n;
+    int64_t n, checked; /* points that are timed, and whose histogram is known */
     double r_max;
     double *xyz;    /* [n][3], each a number of the precision */
     float *rounded; /* xyz rounded to float; NULL in double */
     int64_t right[MOST_BINS];
-    int64_t pairs;
 } problem;
 
 /* A frame to be counted, again and again. */
@@ -56,29 +65,29 @@ static bool find_right(problem *p)
         edge2[k] = form->precision == KITH_FLOAT ? (double)(rounded * rounded) : edge * edge;
     }
     const verify_question question = {.xyz = p->xyz,
-                                      .n = p->n,
+                                      .n = p->checked,
                                       .cutoff = p->r_max,
                                       .precision = form->precision,
                                       .periodic = true};
     const verify_bins bins = {.n = form->bins, .edge2 = edge2, .counts = p->right};
-    bool ok = true;
     if (form->all_pairs) {
         verify_nearest(&question, &bins);
-    } else {
-        ok = verify_histogram(&question, &bins);
+        return true;
     }
-    for (int32_t k = 0; k < form->bins; k++) {
-        p->pairs += p->right[k];
-    }
-    return ok;
+    return verify_histogram(&question, &bins);
 }
 
-static bool problem_make(problem *p, const struct form *form, int64_t points)
+static bool problem_make(problem *p, const struct form *form, const bench_options *options)
 {
-    const int64_t n = form->all_pairs ? points / PART_OF_ALL + 1 : points;
-    const double scale = cbrt(standard_n / (double)n);
-    *p = (problem){
-        .form = form, .n = n, .r_max = form->all_pairs ? corner : standard_r_max * scale};
+    const bool gpu = bench_on_gpu(options);
+    const int64_t part = options->n / PART_OF_ALL + 1;
+    const int64_t n = form->all_pairs && !gpu ? part : options->n;
+    *p = (problem){.name = form->name[gpu],
+                   .form = form,
+                   .n = n,
+                   .checked = form->all_pairs && part < n ? part : n,
+                   .r_max = form->all_pairs ? corner
+                                            : standard_r_max * cbrt(standard_n / (double)n)};
     p->xyz = bench_make_set("uniform", n);
     p->rounded = form->precision == KITH_FLOAT ? bench_round_points(p->xyz, n) : NULL;
     return p->xyz && (p->rounded || form->precision == KITH_DOUBLE) && find_right(p);
@@ -96,28 +105,44 @@ static bool count(void *user)
     return kith_rdf_count(j->ctx, &j->points, &j->box, &j->options, &j->histogram) == KITH_OK;
 }
 
-static void report(const problem *p, const job *j, const harness_times *times, json_t *out)
+static int64_t total(const kith_histogram *h)
 {
-    const struct form *const form = p->form;
-    const double rate = 1e-6 * (double)p->pairs / times->median;
-    json_t *const row = bench_begin(out, form->name, "uniform", p->n);
-    put_number(row, "r_max", p->r_max);
-    put_integer(row, "bins", form->bins);
-    put_bool(row, "minimum_image", form->all_pairs);
-    put_bool(row, "periodic", true);
-    put_integer(row, "counted", p->pairs);
-    put_number(row, "million_half_pairs_per_second", rate);
-    const double scratch = bench_end(row, form->precision, j->ctx, p->n, times);
-    printf("%-6s %-7s %5d %-12s %3d %9lld %11lld %9.4f %9.4f %9.4f %9.1f %7.1f\n", form->name,
-           bench_name_of(form->precision), form->bins, kith_backend(j->ctx), kith_threads(j->ctx),
-           (long long)p->n, (long long)p->pairs, times->median, times->least, times->first, rate,
-           scratch);
-    fflush(stdout);
+    int64_t sum = 0;
+    for (int64_t k = 0; k < h->bins; k++) {
+        sum += h->counts[k];
+    }
+    return sum;
 }
 
-static bool is_right(const job *j, const problem *p)
+/* Are the counts of the first points right, and then those of all? @return false: says why */
+static bool is_right(job *j, const problem *p)
 {
-    return memcmp(j->histogram.counts, p->right, (size_t)p->form->bins * sizeof *p->right) == 0;
+    j->points.n = p->checked;
+    bool ok = count(j) &&
+              memcmp(j->histogram.counts, p->right, (size_t)p->form->bins * sizeof *p->right) == 0;
+    j->points.n = p->n;
+    if (ok && p->checked < p->n) {
+        kith_histogram_free(&j->histogram);
+        ok = count(j) && total(&j->histogram) == p->n * (p->n - 1) / 2;
+    }
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s, %s, %d bins: wrong counts %s\n", p->name,
+                kith_backend(j->ctx), p->form->bins, kith_message(j->ctx));
+    }
+    return ok;
+}
+
+static void report(const problem *p, int64_t pairs, const kith_ctx *ctx, const harness_times *times,
+                   json_t *out)
+{
+    json_t *const row = bench_begin(out, p->name, "uniform", p->n);
+    put_number(row, "r_max", p->r_max);
+    put_integer(row, "bins", p->form->bins);
+    put_bool(row, "minimum_image", p->form->all_pairs);
+    put_bool(row, "periodic", true);
+    put_integer(row, "counted", pairs);
+    put_number(row, "million_half_pairs_per_second", 1e-6 * (double)pairs / times->median);
+    bench_end(row, p->form->precision, ctx, times);
 }
 
 /* Every run has its own context, so that scratch is that of the case alone. */
@@ -132,16 +157,10 @@ static bool run(const problem *p, const bench_options *options, int threads, jso
     j.options.bins = p->form->bins;
     j.options.r_max = p->r_max;
     j.options.minimum_image = p->form->all_pairs;
-    bool ok = j.ctx && count(&j);
-    if (!ok) {
-        fprintf(stderr, "kith_bench: %s: %s\n", p->form->name, kith_message(j.ctx));
-    } else if (!is_right(&j, p)) {
-        fprintf(stderr, "kith_bench: %s, %s, %d bins, %d threads: wrong counts\n", p->form->name,
-                kith_backend(j.ctx), p->form->bins, threads);
-        ok = false;
-    }
+    bool ok = j.ctx && is_right(&j, p);
+    const int64_t pairs = ok ? total(&j.histogram) : 0;
     if (ok && (ok = harness_time(count, &j, options->least_seconds, &times))) {
-        report(p, &j, &times, out);
+        report(p, pairs, j.ctx, &times, out);
     }
     kith_histogram_free(&j.histogram);
     kith_close(j.ctx);
@@ -150,28 +169,22 @@ static bool run(const problem *p, const bench_options *options, int threads, jso
 
 bool bench_rdf(const bench_options *options, json_t *out)
 {
+    const bool gpu = bench_on_gpu(options);
     bool ok = true;
-    json_t *const list = put_array(out, "results");
-    printf("%-6s %-7s %5s %-12s %3s %9s %11s %9s %9s %9s %9s %7s\n", "", "", "", "", "", "", "half",
-           "median", "least", "first", "million", "scratch");
-    printf("%-6s %-7s %5s %-12s %3s %9s %11s %9s %9s %9s %9s %7s\n", "case", "", "bins", "backend",
-           "thr", "n", "pairs", "s", "s", "s", "/s", "B/point");
+    json_t *const list = put_array(out, gpu ? "distributions" : "results");
     for (size_t f = 0; ok && f < sizeof forms / sizeof *forms; f++) {
         static problem p;
-        if (!bench_wants(options, forms[f].name)) {
+        if (!forms[f].name[gpu] || !bench_wants(options, forms[f].name[gpu])) {
             continue;
         }
-        ok = problem_make(&p, &forms[f], options->n);
+        ok = problem_make(&p, &forms[f], options);
         if (!ok) {
-            fprintf(stderr, "kith_bench: %s: no memory\n", forms[f].name);
+            fprintf(stderr, "kith_bench: %s: no memory\n", p.name);
         }
-        for (int t = 0; ok && options->threads[t]; t++) {
+        for (int t = 0; ok && bench_has_run(options, t); t++) {
             ok = run(&p, options, options->threads[t], list);
         }
         problem_free(&p);
     }
-    if (ok && bench_wants(options, "force")) {
-        ok = bench_force(options, options->backend, options->threads, out);
-    }
-    return ok;
+    return bench_force(options, out) && ok;
 }

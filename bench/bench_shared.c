@@ -17,6 +17,16 @@ bool bench_wants(const bench_options *options, const char *name)
     return wanted;
 }
 
+bool bench_on_gpu(const bench_options *options)
+{
+    return strncmp(options->backend, "cuda", 4) == 0;
+}
+
+bool bench_has_run(const bench_options *options, int t)
+{
+    return t == 0 || options->threads[t] > 0;
+}
+
 kith_ctx *bench_open(const char *backend, int threads)
 {
     return ladder_open("kith_bench", backend, threads);
@@ -81,15 +91,43 @@ json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n)
     return row;
 }
 
-double bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx, int64_t n,
-                 const harness_times *times)
+/* Print numbers, and names of what is true, of a row. */
+static void print_facts(json_t *row)
 {
-    const double scratch = (double)kith_scratch_bytes(ctx) / (double)n;
+    const char *key, *separator = "    ";
+    json_t *value;
+    json_object_foreach(row, key, value)
+    {
+        if (json_is_integer(value)) {
+            printf("%s%s %lld", separator, key, (long long)json_integer_value(value));
+        } else if (json_is_real(value)) {
+            printf("%s%s %.4g", separator, key, json_real_value(value));
+        } else if (json_is_true(value)) {
+            printf("%s%s", separator, key);
+        } else {
+            continue;
+        }
+        separator = ", ";
+    }
+    putchar('\n');
+}
+
+void bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx,
+               const harness_times *times)
+{
+    const double n = (double)json_integer_value(json_object_get(row, "n"));
+    const double scratch = (double)kith_scratch_bytes(ctx) / n;
+    printf("%s %s, %s, %s, %d threads: %.4g ms (%.4g to %.4g, first %.4g), scratch %.1f B each\n",
+           json_string_value(json_object_get(row, "case")),
+           json_string_value(json_object_get(row, "set")), bench_name_of(precision),
+           kith_backend(ctx), kith_threads(ctx), 1e3 * times->median, 1e3 * times->least,
+           1e3 * times->most, 1e3 * times->first, scratch);
+    print_facts(row);
+    fflush(stdout);
     put_text(row, "precision", bench_name_of(precision));
     put_text(row, "backend", kith_backend(ctx));
     put_integer(row, "threads", kith_threads(ctx));
     harness_write_times(row, times);
     put_number(row, "seconds_first", times->first);
     put_number(row, "scratch_bytes_per_particle", scratch);
-    return scratch;
 }

@@ -91,36 +91,17 @@ void fof_job_free(fof_job *job)
     kith_groups_free(&job->groups);
 }
 
-void fof_job_print_head(void)
-{
-    printf("%-15s %-8s %-9s %-12s %3s %9s %8s %8s %9s %9s %9s %9s %7s\n", "", "", "", "", "", "",
-           "", "", "median", "least", "first", "million", "scratch");
-    printf("%-15s %-8s %-9s %-12s %3s %9s %8s %8s %9s %9s %9s %9s %7s\n", "set", "box", "what",
-           "backend", "thr", "n", "groups", "largest", "s", "s", "s", "/s", "B/point");
-}
-
 void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json_t *out)
 {
-    const double rate = 1e-6 * (double)job->points.n / times->median;
-    const bool periodic = job->box.periodic[0];
     json_t *const row = bench_begin(out, "fof", job->set, job->points.n);
     put_number(row, "length", job->length);
     put_number(row, "spacings", FOF_JOB_SPACINGS);
-    put_bool(row, "periodic", periodic);
+    put_bool(row, "periodic", job->box.periodic[0]);
     put_integer(row, "min_members", job->options.min_members);
     put_bool(row, "catalogue", job->catalogue);
     put_bool(row, "roles", job->options.roles != NULL);
     put_integer(row, "groups", job->groups.n);
     put_integer(row, "largest", largest);
-    put_number(row, "million_particles_per_second", rate);
-    const double scratch = bench_end(row, job->points.precision, job->ctx, job->points.n, times);
-    printf("%-15s %-8s %-9s %-12s %3d %9lld %8lld %8lld %9.4f %9.4f %9.4f %9.2f %7.1f\n", job->set,
-           periodic ? "periodic" : "open",
-           job->catalogue       ? "catalogue"
-           : job->options.roles ? "roles"
-                                : "labels",
-           kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->points.n,
-           (long long)job->groups.n, (long long)largest, times->median, times->least, times->first,
-           rate, scratch);
-    fflush(stdout);
+    put_number(row, "million_particles_per_second", 1e-6 * (double)job->points.n / times->median);
+    bench_end(row, job->points.precision, job->ctx, times);
 }

@@ -41,10 +41,7 @@ bool fof_job_find(void *job);
 /** Free groups and halos. */
 void fof_job_free(fof_job *job);
 
-/** Say what the columns of a report are. */
-void fof_job_print_head(void);
-
-/** Write a result, and a line of the table to stdout. @param largest  members of group 1 */
+/** Add a result to an array, and print it. @param largest  members of group 1 */
 void fof_job_report(const fof_job *job, int64_t largest, const harness_times *times, json_t *out);
 
 #endif

@@ -106,16 +106,9 @@ bool overlap_job_is_right(overlap_job *job)
     return ok;
 }
 
-void overlap_job_head(void)
-{
-    printf("%-16s %-12s %3s %9s %6s %11s %11s %9s %12s %7s\n", "case", "backend", "thr", "n", "dim",
-           "median s", "least s", "M pairs/s", "product s", "ratio");
-}
-
 void overlap_job_report(const overlap_job *job, const harness_times *times,
                         const harness_times *product, const char *library, json_t *out)
 {
-    const double rate = 1e-6 * (double)job->counts.pairs / times->median;
     const bool compared = product->repeats > 0;
     json_t *const row = bench_begin(out, job->form->name, job->form->spins ? "spins" : "uniform",
                                     job->replicas.n);
@@ -123,18 +116,10 @@ void overlap_job_report(const overlap_job *job, const harness_times *times,
     put_integer(row, "bins", job->counts.bins);
     put_bool(row, "periodic", false);
     put_integer(row, "counted", job->counts.pairs);
-    put_number(row, "million_half_pairs_per_second", rate);
+    put_number(row, "million_half_pairs_per_second",
+               1e-6 * (double)job->counts.pairs / times->median);
     put_text(row, "product_library", compared ? library : "none");
     put_number(row, "product_seconds", compared ? product->median : NAN);
     put_number(row, "ratio", compared ? times->median / product->median : NAN);
-    (void)bench_end(row, job->form->precision, job->ctx, job->replicas.n, times);
-    printf("%-16s %-12s %3d %9lld %6lld %11.4f %11.4f %9.1f ", job->form->name,
-           kith_backend(job->ctx), kith_threads(job->ctx), (long long)job->replicas.n,
-           (long long)job->replicas.dim, times->median, times->least, rate);
-    if (compared) {
-        printf("%12.4f %7.2f\n", product->median, times->median / product->median);
-    } else {
-        printf("%12s %7s\n", "-", "-");
-    }
-    fflush(stdout);
+    bench_end(row, job->form->precision, job->ctx, times);
 }

@@ -40,12 +40,13 @@ bool overlap_job_count(void *job);
 /** Are the counts of the first replicas those of brute force, and all pairs counted? */
 bool overlap_job_is_right(overlap_job *job);
 
-/** Write a result and print a line. @param product  times of the whole matrix product of the
+/** Time the product of the matrix of replicas by cuBLAS, in device memory; times->repeats stay 0 if
+ *  the build has no cuBLAS. @return false: a sentence is on stderr */
+bool bench_gpu_product(const overlap_job *job, double least, harness_times *times);
+
+/** Add a result to an array, and print it. @param product  times of the whole matrix product of the
  *  replicas; repeats 0: none   @param library  the library that computed the product */
 void overlap_job_report(const overlap_job *job, const harness_times *times,
                         const harness_times *product, const char *library, json_t *out);
-
-/** Print the head of the table. */
-void overlap_job_head(void);
 
 #endif

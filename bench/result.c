@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One timed list as JSON.
+ * One timed list as a result.
  */
 #include "result.h"
 
 #include "bench.h"
 
-double bench_result_rate(const bench_result *r)
-{
-    return (double)r->pairs / (r->list.full ? 2 : 1) / r->times.median;
-}
-
-double bench_result_bytes(const bench_result *r)
+/* Bytes of the list; 0 when nothing is stored. */
+static double list_bytes(const bench_result *r)
 {
     int64_t each = sizeof(int32_t);
     each += r->list.layout == KITH_IJ ? (int64_t)sizeof(int32_t) : 0;
@@ -22,9 +18,9 @@ double bench_result_bytes(const bench_result *r)
     return r->count_only ? 0 : (double)(r->pairs * each + rows);
 }
 
-json_t *bench_result_write(json_t *list, const bench_result *r)
+void bench_result_write(json_t *list, const bench_result *r)
 {
-    const double bytes = bench_result_bytes(r);
+    const double bytes = list_bytes(r), half_pairs = (double)r->pairs / (r->list.full ? 2 : 1);
     json_t *const row = bench_begin(list, r->name, r->set, r->n);
     put_number(row, "cutoff", r->cutoff);
     put_bool(row, "periodic", r->periodic);
@@ -34,8 +30,14 @@ json_t *bench_result_write(json_t *list, const bench_result *r)
     put_bool(row, "distances", r->list.extras & KITH_DISTANCES);
     put_bool(row, "shifts", r->list.extras & KITH_SHIFTS);
     put_integer(row, "pairs", r->pairs);
-    put_number(row, "million_half_pairs_per_second", 1e-6 * bench_result_rate(r));
+    put_number(row, "million_half_pairs_per_second", 1e-6 * half_pairs / r->times.median);
     put_number(row, "gigabytes_per_second", 1e-9 * bytes / r->times.median);
     put_number(row, "store_floor_seconds", bytes / r->store_rate);
-    return row;
+    if (r->queued) {
+        put_bool(row, "unordered", r->list.unordered);
+        put_number(row, "device_seconds", r->queued->median);
+        put_number(row, "device_seconds_min", r->queued->least);
+        put_number(row, "device_seconds_max", r->queued->most);
+    }
+    bench_end(row, r->precision, r->ctx, &r->times);
 }

@@ -19,16 +19,11 @@ typedef struct bench_result {
     kith_pairs_options list;
     int64_t pairs;
     harness_times times;
-    double store_rate; /**< how fast memory can be written [bytes/s] */
+    const harness_times *queued; /**< of kith_pairs_enqueue, by the device's clock; NULL: a CPU */
+    double store_rate;           /**< how fast memory can be written [bytes/s] */
 } bench_result;
 
-/** Half pairs found in a second. */
-double bench_result_rate(const bench_result *result);
-
-/** Bytes of the list; 0 when nothing is stored. */
-double bench_result_bytes(const bench_result *result);
-
-/** Add a result to an array, with what is known of a list. @return the result, for bench_end */
-json_t *bench_result_write(json_t *list, const bench_result *result);
+/** Add a result to an array, and print it. */
+void bench_result_write(json_t *list, const bench_result *result);
 
 #endif
