@@ -11,8 +11,10 @@
  *  In 2-D the third row is of length 1 along z. */
 void box_normals(const kith_box *box, double normal[3][3]);
 
-/** Volume of a box, area in 2-D; half its smallest height. */
+/** Volume of a box [length^3]; in 2-D its area [length^2]. */
 double box_volume(const kith_box *box);
+
+/** Half the smallest height of a box over its faces [length]. */
 double box_half_height(const kith_box *box);
 
 #endif

@@ -13,13 +13,15 @@
  *  @return STATUS_OK, or another after reporting. */
 int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
 
-/** As report_kith, but leave an interrupt to be reported at the end. */
+/** Report a failed call, as report_kith does, except KITH_CANCELLED: the verb reports an interrupt
+ *  when it ends.
+ *  @return exit status */
 int engine_status(const kith_ctx *ctx, kith_status status, const char *about);
 
 /** The backend and its threads: "cpu:avx512, 2 threads". */
 printed engine_words(const kith_ctx *ctx);
 
-/** Say in a line of a summary how long it took to count pairs. */
+/** Print a line of a summary: how many pairs were counted, in what time. */
 void engine_print_count(const kith_ctx *ctx, int64_t pairs, double seconds);
 
 #endif

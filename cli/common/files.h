@@ -6,27 +6,29 @@
 #ifndef KITH_CLI_FILES_H
 #define KITH_CLI_FILES_H
 
-/** What a verb does with a path, and which other files it reads or writes beside it. */
+/** What a verb does with a path, and which other files it reads or writes with it. */
 typedef enum file_role {
     FILE_NONE,         /**< no path */
-    FILE_READ,         /**< with the other files of a snapshot in many files */
-    FILE_WRITTEN,      /**< "-" is standard output */
-    FILE_STATE,        /**< written again and again, through PATH.part; PATH.lock is its lock */
-    FILE_FIGURE,       /**< by gnuplot, with its script .gp and its data .dat */
-    FILE_FIGURE_AGAIN, /**< a figure, each of its files written through its .part */
-    FILE_FILM          /**< a film; or frames: many names */
+    FILE_READ,         /**< read, with the other files of a snapshot in many files */
+    FILE_WRITTEN,      /**< written; "-" is standard output */
+    FILE_STATE,        /**< a restart file: rewritten through PATH.part; PATH.lock is its lock */
+    FILE_FIGURE,       /**< a figure by gnuplot, with its script .gp and its data .dat */
+    FILE_FIGURE_AGAIN, /**< a figure whose three files are each rewritten through a .part */
+    FILE_FILM          /**< a film, or frames in many files */
 } file_role;
 
+/** A path of the command line. */
 typedef struct file_use {
-    const char *option; /**< as it is said to the user: "INPUT", "--output" */
-    const char *path;   /**< NULL: not given */
-    file_role role;
+    const char *option; /**< name of the option or operand in messages: "INPUT", "--output" */
+    const char *path;   /**< NULL: the option is not given */
+    file_role role;     /**< what the verb does with the path */
 } file_use;
 
-/** End the command (wrong arguments) where one file has two uses, one of which is to be written:
- *  two names of one file count, by hard links, symbolic links or folders, and names that do not
- *  exist yet. Devices and pipes may be shared. Standard output is a use, too. Also where an
- *  output cannot be written: its folder is missing or not permitted, or it is a folder. */
+/** End the command (wrong arguments) if one file has two uses and is written by one of them. Files
+ *  are compared, not names: hard links, symbolic links and other spellings of a path are found, of
+ *  files that do not exist yet too. Standard output is a file; devices and pipes may be shared.
+ *  Also end it if an output cannot be written: the folder is missing or not writable, or the path
+ *  is a folder. */
 void files_check(const file_use *uses, int n);
 
 #endif

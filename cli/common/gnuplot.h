@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Figures, drawn by gnuplot as a process.
+ * Figures, drawn by running gnuplot.
  */
 #ifndef KITH_CLI_GNUPLOT_H
 #define KITH_CLI_GNUPLOT_H
@@ -9,7 +9,7 @@
 
 #include <core/memory_file.h>
 
-/** Colours of Okabe and Ito, which most colour-blind readers can tell apart. */
+/** The palette of Okabe and Ito, "#rrggbb", which most colour-blind readers can tell apart. */
 enum { GNUPLOT_COLOURS = 7 };
 extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
 
@@ -21,16 +21,16 @@ void gnuplot_read_path(void *at, const option_given *given);
  *  without memory. */
 char *gnuplot_beside(const char *path, const char *ending);
 
-/** Print a part of a figure's files. @param what  handed through */
+/** Print the content of a file of a figure. @param what  as given to gnuplot_draw */
 typedef void (*gnuplot_put)(FILE *out, const void *what);
 
-/** Draw a figure. Its script and data stay beside, with the endings .gp and .dat, so that it can be
- *  changed and drawn again.
+/** Draw a figure. Its script and data are kept under its name with the endings .gp and .dat, so
+ *  that the figure can be changed and drawn again.
  *  @param data     prints the data file
- *  @param script   prints the script behind the lines that say where to draw; the name of the data
- *                  file is its variable `data`
- *  @param again    a run that was killed is gone on with: as of report_written
- *  @return an exit status, reported */
+ *  @param script   prints the script, after the lines that set terminal and output; the variable
+ *                  `data` of the script is the name of the data file
+ *  @param again    a run continues after a kill: parts that it left are replaced (report_written)
+ *  @return exit status, reported */
 int gnuplot_draw(const char *path, gnuplot_put data, gnuplot_put script, const void *what,
                  bool again);
 

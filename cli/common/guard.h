@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is said where the command crashes.
+ * Crashes of the command: a message, and no temporary files left.
  */
 #ifndef KITH_CLI_GUARD_H
 #define KITH_CLI_GUARD_H
 
-/** From now on a crash, SIGQUIT and SIGXCPU remove files that have no name yet, and lock files.
- *  A crash within HDF5 or chemfiles ends the command with a message that names file and library,
- *  and exit status 4; elsewhere with a message that it is a fault of kith, and by the signal. */
+/** Install signal handlers: from now on a crash, SIGQUIT and SIGXCPU remove outputs that are not
+ *  complete, and lock files. A crash within HDF5 or chemfiles ends the command with exit status 4
+ *  and a message that names file and library. Any other crash ends it by its signal, after a
+ *  message that it is a fault of kith. */
 void guard_start(void);
 
 #endif

@@ -12,21 +12,24 @@
 #include <jansson.h>
 
 typedef struct input {
-    const char *path;
-    io_particles particles;
-    double seconds; /**< that reading took */
+    const char *path;       /**< borrowed */
+    io_particles particles; /**< what the file holds */
+    double seconds;         /**< time that reading took [s] */
 } input;
 
-/** Read path. Zero the input first; input_free frees it. @return exit status, reported */
+/** Read the particles of a file. Zero the input first; input_free frees it.
+ *  @return exit status, reported */
 int input_read(const options *o, const char *path, input *in);
+
+/** As input_read, but the failure is returned and not reported. */
 io_status input_try(const options *o, const char *path, input *in, io_error *error);
 void input_free(input *in);
 
 /** A file that is read frame by frame. */
 typedef struct input_frames {
-    char description[128];
-    int64_t wanted; /**< of all; -1: not known */
-    double seconds; /**< spent waiting for frames, while none was being counted */
+    char description[128]; /**< format in words: "extended XYZ" */
+    int64_t wanted;        /**< number of frames to read; -1: not known before the end */
+    double seconds;        /**< time in which the command waited for a frame and counted none [s] */
 } input_frames;
 
 /** Which frames the options ask for, and how to read them. */
@@ -35,10 +38,11 @@ io_trajectory_options input_how(const options *o);
 /** Warn where elements follow from names of atoms, once, with the first frame. */
 void input_warn_guessed(const char *path, const io_frame *frame);
 
-/** What a verb does with a frame. @return exit status, reported; STATUS_OK: go on */
+/** What a verb does with a frame. @return exit status, reported; the next frame is read after
+ *  STATUS_OK alone */
 typedef int (*input_frame_fn)(void *user, const io_frame *frame);
 
-/** Hand over the frames until there are no more, or Ctrl-C. A file without frames is an error.
+/** Pass each frame to `take`, until the last one or Ctrl-C. A file without frames is an error.
  *  @return exit status, reported but for STATUS_INTERRUPTED */
 int input_each_frame(const char *path, const io_trajectory_options *how, input_frame_fn take,
                      void *user, input_frames *from);
@@ -50,11 +54,13 @@ int input_each_frame(const char *path, const io_trajectory_options *how, input_f
 int input_survey(const char *path, const io_trajectory_options *how, bool quiet,
                  input_frame_fn take, void *user);
 
-/** The particles as the library takes them; borrowed. */
+/** The positions as points of the library; borrowed. */
 kith_points input_points(const input *in);
 
-/** Path, particles, precision, size, time to read; in words without the path. */
+/** For a JSON summary: path, number of particles, precision, size, and the time to read. */
 json_t *input_json(const input *in);
+
+/** For a summary: number of particles, precision, size and time to read, without the path. */
 printed input_words(const input *in);
 
 #endif

@@ -10,30 +10,32 @@
 #include <stdint.h>
 
 typedef struct progress {
-    const char *what; /**< "reading" */
-    const char *unit; /**< of `items`: "B", "pairs" */
-    int64_t items;    /**< done so far, for the rate; -1: the watch's own count */
-    bool draw;        /**< stderr is a terminal */
-    bool drawn;       /**< a bar stands there */
-    double start, last;
+    const char *what;   /**< name of the stage: "reading" */
+    const char *unit;   /**< unit of `items`: "B", "pairs" */
+    int64_t items;      /**< items done so far, for the rate; -1: the count passed to the watch */
+    bool draw;          /**< a bar is wanted, and stderr is a terminal */
+    bool drawn;         /**< a bar is on the terminal now */
+    double start, last; /**< when the stage began, and when the bar was last drawn [s] */
 } progress;
 
-/** From now on SIGINT, SIGTERM and SIGHUP stop the watch instead of ending the process; a second
- *  one ends it at once. */
+/** Install signal handlers: from now on the first SIGINT, SIGTERM or SIGHUP cancels the current
+ *  call through its watch callback; a second one ends the process at once. */
 void progress_catch_signals(void);
+
+/** Whether one of these signals has arrived. */
 bool progress_interrupted(void);
 
-/** Begin a stage. @param items  -1: the rate is that of the watch's own units; 0: the caller counts
- *  progress.items up. */
+/** Begin a stage. @param items  -1: the rate is that of the count passed to the watch; 0: the
+ *  caller increases progress.items */
 progress progress_start(const char *what, const char *unit, int64_t items, bool quiet);
 
-/** A kith_watch_fn; user is the progress. */
+/** A kith_watch_fn; `user` is the progress. @return nonzero after a signal: cancel the call */
 int progress_watch(void *user, int64_t done, int64_t total);
 
-/** End the stage: wipe the bar. @return seconds since its start. */
+/** End the stage and erase the bar. @return seconds since its start */
 double progress_end(progress *p);
 
-/** Seconds of a clock that only runs forward. */
+/** Time of a monotonic clock [s]. */
 double progress_clock(void);
 
 #endif

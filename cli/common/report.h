@@ -11,9 +11,9 @@
 
 #include <jansson.h>
 
-/** Prepare for reports, before anything else: all that is written to the stream `stderr`, by argp
- *  and by libraries too, has its control characters shown; all JSON is made with memory that is
- *  watched. */
+/** Prepare for reports; call it first. From then on control characters in all that is written to
+ *  the stream `stderr`, also by argp and libraries, are escaped, and failed allocations of jansson
+ *  are noticed (report_json_whole). */
 void report_start(void);
 
 /** Exit statuses, as kith --help lists them; never reused for another meaning. */
@@ -31,7 +31,7 @@ enum {
     STATUS_INTERRUPTED = 130
 };
 
-/** Go back with the exit status of a step that went wrong, which was reported. */
+/** Return the exit status of a failed step, which has reported it. */
 #define CLI_TRY(call) \
     do { \
         const int status_ = (call); \
@@ -64,19 +64,19 @@ int report_io(io_status status, const io_error *error, bool writing);
  *  exit status. */
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
 
-/** Write a file that was made in memory, and free that. @param whole  memory has sufficed for it.
- *  @param again  what a killed command left of it is used (io_rewrite_bytes).
- *  @return exit status, reported. */
+/** Write a file that was composed in memory, and free the memory. @param whole  false: memory was
+ *  exhausted while it was composed. @param again  replace what a killed command left of it
+ *  (io_rewrite_bytes). @return exit status, reported */
 int report_written(const char *path, io_memory_file *file, bool whole, bool again);
 
-/** Take a lock on an output (io_lock_take), and warn where the file system keeps none.
+/** Take a lock on an output (io_lock_take), and warn if the file system has no locks.
  *  @return exit status, reported. */
 int report_lock(const char *path, io_lock_kind kind, io_lock **out);
 
-/** Report an interrupt. @param output  the file that is not there because of it; may be NULL. */
+/** Report an interrupt. @param output  the file that was not written because of it; may be NULL. */
 int report_interrupted(const char *output);
 
-/** For atexit: a standard output that could not be written ends the command with an error. */
+/** For atexit: end the command with an error if standard output could not be written. */
 void report_close_stdout(void);
 
 /** A short text returned by value, valid to the end of the full expression. */
@@ -94,7 +94,7 @@ printed report_real(double x);          /**< the shortest decimal that reads bac
 double report_rate(double n, double s); /**< n/s; 0 when no time was measured */
 const char *report_precision(kith_precision precision); /**< "float" or "double" */
 
-/** What of a terminal's abilities to use on stdout; "" when it is none, or NO_COLOR is set. */
+/** Escape sequences for stdout; "" if it is no terminal, or NO_COLOR is set. */
 typedef struct style {
     const char *bold, *faint, *bar, *end;
     bool blocks; /**< bars of block characters can be shown */
@@ -102,20 +102,24 @@ typedef struct style {
 
 const style *report_style(void);
 
-/** What is to catch the eye; the first line of a summary; and the name of another line with what
- *  printf would print behind it. @param name  "" in the lines that go on with the one before */
+/** Text in bold, on a terminal. */
 printed report_bold(const char *text);
+
+/** Print the first line of a summary. */
 void report_title(const char *text);
+
+/** Print a line of a summary: its name, and formatted text, which ends with the newline.
+ *  @param name  "" if the line continues the one before */
 void report_line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Print a line of a summary that goes on below where it is longer than 80 columns. It is broken at
- *  blanks, within parentheses only where these do not fit on a line. @param text  ASCII */
+/** Print a text as lines of a summary of up to 80 columns. Lines break at blanks; within
+ *  parentheses only if these do not fit on a line. @param text  ASCII */
 void report_wrapped(const char *name, const char *text);
 
-/** Say where a result is, and its size. @param path  NULL: nothing is said */
+/** Print a line of a summary: the path of an output, and its size. NULL: print nothing. */
 void report_output(const char *name, const char *path);
 
-/** The size of a file; 0 where there is none. */
+/** The size of a file [bytes]; 0 if there is no file. */
 int64_t report_file_bytes(const char *path);
 
 /** Peak resident memory of this program in bytes: VmHWM of /proc, which starts at 0 with the
@@ -131,11 +135,11 @@ typedef struct shown_text {
  *  characters; cut where it is too long. */
 shown_text report_text(const char *text);
 
-/** Whether memory has sufficed so far: jansson leaves out what it has none for. */
+/** Whether no allocation of jansson has failed so far: jansson omits values without an error. */
 bool report_json_whole(void);
 
-/** Print a JSON value, over many lines or in one, and let go of it. NULL says that memory ran out.
- *  @return exit status. */
+/** Print a JSON value, on many lines or on one, and release it. NULL: memory was exhausted.
+ *  @return exit status, reported */
 int report_json(json_t *value);
 int report_json_line(json_t *value);
 /** A text, null for NULL. One that is not UTF-8 is written as in summaries (IO_QUOTE_SHOWN): each

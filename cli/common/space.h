@@ -12,26 +12,27 @@
 #include <stdio.h>
 
 typedef struct space {
-    kith_box box;
-    const char *source; /**< "option", "file" or "none" */
+    kith_box box;       /**< the box; open space has rows of 0 */
+    const char *source; /**< where the box comes from: "option", "file" or "none" */
 } space;
 
-/** Choose the space of a file's particles. @return STATUS_OK, or another status after reporting. */
+/** Choose the box: that of the options, else that of the file, else open space.
+ *  @return exit status, reported */
 int space_choose(const options *o, const char *path, const io_particles *particles, space *out);
 
-/** Refuse a box whose volume no double holds. One with an axis of length 0, which is open, is fine.
- *  @return STATUS_OK, or another status after reporting */
+/** Refuse a box whose volume overflows or underflows a double. An axis of length 0 is open, and
+ *  allowed. @return exit status, reported */
 int space_check_volume(const space *s, const char *path);
 
 /** Whether the rows of a box are along the axes. */
 bool space_is_upright(const kith_box *box);
 
-/** Print it in a line of a summary, or more where the line would be longer than 80 columns. */
+/** Print the box and its source as lines of a summary of up to 80 columns. */
 void space_print(const space *s);
 void space_print_box(const kith_box *box, const char *source);
 json_t *space_json(const space *s);
 
-/** Write a box on one line, without its source. */
+/** Write the box on one line, without its source. */
 void space_put_box(FILE *out, const kith_box *box);
 json_t *space_box_json(const kith_box *box);
 

@@ -11,15 +11,15 @@
 enum { SPREAD_MOST_BINS = 70 };
 
 typedef struct spread {
-    int64_t n, least, most;
-    double mean;
-    int bins;
-    int64_t from[SPREAD_MOST_BINS + 1]; /**< bin b holds from[b] to from[b + 1] - 1 */
-    int64_t count[SPREAD_MOST_BINS];
+    int64_t n, least, most;             /**< how many numbers, the smallest, the largest */
+    double mean;                        /**< their mean */
+    int bins;                           /**< bins of the histogram */
+    int64_t from[SPREAD_MOST_BINS + 1]; /**< bin b holds the numbers from[b] to from[b + 1] - 1 */
+    int64_t count[SPREAD_MOST_BINS];    /**< [bins] how many numbers are in each bin */
 } spread;
 
-/** Describe n numbers, each 0 or more. Bins are equal, or double in width when the numbers reach
- *  far beyond their mean. */
+/** Describe n numbers, each 0 or more. Bins have one width, or each has twice the width of the one
+ *  before if the largest number is far above the mean. */
 spread spread_of(const int64_t *values, int64_t n);
 
 /** Draw the histogram, a line for each bin. */

@@ -11,59 +11,59 @@
 #include <jansson.h>
 
 typedef enum table_format {
-    TABLE_BY_NAME, /**< by the path's ending; text where it tells nothing */
+    TABLE_BY_NAME, /**< chosen by the ending of the path; text if the ending is unknown */
     TABLE_TEXT,    /**< columns of text under a header of comments */
-    TABLE_JSON,    /**< the report of the run, with the columns */
-    TABLE_NPY,     /**< a structured array */
-    TABLE_XVG,     /**< GROMACS, xmgrace */
-    TABLE_LAMMPS   /**< fix ave/time mode vector */
+    TABLE_JSON,    /**< the JSON summary of the run, and the columns */
+    TABLE_NPY,     /**< a structured array of NumPy */
+    TABLE_XVG,     /**< XVG of GROMACS and xmgrace */
+    TABLE_LAMMPS   /**< as of the command fix ave/time, mode vector, of LAMMPS */
 } table_format;
 
 typedef enum table_role {
-    TABLE_X,     /**< what the others are drawn over */
-    TABLE_Y,     /**< in every format */
-    TABLE_ERROR, /**< of the column before; not in XVG and LAMMPS */
-    TABLE_DETAIL /**< in JSON and .npy alone */
+    TABLE_X,     /**< the abscissa */
+    TABLE_Y,     /**< an ordinate, written in every format */
+    TABLE_ERROR, /**< error of the column before; not written in XVG and LAMMPS */
+    TABLE_DETAIL /**< written in JSON and .npy alone */
 } table_role;
 
 typedef struct table_column {
-    table_role role;
-    char label[3 * IO_NAME_LENGTH]; /**< "g(O-H)" */
-    io_table_column data;           /**< its name is that of the field in JSON and .npy */
+    table_role role; /**< what the column is, which decides the formats that have it */
+    char label[3 * IO_NAME_LENGTH]; /**< title for readers: "g(O-H)" */
+    io_table_column data;           /**< values; its name is the field in JSON and .npy */
 } table_column;
 
 typedef struct table {
-    const char *title, *x_title, *y_title; /**< of XVG */
-    const char *unit;                      /**< of lengths; "": not known */
-    int power;                             /**< of that unit in x: 1, or -1 for wave numbers */
-    char *notes;                           /**< lines of the header, each ended; NULL: none */
-    const char *partial; /**< what is said where the run was stopped; NULL: it was not */
-    int64_t step;        /**< for LAMMPS: of the last frame */
-    int64_t rows;
-    int n;
-    table_column *column;
-    bool lost; /**< memory did not suffice for all columns */
+    const char *title, *x_title, *y_title; /**< titles of the figure and its axes, for XVG */
+    const char *unit;                      /**< unit of length; "": not known */
+    int power;            /**< power of this unit in x: 1, or -1 for wave numbers */
+    char *notes;          /**< lines of the header, each with a newline; NULL: none */
+    const char *partial;  /**< note that the run was stopped early; NULL: it was not */
+    int64_t step;         /**< step of the last frame, for LAMMPS */
+    int64_t rows;         /**< length of each column */
+    int n;                /**< number of columns */
+    table_column *column; /**< [n] */
+    bool lost;            /**< a column is missing, as memory was exhausted; table_write fails */
 } table;
 
 /** Begin the notes of a table with the file that was read. @return the stream for further lines, to
  *  be closed by io_memory_file_close; NULL: no memory */
 FILE *table_open_notes(io_memory_file *notes, const char *input, const char *description);
 
-/** Add a column; where memory does not suffice, table_write tells. */
+/** Add a column. If memory is exhausted, table_write fails. */
 void table_add(table *t, table_role role, const char *label, const char *field,
                const double *value);
 
-/** Add one of whole numbers. */
+/** Add a column of whole numbers. */
 void table_add_whole(table *t, table_role role, const char *label, const char *field,
                      const double *value);
 
-/** End the command where the options of a table contradict each other: the format of none, or two
- *  for standard output. */
+/** End the command if --format is given without -o, or if standard output gets a .npy, or both the
+ *  table and the JSON summary. */
 void table_check_options(struct argp_state *state, const options *o, table_format format);
 
 /** Write a table, "-": as text to standard output, and free its columns and notes.
- *  @param facts  what a JSON file holds beside the columns; let go of
- *  @return an exit status, reported. */
+ *  @param facts  what a JSON file holds beside the columns; its reference is released
+ *  @return exit status, reported */
 int table_write(const char *path, table_format format, table *t, json_t *facts);
 
 #endif
