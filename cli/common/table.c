@@ -50,9 +50,9 @@ FILE *table_open_notes(io_memory_file *notes, const char *input, const char *des
 void table_check_options(struct argp_state *state, const options *o, table_format format)
 {
     const bool to_stdout = options_to_stdout(o);
-    option_refuse(state, to_stdout && o->json, "-o - and --json both want standard output");
+    option_refuse(state, to_stdout && o->json, "-o - and --json both write to standard output");
     option_refuse(state, to_stdout && format == TABLE_NPY, "a .npy needs the name of a file");
-    option_refuse(state, format && !o->output, "--format is that of -o FILE");
+    option_refuse(state, format && !o->output, "--format needs -o FILE");
 }
 
 static table_format format_of(const char *path)

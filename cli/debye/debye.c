@@ -30,7 +30,7 @@ static void check_task(void *at, struct argp_state *state)
                       task->gr_max / task->gr_width > most_q,
                   "more than 2^20 rows");
     option_refuse(state, task->exact && task->r_width > 0,
-                  "--r-width is of the histogram, which --exact does without");
+                  "--r-width is the width of bins, and --exact has none");
     option_refuse(state, task->exact && (task->r_max > 0 || task->has_window),
                   "--r-max and --window are for a box, --exact for a cluster");
     option_refuse(state, task->gr && strcmp(task->gr, "-") == 0, "--gr needs the name of a file");

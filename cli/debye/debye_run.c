@@ -48,8 +48,9 @@ static int add_element(const debye_task *task, debye_outcome *found, const char 
     }
     if (!scatterer_find(name, task->neutron, &found->scatterer[found->n_elements])) {
         return report_error(
-            STATUS_INVALID, "--elements 1=O,2=H says what species are; see --by element, too",
-            "%s: no %s is known of '%s'", task->input,
+            STATUS_INVALID,
+            "--elements 1=O,2=H gives the elements of species; see also --by element",
+            "%s: no %s is known for '%s'", task->input,
             task->neutron ? "neutron scattering length" : "X-ray form factor", name);
     }
     snprintf(found->element[found->n_elements++], IO_NAME_LENGTH, "%s", name);
@@ -82,7 +83,7 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
         of_name[k] = at;
         if (at == found->n_elements && found->frames > 0) {
             status = report_error(STATUS_FORMAT, NULL,
-                                  "%s: frame %lld has particles of '%s', which the first has not",
+                                  "%s: frame %lld has particles of '%s', which the first lacks",
                                   task->input, (long long)frame->index, name);
         } else if (at == found->n_elements) {
             status = add_element(task, found, name);
@@ -184,8 +185,8 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
     }
     if (found->open && (task->r_max > 0 || task->has_window)) {
         return report_error(STATUS_INVALID, "leave it out, or give a --box",
-                            "%s: %s is for the pairs of a box, and this is a cluster, of which all "
-                            "pairs count",
+                            "%s: %s limits the pairs of a box, but this is a cluster, all of whose "
+                            "pairs are counted",
                             task->input, task->r_max > 0 ? "--r-max" : "--window");
     }
     if (!found->open) {

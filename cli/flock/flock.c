@@ -21,7 +21,7 @@ static void read_boids(void *at, const option_given *given)
 {
     *(int64_t *)at = option_whole(given->state, "--boids", given->arg, 1);
     if (*(int64_t *)at > INT32_MAX) {
-        exit(report_error(STATUS_LIMIT, NULL, "--boids: got %s, at most %d can fly", given->arg,
+        exit(report_error(STATUS_LIMIT, NULL, "--boids: got %s, expected at most %d", given->arg,
                           INT32_MAX));
     }
 }
@@ -47,7 +47,8 @@ static void check_noise(const flock_task *task)
         const kith_flock_options *model = &task->stage[k].model;
         if (model->model == KITH_BOIDS && model->noise > 0) {
             exit(report_error(STATUS_INVALID, "give --model vicsek or vectorial",
-                              "--noise: got %s, but boids have none", report_real(model->noise).s));
+                              "--noise: got %s, but --model boids has none",
+                              report_real(model->noise).s));
         }
     }
 }
@@ -58,13 +59,13 @@ static void check_task(void *at, struct argp_state *state)
     const bool recorded = task->shared.output || task->film.path;
     task->endless = task->steps < 0;
     option_refuse(state, task->restart_change && !task->restart,
-                  "--restart-change goes on from a restart file: it needs --restart FILE");
+                  "--restart-change needs --restart FILE, the run to continue");
     option_refuse(state, !task->input && task->boids == 0, "no INPUT given, nor --boids N");
     option_refuse(state, task->input && task->boids > 0,
-                  "the particles are those of INPUT or of --boids: leave one out");
+                  "INPUT and --boids both give the particles: leave one out");
     option_refuse(state, task->endless && !task->view, "no --steps N given");
     option_refuse(state, task->endless && recorded && task->record_every < 0,
-                  "a run without --steps is recorded with --record-every N");
+                  "--output and --record without --steps need --record-every N");
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
     if (task->shared.output) {
         check_output(task->shared.output, state);

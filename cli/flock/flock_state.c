@@ -111,16 +111,16 @@ static char *read_whole(const char *path, size_t *size)
     return data;
 }
 
-/** Say why a file cannot be gone on from. Files of other versions begin with another digit. */
+/** Report why a run cannot continue from a file. Files of other versions have another digit in
+ *  their first bytes. */
 static int refuse_file(const char *path, const char *data, size_t size)
 {
     enum { DIGIT = sizeof magic - 2 };
     if (size >= sizeof magic && memcmp(data, magic, DIGIT) == 0 && data[DIGIT] != magic[DIGIT]) {
         return report_error(
             STATUS_FORMAT, "end the run with the version that began it, or remove it to start anew",
-            "%s: is a restart file of %s version of kith, which keeps other "
-            "things",
-            path, data[DIGIT] < magic[DIGIT] ? "an earlier" : "a later");
+            "%s: is a restart file of %s version of kith, in another format", path,
+            data[DIGIT] < magic[DIGIT] ? "an earlier" : "a later");
     }
     return report_error(STATUS_FORMAT, "remove it to start anew",
                         "%s: is not a whole restart file of kith flock", path);

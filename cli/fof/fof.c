@@ -60,7 +60,7 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, task->length > 0 && (task->b > 0 || task->spacing != SPACING_AUTO),
                   "--length is absolute: leave out -b and --spacing, or --length");
     option_refuse(state, task->format != IO_CATALOGUE_BY_NAME && !task->shared.output,
-                  "--format is that of the catalogue: it needs -o FILE");
+                  "--format chooses the format of the catalogue: it needs -o FILE");
     option_refuse(state, dot && strcmp(dot, ".grp") == 0 && task->shared.read.species,
                   "a .grp has a line for each particle of INPUT: leave out --species");
     option_refuse(state, options_to_stdout(&task->shared),

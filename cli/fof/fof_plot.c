@@ -420,7 +420,7 @@ int fof_plot(const fof_task *task, const fof_outcome *found)
     const size_t length = strlen(task->plot);
     if (length < 4 || strcasecmp(task->plot + length - 4, ".png") != 0) {
         return report_error(STATUS_INVALID, NULL,
-                            "%s: its ending tells no format of pictures; expected .png",
+                            "%s: no known format of pictures has this ending; expected .png",
                             task->plot);
     }
     picture d = {.task = task, .found = found};

@@ -123,8 +123,8 @@ static int spacing_by_mass(const fof_task *task, fof_outcome *found)
     const double omega = omega_linked(found, critical);
     if (!(omega > 0)) {
         return report_error(STATUS_INVALID, hint,
-                            "%s: the mean density of the species that link cannot be told: other "
-                            "species of the file were not read, and Omega_b does not say it",
+                            "%s: the mean density of the species that link is not known: other "
+                            "species were not read, and it does not follow from Omega_b",
                             task->input);
     }
     const double mass = add_up(found).linked;

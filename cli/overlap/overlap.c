@@ -32,11 +32,11 @@ static void check_task(void *at, struct argp_state *state)
 {
     const overlap_task *task = at;
     const bool packed = task->packed > 0;
-    option_refuse(state, packed && task->spins, "one of --spins and --packed");
+    option_refuse(state, packed && task->spins, "--packed are spins, too: leave out --spins");
     option_refuse(state, packed && task->how.subtract_mean,
-                  "--subtract-mean: what is left of packed spins are none");
+                  "--subtract-mean does not apply to packed spins");
     option_refuse(state, packed && task->shared.read.precision,
-                  "--precision means nothing for packed spins");
+                  "--precision does not apply to packed spins");
     option_refuse(state, task->matrix && strcmp(task->matrix, "-") == 0,
                   "--matrix needs the name of a file");
     table_check_options(state, &task->shared, task->format);

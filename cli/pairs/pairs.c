@@ -27,7 +27,7 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, task->count_only && o->output,
                   "--count writes no list: leave out --count or --output");
     option_refuse(state, o->json && options_to_stdout(o),
-                  "-o - and --json both want standard output");
+                  "-o - and --json both write to standard output");
 }
 
 static const option_row pairs_options[] = {

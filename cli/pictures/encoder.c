@@ -230,12 +230,12 @@ bool encoder_send(encoder *e, const uint32_t *pixels, encoder_problem *problem)
             struct pollfd wait = {.fd = e->pipe, .events = POLLOUT};
             (void)poll(&wait, 1, 200);
             if (is_late(e)) {
-                return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: ffmpeg takes no more frames",
-                                    e->path);
+                return encoder_fail(problem, STATUS_OUTPUT, NULL,
+                                    "%s: ffmpeg accepts no more frames", e->path);
             }
         } else if (put < 0 && errno != EINTR) {
-            return encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: no more frames to ffmpeg: %s",
-                                e->path, strerror(errno));
+            return encoder_fail(problem, STATUS_OUTPUT, NULL,
+                                "%s: cannot send a frame to ffmpeg: %s", e->path, strerror(errno));
         }
     }
     return true;

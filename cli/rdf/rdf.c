@@ -50,12 +50,12 @@ static void check_task(void *at, struct argp_state *state)
     const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
                        task->slope[1] > 0 || task->q_vectors >= 0;
     option_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
-                  "one of --bins, --width and --edges");
+                  "--bins, --width and --edges each give the bins: leave two out");
     option_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
-                  "--edges says the range: leave out --log, --r-min and --r-max");
+                  "--edges gives the range: leave out --log, --r-min and --r-max");
     option_refuse(state, task->log && task->width > 0,
-                  "--log has bins of equal ratio: --bins says how many, not --width");
-    option_refuse(state, task->log && !(task->r_min > 0), "--log begins above 0: it needs --r-min");
+                  "--log makes bins of equal ratio: give --bins in place of --width");
+    option_refuse(state, task->log && !(task->r_min > 0), "--log needs --r-min above 0");
     option_refuse(state, task->r_max > 0 && task->r_max <= task->r_min,
                   "--r-max is not above --r-min");
     option_refuse(state, task->force && !(task->kT > 0),
@@ -64,10 +64,11 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, task->trust && !task->force,
                   "--trust-temperature is for --estimator force");
     option_refuse(state, task->force && task->minimum_image,
-                  "--estimator force takes whole shells: leave out --minimum-image");
+                  "--estimator force counts whole shells: leave out --minimum-image");
     option_refuse(state, task->with && !task->select,
-                  "--with names the second species: --select the first");
-    option_refuse(state, has_q && !task->sq, "what is asked of S(q) needs --sq FILE");
+                  "--with gives the second species: it needs --select for the first");
+    option_refuse(state, has_q && !task->sq,
+                  "--q-min, --q-max, --q-width, --q-vectors and --slope need --sq FILE");
     option_refuse(state, task->q_max > 0 && task->q_max <= task->q_min,
                   "--q-max is not above --q-min");
     option_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");

@@ -58,14 +58,14 @@ static int check_periodic(const rdf_task *task, const io_frame *frame, const kit
     const long long index = frame->index;
     if (!frame->particles.has_box && !task->shared.box_numbers) {
         return report_error(STATUS_INVALID, hint,
-                            "%s: frame %lld has no box, whose density g(r) needs", task->input,
+                            "%s: frame %lld has no box; g(r) needs its density", task->input,
                             index);
     }
     for (int k = 0; k < box->dim; k++) {
         if (!box->periodic[k]) {
             return report_error(STATUS_INVALID, hint,
                                 "%s: frame %lld: the box is open along %c; g(r) needs the density "
-                                "of one that is periodic",
+                                "of a periodic box",
                                 task->input, index, "xyz"[k]);
         }
     }
@@ -78,7 +78,7 @@ static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_
     const double half = box_half_height(box), last = found->edges[found->how.bins];
     if (!task->minimum_image && last > half * (1 + 1e-6)) {
         return report_error(STATUS_INVALID,
-                            "--minimum-image goes to the box's corner, with the exact factor",
+                            "--minimum-image reaches the corner of the box, with exact shells",
                             "%s: frame %lld: r_max is %s, beyond half the box, %s", task->input,
                             (long long)frame->index, report_real(last).s, report_real(half).s);
     }
@@ -174,7 +174,7 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
     }
     if (found->frames > 0 && found->classes.n != n_classes) {
         return report_error(STATUS_FORMAT, "--select chooses species",
-                            "%s: frame %lld has particles of '%s', which frame %lld has not",
+                            "%s: frame %lld has particles of '%s', which frame %lld lacks",
                             task->input, index, found->classes.item[n_classes].name,
                             (long long)found->first_index);
     }

@@ -47,7 +47,7 @@ int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
                             bins, s->q_min, q_max, MOST_Q_BINS);
     }
     if (task->q_min > 0 && task->q_min < least * (1 - 1e-9)) {
-        (void)report_error(STATUS_OK, "below it S(q) tells of the box",
+        (void)report_error(STATUS_OK, "below it S(q) shows the shape of the box",
                            "%s: warning: --q-min is %s, below the smallest q of the box, %.6g",
                            task->input, report_real(task->q_min).s, least);
     }

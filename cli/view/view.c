@@ -16,7 +16,7 @@ static void check_task(void *at, struct argp_state *state)
 {
     const view_task *task = at;
     option_refuse(state, task->labels && task->link > 0,
-                  "groups are those of --labels or of --link: leave one out");
+                  "--labels and --link both give groups: leave one out");
 }
 
 static const option_row view_options[] = {

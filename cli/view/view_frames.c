@@ -23,7 +23,7 @@ int view_start(const view_task *task, view_run *run)
     CLI_TRY(report_io(io_inspect(task->file, &summary, &error), &error, false));
     run->frames = summary.frames;
     if (task->labels && run->frames > 1) {
-        return report_error(STATUS_INVALID, NULL, "%s has %lld frames; labels are of one",
+        return report_error(STATUS_INVALID, NULL, "%s has %lld frames, but labels belong to one",
                             task->file, (long long)run->frames);
     }
     return STATUS_OK;
