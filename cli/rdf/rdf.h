@@ -16,104 +16,119 @@
 
 enum { RDF_MOST_CLASSES = 64 };
 
+/** What was asked: the values of the options. */
 typedef struct rdf_task {
     options shared;
-    const char *input;
-    double r_min, r_max; /**< r_max 0: half the box; its corner with minimum_image */
-    int64_t bins;
-    double width;      /**< --width; 0: by bins */
-    bool log;          /**< equal ratios of edges */
-    const char *edges; /**< --edges; NULL: by the above */
-    bool minimum_image;
-    const char *select, *with; /**< NULL: all, as select */
-    bool partials;
-    bool without_molecules, without_bonds; /**< leave pairs in one molecule, or bonded, out */
-    const char *weights;                   /**< --weights: a column or a file; NULL: none */
-    const char *weights_file;              /**< --weights, where it is a file; else NULL */
-    int64_t blocks;
-    bool force;              /**< --estimator force */
-    double kT;               /**< --temperature, in units of force times length */
-    const char *temperature; /**< --temperature, as it was given */
-    bool trust;              /**< --trust-temperature */
-    table_format format;
-    const char *unit;             /**< of lengths; NULL: what the file's format has */
-    const char *plot;             /**< --plot; NULL: none */
-    const char *sq;               /**< --sq; NULL: no S(q) */
-    double q_min, q_max, q_width; /**< 0: by the box and the density */
-    int64_t q_vectors;            /**< in a bin at most; 0: no direct sum */
-    structure_window window;
-    double slope[2]; /**< range of q to fit; 0: none */
+    const char *input;         /**< path of the trajectory */
+    double r_min, r_max;       /**< range of r [length]; r_max 0: half the box, or its corner with
+                                    minimum_image */
+    int64_t bins;              /**< number of bins of r */
+    double width;              /**< --width of a bin [length]; 0: by `bins` */
+    bool log;                  /**< --log: edges of bins have equal ratios */
+    const char *edges;         /**< --edges: file of the edges of bins; NULL: by the fields above */
+    bool minimum_image;        /**< --minimum-image: the nearest image of each pair alone */
+    const char *select, *with; /**< --select, --with; NULL: all species, and those of --select */
+    bool partials;             /**< --partials: a curve for each pair of classes */
+    bool without_molecules;    /**< omit pairs within a molecule */
+    bool without_bonds;        /**< omit bonded pairs */
+    const char *weights;       /**< --weights: name of a column, or a file; NULL: none */
+    const char *weights_file;  /**< --weights if it is a file, else NULL */
+    int64_t blocks;            /**< blocks of frames for errors, at most */
+    bool force;                /**< --estimator force */
+    double kT;                 /**< --temperature [force times length] */
+    const char *temperature;   /**< --temperature as it was given */
+    bool trust;                /**< --trust-temperature */
+    table_format format;       /**< --format of the output */
+    const char *unit;          /**< --unit of length; NULL: that of the file or its format */
+    const char *plot;          /**< --plot: file of the figure; NULL: none */
+    const char *sq;            /**< --sq: file of S(q); NULL: no S(q) */
+    double q_min, q_max, q_width; /**< bins of q [1/length]; 0: by the box and the density */
+    int64_t q_vectors;            /**< vectors q in a bin at most; 0: no direct sum */
+    structure_window window;      /**< window of the transform from g(r) to S(q) */
+    double slope[2];              /**< range of q in which a power law is fitted; 0: no fit */
 } rdf_task;
 
-/** Particles that are counted as one kind. */
+/** A class: species whose particles are counted together. */
 typedef struct rdf_class {
-    char name[IO_NAME_LENGTH];
-    bool first, second; /**< of --select, of --with */
-    int64_t members;    /**< in the first frame */
+    char name[IO_NAME_LENGTH]; /**< name of the species, or of --select or --with */
+    bool first, second;        /**< the class is in --select; in --with */
+    int64_t members;           /**< particles in the first frame */
 } rdf_class;
 
+/** All classes, and the class of each species. */
 typedef struct rdf_classes {
-    int n;
-    rdf_class item[RDF_MOST_CLASSES];
-    int n_names;   /**< species of the trajectory that are known */
-    int *of_name;  /**< [n_names] class of each; -1: not wanted */
-    bool has_rest; /**< some species are not wanted */
+    int n;                            /**< number of classes */
+    rdf_class item[RDF_MOST_CLASSES]; /**< [n] */
+    int n_names;                      /**< species of the trajectory so far */
+    int *of_name;                     /**< [n_names] class of each species; -1: not counted */
+    bool has_rest;                    /**< some species are not counted */
 } rdf_classes;
 
-/** A distribution: of the classes a and b, or of --select with --with. Errors are standard errors
- *  from blocks; NaN where there is one block. */
+/** A pair distribution: of the classes a and b, or of --select with --with. Errors are standard
+ *  errors from blocks of frames; NaN if there is one block. */
 typedef struct rdf_curve {
-    char name[2 * IO_NAME_LENGTH];
-    int a, b;                          /**< -1: of the selections */
-    double *g, *g_error;               /**< [bins] */
-    double *n, *n_error;               /**< [bins] running coordination, to the end of each bin */
-    double *count;                     /**< [bins] pairs */
-    int64_t peak, low;                 /**< highest bin, and the lowest after it; -1: none */
-    double *force, *force_error;       /**< [bins] g by forces; NULL: not wanted */
-    double *zero, *infinity, *weight;  /**< [bins] what it is made of */
-    double kT, kT_error;               /**< that brings forces and counts together */
-    double *weighted, *weighted_error; /**< [bins] g_w; NULL: not wanted */
+    char name[2 * IO_NAME_LENGTH]; /**< "O-H" */
+    int a, b;                      /**< classes; -1: --select and --with */
+    double *g, *g_error;           /**< [bins] g(r) */
+    double *n, *n_error;           /**< [bins] running coordination to the end of each bin */
+    double *count;                 /**< [bins] pairs counted */
+    int64_t peak, low;             /**< highest bin, and the lowest bin after it; -1: none */
+    double *force, *force_error;   /**< [bins] g(r) by forces; NULL: not asked for */
+    double *zero, *infinity;       /**< [bins] g(r) by forces, integrated from 0; from infinity */
+    double *weight;                /**< [bins] weight of their difference in `force` */
+    double kT, kT_error;           /**< temperature at which g by forces fits the counts best */
+    double *weighted, *weighted_error; /**< [bins] g_w(r), with weights; NULL: not asked for */
     double *product, *product_error;   /**< [bins] mean of w_i w_j */
-    double gain;                       /**< median ratio of the variances by counts and by forces */
+    double gain;                       /**< variance by counts / by forces: median over bins */
 } rdf_curve;
 
 /** S(q) of the classes a and b, or of all. */
 typedef struct rdf_factor {
     char name[2 * IO_NAME_LENGTH];
-    int a, b;                /**< -1: all */
-    double *fz, *fz_error;   /**< [q_bins] Faber-Ziman, by transform; of all: S(q) */
-    double *al, *al_error;   /**< Ashcroft-Langreth, by transform; of all: as fz */
-    double *sum, *sum_error; /**< Ashcroft-Langreth, by direct sum; of all: S(q) */
+    int a, b;                /**< classes; -1: all particles */
+    double *fz, *fz_error;   /**< [q bins] Faber-Ziman partial by transform; of all: S(q) */
+    double *al, *al_error;   /**< [q bins] Ashcroft-Langreth partial by transform; of all: S(q) */
+    double *sum, *sum_error; /**< [q bins] Ashcroft-Langreth partial by direct sum; of all: S(q) */
 } rdf_factor;
 
-/** The sums over vectors q of a frame. Zero it first; rdf_sums_free. */
+/** Sums of exp(i q.r) over the particles of a frame. Zero it first; rdf_sums_free frees it. */
 typedef struct rdf_sums {
     waves waves;       /**< vectors q of the box */
     double rows[3][3]; /**< rows of the box that these vectors belong to */
     double *value;     /**< [waves.n][classes][2] real and imaginary parts; NULL: no vectors yet */
 } rdf_sums;
 
+/** S(q) in bins of q. */
 typedef struct rdf_structure {
-    double *room; /**< of all arrays below */
-    bool direct;
-    int64_t bins;
-    double q_min, width;
-    int64_t most_waves;               /**< vectors of the frame that has most */
-    double *low, *high, *q, *vectors; /**< [bins]; q: mean of the vectors, or the middle */
-    int n;
-    rdf_factor *factor; /**< [n] of all first */
-    int64_t slope_points;
-    double slope, slope_error;
+    double *room;              /**< memory of all arrays below */
+    bool direct;               /**< direct sums are made, too */
+    int64_t bins;              /**< bins of q */
+    double q_min, width;       /**< low edge of the first bin; width of each [1/length] */
+    int64_t most_waves;        /**< vectors q of the frame that has most */
+    double *low, *high;        /**< [bins] edges of each bin [1/length] */
+    double *q;                 /**< [bins] mean |q| of the vectors, or the middle of the bin */
+    double *vectors;           /**< [bins] number of vectors, summed over frames */
+    int n;                     /**< number of factors */
+    rdf_factor *factor;        /**< [n]; the first is that of all particles */
+    int64_t slope_points;      /**< points that the power law was fitted to; 0: none was */
+    double slope, slope_error; /**< exponent d of S ~ q^-d */
 } rdf_structure;
 
-/** Where the numbers of a frame are in a row of the blocks. */
+/** Layout of a row of the blocks: offsets of what a frame adds to it. */
 typedef struct rdf_layout {
-    int64_t bins, partials;
-    int64_t frames, volume, centres, counts, ideal;
-    int64_t force;                  /**< [partials][bins + 2] */
-    int64_t products, strewn;       /**< sums of w_i w_j, and of particles strewn uniformly */
-    int64_t vectors, q_sum, direct; /**< of S(q) */
-    int64_t width;
+    int64_t bins, partials; /**< sizes: bins of r, and pairs of classes */
+    int64_t frames;         /**< 1 */
+    int64_t volume;         /**< volume of the box */
+    int64_t centres;        /**< [classes] particles of each class */
+    int64_t counts;         /**< [partials][bins] pairs */
+    int64_t ideal;          /**< [partials][bins] pairs expected of an ideal gas */
+    int64_t force;          /**< [partials][bins + 2] numbers from forces; see rdf_force.c */
+    int64_t products;       /**< [partials][bins] sums of w_i w_j over pairs */
+    int64_t strewn;         /**< [partials][bins] those sums expected of an ideal gas */
+    int64_t vectors;        /**< [q bins] number of vectors q */
+    int64_t q_sum;          /**< [q bins] sum of |q| over the vectors */
+    int64_t direct;         /**< [partials][q bins] sums of S over the vectors */
+    int64_t width;          /**< numbers in a row */
 } rdf_layout;
 
 /** What the boxes of all frames have in common: default ranges of r and q follow from it, so that
@@ -126,50 +141,53 @@ typedef struct rdf_extent {
     double most_volume; /**< the largest volume; area in two dimensions */
 } rdf_extent;
 
-/** The temperature that velocities tell: sums over frames of kT, one number a frame. */
+/** The temperature from velocities: sums over frames of the kT of a frame. */
 typedef struct rdf_kinetic {
-    int64_t frames;
-    double sum, squares; /**< of kT and kT^2 [force times length] */
+    int64_t frames;      /**< frames whose kT is known */
+    double sum, squares; /**< sums of kT and of kT^2 [force times length] */
 } rdf_kinetic;
 
+/** What was found. */
 typedef struct rdf_outcome {
-    input_frames from;
-    const char *unit;               /**< of lengths; "": not known */
-    char file_unit[IO_NAME_LENGTH]; /**< as the file says it; "": it does not */
-    int64_t particles;              /**< in each frame */
-    kith_precision precision;
-    space space;       /**< of the first frame */
-    rdf_extent extent; /**< of all frames, or of the first where the options say the ranges */
-    double least_volume, most_volume;
-    int64_t frames; /**< counted */
-    int64_t first_index, last_index, last_step;
-    bool partial;          /**< stopped before the last frame */
-    char partial_text[96]; /**< what is said of it */
-    kith_rdf_options how;
-    double *edges;   /**< [how.bins + 1] */
-    bool narrower;   /**< the last bin is narrower than the others */
-    double *middle;  /**< [how.bins] of each bin */
-    double *shells;  /**< [how.bins] volumes between them, with forces */
-    double *weights; /**< [particles] from a file; NULL: none */
-    rdf_classes classes;
-    const char *inside; /**< "molecules" or "bonds": pairs within these are known and counted */
-    rdf_layout layout;
-    rdf_blocks blocks;
-    int n_curves;
-    rdf_curve *curve;
-    double *curve_room;  /**< of all arrays of the curves */
-    int64_t pairs;       /**< counted in all */
-    rdf_kinetic kinetic; /**< of frames whose velocities, masses and units are known */
-    bool distrusted;     /**< --temperature is not that of the forces, or of the velocities */
-    rdf_structure structure;
-    kith_ctx *ctx;
-    double count_seconds; /**< in which frames were being counted */
-    double sum_seconds;   /**< in which frames were being summed over vectors q */
-    double write_seconds; /**< in which outputs were written; NaN until they are */
+    input_frames from;                /**< what is known of the trajectory */
+    const char *unit;                 /**< unit of length; "": not known */
+    char file_unit[IO_NAME_LENGTH];   /**< unit of length in the file; "": the file has none */
+    int64_t particles;                /**< particles in each frame */
+    kith_precision precision;         /**< precision of the coordinates */
+    space space;                      /**< box of the first frame */
+    rdf_extent extent;                /**< of all frames; of the first if the options give ranges */
+    double least_volume, most_volume; /**< smallest and largest volume of a box */
+    int64_t frames;                   /**< frames counted */
+    int64_t first_index, last_index;  /**< index in the file of the first and the last of them */
+    int64_t last_step;                /**< step of the simulation of the last of them */
+    bool partial;                     /**< the run was stopped before the last frame */
+    char partial_text[96];            /**< a sentence that says so */
+    kith_rdf_options how;             /**< what is counted in a frame */
+    double *edges;                    /**< [how.bins + 1] edges of the bins of r */
+    bool narrower;                    /**< the last bin is narrower than the others */
+    double *middle;                   /**< [how.bins] middle of each bin */
+    double *shells;                   /**< [how.bins] volume of the shell of each bin; by forces */
+    double *weights;                  /**< [particles] weights from a file; NULL: none */
+    rdf_classes classes;              /**< what is counted together */
+    const char *inside;               /**< "molecules" or "bonds": pairs within these are known, and
+                                           counted; NULL: not known, or not counted */
+    rdf_layout layout;                /**< of a row of the blocks */
+    rdf_blocks blocks;                /**< sums over frames */
+    int n_curves;                     /**< number of curves */
+    rdf_curve *curve;                 /**< [n_curves] */
+    double *curve_room;               /**< memory of all arrays of the curves */
+    int64_t pairs;                    /**< pairs counted in all frames */
+    rdf_kinetic kinetic;              /**< of frames with velocities, masses and known units */
+    bool distrusted;                  /**< forces or velocities contradict --temperature */
+    rdf_structure structure;          /**< S(q) */
+    kith_ctx *ctx;                    /**< the library */
+    double count_seconds;             /**< time in which frames were counted [s] */
+    double sum_seconds;               /**< time in which frames were summed over vectors q [s] */
+    double write_seconds;             /**< time to write the outputs [s]; NaN before */
 } rdf_outcome;
 
-/** Read the trajectory and count. @return an exit status, reported; also OK where Ctrl-C came after
- *  some frames. */
+/** Read the trajectory and count. @return exit status, reported; STATUS_OK also if Ctrl-C stopped
+ *  it after some frames */
 int rdf_run(const rdf_task *task, rdf_outcome *found);
 
 /** Extend the extent by the box of a frame. */
@@ -178,20 +196,23 @@ void rdf_extent_add(const kith_box *box, rdf_extent *extent);
 /** Choose the bins of r by the options and found->extent. @return an exit status, reported. */
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found);
 
-/** Give each species of the frame that is new a class. @return an exit status, reported. */
+/** Give each new species of the frame a class. @return exit status, reported */
 int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *classes);
 
-/** Fail where a species that was asked for is on no particle. @return exit status, reported. */
+/** Fail if a species of --select or --with has no particle. @return exit status, reported */
 int rdf_check_selection(const rdf_task *task, const io_frame *frame);
 
-/** What is counted of a frame. Zero it first; rdf_part_free. */
+/** The particles of a frame that are counted. Zero it first; rdf_part_free frees it. */
 typedef struct rdf_part {
-    kith_points points;
-    const void *forces; /**< NULL: not wanted */
-    void *pos, *force;  /**< copies of those that are wanted, where not all are */
-    double *weight;
-    int32_t *species, *molecule, *place, *bonds;
-    int64_t *bond_offsets;
+    kith_points points;    /**< their positions: of the frame, or `pos` */
+    const void *forces;    /**< [points.n][3] forces: of the frame, or `force`; NULL: not used */
+    void *pos, *force;     /**< [points.n][3] copies; NULL if all particles are counted */
+    double *weight;        /**< [points.n] weights; NULL: none */
+    int32_t *species;      /**< [points.n] class of each */
+    int32_t *molecule;     /**< [points.n] molecule of each; NULL: not used */
+    int32_t *place;        /**< [particles] index of each particle in the part; -1: not counted */
+    int32_t *bonds;        /**< bonded particles, in compressed rows; NULL: not used */
+    int64_t *bond_offsets; /**< [points.n + 1] first entry of each row of `bonds` */
 } rdf_part;
 
 /** Pick the particles of a frame that have a class.
@@ -201,19 +222,21 @@ int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *fra
              rdf_part *part);
 void rdf_part_free(rdf_part *part);
 
-/** A frame on its way from the trajectory to the blocks. Zero it first; rdf_frame_free. */
+/** A frame and what is counted in it: a record of lanes.h. Zero it first; rdf_frame_free frees
+ *  it. */
 typedef struct rdf_frame {
-    int64_t index, step; /**< of the frame in the file, and of the simulation */
-    int64_t particles;   /**< in the frame, with those that are not counted */
-    kith_box box;
-    rdf_part part;
-    int n_classes;       /**< classes of particles when the frame was read */
-    rdf_kinetic kinetic; /**< of this frame alone */
-    rdf_sums sums;
-    double *row;   /**< [layout.width] what the frame adds to a row of the blocks */
-    kith_ctx *ctx; /**< that counted it, and has the message where that failed */
-    kith_status counted;
-    double count_seconds, sum_seconds;
+    int64_t index, step;  /**< index of the frame in the file; step of the simulation */
+    int64_t particles;    /**< particles in the frame, counted or not */
+    kith_box box;         /**< box of the frame */
+    rdf_part part;        /**< particles that are counted */
+    int n_classes;        /**< classes known when the frame was read */
+    rdf_kinetic kinetic;  /**< of this frame alone */
+    rdf_sums sums;        /**< direct sums */
+    double *row;          /**< [layout.width] what the frame adds to a row of the blocks */
+    kith_ctx *ctx;        /**< the context that counted it; has the message of a failure */
+    kith_status counted;  /**< status of counting */
+    double count_seconds; /**< time to count it [s] */
+    double sum_seconds;   /**< time to sum it over vectors q [s] */
 } rdf_frame;
 
 /** Count a frame that was prepared: fill its row. Prints nothing, so that any thread may call it
@@ -233,68 +256,72 @@ int rdf_find_inside(const rdf_task *task, const io_frame *frame, rdf_outcome *fo
 /** Summary text on pairs within molecules or bonds, or NULL. */
 const char *rdf_inside_text(const rdf_outcome *found);
 
-/** Cut room into n arrays of `each` numbers. @return what is behind them. */
+/** Divide memory into n arrays of `each` numbers. @return the memory behind them */
 double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
 
-/** From blocks to curves. @return an exit status, reported. */
+/** Compute the curves from the blocks. @return exit status, reported */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
 
 /** Read the file of --weights, if it is one, for the first frame's particles. @return exit status,
  *  reported */
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found);
 
-/** Fail where all weights are 0. @return exit status, reported. */
+/** Fail if all weights are 0. @return exit status, reported. */
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame);
 
 /** Add a frame's sums of w_i w_j to its row. */
 void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
                      double *row);
 
-/** From blocks to a curve's g_w and ww. @return false: no memory. */
+/** Compute g_w and the mean of w_i w_j of a curve from the blocks. @return false: no memory */
 bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *curve);
 
-/** Sum what the blocks have for each partial, [partials][bins] from number `at` of a row on, over
- *  those of a curve. @return [blocks][bins], to be freed; NULL: no memory */
+/** Sum over the partials of a curve. @param at  offset in a row of the blocks of [partials][bins]
+ *  @return [blocks][bins], to be freed; NULL: no memory */
 double *rdf_sum_blocks(const rdf_outcome *found, const rdf_curve *curve, int64_t at);
 
-/** y / x in each bin, of sums of blocks, [blocks][bins]. */
+/** Divide in each bin, with rdf_ratio. @param y, x  [blocks][bins] sums of the blocks */
 void rdf_divide(const rdf_outcome *found, const double *y, const double *x, double *value,
                 double *error);
 
-/** How often pairs of classes a <= b are in a curve. */
+/** How many times the pairs of classes a <= b are counted in a curve: 0, 1, or 2. */
 double rdf_weight(const rdf_classes *classes, const rdf_curve *curve, int a, int b);
 
 /** "0.72": k_B T; "300,kcal": kelvin, where forces are in kcal/mol, kJ/mol or eV by length. */
 bool rdf_parse_temperature(const char *text, double *kT);
 
-/** Find the temperature that the velocities of a frame tell: no frame or one. */
+/** Compute the temperature from the velocities of a frame. @return .frames is 0 if it has none, or
+ *  no masses or units */
 rdf_kinetic rdf_temperature_of(const io_frame *frame);
 
-/** Mean and standard error of the temperature that velocities tell; NaN where none is known. */
+/** Mean and standard error of the temperature from velocities; NaN if it is not known. */
 void rdf_temperature_kinetic(const rdf_kinetic *kinetic, double *kT, double *error);
 
-/** Fail where --temperature is not what forces and counts tell, or velocities, beyond the error of
- *  that; with --trust-temperature set found->distrusted and the gains to NaN instead.
+/** Fail if --temperature differs from that of forces and counts, or from that of velocities, by
+ *  more than their errors allow. With --trust-temperature set found->distrusted and the gains to
+ *  NaN instead.
  *  @return exit status, reported */
 int rdf_temperature_judge(const rdf_task *task, rdf_outcome *found);
 
-/** Fail where all forces are 0. @return exit status, reported. */
+/** Fail if all forces are 0. @return exit status, reported. */
 int rdf_force_check(const rdf_task *task, const io_frame *frame);
 
-/** Add what the forces of a frame tell to its row. @return false: no memory. */
+/** Add the sums over the forces of a frame to its row. @return false: no memory */
 bool rdf_force_add(const rdf_task *task, const rdf_outcome *found, const kith_histogram *h,
                    double *row);
 
-/** From rows, before they are blocks, to the weights of a curve. @return false: no memory. */
+/** Compute the weights of a curve from the rows, before rdf_blocks_fold.
+ *  @return false: no memory */
 bool rdf_force_weights(const rdf_outcome *found, rdf_curve *curve);
 
-/** From blocks to its g by forces. @return false: no memory. */
+/** Compute g(r) by forces of a curve from the blocks. @return false: no memory */
 bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *curve);
 
 /** Index of the partial of classes a and b. */
 int64_t rdf_partial(const rdf_classes *classes, int a, int b);
 
-/** Whether the bins and selections are those of S(q). */
+/** Whether a transform to S(q) is defined: bins of r begin at 0, and --select and --with do not
+ *  overlap without --partials. */
 bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);
 
 /** Choose the bins of q of S(q) by the options and found->extent. @return an exit status,
