@@ -60,8 +60,8 @@ static inline int report_no_memory(const char *what)
  *  @return the exit status that goes with it. */
 int report_io(io_status status, const io_error *error, bool writing);
 
-/** Report a failure of a call on ctx, if it is one. @param about  the file it was about. @return
- *  exit status. */
+/** Report a failure of a call on ctx, if it is one. @param about  the file it was about.
+ *  @return exit status. */
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
 
 /** Write a file that was composed in memory, and free the memory. @param whole  false: memory was
@@ -70,7 +70,7 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
 int report_written(const char *path, io_memory_file *file, bool whole, bool again);
 
 /** Take a lock on an output (io_lock_take), and warn if the file system has no locks.
- *  @return exit status, reported. */
+ *  @return exit status, reported */
 int report_lock(const char *path, io_lock_kind kind, io_lock **out);
 
 /** Report an interrupt. @param output  the file that was not written because of it; may be NULL. */

@@ -15,66 +15,72 @@
 
 enum { DEBYE_MOST_ELEMENTS = 64 };
 
+/** What was asked: the values of the options. */
 typedef struct debye_task {
     options shared;
-    const char *input;
-    bool neutron, exact;
-    double q_min, q_max, q_width; /**< [1/A] */
-    double b_iso;                 /**< [A^2] of the Debye-Waller factor */
-    double r_width;               /**< of the histogram; 0: by q_max */
-    double r_max;                 /**< of a box's pairs; 0: half the box */
-    bool has_window;              /**< --window is given */
-    structure_window window;      /**< of a box's pairs */
-    structure_window gr_window;   /**< of F(q) */
-    const char *gr;               /**< --gr; NULL: no G(r) */
-    double gr_max, gr_width, q_damp;
-    const char *elements; /**< "1=O,2=H": what species are; NULL: as they are called */
-    table_format format;
-    const char *unit; /**< of lengths: "A" or "nm"; NULL: what the file says, else A */
+    const char *input;            /**< path of the trajectory */
+    bool neutron;                 /**< neutrons; else X-rays */
+    bool exact;                   /**< --exact: sum over pairs; else over a histogram of them */
+    double q_min, q_max, q_width; /**< values of q [1/A] */
+    double b_iso;                 /**< B of the Debye-Waller factor [A^2] */
+    double r_width;               /**< width of a bin of the histogram [length]; 0: by q_max */
+    double r_max;               /**< largest distance of pairs in a box [length]; 0: half the box */
+    bool has_window;            /**< --window is given */
+    structure_window window;    /**< window over the pairs of a box */
+    structure_window gr_window; /**< window over F(q), for G(r) */
+    const char *gr;             /**< --gr: file of G(r); NULL: no G(r) */
+    double gr_max, gr_width;    /**< values of r of G(r) [A] */
+    double q_damp;              /**< damping of G(r) by the instrument [1/A] */
+    const char *elements;       /**< --elements "1=O,2=H"; NULL: species are named as elements */
+    table_format format;        /**< --format of the output */
+    const char *unit;           /**< --unit of length, "A" or "nm"; NULL: of the file, else A */
 } debye_task;
 
+/** What was found. */
 typedef struct debye_outcome {
-    input_frames from;
-    double angstrom;           /**< in the unit of lengths */
-    char unit[IO_NAME_LENGTH]; /**< of lengths, that the file says; "": it does not */
-    bool begun;                /**< a frame was seen: open and space are known */
-    bool open;                 /**< a cluster */
-    double reach;  /**< what r_max is: of a cluster the longest distance in any frame; of a box
-                       --r-max, or half the smallest box [length] */
-    double *edges; /**< [histogram.bins + 1] where --r-width does not divide r_max; or NULL */
-    space space;
-    kith_ctx *ctx;
-    int64_t particles, frames;
-    int n_elements;
-    char element[DEBYE_MOST_ELEMENTS][IO_NAME_LENGTH];
-    scatterer scatterer[DEBYE_MOST_ELEMENTS];
-    double members[DEBYE_MOST_ELEMENTS]; /**< in a frame, on the average */
-    int64_t n_q;
-    double *q;     /**< [n_q] */
-    double *pairs; /**< [partials][n_q] sum of sin(q r) / (q r) over pairs a frame, of a box
-                             without what a uniform one has */
-    kith_histogram histogram;
-    double *intensity, *s, *f; /**< [n_q] I(q) of all, S(q), F(q) = q (S(q) - 1); one block */
-    int64_t n_r;
-    double *r, *g; /**< [n_r] G(r); one block */
-    double count_seconds, sum_seconds;
-    double write_seconds; /**< in which outputs were written; NaN until they are */
+    input_frames from;         /**< what is known of the trajectory */
+    double angstrom;           /**< one angstrom in the unit of length */
+    char unit[IO_NAME_LENGTH]; /**< unit of length in the file; "": the file has none */
+    bool begun;                /**< a frame was read: `open` and `space` are known */
+    bool open;                 /**< a cluster in open space; else a periodic box */
+    double reach;  /**< largest distance counted [length]: of a cluster the longest in any
+                                    frame; of a box --r-max, or half the smallest box */
+    double *edges; /**< [histogram.bins + 1] edges of bins if --r-width does not divide
+                                    `reach`; else NULL */
+    space space;   /**< the box of the first frame */
+    kith_ctx *ctx; /**< the library */
+    int64_t particles, frames;                         /**< particles in a frame; frames counted */
+    int n_elements;                                    /**< number of elements */
+    char element[DEBYE_MOST_ELEMENTS][IO_NAME_LENGTH]; /**< [n_elements] names */
+    scatterer scatterer[DEBYE_MOST_ELEMENTS];          /**< [n_elements] how each scatters */
+    double members[DEBYE_MOST_ELEMENTS];               /**< [n_elements] atoms, mean over frames */
+    int64_t n_q;                                       /**< number of q */
+    double *q;                                         /**< [n_q] values of q [1/A] */
+    double *pairs;             /**< [partials][n_q] sum of sin(q r) / (q r) over pairs, mean over
+                                    frames; of a box less that of a uniform density */
+    kith_histogram histogram;  /**< of the distances of pairs; empty with --exact */
+    double *intensity, *s, *f; /**< [n_q] I(q), S(q), F(q) = q (S(q) - 1); one block of memory */
+    int64_t n_r;               /**< number of r; 0 without --gr */
+    double *r, *g;             /**< [n_r] r [A], G(r) [1/A^2]; one block of memory */
+    double count_seconds;      /**< time in which pairs were counted or summed [s] */
+    double sum_seconds;        /**< time of transforms [s] */
+    double write_seconds;      /**< time to write the outputs [s]; NaN before */
 } debye_outcome;
 
-/** A frame on its way from the trajectory to the sums over frames. Zero it first;
- *  debye_frame_free. */
+/** A frame and what is counted in it: a record of lanes.h. Zero it first; debye_frame_free frees
+ *  it. */
 typedef struct debye_frame {
-    int64_t particles; /**< in the frame, with virtual sites */
-    kith_box box;
-    kith_points points; /**< the atoms, of `pos` */
-    void *pos;
-    int32_t *element;         /**< [points.n] of each atom */
-    kith_rdf_options how;     /**< bins; unused by --exact */
-    kith_histogram histogram; /**< of this frame; unused by --exact */
-    double *sums;             /**< [partials][n_q] of this frame, by --exact */
-    kith_ctx *ctx;            /**< that counted it, and has the message where that failed */
-    kith_status counted;
-    double seconds;
+    int64_t particles;        /**< particles in the frame, virtual sites included */
+    kith_box box;             /**< box of the frame */
+    kith_points points;       /**< the atoms, without virtual sites */
+    void *pos;                /**< [points.n][3] their positions */
+    int32_t *element;         /**< [points.n] index of the element of each atom */
+    kith_rdf_options how;     /**< what to count; not used with --exact */
+    kith_histogram histogram; /**< of this frame; not used with --exact */
+    double *sums;             /**< [partials][n_q] of this frame; used with --exact alone */
+    kith_ctx *ctx;            /**< the context that counted it; has the message of a failure */
+    kith_status counted;      /**< status of counting */
+    double seconds;           /**< time to count it [s] */
 } debye_frame;
 
 /** Number of sums over pairs: partials times q. */
@@ -92,13 +98,13 @@ int debye_frame_report(const debye_task *task, const debye_frame *f);
 int debye_frame_add(const debye_task *task, debye_outcome *found, debye_frame *f);
 void debye_frame_free(debye_frame *f);
 
-/** Read the frames, and count or sum their pairs. @return an exit status, reported. */
+/** Read the frames, and count or sum their pairs. @return exit status, reported */
 int debye_run(const debye_task *task, debye_outcome *found);
 
-/** From the sums over pairs to I, S, F and G. @return an exit status, reported. */
+/** Compute I(q), S(q), F(q) and G(r) from the sums over pairs. @return exit status, reported */
 int debye_make(const debye_task *task, debye_outcome *found);
 
-/** Write -o and --gr. @return an exit status, reported. */
+/** Write -o and --gr. @return exit status, reported */
 int debye_write(const debye_task *task, const debye_outcome *found);
 
 void debye_print(const debye_task *task, const debye_outcome *found);

@@ -48,10 +48,10 @@ char *film_file(const char *path, int kind, int64_t number);
 /** Begin a film. Without ffmpeg a note says where frames go instead. Call with SIGPIPE ignored.
  *  @param first  > 0: a run goes on from this step: the film is named after it, so that the earlier
  *  one stays
- *  @return an exit status, reported. */
+ *  @return exit status, reported */
 int film_open(const film_options *o, int64_t first, film **out);
 
-/** Add a frame: copies it, and returns while it is drawn. @return an exit status, reported: also
+/** Add a frame: copies it, and returns while it is drawn. @return exit status, reported: also
  *  of an earlier frame. */
 int film_add(film *f, const film_frame *frame);
 

@@ -93,17 +93,17 @@ int64_t flock_stage_at(const flock_task *task, int64_t step);
 /** The time that has passed by a step. */
 double flock_time(const flock_task *task, int64_t step);
 
-/** Put the particles in place: from the restart file, INPUT or the seed. @return an exit status,
- *  reported. */
+/** Put the particles in place: from the restart file, INPUT or the seed.
+ *  @return exit status, reported */
 int flock_start(flock_task *task, flock_run *run);
 
-/** Fly, measure and record to the end. @return an exit status, reported. */
+/** Fly, measure and record to the end. @return exit status, reported */
 int flock_fly(const flock_task *task, flock_run *run);
 
-/** Keep other runs from a file, until the locks are released. @return an exit status, reported. */
+/** Keep other runs from a file, until the locks are released. @return exit status, reported */
 int flock_lock(flock_run *run, const char *path, io_lock_kind kind);
 
-/** Open the context's flock with the particles as they are. @return an exit status, reported. */
+/** Open the context's flock with the particles as they are. @return exit status, reported */
 int flock_open(const flock_task *task, flock_run *run);
 
 /** Go some steps, timed. */
@@ -120,14 +120,14 @@ int flock_view_open(flock_task *task, flock_run *run);
 kith_status flock_view_advance(flock_run *run, int64_t steps);
 void flock_view_close(flock_run *run);
 
-/** Write the restart file. @return an exit status, reported. */
+/** Write the restart file. @return exit status, reported */
 int flock_save(const flock_task *task, const flock_run *run);
 
 /** Take a sample of the flock, whose state was read; run->groups are its flocks then. */
 kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_sample *out);
 
-/** Measure the flock, whose state was read: keep the sample, write it. @return an exit status,
- *  reported. */
+/** Measure the flock, whose state was read: keep the sample, write it.
+ *  @return exit status, reported */
 int flock_measure(const flock_task *task, flock_run *run);
 
 /** Say how far an interrupted run came, and what its files hold. @return the exit status */
@@ -136,7 +136,7 @@ int flock_report_interrupted(const flock_task *task, const flock_run *run);
 void flock_print_summary(const flock_task *task, const flock_run *run);
 json_t *flock_summary_json(const flock_task *task, const flock_run *run);
 
-/** Draw the measures over time through gnuplot. @return an exit status, reported. */
+/** Draw the measures over time through gnuplot. @return exit status, reported */
 int flock_plot(const flock_task *task, const flock_run *run);
 
 #endif

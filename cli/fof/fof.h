@@ -11,9 +11,9 @@
 #include "common/options.h"
 #include "common/space.h"
 
-/** How long the mean spacing is. */
+/** Which mean spacing the linking length is a multiple of. */
 typedef enum spacing {
-    SPACING_AUTO,   /**< by mass where the file has what that needs, else of the linked */
+    SPACING_AUTO,   /**< chosen: SPACING_MASS if the file has what it needs, else SPACING_LINKED */
     SPACING_LINKED, /**< (volume / number of particles that link)^(1/3) */
     SPACING_DARK,   /**< (volume / number of dark matter particles)^(1/3) */
     SPACING_MASS    /**< (mean mass of the particles that link / mean density of their species in
@@ -23,70 +23,77 @@ typedef enum spacing {
 /** Types of particles in snapshots. */
 enum { FOF_GAS = 0, FOF_DARK = 1, FOF_STARS = 4, FOF_HOLES = 5 };
 
+/** What was asked: the values of the options. */
 typedef struct fof_task {
     options shared;
-    const char *input;
-    double length; /**< --length; 0: by b */
-    double b;
-    spacing spacing;
-    const char *link, *attach; /**< NULL: by convention */
-    bool allow_unwrapped;      /**< coordinates may span more than two lengths of the box */
-    int64_t min_members, min_links;
-    double velocity;        /**< --phase-space; 0: positions alone */
-    bool velocity_in_sigma; /**< in units of the velocity dispersion */
-    cosmology cosmology;    /**< --cosmology */
-    io_catalogue_format format;
-    const char *labels, *sorted, *plot;
+    const char *input;          /**< path of the snapshot */
+    double length;              /**< --length: linking length [length]; 0: by b */
+    double b;                   /**< -b: linking length [mean spacings] */
+    spacing spacing;            /**< --spacing */
+    const char *link, *attach;  /**< --link, --attach: lists of types; NULL: by convention */
+    bool allow_unwrapped;       /**< coordinates may span more than two box lengths */
+    int64_t min_members;        /**< smaller groups are no halos */
+    int64_t min_links;          /**< friends that a particle needs in order to link */
+    double velocity;            /**< --phase-space: linking length of velocities; 0: none */
+    bool velocity_in_sigma;     /**< `velocity` is in units of the velocity dispersion */
+    cosmology cosmology;        /**< --cosmology */
+    io_catalogue_format format; /**< --format of the catalogue */
+    const char *labels, *sorted, *plot; /**< paths of --labels, --sort-snapshot, --plot; or NULL */
 } fof_task;
 
+/** What was found. */
 typedef struct fof_outcome {
-    input in;
-    space space;
-    double volume; /**< of the box; 0 in open space */
+    input in;      /**< the particles */
+    space space;   /**< the box */
+    double volume; /**< volume of the box, in 2-D its area; 0 in open space */
     bool closed;   /**< the box is periodic on all three axes */
     double cover;  /**< largest extent of the coordinates along a row of the box, in lengths of that
                        row; 0: not measured */
-    double mass_of_type[IO_MOST_TYPES]; /**< of the particles read; 0 where masses are not known */
-    int64_t n_of_type[IO_MOST_TYPES];   /**< particles read */
-    bool links[IO_MOST_TYPES], attaches[IO_MOST_TYPES];
-    uint8_t *roles; /**< [n]; NULL: all link */
-    int64_t linked; /**< particles that link */
-    cosmology cosmology;
-    spacing spacing; /**< that was used; AUTO: --length was given */
-    double mean_spacing, length;
-    double spacing_omega;          /**< by mass: Omega of the linked species */
-    char spacing_why[80];          /**< by mass: where this Omega is from; else why this spacing */
-    const char *spacing_warning;   /**< why the spacing may be wrong; NULL: no doubt */
-    double sigma, velocity_length; /**< --phase-space */
-    const void *masses, *velocities, *potentials, *densities; /**< those that tell something */
-    kith_ctx *ctx;
-    kith_groups groups;
-    int64_t *linked_members; /**< [groups.n] members that link; NULL: all members link */
-    kith_halos halos;
-    int64_t grouped; /**< particles in groups */
-    io_catalogue catalogue;
-    double link_seconds;
-    double measure_seconds; /**< of sums over members, without the spheres */
-    double write_seconds;
+    double mass_of_type[IO_MOST_TYPES]; /**< mass of the particles read; 0 if masses are unknown */
+    int64_t n_of_type[IO_MOST_TYPES];   /**< particles read, by type */
+    bool links[IO_MOST_TYPES];          /**< types whose particles link */
+    bool attaches[IO_MOST_TYPES];       /**< types whose particles join the group of the nearest */
+    uint8_t *roles;                     /**< [n] kith_role of each particle; NULL: all link */
+    int64_t linked;                     /**< particles that link */
+    cosmology cosmology;                /**< of the file, or of --cosmology */
+    spacing spacing;                    /**< the spacing used; SPACING_AUTO: --length was given */
+    double mean_spacing, length;        /**< mean spacing, and linking length [length] */
+    double spacing_omega;               /**< SPACING_MASS: Omega of the species that link */
+    char spacing_why[80];               /**< where this Omega is from; else why this spacing */
+    const char *spacing_warning;        /**< why the spacing may be wrong; NULL: no reason */
+    double sigma;                       /**< --phase-space: velocity dispersion */
+    double velocity_length;             /**< --phase-space: linking length of velocities */
+    const void *masses, *velocities;    /**< arrays used to measure; NULL: missing or all equal */
+    const void *potentials, *densities; /**< arrays used for centres; NULL: missing or all equal */
+    kith_ctx *ctx;                      /**< the library */
+    kith_groups groups;                 /**< groups of --min-members and more */
+    int64_t *linked_members;            /**< [groups.n] members that link; NULL: all link */
+    kith_halos halos;                   /**< measures of the groups */
+    int64_t grouped;                    /**< particles in groups */
+    io_catalogue catalogue;             /**< what is written of the halos */
+    double link_seconds;                /**< time to find the groups [s] */
+    double measure_seconds;             /**< time of sums over members, without spheres [s] */
+    double write_seconds;               /**< time to write the outputs [s] */
 } fof_outcome;
 
-/** Decide who links, how far, and in which universe. @return an exit status, reported. */
+/** Choose the types that link and attach, the box, the cosmology and the linking length.
+ *  @return exit status, reported */
 int fof_prepare(const fof_task *task, fof_outcome *found);
 
-/** Decide the linking length. @return an exit status, reported. */
+/** Choose the linking length. @return exit status, reported */
 int fof_choose_length(const fof_task *task, fof_outcome *found);
 
-/** Whether particles may be in a group that do not link. */
+/** Whether groups may have members that do not link. */
 static inline bool fof_attaches(const fof_task *task, const fof_outcome *found)
 {
     return found->roles || task->min_links > 0;
 }
 
-/** Order the groups by all their members, and drop those of fewer than --min-members. @return an
- *  exit status, reported. */
+/** Order the groups by all their members, and drop those of fewer than --min-members.
+ *  @return exit status, reported */
 int fof_order_groups(const fof_task *task, fof_outcome *found);
 
-/** Draw the picture. @return an exit status, reported. */
+/** Draw the picture. @return exit status, reported */
 int fof_plot(const fof_task *task, const fof_outcome *found);
 
 void fof_print(const fof_task *task, const fof_outcome *found);

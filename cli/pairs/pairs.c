@@ -90,7 +90,7 @@ static int receive_block(void *user, const kith_pairs *block, int64_t first)
     return status != IO_OK || progress_interrupted();
 }
 
-/** Write the list to the output. @return an exit status, reported. */
+/** Write the list to the output. @return exit status, reported */
 static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *bar)
 {
     const char *path = task->shared.output;

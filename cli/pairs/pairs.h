@@ -10,24 +10,27 @@
 #include "common/space.h"
 #include "common/spread.h"
 
+/** What was asked: the values of the options. */
 typedef struct pairs_task {
     options shared;
-    const char *input;
-    const char *against; /**< NULL: one set */
-    double cutoff;       /**< 0: not given */
-    kith_pairs_options list;
-    bool count_only;
+    const char *input;       /**< path of the particles */
+    const char *against;     /**< --against: path of a second set; NULL: none */
+    double cutoff;           /**< --cutoff [length]; 0: not given */
+    kith_pairs_options list; /**< form of the list */
+    bool count_only;         /**< --count: make no list */
 } pairs_task;
 
+/** What was found. */
 typedef struct pairs_outcome {
-    input a, b;          /**< the particles, and those of --against */
-    kith_points against; /**< those of b */
-    space space;
-    kith_ctx *ctx;
-    int64_t n;           /**< pairs */
-    int64_t *neighbours; /**< [a.particles.n], NULL with --count */
-    spread spread;       /**< of the neighbours */
-    double search_seconds, write_seconds;
+    input a, b;            /**< the particles of INPUT, and of --against */
+    kith_points against;   /**< the points of b */
+    space space;           /**< the box */
+    kith_ctx *ctx;         /**< the library */
+    int64_t n;             /**< number of pairs */
+    int64_t *neighbours;   /**< [a.particles.n] neighbours of each particle; NULL with --count */
+    spread spread;         /**< distribution of `neighbours` */
+    double search_seconds; /**< time to find the pairs [s] */
+    double write_seconds;  /**< time to write them [s] */
 } pairs_outcome;
 
 void pairs_print(const pairs_task *task, const pairs_outcome *found);

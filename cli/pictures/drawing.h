@@ -46,7 +46,7 @@ double draw_along(const log_axis *axis, double value);
 void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, double scale,
                     double wanted, const char *unit);
 
-/** Write a PNG whole or not at all. @return exit status, reported. */
+/** Write a PNG whole or not at all. @return exit status, reported */
 int draw_save(cairo_surface_t *surface, const char *path);
 
 #endif

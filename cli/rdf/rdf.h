@@ -193,7 +193,7 @@ int rdf_run(const rdf_task *task, rdf_outcome *found);
 /** Extend the extent by the box of a frame. */
 void rdf_extent_add(const kith_box *box, rdf_extent *extent);
 
-/** Choose the bins of r by the options and found->extent. @return an exit status, reported. */
+/** Choose the bins of r by the options and found->extent. @return exit status, reported */
 int rdf_choose_bins(const rdf_task *task, rdf_outcome *found);
 
 /** Give each new species of the frame a class. @return exit status, reported */
@@ -262,11 +262,11 @@ double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
 /** Compute the curves from the blocks. @return exit status, reported */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
 
-/** Read the file of --weights, if it is one, for the first frame's particles. @return exit status,
- *  reported */
+/** Read the file of --weights, if it is one, for the first frame's particles.
+ *  @return exit status, reported */
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found);
 
-/** Fail if all weights are 0. @return exit status, reported. */
+/** Fail if all weights are 0. @return exit status, reported */
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame);
 
 /** Add a frame's sums of w_i w_j to its row. */
@@ -303,7 +303,7 @@ void rdf_temperature_kinetic(const rdf_kinetic *kinetic, double *kT, double *err
  *  @return exit status, reported */
 int rdf_temperature_judge(const rdf_task *task, rdf_outcome *found);
 
-/** Fail if all forces are 0. @return exit status, reported. */
+/** Fail if all forces are 0. @return exit status, reported */
 int rdf_force_check(const rdf_task *task, const io_frame *frame);
 
 /** Add the sums over the forces of a frame to its row. @return false: no memory */
@@ -324,8 +324,8 @@ int64_t rdf_partial(const rdf_classes *classes, int a, int b);
  *  overlap without --partials. */
 bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);
 
-/** Choose the bins of q of S(q) by the options and found->extent. @return an exit status,
- *  reported. */
+/** Choose the bins of q of S(q) by the options and found->extent.
+ *  @return exit status, reported */
 int rdf_structure_begin(const rdf_task *task, rdf_outcome *found);
 
 /** Check that the vectors q of a frame's box are within limits. @return exit status, reported */
@@ -337,7 +337,7 @@ kith_status rdf_structure_sum(const rdf_task *task, const rdf_outcome *found, ki
                               rdf_frame *f);
 void rdf_sums_free(rdf_sums *sums);
 
-/** From blocks to S(q). @return an exit status, reported. */
+/** From blocks to S(q). @return exit status, reported */
 int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
 
 /** S by transform of each factor, Ashcroft-Langreth, at other q, [factors][n]; to be freed.
@@ -345,14 +345,14 @@ int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
 double *rdf_structure_line(const rdf_task *task, const rdf_outcome *found, int64_t n,
                            const double *q);
 
-/** Write --sq. @return an exit status, reported. */
+/** Write --sq. @return exit status, reported */
 int rdf_structure_write(const rdf_task *task, const rdf_outcome *found);
 void rdf_structure_free(rdf_structure *structure);
 
-/** Write -o. @return an exit status, reported. */
+/** Write -o. @return exit status, reported */
 int rdf_write(const rdf_task *task, const rdf_outcome *found);
 
-/** Draw --plot. @return an exit status, reported. */
+/** Draw --plot. @return exit status, reported */
 int rdf_plot(const rdf_task *task, const rdf_outcome *found);
 
 void rdf_print(const rdf_task *task, const rdf_outcome *found);

@@ -55,7 +55,7 @@ static bool has_pair(const member *sorted, int64_t n)
     return false;
 }
 
-/** @return an exit status, reported. */
+/** @return exit status, reported */
 static int find_molecules(const rdf_classes *classes, const io_frame *frame, bool *found)
 {
     const int64_t n = frame->particles.n;

@@ -40,7 +40,7 @@ static int find_class(const rdf_task *task, rdf_classes *classes, const char *na
     return classes->n++;
 }
 
-/** Give species k of the frame its class. @return an exit status, reported. */
+/** Give species k of the frame its class. @return exit status, reported */
 static int classify(const rdf_task *task, const io_frame *frame, int k, rdf_classes *classes)
 {
     const char *name = frame->names[k];

@@ -11,52 +11,56 @@
 #include "common/space.h"
 #include "viewer.h"
 
+/** What was asked: the values of the options. */
 typedef struct view_task {
     options shared;
-    const char *file;
-    const char *labels; /**< file of the group of each particle; NULL: none */
-    double link;        /**< linking length of groups to be found; 0: none */
-    int64_t members;    /**< smaller groups are none */
-    film_options film;  /**< its turn NAN: not chosen */
+    const char *file;   /**< path of the particles or trajectory */
+    const char *labels; /**< --labels: file of the group of each particle; NULL: none */
+    double link;        /**< --link: linking length of groups to find [length]; 0: find none */
+    int64_t members;    /**< --members: smaller groups are dropped */
+    film_options film;  /**< options of --record; turn is NAN if not given */
 } view_task;
 
+/** What is shown. */
 typedef struct view_run {
-    io_trajectory *trajectory;   /**< of files with several frames */
-    int64_t frame, frames, next; /**< shown; in all; that the trajectory gives next */
-    input in;                    /**< of files with one frame */
-    const io_particles *now;     /**< what is shown, borrowed from one of them */
-    space space;
-    kith_ctx *ctx;
-    struct kith__pool *pool; /**< threads that make messages */
-    kith_groups groups;
-    int32_t *labels; /**< read from a file, and then what groups.labels points to */
-    kith_halos halos;
-    kith_box shown; /**< with open axes closed around the particles */
-    web_server *server;
-    web_choice choice;
-    web_colour colour;
-    uint32_t epoch;
-    bool again; /**< the points are to be sent once more */
-    char message[512];
+    io_trajectory *trajectory; /**< of a file with several frames; else NULL */
+    int64_t frame, frames;     /**< index of the frame that is shown; number of frames */
+    int64_t next;              /**< index of the frame that the trajectory returns next */
+    input in;                  /**< particles of a file with one frame */
+    const io_particles *now;   /**< particles that are shown, borrowed from one of these */
+    space space;               /**< the box of the frame */
+    kith_ctx *ctx;             /**< the library */
+    struct kith__pool *pool;   /**< threads that make messages */
+    kith_groups groups;        /**< groups of the frame */
+    int32_t *labels;           /**< labels read from a file, to which groups.labels then points */
+    kith_halos halos;          /**< measures of the groups */
+    kith_box shown;            /**< the box; open axes are closed around the particles */
+    web_server *server;        /**< the live view */
+    web_choice choice;         /**< particles that are sent */
+    web_colour colour;         /**< what colours mean */
+    uint32_t epoch;    /**< web_scene.epoch: a new number where particles are not those of before */
+    bool again;        /**< the points must be sent again */
+    char message[512]; /**< error shown on the page; "": none */
 } view_run;
 
-/** Find out how many frames there are. @return an exit status, reported. */
+/** Count the frames of the file. @return exit status, reported */
 int view_start(const view_task *task, view_run *run);
 
-/** Go to a frame. On failure the one before stays if it can, and run->message says what is wrong.
- *  @return an exit status, not reported. */
+/** Read a frame to be shown. On failure the current frame stays if possible, and run->message has
+ *  the error.
+ *  @return exit status, not reported. */
 int view_go_to(const view_task *task, view_run *run, int64_t frame);
 
 /** Find or read the groups of the frame, and measure them. @return as view_go_to. */
 int view_group(const view_task *task, view_run *run);
 
-/** Groups for the page: the largest of them. */
+/** The largest groups, for the page. */
 json_t *view_groups_json(const view_run *run);
 
-/** g(r) of the frame for the page; NULL where there is none. */
+/** g(r) of the frame, for the page; NULL: the frame has no density. */
 json_t *view_plot_json(view_run *run);
 
-/** Make a film of the frames, the first of which is there. @return an exit status, reported. */
+/** Make a film of the frames; the first one is read already. @return exit status, reported */
 int view_record(const view_task *task, view_run *run);
 
 void view_end(view_run *run);
