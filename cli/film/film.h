@@ -12,13 +12,13 @@
 typedef enum film_colour { FILM_HEADING, FILM_SPEED, FILM_DENSITY } film_colour;
 
 typedef struct film_options {
-    const char *path; /**< --record: .mp4, .webm, .gif, a folder/ or NAME%06d.png; NULL: no film */
-    int width, height;
-    double rate;      /**< frames a second */
-    double turn;      /**< of a 3-D box [degrees a second] */
-    double afterglow; /**< light is down to 1/e after this [s]; 0: there is none */
-    film_colour colour;
-    int threads; /**< at most; 0: all cores */
+    const char *path;  /**< --record: .mp4, .webm, .gif, a folder/ or NAME%06d.png; NULL: no film */
+    int width, height; /**< size of a frame [pixels] */
+    double rate;       /**< frames per second */
+    double turn;       /**< rotation of a 3-D box [degrees/s] */
+    double afterglow;  /**< time in which light fades to 1/e [s]; 0: at once */
+    film_colour colour; /**< what colours mean */
+    int threads;        /**< threads that draw, at most; 0: all cores */
 } film_options;
 
 /** The table of --record and --film-...; its base is a struct film_options, which
@@ -27,14 +27,14 @@ extern const option_row film_option_rows[];
 
 void film_options_init(film_options *o);
 
-/** What one frame shows; borrowed during the call. */
+/** Content of a frame; borrowed during the call. */
 typedef struct film_frame {
     const io_particles *particles; /**< positions, and velocities where colour wants them */
-    const kith_box *box;           /**< rows of 0: the view holds the first frame's particles */
-    const float *value;            /**< [n] from 0 to 1, the colours; NULL: as the options say */
-    double full_speed;             /**< the brightest colour of speed; 0: twice their mean */
-    int64_t number;                /**< of the frame's PNG */
-    const char *caption;           /**< NULL: none */
+    const kith_box *box;           /**< the box; rows of 0: the view fits the first frame */
+    const float *value;  /**< [n] colours from 0 to 1; NULL: as film_options.colour says */
+    double full_speed;   /**< speed of the last colour; 0: twice the mean speed */
+    int64_t number;      /**< number of the PNG of the frame */
+    const char *caption; /**< text on the frame; NULL: none */
 } film_frame;
 
 typedef struct film film;
@@ -45,14 +45,15 @@ typedef struct film film;
  *  @return NULL where the film has no file of this kind, or without memory. */
 char *film_file(const char *path, int kind, int64_t number);
 
-/** Begin a film. Without ffmpeg a note says where frames go instead. Call with SIGPIPE ignored.
- *  @param first  > 0: a run goes on from this step: the film is named after it, so that the earlier
- *  one stays
+/** Begin a film. If ffmpeg is not installed, frames are written as PNG, and a note says where.
+ *  SIGPIPE must be ignored.
+ *  @param first  if above 0, the run continues from this step, and the film has it in its name, so
+ *  that the film of the earlier run stays
  *  @return exit status, reported */
 int film_open(const film_options *o, int64_t first, film **out);
 
-/** Add a frame: copies it, and returns while it is drawn. @return exit status, reported: also
- *  of an earlier frame. */
+/** Add a frame: copy it, and return while it is drawn. @return exit status, reported, of this or an
+ *  earlier frame */
 int film_add(film *f, const film_frame *frame);
 
 /** Finish it: the film gets its name, and holds what was added. NULL is fine. @param status  of the
@@ -60,7 +61,7 @@ int film_add(film *f, const film_frame *frame);
  *  reported. */
 int film_finish(film *f, int status);
 
-/** The name of what is made; NULL of NULL. */
+/** Path of the film or of its frames; NULL for NULL. */
 const char *film_path(const film *f);
 
 /** Free a film that is finished. NULL is fine. */

@@ -10,33 +10,33 @@
 
 #include <pool.h>
 
-/** The space that a film shows; positions are given from its middle. */
+/** The space that a film shows. Its origin is the middle of the box. */
 typedef struct stage {
-    kith_box box;         /**< its middle is at 0 */
-    double middle[3];     /**< of space as the particles have it */
-    double inverse[3][3]; /**< of the rows, column by column, for those that wrap */
-    bool wraps;
+    kith_box box;         /**< the box, with its middle at 0 */
+    double middle[3];     /**< middle of the box in coordinates of the particles */
+    double inverse[3][3]; /**< inverse of the matrix of rows, to wrap positions */
+    bool wraps;           /**< some axes are periodic */
 } stage;
 
-/** A frame of ours. */
+/** A copy of a film_frame, to be drawn. */
 typedef struct picture {
-    int64_t n;
-    float *pos;   /**< [n][3] from the middle of the stage */
-    float *value; /**< [n] */
-    bool valued;
-    stage stage;
-    int64_t number;
-    char caption[128];
+    int64_t n;         /**< number of particles */
+    float *pos;        /**< [n][3] positions from the middle of the stage */
+    float *value;      /**< [n] colours from 0 to 1 */
+    bool valued;       /**< `value` is used; else colours show density */
+    stage stage;       /**< the space */
+    int64_t number;    /**< number of the PNG */
+    char caption[128]; /**< text on the frame; "": none */
 } picture;
 
-/** The stage of a box; of all particles where it has none. */
+/** The stage of a box, or, if its rows are 0, of a box around the particles. */
 stage stage_of(const kith_box *box, const io_particles *particles);
 
-/** Copy positions: wrapped, from the middle of the stage. @param out  [n][3] */
+/** Copy positions, wrapped into the box, from the middle of the stage. @param out  [n][3] */
 void stage_place(const stage *s, const io_particles *particles, struct kith__pool *pool,
                  float *out);
 
-/** Write on a frame: the edges of the box, the caption, in 2-D a bar of a round length. */
+/** Draw over a frame: the edges of the box, the caption, and in 2-D a scale bar. */
 void overlay_draw(uint32_t *pixels, int width, int height, const picture *shown, const camera *c);
 
 #endif

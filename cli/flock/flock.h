@@ -11,126 +11,134 @@
 #include "trajectories/recording.h"
 #include "common/space.h"
 
-/** How the flock moves from a step on. */
+/** A stage: the model of the flock from a step on. Things are points, obstacles and predators. */
 typedef struct flock_stage {
-    int64_t step;
-    kith_flock_options model; /**< things: see flock_model_of */
-    kith_flock_thing things[KITH_MOST_THINGS];
-    kith_flock_thing given[KITH_MOST_THINGS]; /**< the things as the options gave them */
-    int64_t kept; /**< of the things those of the stage before: they stand where they went */
+    int64_t step;             /**< first step of the stage */
+    kith_flock_options model; /**< the model; its things are set by flock_model_of */
+    kith_flock_thing things[KITH_MOST_THINGS]; /**< [model.n_things] at the start of the stage */
+    kith_flock_thing given[KITH_MOST_THINGS];  /**< [model.n_things] as the options give them */
+    int64_t kept; /**< the first things are those of the stage before, and keep their places */
 } flock_stage;
 
+/** What was asked: the values of the options. */
 typedef struct flock_task {
     options shared;
-    film_options film;
-    const char *input; /**< NULL: --boids */
-    int64_t boids;     /**< 0 without */
-    int dim;           /**< of --boids */
-    flock_stage start;
-    int64_t steps;                                      /**< -1 until given */
-    int64_t measure_every, record_every, restart_every; /**< 0: at the end alone; -1: by default */
-    double flock_length;   /**< linking length of flocks; 0: by default */
-    double flock_velocity; /**< that of velocities; 0: they do not matter */
-    int64_t flock_members;
-    double r_max;                          /**< of g(r); 0: by default */
-    int64_t bins;                          /**< 0: no g(r) */
-    const char *measures, *restart, *plot; /**< files */
-    bool restart_change; /**< a resumed run may have other options than the restart file */
-    double time_before;  /**< the restart file's time less that of these options at its step */
-    bool view;           /**< in a browser */
-    bool endless;        /**< until Ctrl-C */
+    film_options film;           /**< --record and --film-... */
+    const char *input;           /**< path of the particles at the start; NULL: --boids */
+    int64_t boids;               /**< --boids: number of random particles; 0: INPUT */
+    int dim;                     /**< --dim of these particles */
+    flock_stage start;           /**< the model at step 0 */
+    int64_t steps;               /**< --steps; -1: not given */
+    int64_t measure_every;       /**< steps between measures; 0: at the end alone; -1: by default */
+    int64_t record_every;        /**< steps between frames; values as of measure_every */
+    int64_t restart_every;       /**< steps between restart files; values as of measure_every */
+    double flock_length;         /**< linking length of flocks [length]; 0: by default */
+    double flock_velocity;       /**< linking length of velocities; 0: positions alone */
+    int64_t flock_members;       /**< smaller groups are no flocks */
+    double r_max;                /**< range of g(r) [length]; 0: by default */
+    int64_t bins;                /**< bins of g(r); 0: no g(r) */
+    const char *measures;        /**< --measures: file of measures; NULL: none */
+    const char *restart;         /**< --restart: restart file; NULL: none */
+    const char *plot;            /**< --plot: file of the figure; NULL: none */
+    bool restart_change;         /**< options of a resumed run may differ from the restart file's */
+    double time_before;          /**< time of the restart file - time by flock_time at its step */
+    bool view;                   /**< --view: live view in a browser */
+    bool endless;                /**< the run has no last step, and ends by Ctrl-C */
     const char *parameters_file; /**< --parameters; NULL: none */
-    char *parameters;            /**< its text, which options borrow from */
-    const char **change;         /**< [n_changes] texts of --at */
-    int64_t n_changes;
-    flock_stage *stage; /**< [n_stages] by step; the first is `start` */
-    int64_t n_stages;
+    char *parameters;            /**< text of that file, from which options are borrowed */
+    const char **change;         /**< [n_changes] values of --at */
+    int64_t n_changes;           /**< number of --at */
+    flock_stage *stage;          /**< [n_stages] in order of steps; the first is `start` */
+    int64_t n_stages;            /**< number of stages */
 } flock_task;
 
 /** What was measured at one step. */
 typedef struct flock_sample {
-    int64_t step;
-    kith_flock_measures all;
-    int64_t flocks, largest;
+    int64_t step;            /**< the step */
+    kith_flock_measures all; /**< of all boids */
+    int64_t flocks, largest; /**< number of flocks, and boids of the largest */
 } flock_sample;
 
 enum { FLOCK_LOCKS = 3 }; /**< of --restart, --output and --measures */
 
+/** The state of a run. */
 typedef struct flock_run {
-    input in;       /**< the particles: at the start, then at each look */
-    kith_box box;   /**< as it was given */
-    kith_box space; /**< axes with walls are open */
-    kith_ctx *ctx;
-    kith_flock *flock;
-    int64_t stage;      /**< which holds now */
-    kith_groups groups; /**< of the last sample, as g */
-    double *g;          /**< [bins]; NULL: none is wanted, or there is no density */
-    double r_max;
-    io_lock *locks[FLOCK_LOCKS];
-    int n_locks;
-    io_recording *record, *measures;
-    film *film;
-    io_mark record_mark, measures_mark; /**< written and safe */
-    bool resumed;
-    int64_t saved;       /**< the step that the restart file holds; -1: it holds none */
-    int64_t first, step; /**< the run's first step, and where it stands */
-    flock_sample *samples;
-    int64_t n_samples, room;
-    double seconds;          /**< of stepping */
-    struct flock_view *view; /**< NULL: none */
-    bool left;               /**< an endless run was ended */
-    bool interrupted;        /**< by a signal, before the last step */
-    int64_t frames, shown;   /**< frames that were recorded, and added to the film, by this run */
-    int64_t last_frame, last_shown; /**< and the step of the last of each */
+    input in;           /**< the particles as they were last read from the flock */
+    kith_box box;       /**< the box as it was given */
+    kith_box space;     /**< the box with its walled axes open, for measures */
+    kith_ctx *ctx;      /**< the library */
+    kith_flock *flock;  /**< the flock */
+    int64_t stage;      /**< index of the current stage */
+    kith_groups groups; /**< flocks of the last sample */
+    double *g;          /**< [bins] g(r) of the last sample; NULL: not asked for, or no density */
+    double r_max;       /**< range of g(r) [length] */
+    io_lock *locks[FLOCK_LOCKS];        /**< [n_locks] */
+    int n_locks;                        /**< number of locks that are held */
+    io_recording *record;               /**< --output; NULL: none */
+    io_recording *measures;             /**< --measures; NULL: none */
+    film *film;                         /**< --record; NULL: none */
+    io_mark record_mark, measures_mark; /**< ends of what is safely on disk of these files */
+    bool resumed;                       /**< the run continues from a restart file */
+    int64_t saved;                      /**< step that the restart file holds; -1: it holds none */
+    int64_t first, step;                /**< first step of the run; current step */
+    flock_sample *samples;              /**< [n_samples] in order of steps */
+    int64_t n_samples, room;            /**< number of samples, and for how many there is room */
+    double seconds;                     /**< time of stepping [s] */
+    struct flock_view *view;            /**< live view; NULL: none */
+    bool left;                          /**< an endless run was ended */
+    bool interrupted;                   /**< a signal ended the run before its last step */
+    int64_t frames, shown;              /**< frames recorded, and added to the film, by this run */
+    int64_t last_frame, last_shown;     /**< step of the last frame of each */
 } flock_run;
 
 /** The options of a stage. */
 kith_flock_options flock_model_of(const flock_stage *stage);
 
-/** The stage that a step after `step` belongs to. */
+/** The stage of the step after `step`. */
 int64_t flock_stage_at(const flock_task *task, int64_t step);
 
 /** The time that has passed by a step. */
 double flock_time(const flock_task *task, int64_t step);
 
-/** Put the particles in place: from the restart file, INPUT or the seed.
+/** Place the particles: from the restart file, from INPUT, or at random.
  *  @return exit status, reported */
 int flock_start(flock_task *task, flock_run *run);
 
-/** Fly, measure and record to the end. @return exit status, reported */
+/** Step, measure and record to the end. @return exit status, reported */
 int flock_fly(const flock_task *task, flock_run *run);
 
-/** Keep other runs from a file, until the locks are released. @return exit status, reported */
+/** Lock a file against other runs, until the locks are released. @return exit status, reported */
 int flock_lock(flock_run *run, const char *path, io_lock_kind kind);
 
-/** Open the context's flock with the particles as they are. @return exit status, reported */
+/** Open the flock with the current particles. @return exit status, reported */
 int flock_open(const flock_task *task, flock_run *run);
 
-/** Go some steps, timed. */
+/** Make steps, and add to run->seconds. */
 kith_status flock_step(flock_run *run, int64_t steps);
 
-/** Do steps cross no more than half the box? */
+/** Whether a step at the largest speed crosses at most half the box. */
 bool flock_steps_fit(const kith_flock_options *model, const kith_box *box);
 
-/** Serve the live view, and print its address. The task is steered from there. @return an exit
+/** Serve the live view, and print its address. Viewers may change the task. @return an exit
  *  status, reported. */
 int flock_view_open(flock_task *task, flock_run *run);
 
-/** Go up to so many steps, as viewers wish. Comes back earlier after a reset, or an interrupt. */
+/** Make up to `steps` steps, at the speed that viewers set. Returns earlier after a reset or an
+ *  interrupt. */
 kith_status flock_view_advance(flock_run *run, int64_t steps);
 void flock_view_close(flock_run *run);
 
 /** Write the restart file. @return exit status, reported */
 int flock_save(const flock_task *task, const flock_run *run);
 
-/** Take a sample of the flock, whose state was read; run->groups are its flocks then. */
+/** Measure the flock, whose state was read to run->in; set run->groups. */
 kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_sample *out);
 
-/** Measure the flock, whose state was read: keep the sample, write it.
+/** Measure the flock, whose state was read to run->in; store the sample and write it.
  *  @return exit status, reported */
 int flock_measure(const flock_task *task, flock_run *run);
 
-/** Say how far an interrupted run came, and what its files hold. @return the exit status */
+/** Report the step at which a run was interrupted, and what its files hold. @return exit status */
 int flock_report_interrupted(const flock_task *task, const flock_run *run);
 
 void flock_print_summary(const flock_task *task, const flock_run *run);

@@ -12,13 +12,13 @@ extern const option_row flock_model_options[];
 
 extern const command_line flock_line;
 
-/** Read options from lines "NAME = VALUE" of a file. The task borrows from the file's text. */
+/** Read options from lines "NAME = VALUE" of a file. The task keeps the text. */
 void flock_read_parameters(void *at, const option_given *given);
 
-/** Note --at STEP:NAME=VALUE. */
+/** Store the value of --at, STEP:NAME=VALUE. */
 void flock_note_change(void *at, const option_given *given);
 
-/** Make the stages, after all options. */
+/** Make the stages, when all options are read; ends the command if a value of --at is wrong. */
 void flock_make_stages(flock_task *task, struct argp_state *state);
 
 #endif

@@ -58,7 +58,7 @@ static int show(const flock_task *task, flock_run *run, int64_t every)
     return STATUS_OK;
 }
 
-/** Bring what was recorded to the disk, then the restart file that counts on it. */
+/** Flush the recordings to disk, then write the restart file, which refers to them. */
 static int save(const flock_task *task, flock_run *run)
 {
     io_error error = {0};
@@ -75,13 +75,13 @@ static int save(const flock_task *task, flock_run *run)
     return STATUS_OK;
 }
 
-/** What is done on the way. */
+/** Kinds of looks: what is done at some of the steps. */
 enum { MEASURE, RECORD, SAVE, SHOW, LOOKS };
 
-/** Do what is due at this step. */
+/** Take the looks that are due at this step. */
 static int look(const flock_task *task, flock_run *run, const int64_t every[LOOKS])
 {
-    const bool fresh = !run->resumed || run->step > run->first; /* else it was done before */
+    const bool fresh = !run->resumed || run->step > run->first; /* else the earlier run did it */
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
     if (fresh && is_look(run->step, every[MEASURE], task->steps)) {
         CLI_TRY(flock_measure(task, run));
@@ -98,7 +98,7 @@ static int look(const flock_task *task, flock_run *run, const int64_t every[LOOK
     return STATUS_OK;
 }
 
-/** Take up the next stage when it begins here. What moved stands where it is. */
+/** Begin the stages that begin at this step. Things that move keep their places. */
 static int change(const flock_task *task, flock_run *run)
 {
     const int64_t stage = flock_stage_at(task, run->step);
@@ -115,7 +115,7 @@ static int change(const flock_task *task, flock_run *run)
     return STATUS_OK;
 }
 
-/** The step to stop at next: the earliest at which something is due. */
+/** The earliest step after this one at which a look or a stage is due. */
 static int64_t next_stop(const flock_task *task, const flock_run *run, const int64_t every[LOOKS])
 {
     const bool wanted[LOOKS] = {true, run->record != NULL, task->restart != NULL,
@@ -140,7 +140,7 @@ kith_status flock_step(flock_run *run, int64_t steps)
     return status;
 }
 
-/** Go to the last step, looking on the way. */
+/** Step to the end of the run, and take the looks that are due. */
 static int go(const flock_task *task, flock_run *run, progress *bar)
 {
     const int64_t every[LOOKS] = {[MEASURE] = interval(task->measure_every, task->steps, 10),
@@ -165,7 +165,7 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
             status = look(task, run, every);
         }
     }
-    run->interrupted = status == STATUS_INTERRUPTED; /* what there is, is kept and shown */
+    run->interrupted = status == STATUS_INTERRUPTED; /* results so far are kept and shown */
     return run->interrupted ? STATUS_OK : status;
 }
 
@@ -179,7 +179,7 @@ int flock_lock(flock_run *run, const char *path, io_lock_kind kind)
     return STATUS_OK;
 }
 
-/** Open a file that grows, from a mark on. */
+/** Open a recording, to be continued from a mark. */
 static int open_recording(flock_run *run, const char *path, const io_mark *from, io_recording **out)
 {
     io_error error = {0};

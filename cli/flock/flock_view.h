@@ -12,55 +12,60 @@
 
 enum { VIEW_ROWS = 512, VIEW_COLUMNS = 7 };
 
-/** Work for viewers that may take a share of the time alone. */
+/** Work for viewers that may take a fraction of the time alone. */
 typedef struct view_share {
-    double share; /**< of all time */
-    double cost;  /**< of the last time [s] */
-    double next;  /**< not before, by the clock */
+    double share; /**< the fraction of time */
+    double cost;  /**< time that the work took last [s] */
+    double next;  /**< when it may be done again [s] */
 } view_share;
 
-/** Points on their way from the flock to viewers: taken at a step, handed over when they are there,
- *  and made a message of by a thread of its own, while the flock goes on. */
+/** Points on their way from the flock to viewers: a glance is taken at a step, read when it is
+ *  complete, and encoded as a message by a thread of its own while the flock is stepped on. */
 typedef struct view_points {
-    web_server *server;
-    web_choice choice;
-    int64_t chosen;          /**< of the choice, by the flock; -1: not yet */
-    bool taken;              /**< the flock's glance waits to be handed over */
-    bool beside;             /**< the thread has cores for itself: the flock is on a GPU */
-    web_scene scene;         /**< what was taken; the thread's while it is busy, as is the frame */
-    struct kith__pool *pool; /**< threads that make messages; opened with the first */
-    kith_box frame;          /**< the box that is shown */
-    double most_speed;
-    int32_t *labels; /**< [chosen] of the groups found at step labelled */
-    int64_t labelled;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t news;
-    bool runs, busy, ends; /**< the thread: is there, has something to do, is to end */
-    bool failed;           /**< there was no room for the message */
-    size_t bytes;          /**< of the last message */
+    web_server *server;      /**< the live view */
+    web_choice choice;       /**< particles that are sent */
+    int64_t chosen;          /**< number of them, by the flock; -1: not chosen yet */
+    bool taken;              /**< a glance was taken and not read yet */
+    bool beside;             /**< the thread has cores of its own, as the flock is on a GPU */
+    web_scene scene;         /**< the points; owned by the thread while it is busy */
+    struct kith__pool *pool; /**< threads that encode messages; opened for the first one */
+    kith_box frame;          /**< the box that is shown; owned as the scene is */
+    double most_speed;       /**< speed of the last colour */
+    int32_t *labels;         /**< [chosen] groups of the particles at step `labelled` */
+    int64_t labelled;        /**< step of the labels */
+    pthread_t thread;        /**< encodes messages */
+    pthread_mutex_t lock;    /**< of the fields below */
+    pthread_cond_t news;     /**< signalled when one of them changes */
+    bool runs;               /**< the thread was started */
+    bool busy;               /**< it has a scene to encode */
+    bool ends;               /**< it must end */
+    bool failed;             /**< memory for the last message was exhausted */
+    size_t bytes;            /**< size of the last message */
 } view_points;
 
 typedef struct flock_view {
-    flock_task *task;
-    web_server *server;
-    view_points points;
-    web_colour colour;
-    uint32_t epoch;
-    bool paused, announced;    /**< announced: viewers know the state */
-    int64_t ahead;             /**< steps to go although paused */
-    double limit;              /**< steps a second; 0: none */
-    double due;                /**< the next step is, by the clock */
-    double step_seconds;       /**< of the last ones, each */
-    view_share glance, sample; /**< work for viewers */
-    double taking;             /**< what taking the last points took [s] */
-    int64_t shown, sampled;    /**< the step whose points, measures were sent last; -1: none */
-    double last_shown, last_sample, last_state; /**< by the clock */
-    int64_t rate_step;
-    double rate; /**< steps a second, of late */
-    float curve[VIEW_ROWS][VIEW_COLUMNS];
-    int rows, skip, skipped; /**< of samples, one in skip is kept */
-    char message[256];       /**< what viewers are told */
+    flock_task *task;          /**< the options, which viewers may change */
+    web_server *server;        /**< the server */
+    view_points points;        /**< points on their way to viewers */
+    web_colour colour;         /**< meaning of the colours */
+    uint32_t epoch;            /**< web_scene.epoch */
+    bool paused;               /**< no steps are made, except `ahead` */
+    bool announced;            /**< viewers were sent the current state */
+    int64_t ahead;             /**< steps to make although the run is paused */
+    double limit;              /**< steps per second at most; 0: no limit */
+    double due;                /**< when the next step may be made, by progress_clock [s] */
+    double step_seconds;       /**< time of a step, mean of the last ones [s] */
+    view_share glance, sample; /**< shares of time for points, and for measures */
+    double taking;             /**< time that taking the last glance took [s] */
+    int64_t shown, sampled;    /**< steps whose points, and measures, were sent last; -1: none */
+    double last_shown;         /**< when points were sent last [s] */
+    double last_sample;        /**< when measures were sent last [s] */
+    double last_state;         /**< when the state was sent last [s] */
+    int64_t rate_step;         /**< the step then */
+    double rate;               /**< steps per second since the state before */
+    float curve[VIEW_ROWS][VIEW_COLUMNS]; /**< [rows] samples for the curves of the page */
+    int rows, skip, skipped; /**< one sample in `skip` is stored; samples skipped since the last */
+    char message[256];       /**< message shown on the page; "": none */
     bool reset;              /**< a reset was asked for */
     uint64_t seed;           /**< the seed that the reset starts from */
 } flock_view;
@@ -68,28 +73,28 @@ typedef struct flock_view {
 /** Start the thread. @return success */
 bool flock_points_open(view_points *points, web_server *server);
 
-/** Take those that viewers want as they are. @return whether there is something to hand over */
+/** Take a glance at the points that viewers ask for. @return whether one was taken */
 bool flock_points_take(flock_view *view, flock_run *run);
 
-/** Hand over what was taken. Waits until it has come from the flock, and for the message too where
- *  the thread takes its cores from it. */
+/** Give the glance to the thread. Waits until it is complete; if the thread has no cores of its
+ *  own, also until the message is encoded. */
 void flock_points_hand_over(view_points *points, flock_run *run);
 
-/** How far the last message has come. */
+/** State of the last message. */
 typedef enum view_progress { VIEW_IDLE, VIEW_FAILED, VIEW_TAKEN, VIEW_BUSY } view_progress;
 view_progress flock_points_progress(view_points *points);
 
-/** Wait for the thread and forget the flock, which is about to be closed. */
+/** Wait for the thread and drop the glance: the flock is about to be closed. */
 void flock_points_forget(view_points *points);
 void flock_points_close(view_points *points);
 
-/** The stage that holds now. */
+/** The current stage. */
 flock_stage *flock_view_stage(const flock_view *view, const flock_run *run);
 
-/** The rules as sliders. */
+/** The rules, as values and ranges of sliders. */
 json_t *flock_view_rules(const flock_view *view, const flock_run *run);
 
-/** Set rules: an object of names and numbers. What is wrong is said in view->message. */
+/** Set rules. @param wanted  an object of names and numbers. Errors go to view->message. */
 void flock_view_set_rules(flock_view *view, flock_run *run, json_t *wanted);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a point of space is seen on a picture.
+ * A camera: from points in space to pixels of a picture.
  */
 #ifndef KITH_CLI_CAMERA_H
 #define KITH_CLI_CAMERA_H
@@ -8,11 +8,11 @@
 #include <kith.h>
 
 typedef struct camera {
-    float row[3][3]; /**< right, up, away from the eye: unit vectors */
-    float centre[3]; /**< the point that is seen in the middle */
-    float x, y;      /**< the middle of the picture [pixels], y down */
-    float scale;     /**< pixels a unit of length, at the centre */
-    float near;      /**< 1 / distance of the eye from the centre; 0: all is seen from afar */
+    float row[3][3]; /**< unit vectors to the right, up, and away from the eye */
+    float centre[3]; /**< point that is in the middle of the picture */
+    float x, y;      /**< middle of the picture [pixels]; y grows downwards */
+    float scale;     /**< pixels per unit of length at the centre */
+    float near;      /**< 1 / distance of the eye from the centre; 0: parallel projection */
 } camera;
 
 /** Look at the whole of a box: in 2-D from above, in 3-D from the side and a little from above.
@@ -23,7 +23,8 @@ camera camera_look(const kith_box *box, double turn, int width, int height);
 /** A corner of a box. @param which  bit k: at the end of side k */
 void camera_corner(const kith_box *box, int which, float r[3]);
 
-/** Where r is seen: x and y [pixels] and how much larger than at the centre; 0: behind the eye. */
+/** Project r. @param[out] seen  x, y [pixels], and magnification relative to the centre; 0: r is
+ *  behind the eye */
 static inline void camera_see(const camera *c, const float r[3], float seen[3])
 {
     const float d[3] = {r[0] - c->centre[0], r[1] - c->centre[1], r[2] - c->centre[2]};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The projected density of particles, smooth everywhere: where particles are few the map is coarse,
- * where they are many it is fine.
+ * Projected density of particles, with a resolution that follows the density: coarse where
+ * particles are few, fine where they are many.
  */
 #ifndef KITH_CLI_DENSITY_MAP_H
 #define KITH_CLI_DENSITY_MAP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What pictures share: colours, text, axes, and the way into a file.
+ * Drawing with cairo: colours, text, axes, and writing a PNG.
  */
 #ifndef KITH_CLI_DRAWING_H
 #define KITH_CLI_DRAWING_H
@@ -9,18 +9,18 @@
 
 #include <cairo.h>
 
-/** Where text stands by its point: left of it, in its middle, right of it. */
+/** Which part of a text is at its point: the left end, the middle, the right end. */
 typedef enum anchor { ANCHOR_LEFT, ANCHOR_MIDDLE, ANCHOR_RIGHT } anchor;
 
-/** A piece of the picture [pixels]. */
+/** A rectangle of the picture [pixels]. */
 typedef struct frame {
     double x, y, width, height;
 } frame;
 
 /** A logarithmic axis along one side of a frame. */
 typedef struct log_axis {
-    double from, to;      /* > 0 */
-    double begin, length; /* of the side [pixels]; length < 0 where it runs up */
+    double from, to;      /**< range of numbers, > 0 */
+    double begin, length; /**< place of the side [pixels]; length < 0: the axis points up */
 } log_axis;
 
 /** The colours of the page: background, text, and lines beside them. */
@@ -35,14 +35,14 @@ void draw_text_bold(cairo_t *cr, double x, double y, double size, anchor side, c
 /** Write 10 to a power. */
 void draw_power(cairo_t *cr, double x, double y, double size, anchor side, int power);
 
-/** Where a number is along an axis. */
+/** Place of a number on an axis [pixels]. */
 double draw_along(const log_axis *axis, double value);
 
 /** Draw a bar of a round length with its length above it.
- *  @param x, y    its end on this side; its lower edge [pixels]
- *  @param size    of text and lines; 1: usual
- *  @param scale   pixels a unit of length
- *  @param wanted  about this long [length]. @param unit  text behind the number */
+ *  @param x, y    left end and lower edge [pixels]
+ *  @param size    factor for text and lines; 1: usual
+ *  @param scale   pixels per unit of length
+ *  @param wanted  approximate length [length]   @param unit  text behind the number */
 void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, double scale,
                     double wanted, const char *unit);
 

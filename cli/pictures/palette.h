@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Colours of numbers: what pictures and films share.
+ * Palettes: colours of numbers.
  */
 #ifndef KITH_CLI_PALETTE_H
 #define KITH_CLI_PALETTE_H
@@ -10,7 +10,7 @@
 typedef enum palette {
     PALETTE_RISING, /**< dark to light: densities */
     PALETTE_LIT,    /**< blue to yellow, none of it dark: speeds */
-    PALETTE_CIRCLE  /**< all hues, equally light; 1 is as 0: directions */
+    PALETTE_CIRCLE  /**< all hues, equally light, 1 equal to 0: directions */
 } palette;
 
 /** The colour of a number from 0 to 1, as 0xffRRGGBB. */

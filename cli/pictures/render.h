@@ -18,12 +18,12 @@ typedef struct render render;
 
 /** What is drawn. */
 typedef struct render_scene {
-    int64_t n;
-    const float *pos;   /**< [n][3]; those that are not finite are left out */
-    const float *value; /**< [n]: places on the palette, 0 to 1; NULL: the colour tells density */
+    int64_t n;          /**< number of particles */
+    const float *pos;   /**< [n][3] positions; those that are not finite are skipped */
+    const float *value; /**< [n] places on the palette, 0 to 1; NULL: colours show density */
     palette palette;    /**< of the values */
-    float afterglow;    /**< how much of the last scene's light is still there, 0 to below 1 */
-    camera camera;
+    float afterglow;    /**< fraction of the light of the last scene that is kept, 0 to below 1 */
+    camera camera;      /**< view of the particles */
 } render_scene;
 
 /** @param pool  threads to draw with, borrowed until render_close
@@ -31,15 +31,15 @@ typedef struct render_scene {
 render *render_open(int width, int height, struct kith__pool *pool);
 void render_close(render *r);
 
-/** Gather the light of a scene. @return false without memory. */
+/** Add the light of a scene. @return false without memory. */
 bool render_gather(render *r, const render_scene *scene);
 
-/** The light that has gathered: [height][width][4], red, green, blue and the weight of spots; that
- *  of a spot in the middle of space is 1. Row 0 is at the top. */
+/** The sums of light: [height][width][4], red, green, blue and the weight of spots; a spot at the
+ *  centre of the camera has weight 1. Row 0 is at the top. */
 const float *render_gathered(const render *r);
 
-/** Develop it: [height][width] of 0xffRRGGBB, valid until the next call. Brightness follows the
- *  brightest places, slowly from frame to frame. */
+/** Convert the light to [height][width] of 0xffRRGGBB, valid until the next call. The brightness
+ *  scale follows the brightest pixels, slowly from frame to frame. */
 uint32_t *render_develop(render *r);
 
 #endif
