@@ -113,7 +113,7 @@ static void add(claims *all, const file_use *use, char *path)
     made->writes = use->role != FILE_READ;
 }
 
-/** Claim a path with something behind it. */
+/** Claim a path with an ending appended. */
 static void add_beside(claims *all, const file_use *use, const char *path, const char *ending)
 {
     char *name = NULL;
@@ -133,7 +133,7 @@ static void add_figure(claims *all, const file_use *use)
     }
 }
 
-/** Claim a path and the files beside it. */
+/** Claim a path and the files that its role adds. */
 static void add_use(claims *all, const file_use *use)
 {
     add(all, use, strdup(use->path));

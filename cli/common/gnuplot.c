@@ -20,7 +20,7 @@
 const char *const gnuplot_colours[GNUPLOT_COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                       "#E69F00", "#56B4E9", "#7F7F7F"};
 
-/** The endings of figures, and what gnuplot makes them with. */
+/** Endings of figures, and the terminals of gnuplot that make them. */
 static const char *const terminals[][2] = {
     {".pdf", "pdfcairo enhanced color size 18cm,7.2cm font 'Sans,9'"},
     {".svg", "svg enhanced size 1080,432 font 'Sans,14' background 'white'"},
@@ -67,7 +67,7 @@ static void put_name(FILE *out, const char *path)
     fputc('"', out);
 }
 
-/** The lines that say where to draw. */
+/** Print the lines that set terminal and output. */
 static void put_target(FILE *out, const char *path, const char *data)
 {
     fprintf(out, "set encoding utf8\nset terminal %s\ndata = ", terminal_of(path));
@@ -119,8 +119,7 @@ static int start(const char *folder, const char *script, int output, pid_t *chil
     return failed;
 }
 
-/** Keep all that comes out of a pipe. A signal that comes meanwhile ends the child.
- *  @return 0 or an errno. */
+/** Read all of a pipe. A signal that arrives meanwhile ends the child. @return 0 or an errno */
 static int keep_all(int from, pid_t child, io_memory_file *out)
 {
     enum { TURN = 50 }; /* milliseconds */
@@ -143,9 +142,10 @@ static int keep_all(int from, pid_t child, io_memory_file *out)
     return got < 0 ? errno : 0;
 }
 
-/** Run gnuplot on a script and take what it prints. It does not say when a disk is full, and so
- *  writes no file itself; the script's variable `target` is where its figure goes.
- *  @return 0 or an errno; ECHILD when gnuplot itself failed */
+/** Run gnuplot on a script and read the figure that it prints. gnuplot does not report a full disk,
+ *  and therefore writes no file itself; the variable `target` of the script is where its figure
+ *  goes.
+ *  @return 0 or an errno; ECHILD if gnuplot failed */
 static int print_figure(const char *folder, const char *script, io_memory_file *out)
 {
     int ends[2], state = -1;
@@ -167,7 +167,7 @@ static int print_figure(const char *folder, const char *script, io_memory_file *
                                                           : 0;
 }
 
-/** Draw by the script that is written. */
+/** Draw with the script that was written. */
 static int draw(const char *path, const char *script, bool again)
 {
     char *folder = NULL, *name = NULL;

@@ -18,14 +18,14 @@ int name_position(const char *list, const char *name)
     return -1;
 }
 
-/** Position in a list; behind all of it where the name is not there. */
+/** Position of a name in a list; the length of the list if it is not in it. */
 static int rank(const char *list, const char *name)
 {
     const int at = name_position(list, name);
     return at < 0 ? INT_MAX : at;
 }
 
-/** Whether a name has digits alone, as types of LAMMPS and H5MD have. */
+/** Whether a name consists of digits, as types of LAMMPS and H5MD do. */
 static bool is_number(const char *name)
 {
     return *name && name[strspn(name, "0123456789")] == '\0';

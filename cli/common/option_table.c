@@ -190,7 +190,7 @@ void option_set(void *base, const option_given *given)
     }
 }
 
-/** Length of what all names begin with, or end with, up to a dash. */
+/** Length of the common beginning, or end, of all names, up to a dash. */
 static int common_length(const option_row *rows, int n, bool end)
 {
     const char *const first = rows[0].name;

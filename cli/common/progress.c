@@ -22,8 +22,8 @@ static const double FIRST_DRAW = 0.3, DRAW_EVERY = 0.1;
 static atomic_bool interrupted;
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler needs a lock-free flag");
 
-/** The first signal is noted, and what there is will be kept; a second one ends the command at
- *  once: files get their names when they are complete, and so none is torn. */
+/** Store the first signal, so that results so far are kept; end the command at the second.
+ *  Outputs are renamed only when they are complete, and none is damaged. */
 static void interrupt(int number)
 {
     (void)number;
@@ -41,7 +41,7 @@ void progress_catch_signals(void)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int k = 0; k < 3; k++) {
         struct sigaction before;
-        /* What a parent told us to ignore (nohup) stays ignored. */
+        /* A signal that the parent process ignores (nohup) stays ignored. */
         if (sigaction(signals[k], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
             sigaction(signals[k], &action, NULL);
         }

@@ -31,7 +31,7 @@ enum { MESSAGE_ROOM = 1 << 14 };
 /** An error that is not yet printed. */
 static struct {
     bool holding;
-    char message[MESSAGE_ROOM], hint[MESSAGE_ROOM]; /* as they are shown; "": none */
+    char message[MESSAGE_ROOM], hint[MESSAGE_ROOM]; /* escaped as they are printed; "": none */
 } held;
 
 static void print_error(const char *message, const char *hint)

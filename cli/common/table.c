@@ -115,8 +115,9 @@ static void put_text(FILE *out, const table *t)
     }
 }
 
-/** Columns for other programs: x and what is drawn over it.
- *  @param numbered  as in LAMMPS: the number of the row first, 0 where undefined; else nan */
+/** Print columns for other programs: x and the ordinates.
+ *  @param numbered  as in LAMMPS: the number of the row first, and 0 for undefined values; else
+ *  nan */
 static void put_rows(FILE *out, const table *t, bool numbered, double scale)
 {
     for (int64_t row = 0; row < t->rows; row++) {
@@ -142,7 +143,7 @@ static void put_rows(FILE *out, const table *t, bool numbered, double scale)
     }
 }
 
-/** GROMACS has nanometres: lengths in Angstrom are brought to them. */
+/** Convert lengths in Angstrom to nanometres, the unit of GROMACS. */
 static void put_xvg(FILE *out, const table *t)
 {
     const bool angstrom = strcmp(t->unit, "A") == 0;
@@ -202,7 +203,8 @@ static void put_json(FILE *out, const table *t, json_t *facts)
     json_decref(all);
 }
 
-/** An array has no place for a remark: a column `partial` of ones says it. */
+/** Write a .npy. It has no header for remarks: a column `partial` of ones marks a run that was
+ *  stopped. */
 static int write_npy(const char *path, const table *t)
 {
     io_error error = {0};

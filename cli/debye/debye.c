@@ -87,7 +87,7 @@ static void free_outcome(debye_outcome *found)
     kith_close(found->ctx);
 }
 
-/** The q asked for. */
+/** Fill in the values of q. @return exit status, reported */
 static int choose_q(const debye_task *task, debye_outcome *found)
 {
     found->n_q = (int64_t)ceil((task->q_max - task->q_min) / task->q_width * (1 - 1e-12));
@@ -104,7 +104,8 @@ static int run(const debye_task *task, debye_outcome *found)
     CLI_TRY(debye_run(task, found));
     CLI_TRY(debye_make(task, found));
     const double start = progress_clock();
-    found->write_seconds = (double)NAN; /* unknown to a JSON output, which tells the other times */
+    found->write_seconds = (double)
+        NAN; /* not known yet when a JSON output is written, which has the other times */
     CLI_TRY(debye_write(task, found));
     found->write_seconds = progress_clock() - start;
     if (task->shared.json) {

@@ -49,7 +49,7 @@ static void sum_blocks(int64_t blocks, const double *n, const double *cosine, co
     }
 }
 
-/** Sum over the bins of a cluster at one q, in A. n: counts / r, with room for whole blocks. */
+/** Sum over the bins of a cluster at one q [1/A]. @param n  counts / r, padded to whole blocks */
 static double sum_bins(double q, double width, int64_t bins, const double *n)
 {
     enum { AT_ONCE = 64 };
@@ -71,17 +71,17 @@ static double sum_bins(double q, double width, int64_t bins, const double *n)
     return sum / q * (half > 1e-8 ? sin(half) / half : 1);
 }
 
-/** The loops over wave numbers or distances that make curves. */
+/** A loop over the points of a curve. */
 struct curve_loop {
     const debye_task *task;
     debye_outcome *found;
-    int32_t partial;  /**< of the cluster's transform */
+    int32_t partial;  /**< result of the transform of a cluster */
     const double *n;  /**< [bins] counts over distance */
-    double width;     /**< of a bin */
-    atomic_bool full; /**< there was no memory */
+    double width;     /**< width of a bin */
+    atomic_bool full; /**< memory was exhausted */
 };
 
-/** Do a loop over n points of a curve on as many threads as the library was given. */
+/** Run a loop over n points of a curve, on as many threads as the context has. */
 static void loop_over_points(const debye_outcome *found, int64_t n, kith__range_fn *fn,
                              struct curve_loop *loop)
 {
@@ -161,7 +161,7 @@ static bool transform_box(const debye_task *task, debye_outcome *found)
     return !atomic_load(&loop.full);
 }
 
-/** I, S and F from the pairs. */
+/** Compute I, S and F from the sums over pairs. */
 static void make_intensity(const debye_task *task, debye_outcome *found)
 {
     double all = 0;

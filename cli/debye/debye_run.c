@@ -26,7 +26,7 @@ enum { MOST_BINS = 1 << 20, LEAST_BINS = 10000, MOST_COUNTERS = 1 << 24 };
 /* Bins of the histogram are so narrow that q r changes by this at most in one. */
 static const double phase_in_bin = 0.005;
 
-/** The element that --elements says a species is. */
+/** The name of the element of a species: that of --elements, else its own. */
 static void rename_species(const debye_task *task, const char *name, char out[IO_NAME_LENGTH])
 {
     const size_t length = strlen(name);
@@ -99,7 +99,7 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
     return status;
 }
 
-/** A cube twice as wide as the cluster. @return the cluster's diagonal. */
+/** Make a cube twice as wide as the cluster. @return diagonal of the cluster */
 static double enclose(const io_particles *p, kith_box *out)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -121,8 +121,8 @@ static double enclose(const io_particles *p, kith_box *out)
     return sqrt(diagonal);
 }
 
-/** Choose bins of a histogram that reaches to `reach`: all distances of a cluster, or r_max of a
- *  box, where the last bin is narrower if it has to be. */
+/** Choose the bins of a histogram up to `reach`: the longest distance in a cluster, or r_max of
+ *  a box, whose last bin may be narrower. */
 static int choose_bins(const debye_task *task, debye_outcome *found, kith_rdf_options *how)
 {
     const double usual = phase_in_bin / (task->q_max * found->angstrom), reach = found->reach;
@@ -147,7 +147,7 @@ static int choose_bins(const debye_task *task, debye_outcome *found, kith_rdf_op
     return STATUS_OK;
 }
 
-/** How far the pairs of a box reach. @return exit status, reported */
+/** Largest distance of pairs that are counted in a box. @return exit status, reported */
 static int find_reach(const debye_task *task, const io_frame *frame, const kith_box *box,
                       double *reach)
 {
@@ -161,8 +161,8 @@ static int find_reach(const debye_task *task, const io_frame *frame, const kith_
     return STATUS_OK;
 }
 
-/** Whether particles are in a box or a cluster in open space, and how far pairs reach. The first
- *  frame says what all are. */
+/** Find whether the particles are in a box or a cluster, and the largest distance of pairs. All
+ *  frames must be as the first one. */
 static int choose_space(const debye_task *task, debye_outcome *found, const io_frame *frame,
                         kith_box *box, double *reach)
 {
@@ -193,13 +193,13 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
         *box = here.box;
         return find_reach(task, frame, box, reach);
     }
-    /* Above the diagonal, which rounds, and above 0. */
+    /* Above the rounded diagonal, and above 0. */
     *reach = fmax(enclose(&frame->particles, box), 1e-3) * (1 + 1e-6);
     return STATUS_OK;
 }
 
-/** Extend found->reach by that of a frame: to the widest cluster, or to r_max of the smallest box.
- *  It does not depend on the order of the frames. */
+/** Extend found->reach by a frame: to the widest cluster, or to r_max of the smallest box. The
+ *  result does not depend on the order of the frames. */
 static void add_reach(debye_outcome *found, double reach)
 {
     const bool first = !(found->reach > 0);
@@ -255,7 +255,7 @@ struct work {
     double before;      /**< seconds of counting before there were lanes */
 };
 
-/** Take part of a frame in the range of r. */
+/** Extend the range of r by a frame. */
 static int survey_frame(void *user, const io_frame *frame)
 {
     const struct work *w = user;
@@ -355,7 +355,7 @@ static int prepare_frame(const debye_task *task, debye_outcome *found, const io_
     return prepare_bins(task, found, f);
 }
 
-/** Choose how the frames after the first one are counted. */
+/** Choose whether the frames after the first one are counted in lanes. */
 static void open_lanes(struct work *w)
 {
     static const lanes_calls calls = {.bytes = sizeof(debye_frame),

@@ -15,7 +15,7 @@ typedef struct stage {
     kith_box box;         /**< the box, with its middle at 0 */
     double middle[3];     /**< middle of the box in coordinates of the particles */
     double inverse[3][3]; /**< inverse of the matrix of rows, to wrap positions */
-    bool wraps;           /**< some axes are periodic */
+    bool wraps; /**< the box has a volume: positions are wrapped along its periodic axes */
 } stage;
 
 /** A copy of a film_frame, to be drawn. */

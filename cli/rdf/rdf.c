@@ -149,7 +149,8 @@ static int report(const rdf_task *task, const rdf_outcome *found)
 static int write_outputs(const rdf_task *task, rdf_outcome *found)
 {
     const double start = progress_clock();
-    found->write_seconds = (double)NAN; /* unknown to a JSON output, which tells the other times */
+    found->write_seconds = (double)
+        NAN; /* not known yet when a JSON output is written, which has the other times */
     if (task->shared.output) {
         CLI_TRY(rdf_write(task, found));
     }

@@ -45,7 +45,7 @@ static int too_many(const rdf_task *task, double bins)
     return report_error(STATUS_LIMIT, NULL, "%s: %.15g bins, more than 2^20", task->input, bins);
 }
 
-/** Read numbers, apart by white space; # begins a comment. */
+/** Read numbers separated by white space; # begins a comment. */
 static int read_edges(const rdf_task *task, FILE *file, rdf_outcome *found)
 {
     char *line = NULL;
@@ -91,8 +91,9 @@ static int edges_of_file(const rdf_task *task, rdf_outcome *found)
     return status;
 }
 
-/** Range of r, and number of bins. Where r_max is not given, bins of a given width all are whole:
- *  as many as fit. @return exit status, reported */
+/** Choose the range of r and the number of bins. Without --r-max, bins of a given width are all
+ *  whole: as many as fit.
+ *  @return exit status, reported */
 static int choose_range(const rdf_task *task, rdf_outcome *found, double *bins)
 {
     kith_rdf_options *how = &found->how;
@@ -119,7 +120,7 @@ static int choose_range(const rdf_task *task, rdf_outcome *found, double *bins)
     return *bins > MOST_BINS ? too_many(task, *bins) : STATUS_OK;
 }
 
-/** Equal ratios, or equal widths; the last edge is r_max exactly. */
+/** Fill in edges of equal ratios or equal widths; the last edge is r_max exactly. */
 static int edges_by_number(const rdf_task *task, rdf_outcome *found)
 {
     kith_rdf_options *how = &found->how;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GRAINS = 4 }; /* of a block at most: blocks then differ by a third of their length */
+enum { GRAINS = 4 }; /* grains of a block at most: the lengths of blocks then differ by a third */
 
 int64_t rdf_blocks_most(int64_t wanted)
 {
@@ -74,7 +74,7 @@ void rdf_blocks_fold(rdf_blocks *blocks)
 double rdf_ratio(const double *y, const double *x, int64_t n, int64_t stride, double *error)
 {
     double all_y = 0, all_x = 0, squares = 0;
-    int64_t blocks = 0; /* those that have part in the ratio: one alone has no error */
+    int64_t blocks = 0; /* blocks with x above 0; one alone has no error */
     for (int64_t b = 0; b < n; b++) {
         all_y += y[b * stride];
         all_x += x[b * stride];

@@ -23,7 +23,7 @@ double rdf_weight(const rdf_classes *classes, const rdf_curve *c, int a, int b)
     return (x->first && y->second) + (y->first && x->second);
 }
 
-/** Whether each unordered pair is there from both ends. */
+/** Whether each unordered pair is counted from both of its particles. */
 static bool is_symmetric(const rdf_classes *classes, const rdf_curve *c)
 {
     bool same = true;
@@ -62,7 +62,7 @@ void rdf_divide(const rdf_outcome *found, const double *y, const double *x, doub
     }
 }
 
-/** The particles that a curve is around, in the frames of a block. */
+/** Particles around which a curve counts, summed over the frames of a block. */
 static double sum_centres(const rdf_outcome *found, const rdf_curve *c, const double *row)
 {
     const rdf_classes *classes = &found->classes;
@@ -74,7 +74,7 @@ static double sum_centres(const rdf_outcome *found, const rdf_curve *c, const do
     return sum;
 }
 
-/** The highest bin, and the lowest between it and the next that is as high as half of it. */
+/** Find the highest bin, and the lowest bin between it and the next one that is half as high. */
 static void find_peak(rdf_curve *c, int64_t bins)
 {
     c->peak = c->low = -1;
@@ -94,10 +94,10 @@ static void find_peak(rdf_curve *c, int64_t bins)
             c->low = k;
         }
     }
-    c->low = -1; /* it did not rise again within reach */
+    c->low = -1; /* g does not rise again up to r_max */
 }
 
-/** Make room for the arrays of all curves. */
+/** Allocate the arrays of all curves. */
 static bool alloc_curves(const rdf_task *task, rdf_outcome *found)
 {
     enum { ALWAYS = 5, FORCES = 5, WEIGHTS = 4 };
@@ -127,7 +127,7 @@ double *rdf_carve(double *room, int64_t each, double **const arrays[], int n)
     return room + n * each;
 }
 
-/** @return false: no memory */
+/** Compute g and n of a curve with their errors. @return false: no memory */
 static bool fill_curve(const rdf_outcome *found, rdf_curve *c)
 {
     const int64_t bins = found->layout.bins;
@@ -156,7 +156,7 @@ static bool fill_curve(const rdf_outcome *found, rdf_curve *c)
     return fits;
 }
 
-/** The curves there will be: the whole, and with --partials those of each two classes. */
+/** List the curves: that of the selections, and with --partials one for each two classes. */
 static bool list_curves(const rdf_task *task, rdf_outcome *found)
 {
     const rdf_classes *classes = &found->classes;

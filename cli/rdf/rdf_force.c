@@ -47,7 +47,7 @@ int rdf_force_check(const rdf_task *task, const io_frame *frame)
                         "%s: frame %lld: all forces are 0", task->input, (long long)frame->index);
 }
 
-/** Where the numbers of a partial begin. */
+/** Offset of the numbers of a partial in a row. */
 static int64_t place(const rdf_layout *l, int64_t partial)
 {
     return l->force + partial * (l->bins + 2);
@@ -78,8 +78,8 @@ bool rdf_force_add(const rdf_task *task, const rdf_outcome *found, const kith_hi
     return zero != NULL;
 }
 
-/** What the rows of the blocks have of a curve: numbers as a partial has them, and X times density
- *  behind these; [bins + 3][blocks]. @return to be freed; NULL: no memory */
+/** Sum over the partials of a curve, from each row of the blocks: the numbers of a partial, and
+ *  behind them X times density. @return [bins + 3][blocks], to be freed; NULL: no memory */
 static double *sum_rows(const rdf_outcome *found, const rdf_curve *c)
 {
     const rdf_layout *l = &found->layout;
@@ -117,8 +117,8 @@ static double total(const double *x, int64_t n)
     return sum;
 }
 
-/** The weights w where there are not two grains: as if the pushes of all pairs were alike and
- *  independent, of variance 1 / r^(2 dim - 2) each. */
+/** The weights w if there are fewer than two grains: as if the pushes of all pairs were
+ *  independent, with variance 1 / r^(2 dim - 2). */
 static void guess_weights(const rdf_outcome *found, rdf_curve *c)
 {
     const rdf_layout *l = &found->layout;
@@ -167,7 +167,7 @@ bool rdf_force_weights(const rdf_outcome *found, rdf_curve *c)
     return true;
 }
 
-/** The median ratio of the variances by counts and by forces, over bins with both. */
+/** Median over bins of the variance by counts / the variance by forces. */
 static double median_gain(const rdf_curve *c, int64_t bins, double *scratch)
 {
     int64_t n = 0;
@@ -184,7 +184,7 @@ static double median_gain(const rdf_curve *c, int64_t bins, double *scratch)
     return n > 0 ? scratch[n / 2] : (double)NAN;
 }
 
-/** The kT with which the mean of g_zero over space, which goes as 1 / kT, is that of counts.
+/** The kT at which the mean of g_zero over space, proportional to 1 / kT, equals that of counts.
  *  @param y  [2][blocks] scratch */
 static void fit_temperature(const rdf_task *task, const rdf_outcome *found, const double *sums,
                             double *y, rdf_curve *c)
@@ -203,14 +203,14 @@ static void fit_temperature(const rdf_task *task, const rdf_outcome *found, cons
     c->kT_error *= task->kT;
 }
 
-/** From the sums of blocks to g and its errors. @param y  [2][blocks] scratch */
+/** Compute g and its errors from the sums of blocks. @param y  [2][blocks] scratch */
 static void fill(const rdf_task *task, const rdf_outcome *found, const double *sums, double *y,
                  rdf_curve *c)
 {
     const int64_t bins = found->layout.bins, n = found->blocks.n;
     const double *at_end = sums + bins * n, *density = at_end + n, *excess = density + n;
     const double end = total(at_end, n), all = total(density, n), over = total(excess, n);
-    const double grains = (double)found->blocks.grains; /* which the weights are taken from, too */
+    const double grains = (double)found->blocks.grains; /* the weights are estimated from them */
     const double taken = grains > 2 ? sqrt((grains - 1) / (grains - 2)) : (double)NAN;
     fit_temperature(task, found, sums, y, c);
     for (int64_t k = 0; k < bins; k++) {

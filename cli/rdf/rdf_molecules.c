@@ -55,12 +55,12 @@ static bool has_pair(const member *sorted, int64_t n)
     return false;
 }
 
-/** @return exit status, reported */
+/** Sort the counted particles by molecule and look for a pair. @return exit status, reported */
 static int find_molecules(const rdf_classes *classes, const io_frame *frame, bool *found)
 {
     const int64_t n = frame->particles.n;
     *found = false;
-    for (int64_t p = 1; p < n && !*found; p++) { /* most files have a molecule in one place */
+    for (int64_t p = 1; p < n && !*found; p++) { /* most molecules have adjacent particles */
         const member a = member_of(classes, frame, p - 1), b = member_of(classes, frame, p);
         *found = a.molecule >= 0 && a.molecule == b.molecule && is_counted(&a, &b);
     }

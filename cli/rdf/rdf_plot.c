@@ -33,7 +33,8 @@ static void put_column(FILE *out, const char *function, const char *name)
     fputc(')', out);
 }
 
-/** q and each factor's transform; then, where there are sums, q and each factor's, +-. */
+/** Print q and the transform of each factor; then, if there are direct sums, q and each sum with
+ *  its error. */
 static void put_factors(FILE *out, const struct plot *plot)
 {
     const rdf_structure *s = &plot->found->structure;
@@ -61,7 +62,7 @@ static void put_factors(FILE *out, const struct plot *plot)
     }
 }
 
-/** Tables, two empty lines apart: r and each curve's g, +-, n; then S(q). */
+/** Print the data: tables with two empty lines between; r and g, +-, n of each curve, then S(q). */
 static void put_data(FILE *out, const void *what)
 {
     const struct plot *plot = what;
@@ -94,7 +95,7 @@ static void put_data(FILE *out, const void *what)
     fputc('\n', out);
 }
 
-/** n grows as r^3: its axis ends where neighbours are no longer told apart. */
+/** Upper end of the axis of n, which grows as r^3: beyond it neighbours are not resolved. */
 static double most_neighbours(const rdf_outcome *found)
 {
     const double beyond = 2.5;
@@ -108,8 +109,8 @@ static double most_neighbours(const rdf_outcome *found)
     return most;
 }
 
-/** Where the axis of g ends: bonds, whose peaks are higher by far than all that is farther apart
- *  than two of them, are cut. 0: by what is drawn. */
+/** Upper end of the axis of g; 0: automatic. Peaks of bonds, far higher than all that is beyond
+ *  two bond lengths, are cut off. */
 static double most_g(const rdf_outcome *found)
 {
     const double far = 2.2, times = 5, above = 1.25;
@@ -150,7 +151,8 @@ static void put_curve_title(FILE *out, const char *name)
     fputc('"', out);
 }
 
-/** By counts as points, where forces make the line; its columns are behind all of the counts. */
+/** Plot g by counts as points if g by forces is the line; the columns by forces follow all
+ *  columns by counts. */
 static int put_counts(FILE *out, const rdf_outcome *found, int c, const char *colour)
 {
     const int at = 2 + 3 * c;
@@ -178,7 +180,7 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
     fputs("plot 1 with lines linecolor rgb '#BBBBBB' linewidth 0.7 notitle", out);
     for (int c = 0, drawn = 0; c < found->n_curves; c++) {
         if (found->curve[c].a < 0 && found->n_curves > 1) {
-            continue; /* the whole is a mean of the partials */
+            continue; /* the curve of all is a mean of the partials */
         }
         const char *colour = gnuplot_colours[drawn++ % GNUPLOT_COLOURS];
         const int at = put_counts(out, found, c, colour);
@@ -256,7 +258,7 @@ int rdf_plot(const rdf_task *task, const rdf_outcome *found)
     struct plot plot = {.task = task, .found = found};
     double q[LINE_POINTS], *line = NULL;
     if (s->bins > 0) {
-        /* Below 2 pi / R the transform says little, and sums say it. */
+        /* Below 2 pi / R the transform has no information, and sums are drawn. */
         const double high = s->high[s->bins - 1];
         const double least = s->direct ? 2 * M_PI / found->edges[found->how.bins] : 0;
         const double low = least < high ? fmax(least, s->low[0]) : s->low[0];

@@ -51,7 +51,7 @@ int64_t rdf_partial(const rdf_classes *classes, int a, int b)
     return kith_histogram_partial(&shape, a, b);
 }
 
-/** g(r) needs a density. */
+/** Fail if the box is not periodic: g(r) needs a density. @return exit status, reported */
 static int check_periodic(const rdf_task *task, const io_frame *frame, const kith_box *box)
 {
     static const char *const hint = "give it with --box LX,LY,LZ";
@@ -85,7 +85,7 @@ static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_
     return STATUS_OK;
 }
 
-/** Rows that would fill most of the memory are refused before, not met halfway. */
+/** Refuse blocks that need most of the memory, before any frame is read. */
 static int check_memory(const rdf_task *task, const rdf_outcome *found)
 {
     const double share = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -135,7 +135,7 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
                               (long long)l->partials, (long long)l->bins);
 }
 
-/** The first frame says what all are held to. */
+/** Set what is checked in all frames from the first one. @return exit status, reported */
 static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
 {
     CLI_TRY(rdf_check_selection(task, frame));
@@ -155,7 +155,7 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
     CLI_TRY(rdf_choose_bins(task, found));
     CLI_TRY(rdf_weights_load(task, frame, found));
     CLI_TRY(rdf_find_inside(task, frame, found));
-    /* A figure has S(q) beside g(r) where it can. */
+    /* A figure shows S(q) next to g(r) if the bins allow it. */
     if (task->sq || (task->plot && rdf_structure_can(task, found))) {
         CLI_TRY(rdf_structure_begin(task, found));
     }
@@ -181,7 +181,7 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
     return STATUS_OK;
 }
 
-/** Check a frame, and pick what is counted of it. @return exit status, reported */
+/** Check a frame, and copy its particles that are counted. @return exit status, reported */
 static int prepare_frame(const rdf_task *task, rdf_outcome *found, const io_frame *frame, bool copy,
                          rdf_frame *f)
 {
@@ -240,7 +240,7 @@ static void free_frame(void *record)
     rdf_frame_free(record);
 }
 
-/** Choose how the frames after the first one are counted. */
+/** Choose whether the frames after the first one are counted in lanes. */
 static void open_lanes(struct work *w)
 {
     static const lanes_calls calls = {.bytes = sizeof(rdf_frame),
@@ -250,7 +250,7 @@ static void open_lanes(struct work *w)
                                       .free = free_frame};
     enum {
         ARRAYS = 4
-    }; /* a row, a histogram, its sums and counters are as long as a row at most */
+    }; /* a row, a histogram, its sums and its counters each have at most the length of a row */
     const rdf_outcome *found = w->found;
     const int64_t bytes = ARRAYS * found->layout.width * (int64_t)sizeof(double);
     const int64_t left = found->from.wanted > 0 ? found->from.wanted - 1 : -1;
@@ -285,7 +285,7 @@ static int take_frame(void *user, const io_frame *frame)
     return STATUS_OK;
 }
 
-/** Wait for the lanes. Lanes count at one time, and while frames are read: divide the time during
+/** Wait for the lanes. They count concurrently, and while frames are read: divide the time in
  *  which any lane counted between pairs and sums, and call the rest waiting. */
 static int end_lanes(struct work *w, int status)
 {
@@ -300,7 +300,7 @@ static int end_lanes(struct work *w, int status)
     return status;
 }
 
-/** Go on with what there is when Ctrl-C came after some frames. */
+/** After Ctrl-C, continue with the frames counted so far, if any. */
 static int finish(const rdf_task *task, rdf_outcome *found, int status)
 {
     if (status != STATUS_INTERRUPTED) {
@@ -327,14 +327,14 @@ static int take_box(void *user, const io_frame *frame)
     for (int k = 0; k < here.box.dim; k++) {
         periodic = periodic && here.box.periodic[k];
     }
-    if (periodic) { /* else the frame is refused when its turn comes */
+    if (periodic) { /* else the frame is refused when it is counted */
         CLI_TRY(space_check_volume(&here, task->input));
         rdf_extent_add(&here.box, &w->found->extent);
     }
     return STATUS_OK;
 }
 
-/** Look at the boxes of all frames where a range of r or q that is not given depends on them. */
+/** Read the boxes of all frames if a default range of r or q depends on them. */
 static int survey(const io_trajectory_options *how, struct work *w)
 {
     const rdf_task *task = w->task;
@@ -360,7 +360,7 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
         how.weights = task->weights;
         how.read.needed |= (unsigned)IO_WEIGHTS;
     }
-    if (task->force && !task->weights) { /* velocities and masses tell a temperature */
+    if (task->force && !task->weights) { /* velocities and masses give a temperature */
         how.weights = "mass";
         how.read.fields |= IO_VELOCITIES | IO_WEIGHTS;
     }

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What a species without a name is called. */
+/** Name of a species that has none in the file. */
 static const char *shown(const char *name)
 {
     return *name ? name : "unnamed";
 }
 
-/** The class of these particles, made where there is none yet. @return -1: too many. */
+/** Find or make the class of a name. @return -1: too many classes */
 static int find_class(const rdf_task *task, rdf_classes *classes, const char *name, bool first,
                       bool second)
 {
@@ -81,7 +81,7 @@ int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *class
     return status;
 }
 
-/** The names in a frame, for a message. */
+/** List the names of the species of a frame, for a message. */
 static void list_names(const io_frame *frame, char *out, size_t room)
 {
     size_t used = 0;
@@ -119,7 +119,7 @@ int rdf_check_selection(const rdf_task *task, const io_frame *frame)
     return check_list(task, "--with", task->with, frame);
 }
 
-/** Make room for n particles and m bonds. */
+/** Allocate arrays for n particles and m bonds. */
 static bool grow(rdf_part *part, const io_frame *frame)
 {
     const size_t n = (size_t)frame->particles.n + 1;
@@ -137,7 +137,7 @@ static bool grow(rdf_part *part, const io_frame *frame)
            part->place && part->bond_offsets && part->bonds;
 }
 
-/** Rows of the bonds of each particle, each bond once. */
+/** Make compressed rows of bonds; each bond is in the row of one of its particles. */
 static void sort_bonds(const io_frame *frame, int64_t n, rdf_part *part)
 {
     int64_t *at = part->bond_offsets; /* [n + 2]: row p begins at at[p + 1] while it is filled */

@@ -14,7 +14,8 @@
 
 enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 }; /* as kith_waves_sum takes */
 
-/** Partials need classes that are of one selection, or of both alike. */
+/** Whether --select and --with overlap, but differ, without --partials: then S(q) is not
+ *  defined. */
 static bool has_overlap(const rdf_task *task, const rdf_classes *classes)
 {
     bool both = false;
@@ -31,14 +32,15 @@ bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found)
 
 int rdf_structure_begin(const rdf_task *task, rdf_outcome *found)
 {
-    enum { USUAL_BINS = 200, USUAL_WAVES = 4 }; /* to 4 waves in the mean spacing */
+    enum { USUAL_BINS = 200, USUAL_WAVES = 4 }; /* q up to 4 waves per mean spacing */
     const rdf_extent *extent = &found->extent;
     rdf_structure *s = &found->structure;
     const double least = extent->least_q;
     const double spacing = pow(extent->most_volume / (double)found->particles,
                                1.0 / found->space.box.dim);
     const double q_max = task->q_max > 0 ? task->q_max : 2 * M_PI * USUAL_WAVES / spacing;
-    s->q_min = task->q_min > 0 ? task->q_min : least * (1 - 1e-9); /* itself is in */
+    s->q_min = task->q_min > 0 ? task->q_min
+                               : least * (1 - 1e-9); /* so that rounding does not exclude it */
     s->width = task->q_width > 0 ? task->q_width : fmax(least, (q_max - s->q_min) / USUAL_BINS);
     const double bins = ceil((q_max - s->q_min) / s->width * (1 - 1e-9));
     if (!(bins >= 1 && bins <= MOST_Q_BINS)) {
@@ -82,8 +84,8 @@ int rdf_structure_check(const rdf_task *task, const rdf_outcome *found, const ki
     return STATUS_OK;
 }
 
-/** Choose the vectors q of a frame's box. A box that changes has other vectors in each bin: every
- *  frame has all of its own, or as many as --q-vectors says. @return false: no memory */
+/** Choose the vectors q of the box of a frame. A different box has other vectors in each bin, so
+ *  each frame has its own, up to --q-vectors in a bin. @return false: no memory */
 static bool choose_waves(const rdf_task *task, const rdf_outcome *found, rdf_frame *f)
 {
     const rdf_structure *s = &found->structure;
@@ -212,7 +214,7 @@ static double by_transform(const rdf_outcome *found, const rdf_factor *f, const 
     return sum;
 }
 
-/** or by sum (of a row). */
+/** Value of factor f at q number `at` of the direct sums of a row. */
 static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double *x,
                      const double *row, int64_t at)
 {
@@ -231,7 +233,8 @@ static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double
     return sum;
 }
 
-/** Scratch: Faber-Ziman partials of each block, and of all in the last; sums of one q. */
+/** Scratch of the transforms: Faber-Ziman partials of each block, and in the last row of all
+ *  frames; ratios at one q. */
 typedef struct scratch {
     double *fz, *y, *x, *weights;
 } scratch;
@@ -260,7 +263,8 @@ static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *f
     }
 }
 
-/** All, and where there are more classes than one, each two of them; and room for what is made. */
+/** List the factors: all particles, and each two classes if there are several; allocate their
+ *  arrays. */
 static bool list_factors(rdf_outcome *found)
 {
     rdf_structure *s = &found->structure;

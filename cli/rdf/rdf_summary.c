@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/** A value and its error, to the digits that the error leaves. */
+/** A value and its error, with the digits that the error leaves significant. */
 static printed with_error(double value, double error)
 {
     if (!isfinite(error) || !(error > 1e-9 * fabs(value))) {
@@ -98,7 +98,7 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c)
     print_force(found, c);
 }
 
-/** The bin where S(q) of all is highest, by sum where there is one. */
+/** The bin where S(q) of all particles is highest, by direct sum if there is one. */
 static int64_t highest(const rdf_structure *s, const double **value, const double **error)
 {
     int64_t top = 0;

@@ -53,7 +53,8 @@ rdf_kinetic rdf_temperature_of(const io_frame *frame)
             momentum[axis] += m * v;
         }
     }
-    for (int axis = 0; axis < p->dim; axis++) { /* a flow of the whole is no heat */
+    for (int axis = 0; axis < p->dim;
+         axis++) { /* the motion of the centre of mass is not thermal */
         twice -= mass > 0 ? momentum[axis] * momentum[axis] / mass : 0;
     }
     const double kT = factor * twice / (double)(p->dim * (p->n - 1));
@@ -86,7 +87,8 @@ static bool agrees(double given, double kT, double error, int64_t samples)
     return !isfinite(kT) || fabs(kT - given) <= allowed;
 }
 
-/** @return exit status, reported */
+/** Compare --temperature with an estimate of kT, named `who` in messages.
+ *  @return exit status, reported */
 static int judge(const rdf_task *task, rdf_outcome *found, const char *who, double kT, double error,
                  int64_t samples)
 {

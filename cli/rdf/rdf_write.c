@@ -23,7 +23,7 @@ static void note_bins(FILE *out, const rdf_task *task, const rdf_outcome *found)
             task->minimum_image ? "; nearest images alone, shells cut by the box" : "");
 }
 
-/** The lines that the headers of outputs have in common; to be freed. @return NULL: no memory. */
+/** Lines that the headers of all outputs have; to be freed. @return NULL: no memory */
 static char *common_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memory_file notes = {0};
@@ -64,8 +64,8 @@ static char *common_notes(const rdf_task *task, const rdf_outcome *found)
     return io_memory_file_close(&notes, out) ? notes.data : NULL;
 }
 
-/** The columns of curve k: g, n, their errors and counts; by forces; by weights. The first curve
- *  has short names. */
+/** Add the columns of curve k: g, n, their errors and counts; g by forces; g by weights. The
+ *  first curve has short names. */
 static void add_curve(const rdf_outcome *found, int k, table *t)
 {
     const rdf_curve *c = &found->curve[k];
@@ -143,7 +143,7 @@ static void add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
     }
 }
 
-/** The common lines, and what S and A are. */
+/** The common lines, and definitions of S and A. */
 static char *structure_notes(const rdf_task *task, const rdf_outcome *found)
 {
     io_memory_file notes = {0};

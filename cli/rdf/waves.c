@@ -82,7 +82,7 @@ typedef struct selection {
     double q_min, width;
     int64_t bins, each;
     int64_t *there; /* [bins] vectors of each bin */
-    int64_t *seen;  /* [bins] those that were visited while vectors are chosen */
+    int64_t *seen;  /* [bins] vectors visited so far, while they are chosen */
 } selection;
 
 /** Visit all vectors of the bins: count them, or with `out` choose. @return false: no memory. */
@@ -140,7 +140,7 @@ static void direction(int dim, int64_t i, int64_t n, double out[3])
     out[2] = dim == 2 ? 0 : z;
 }
 
-/** Vectors of the box next to points spread over the shell of a bin. */
+/** Choose the vectors of the box next to points spread over the shell of a bin. */
 static bool some_of_bin(const kith_box *box, const basis *rows, double q_min, double width,
                         int64_t bin, int64_t each, waves *out)
 {
@@ -172,7 +172,7 @@ int64_t waves_bin(double q, double q_min, double width)
 bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins, int64_t each,
                   waves *out)
 {
-    enum { MANY = 8 }; /* times as many as are wanted: not all need to be visited */
+    enum { MANY = 8 }; /* factor over the vectors wanted: not all need to be visited */
     *out = (waves){0};
     const basis rows = reciprocal(box);
     const double cell = pow(2 * M_PI, box->dim) / box_volume(box);

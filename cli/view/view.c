@@ -90,7 +90,7 @@ static void send_points(view_run *run)
     web_publish(run->server, WEB_POINTS, blob);
 }
 
-/** Tell viewers about the frame, and what is beside the particles. */
+/** Send the frame to viewers: state, points, groups, curves. */
 static void send_frame(const view_task *task, view_run *run)
 {
     send_state(task, run);

@@ -13,8 +13,8 @@
 
 static const double STILL_TURN = 30, MOVING_TURN = 6; /* [degrees a second] */
 
-/** Groups by places on the palette, far apart for neighbours in size; those in none at its dark
- *  end. @return NULL: no groups, or no memory */
+/** Colours of groups, far apart for groups next in size; particles in no group have the dark end.
+ *  @return NULL: no groups, or no memory */
 static float *colours_of(const view_run *run)
 {
     static const double golden = 0.6180339887498949, darkest = 0.4;
@@ -27,7 +27,7 @@ static float *colours_of(const view_run *run)
     return value;
 }
 
-/** Frames of the film; of a trajectory those from --frame on. */
+/** Number of frames of the film; of a trajectory from --frame on. */
 static int64_t count_frames(const film_options *how, const view_run *run)
 {
     static const double most = 1e6;
@@ -53,7 +53,7 @@ static int add(film *f, const view_run *run, const float *value, int64_t number)
     return film_add(f, &frame);
 }
 
-/** Add all frames, the first of which is there. */
+/** Add all frames; the first one is read already. */
 static int add_all(const view_task *task, view_run *run, film *f, int64_t frames, progress *bar)
 {
     const int64_t first = run->frame;
@@ -84,7 +84,7 @@ int view_record(const view_task *task, view_run *run)
     film *f = NULL;
     film_options how = task->film;
     how.turn = isfinite(how.turn) ? how.turn : run->frames > 1 ? MOVING_TURN : STILL_TURN;
-    how.afterglow = run->frames > 1 ? how.afterglow : 0; /* nothing moves but the camera */
+    how.afterglow = run->frames > 1 ? how.afterglow : 0; /* one frame: the camera alone moves */
     how.threads = task->shared.threads;
     CLI_TRY(film_open(&how, 0, &f));
     progress bar = progress_start("filming", "frames", 0, task->shared.quiet);

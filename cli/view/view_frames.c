@@ -46,7 +46,7 @@ static int read_of_many(const view_task *task, view_run *run, int64_t frame)
 {
     io_error error = {0};
     const io_frame *found = NULL;
-    char from[32]; /* read until the first frame is there */
+    char from[32]; /* open and read the first frame */
     if (!run->trajectory || run->next != frame) {
         snprintf(from, sizeof from, "%lld:", (long long)frame);
         io_trajectory_options how = {.read = task->shared.read, .frames = from};
@@ -72,7 +72,7 @@ static int read_of_many(const view_task *task, view_run *run, int64_t frame)
     return STATUS_OK;
 }
 
-/** The index of the first particle that is nowhere; -1: all are somewhere. */
+/** Index of the first particle whose position is not finite; -1: none. */
 static int64_t find_lost(const io_particles *p)
 {
     for (int64_t e = 0; e < 3 * p->n; e++) {
@@ -101,7 +101,8 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
     return view_group(task, run);
 }
 
-/** How far g(r) reaches: half the smallest side, but no more pairs than are counted at once. */
+/** Range of g(r): half the smallest side, but at most so many pairs as may be counted for the
+ *  page. */
 static double reach(const io_particles *p, const kith_box *box)
 {
     static const double most_pairs = 2e7, ball = 4.18879020478639;
