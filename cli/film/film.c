@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILM_WORD = 4096 }; /* bytes of a name as a word of a shell */
+enum { FILM_WORD = 4096 }; /* length of a path quoted for a shell */
 
 struct film {
     film_options how;
@@ -29,14 +29,14 @@ struct film {
     encoder *encoder;
     struct kith__pool *pool; /* threads to draw with */
     render *render;
-    picture next; /* given by the caller, then the thread's until it has gathered */
+    picture next; /* written by the caller, then owned by the thread until its light is added */
     int64_t room; /* particles */
-    bool begun;   /* a frame was added: the stage is known */
+    bool begun;   /* a frame was added, which sets the stage */
     int64_t frames;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool full, ended; /* next is to be drawn; none will follow */
+    bool full, ended; /* `next` waits to be drawn; no further frame will come */
     encoder_problem problem;
 };
 
@@ -49,14 +49,15 @@ const char *film_path(const film *f)
 static void hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
 {
     if (f->encoder && !encoder_send(f->encoder, pixels, problem)) {
-        (void)encoder_close(f->encoder, problem); /* ffmpeg's own words, if it left any */
+        (void)encoder_close(f->encoder, problem); /* the messages of ffmpeg, if any */
         f->encoder = NULL;
     } else if (!f->encoder) {
         (void)png_frames_write(f->path, number, pixels, f->how.width, f->how.height, problem);
     }
 }
 
-/** Tell the other thread that a frame is there, or that there is room for one again; or the end. */
+/** Set a flag and wake the other thread: a frame is ready, there is room for one, or the film
+ *  ends. */
 static void tell(film *f, bool *what, bool now)
 {
     pthread_mutex_lock(&f->lock);
@@ -65,7 +66,7 @@ static void tell(film *f, bool *what, bool now)
     pthread_mutex_unlock(&f->lock);
 }
 
-/** Draw what is next; once its light is gathered, the caller goes on. */
+/** Draw the next frame; the caller continues once its light is added. */
 static void draw(film *f, encoder_problem *problem)
 {
     const picture shown = f->next;
@@ -133,7 +134,7 @@ static char *name_from(const char *path, int64_t first)
                : name;
 }
 
-/** The folder of frames where there is no ffmpeg. NULL without memory. */
+/** The folder of frames if ffmpeg is not installed. NULL without memory */
 static char *folder_of(const char *path)
 {
     char *folder = NULL;
@@ -156,7 +157,8 @@ char *film_file(const char *path, int kind, int64_t number)
     return name;
 }
 
-/** Without ffmpeg: frames into a folder beside the film, and how to make one of them. */
+/** Without ffmpeg: write frames into a folder next to the film, and say how to make a film of
+ *  them. */
 static int fall_back(film *f)
 {
     char *folder = folder_of(f->path);
@@ -191,7 +193,7 @@ void film_free(film *f)
     free(f);
 }
 
-/** Keep other runs from the names of the film. */
+/** Lock the names of the film against other runs. */
 static int lock(film *f)
 {
     if (png_frames_named(f->path) && !png_frames_make_folder(f->path)) {
@@ -266,10 +268,10 @@ static double twice_mean_speed(const io_particles *p)
     return sum > 0 ? 2 * sum / (double)p->n : 1;
 }
 
-/** The loop over particles that chooses their colours. */
+/** A loop over particles that chooses their colours. */
 struct colour_loop {
     const io_particles *particles;
-    bool heading;      /**< by the heading; else by the speed */
+    bool heading;      /**< colours show the heading; else the speed */
     double full_speed; /**< speed that has the last colour of the palette */
     float *value;      /**< [n] places on the palette */
 };
@@ -320,7 +322,7 @@ int film_add(film *f, const film_frame *frame)
         return report_error(STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", f->path);
     }
     picture *shown = &f->next;
-    const bool known = f->begun && !shown->stage.wraps; /* all frames are seen on the first's */
+    const bool known = f->begun && !shown->stage.wraps; /* frames use the first one's stage */
     shown->n = frame->particles->n;
     shown->stage = known ? shown->stage : stage_of(frame->box, frame->particles);
     shown->number = frame->number;

@@ -13,7 +13,7 @@ static void move_to_corner(cairo_t *cr, const stage *s, const camera *c, int whi
     (line ? cairo_line_to : cairo_move_to)(cr, (double)seen[0], (double)seen[1]);
 }
 
-/** The edges of the box, faint: those of a cube join corners that differ along one side. */
+/** Draw the edges of the box: each joins two corners that differ along one side. */
 static void draw_edges(cairo_t *cr, const stage *s, const camera *c, double unit)
 {
     for (int which = 0; which < 1 << s->box.dim; which++) {

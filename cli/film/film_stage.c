@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/** An upright box around all particles, with a little room. */
+/** An upright box around all particles, with a margin. */
 static kith_box surround(const io_particles *p)
 {
     kith_box box = {.dim = p->dim};
@@ -52,7 +52,7 @@ stage stage_of(const kith_box *box, const io_particles *particles)
     return s;
 }
 
-/** The loop over the particles that are placed. */
+/** A loop over particles that copies their positions. */
 struct place_loop {
     const stage *stage;
     const io_particles *particles;

@@ -26,7 +26,7 @@ static void read_boids(void *at, const option_given *given)
     }
 }
 
-/** A trajectory is of a format that can grow; what is no regular file may have any name. */
+/** Refuse an output whose format cannot be appended to; a pipe or device may have any name. */
 static void check_output(const char *path, struct argp_state *state)
 {
     struct stat facts;

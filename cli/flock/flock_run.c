@@ -42,7 +42,8 @@ static int record(const flock_task *task, flock_run *run)
     return STATUS_OK;
 }
 
-/** Show the flock as it is. @param every  steps between frames */
+/** Add the current state to the film.
+ *  @param every  steps between frames */
 static int show(const flock_task *task, flock_run *run, int64_t every)
 {
     char caption[128];
@@ -211,7 +212,7 @@ static int close_files(flock_run *run, int status)
     return report_io(measures, &other, true);
 }
 
-/** See that each stage to come can be had, before the first step. */
+/** Check that the flock accepts the models of all stages, before the first step. */
 static int try_stages(const flock_task *task, const flock_run *run)
 {
     for (int64_t k = task->n_stages - 1; k >= run->stage && task->n_stages > 1; k--) {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** How the value of an option is written. */
+/** How the value of an option is printed. */
 typedef enum form { NAME, MODEL, FLAG, WHOLE, SEED, AXES, REALS, DEGREES, OR_DEFAULT } form;
 
 #define AT(member) offsetof(flock_saved, member), sizeof((flock_saved *)0)->member

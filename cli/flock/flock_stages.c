@@ -19,7 +19,7 @@ typedef struct change {
     char *value;
 } change;
 
-/** Set the option of this name. @return false: there is none. */
+/** Set the option `name`. @return false: no option has this name */
 static bool set_named(flock_task *task, const char *path, const char *name, char *value,
                       struct argp_state *state)
 {
@@ -36,7 +36,7 @@ static bool set_named(flock_task *task, const char *path, const char *name, char
     return false;
 }
 
-/** Set what one line "NAME = VALUE" of a file of parameters says. The task borrows the value. */
+/** Set the option of a line "NAME = VALUE" of a file of parameters. The task keeps the value. */
 static void set_parameter(flock_task *task, const char *path, char *line, struct argp_state *state)
 {
     line[strcspn(line, "#\r\n")] = '\0';
@@ -98,7 +98,7 @@ static _Noreturn void refuse_change(const struct argp_state *state, const char *
     exit(STATUS_USAGE);
 }
 
-/** Take "STEP:NAME=VALUE" apart. The value is to be freed. */
+/** Parse "STEP:NAME=VALUE". The value is to be freed. */
 static change parse_change(const char *text, struct argp_state *state)
 {
     char *copy = need(strdup(text));
@@ -132,7 +132,7 @@ void flock_make_stages(flock_task *task, struct argp_state *state)
     task->stage = need(calloc(n + 1, sizeof *task->stage));
     for (size_t k = 0; k < n; k++) {
         const change next = parse_change(task->change[k], state);
-        size_t at = k; /* behind the changes of an equal step that were given before */
+        size_t at = k; /* changes at one step keep their order */
         for (; at > 0 && list[at - 1].step > next.step; at--) {
             list[at] = list[at - 1];
         }

@@ -23,14 +23,14 @@ static const char magic[8] = "KITHfl4";
 
 typedef struct head {
     char magic[8];
-    uint64_t sum;   /* of all that follows */
+    uint64_t sum;   /* checksum of all that follows */
     uint64_t order; /* 1 on the machine that wrote it */
     int64_t n, step, precision, dim, n_samples, n_things;
-    double time; /* that has passed by the step */
+    double time; /* time of the simulation at the step */
     flock_saved options;
-    io_mark record, measures;                  /* how far the files were written */
+    io_mark record, measures;                  /* ends of the files at this step */
     kith_flock_thing things[KITH_MOST_THINGS]; /* predators have moved */
-    kith_box box;                              /* as it was given */
+    kith_box box;                              /* the box as it was given */
 } head;
 
 enum { SUMMED_FROM = offsetof(head, order) };
@@ -39,7 +39,7 @@ static head head_of(const flock_task *task, const flock_run *run)
 {
     const io_particles *p = &run->in.particles;
     head h;
-    memset(&h, 0, sizeof h); /* also what lies between its parts: it is summed */
+    memset(&h, 0, sizeof h); /* padding, too: the checksum covers it */
     memcpy(h.magic, magic, sizeof magic);
     h.order = 1;
     h.n = p->n;
@@ -101,7 +101,7 @@ static char *read_whole(const char *path, size_t *size)
         data = malloc(*size + 1);
     }
     if (data && fread(data, 1, *size, file) != *size) {
-        errno = ferror(file) ? errno : EIO; /* cut while it was read */
+        errno = ferror(file) ? errno : EIO; /* the file became shorter while it was read */
         free(data);
         data = NULL;
     }
@@ -126,7 +126,7 @@ static int refuse_file(const char *path, const char *data, size_t size)
                         "%s: is not a whole restart file of kith flock", path);
 }
 
-/** Is it a whole restart file of this machine? */
+/** Whether the file is a complete restart file of this machine. */
 static bool is_whole(const char *data, size_t size, head *h)
 {
     if (size < sizeof *h) {
@@ -241,7 +241,7 @@ static int check_options(const flock_task *task, const head *h)
     return status;
 }
 
-/** Take over what the file holds behind its head. @return false: no memory. */
+/** Copy positions, velocities and samples behind the head of the file. @return false: no memory */
 static bool take_body(const head *h, const char *body, flock_run *run)
 {
     const size_t vectors = 3 * (size_t)h->n * (size_t)h->precision;
@@ -263,7 +263,7 @@ static bool take_body(const head *h, const char *body, flock_run *run)
     return true;
 }
 
-/** Take particles, step and lengths of files from the restart file, if there is one. */
+/** Restore particles, step and lengths of files from the restart file, if there is one. */
 static int load(flock_task *task, flock_run *run)
 {
     size_t size = 0;
@@ -304,7 +304,7 @@ static int load(flock_task *task, flock_run *run)
     return STATUS_OK;
 }
 
-/** Headings at random, with the largest speed. */
+/** Set random directions with the largest speed. */
 static int strew_velocities(const flock_task *task, io_particles *p)
 {
     random_state random = random_start(task->start.model.seed ^ UINT64_C(0x666c6f636b));
@@ -335,7 +335,7 @@ static int choose_box(const flock_task *task, const char *name, flock_run *run)
     return status;
 }
 
-/** --boids: uniform in the box. */
+/** Make --boids: uniform in the box. */
 static int strew(const flock_task *task, flock_run *run)
 {
     io_particles *p = &run->in.particles;

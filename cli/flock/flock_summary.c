@@ -31,7 +31,7 @@ void flock_print_summary(const flock_task *task, const flock_run *run)
     }
 }
 
-/** Append what a file holds. */
+/** Append a clause: how many frames or measures a file holds. */
 static void add_file(char *text, size_t room, const char *name, int64_t n, const char *what,
                      int64_t last)
 {

@@ -18,8 +18,8 @@ static const double POINTS_SHARE = 0.013, SAMPLE_SHARE = 0.006;
 static const double WATCHED_SHARE = 0.25; /* each, of a run without end: it is there to be seen */
 static const double POINTS_EVERY = 0.033, WATCHED_EVERY = 0.016; /* [s] */
 static const double SAMPLE_EVERY = 0.1, STATE_EVERY = 0.5;       /* [s] */
-static const double BATCH = 0.02, WATCHED_BATCH = 0.004; /* of steps between looks at viewers [s] */
-static const double SEND_RATE = 1e9; /* that the system copies bytes to a viewer with [1/s] */
+static const double BATCH = 0.02, WATCHED_BATCH = 0.004; /* steps between checks for viewers [s] */
+static const double SEND_RATE = 1e9; /* at which the system copies bytes to a viewer [bytes/s] */
 static const double LONGEST_WAIT = 0.1, BUSY_WAIT = 0.002; /* [s] */
 static const double ENDLESS_LIMIT = 60;                    /* [steps/s] */
 
@@ -81,7 +81,8 @@ void flock_view_close(flock_run *run)
     }
 }
 
-/** Note what work cost: the next of it may begin when this is its share of the time. */
+/** Store the cost of work, and when it may be done again: when the cost is its share of the
+ *  time. */
 static void spend(view_share *s, double since, double extra)
 {
     const double now = progress_clock();
@@ -100,7 +101,7 @@ static void read_flock(flock_run *run)
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
 }
 
-/** Hand over what was taken, when it has come: the flock's steps may have hidden that. */
+/** Give the glance to the thread; steps made since it was taken may have hidden its transfer. */
 static void hand_over(flock_view *view, flock_run *run)
 {
     const double start = progress_clock();
@@ -108,13 +109,14 @@ static void hand_over(flock_view *view, flock_run *run)
     flock_points_hand_over(p, run);
     const double sent = p->beside ? 0 : (double)p->bytes * web_viewers(view->server) / SEND_RATE;
     spend(&view->glance, start, view->taking + sent);
-    if (view->sample.cost <= 0) { /* the first one waits until the first points are paid for */
+    if (view->sample.cost <= 0) { /* the first sample waits for the share of the first points */
         view->sample.next = view->glance.next;
     }
 }
 
-/** Take points when they are wanted and may be. They are handed over after some steps, which hide
- *  their way from a GPU; at once where there is nothing to hide. @return what it took [s] */
+/** Take a glance if one is wanted and its share of time allows. It is read after some steps,
+ *  which hide the transfer from a GPU; at once if there is no transfer. @return time that it
+ *  took [s] */
 static double show_points(flock_view *view, flock_run *run, double now, double free)
 {
     const double every = view->task->endless ? WATCHED_EVERY : POINTS_EVERY;
@@ -132,8 +134,8 @@ static double show_points(flock_view *view, flock_run *run, double now, double f
     return view->taking;
 }
 
-/** Keep a row of the curves. When they are full, every second row goes, and henceforth fewer
- *  samples are kept. */
+/** Append a row to the curves. If they are full, drop every second row, and store half as many
+ *  samples from then on. */
 static void keep_row(flock_view *view, const flock_sample *s)
 {
     if (++view->skipped < view->skip) {
@@ -162,7 +164,7 @@ static void send_sample(flock_view *view, flock_run *run)
     view->sampled = run->step;
     view->last_sample = start;
     if (flock_take_sample(view->task, run, &sample) != KITH_OK) {
-        return; /* what is wrong will show in the next step */
+        return; /* the next step reports the error */
     }
     keep_row(view, &sample);
     const size_t size = (size_t)view->rows * sizeof view->curve[0];
@@ -215,7 +217,7 @@ static void ask_reset(flock_view *view, const flock_run *run, const json_t *seed
     }
 }
 
-/** Do what a viewer asks for. */
+/** Execute a command of a viewer. */
 static void obey(flock_view *view, flock_run *run, const json_t *command)
 {
     const json_t *pause = json_object_get(command, "pause");
@@ -250,7 +252,7 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
     view->announced = false;
 }
 
-/** Start anew. @return false: it cannot be, and what was wrong was reported. */
+/** Restart the flock from a seed. @return false: it failed, which was reported */
 static bool start_anew(flock_view *view, flock_run *run)
 {
     flock_points_forget(&view->points);
@@ -273,7 +275,7 @@ static bool start_anew(flock_view *view, flock_run *run)
     return flock_start(view->task, run) == STATUS_OK && flock_open(view->task, run) == STATUS_OK;
 }
 
-/** How long to wait instead of stepping [s]. */
+/** Time to wait before the next step [s]. */
 static double waiting(const flock_view *view, double now)
 {
     if (view->paused) {
@@ -304,7 +306,7 @@ static kith_status go_on(flock_view *view, flock_run *run, int64_t steps, double
     return status;
 }
 
-/** Wait for viewers, but not for those whose points are being made or were sent just now. */
+/** Wait for commands of viewers, but not while points are being encoded or sent. */
 static void wait_for_news(flock_view *view, const flock_run *run, double wait)
 {
     const bool busy = flock_points_progress(&view->points) == VIEW_BUSY;
@@ -340,7 +342,7 @@ kith_status flock_view_advance(flock_run *run, int64_t steps)
         }
     }
     show(view, run, 0);
-    if (view->points.taken) { /* there may be no more steps to hide behind */
+    if (view->points.taken) { /* there may be no further step that hides the transfer */
         hand_over(view, run);
     }
     if (progress_interrupted() && view->task->endless && !view->task->restart) {

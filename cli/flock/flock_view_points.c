@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Make the message and publish it. */
+/** Encode the message and publish it. */
 static void publish(view_points *p)
 {
     web_scene *scene = &p->scene;
@@ -55,8 +55,8 @@ bool flock_points_open(view_points *p, web_server *server)
     return p->runs;
 }
 
-/** Have the flock know whom viewers see. Twice as many as they ask for, so that they can ask for
- *  more; and anew when that is far more than they do. */
+/** Choose the particles of glances: twice as many as viewers ask for, so that they can ask for
+ *  more; choose anew if that is far too many. */
 static bool choose(view_points *p, const flock_run *run)
 {
     enum { TOO_MANY = 8 };
@@ -77,7 +77,7 @@ static bool choose(view_points *p, const flock_run *run)
     return true;
 }
 
-/** Labels of those chosen, where groups of this flock were found. */
+/** Labels of the chosen particles, if groups of this step were found. */
 static const int32_t *find_labels(view_points *p, const flock_run *run, int64_t sampled)
 {
     if (!run->groups.labels || run->groups.points != run->in.particles.n || sampled < 0) {
@@ -127,7 +127,7 @@ void flock_points_hand_over(view_points *p, flock_run *run)
 {
     p->taken = false;
     if (kith_glance_see(run->flock, &p->scene.positions, &p->scene.velocities) != KITH_OK) {
-        return; /* what is wrong will show in the next step */
+        return; /* the next step reports the error */
     }
     pthread_mutex_lock(&p->lock);
     p->busy = true;

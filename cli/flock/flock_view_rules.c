@@ -13,8 +13,8 @@ enum { BOIDS = 1, VICSEK = 2, ANY = 3 };
 
 typedef struct rule {
     const char *name, *label;
-    size_t at;  /* of a double in kith_flock_options */
-    int models; /* that it is a rule of */
+    size_t at;  /* offset of a double in kith_flock_options */
+    int models; /* models that have this rule */
     double most, step;
 } rule;
 
@@ -49,7 +49,7 @@ static double *field(const rule *r, kith_flock_options *m)
     return (double *)((char *)m + r->at);
 }
 
-/** How far a slider goes: at least twice what it stands at, a radius no further than the box. */
+/** Upper end of a slider: at least twice its value; of a radius at most the box. */
 static double most(const rule *r, double value, const kith_box *box)
 {
     double limit = r->most < 2 * value && r->step < 1 ? 2 * value : r->most;
@@ -95,7 +95,7 @@ json_t *flock_view_rules(const flock_view *view, const flock_run *run)
     return list;
 }
 
-/** Set one rule. @return false: there is none of this name, or the number makes no sense. */
+/** Set one rule. @return false: the name is not known, or the number is not allowed */
 static bool set_rule(kith_flock_options *m, const char *name, double value)
 {
     if (!isfinite(value)) {

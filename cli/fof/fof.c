@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Read -b; its errors say the letter, as examples do. */
+/** Read -b; its errors name the letter, not the long name. */
 static void read_b(void *at, const option_given *given)
 {
     *(double *)at = option_positive(given->state, "-b", given->arg);
@@ -133,7 +133,9 @@ static int link_particles(const fof_task *task, fof_outcome *found)
     const kith_points points = input_points(&found->in);
     kith_fof_options how;
     kith_fof_options_init(&how);
-    how.min_members = fof_attaches(task, found) ? 1 : task->min_members; /* then by all members */
+    how.min_members = fof_attaches(task, found)
+                          ? 1
+                          : task->min_members; /* then dropped by the number of all members */
     how.ids = found->in.particles.id;
     how.roles = found->roles;
     how.min_links = task->min_links;
@@ -146,7 +148,7 @@ static int link_particles(const fof_task *task, fof_outcome *found)
     return report_kith(found->ctx, status, task->input);
 }
 
-/** Mass of all particles that link; 0: not known. */
+/** Mass of all particles that link; 0 if it is not known. */
 static double linked_mass(const fof_outcome *found)
 {
     double mass = 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 typedef struct ranked {
-    int64_t members, label; /* label: the library's, from 1 */
+    int64_t members, label; /* label that the library gave, from 1 */
 } ranked;
 
 static int by_members(const void *a, const void *b)

@@ -21,16 +21,16 @@ typedef struct picture {
     const fof_task *task;
     const fof_outcome *found;
     io_unit_name units;
-    char unit[IO_NAME_LENGTH + 1]; /* of length, behind a number: " kpc/h" */
+    char unit[IO_NAME_LENGTH + 1]; /* unit of length after a number: " kpc/h" */
     double low[2], size[2];        /* of what is shown */
     double side;                   /* the longer of the sizes */
     bool wraps[2];                 /* the box, periodic along x and y */
-    frame map;                     /* where it is shown */
+    frame map;                     /* the place of the map on the page */
     double mean, dark, bright;     /* densities; the latter two in units of the mean */
     bool no_memory;
 } picture;
 
-/** Show the whole of an upright box; else all particles. */
+/** Choose the region: the whole of an upright box, else all particles. */
 static void choose_extent(picture *d)
 {
     const kith_box *box = &d->found->space.box;
@@ -53,7 +53,7 @@ static void choose_extent(picture *d)
     d->map = (frame){40, 100, PANEL * d->size[0] / d->side, PANEL * d->size[1] / d->side};
 }
 
-/** A place along an axis, in units of the side. */
+/** Position along an axis, in units of the side. */
 static double placed(const picture *d, double x, int axis)
 {
     const double at = x - d->low[axis];
@@ -91,7 +91,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** The densities that are dark and bright: all but a few pixels are between. */
+/** Choose the densities of the darkest and brightest colour: all but a few pixels are between. */
 static void choose_tones(picture *d, const float *map)
 {
     enum { STEP = 4, MOST = MAP_SIDE / STEP * MAP_SIDE / STEP };
@@ -149,7 +149,7 @@ static void draw_map(const picture *d, const float *map)
     cairo_surface_destroy(image);
 }
 
-/** The sphere that circles show; -1: none was measured. */
+/** Index of the spherical overdensity that circles show; -1: none was measured. */
 static int shown_sphere(const picture *d)
 {
     const bool *measured = d->found->catalogue.sphere;
@@ -168,7 +168,7 @@ static double shown_radius(const picture *d, const kith_halo *halo)
 static void draw_circles(const picture *d)
 {
     const kith_halos *halos = &d->found->halos;
-    const double least = 1.5; /* pixels: smaller ones would not be seen */
+    const double least = 1.5; /* pixels: smaller circles are not visible */
     cairo_t *cr = d->cr;
     cairo_save(cr);
     cairo_rectangle(cr, d->map.x, d->map.y, d->map.width, d->map.height);
@@ -187,7 +187,7 @@ static void draw_circles(const picture *d)
             cairo_new_sub_path(cr);
             cairo_arc(cr, x, y, r, 0, 2 * M_PI);
         }
-        cairo_set_source_rgba(cr, 0, 0, 0, 0.35); /* seen on bright ground, too */
+        cairo_set_source_rgba(cr, 0, 0, 0, 0.35); /* visible on a bright ground */
         cairo_set_line_width(cr, r > 6 ? 3 : 2);
         cairo_stroke_preserve(cr);
         cairo_set_source_rgba(cr, 1, 1, 1, r > 6 ? 0.9 : 0.55);
@@ -315,7 +315,7 @@ static void draw_steps(const picture *d, const double *sizes, int64_t n, const l
     cairo_stroke(cr);
 }
 
-/** Halos above each mass. */
+/** Plot the number of halos above each mass. */
 static void draw_mass_function(picture *d, const frame *f)
 {
     const kith_halos *halos = &d->found->halos;
@@ -352,7 +352,7 @@ static void draw_mass_function(picture *d, const frame *f)
     cairo_restore(cr);
 }
 
-/** The largest halos, in lines. */
+/** List the largest halos. */
 static void draw_table(const picture *d, const frame *f)
 {
     const kith_halos *halos = &d->found->halos;
@@ -385,7 +385,7 @@ static void draw_table(const picture *d, const frame *f)
     }
 }
 
-/** @return false without memory */
+/** Draw the page. @return false without memory */
 static bool draw_all(picture *d, const float *map)
 {
     draw_background(d->cr, WIDTH, HEIGHT);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** NULL for an array whose elements are all equal: writers fill in what they do not know. */
+/** NULL if all elements are equal: writers fill in a constant for unknown fields. */
 static const void *telling(const void *data, int64_t n, kith_precision precision)
 {
     for (int64_t k = 1; k < n && data; k++) {
@@ -20,7 +20,7 @@ static const void *telling(const void *data, int64_t n, kith_precision precision
     return NULL;
 }
 
-/** Set what is known of the particles. */
+/** Set the arrays of the particles that are used. */
 static void choose_fields(fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
@@ -35,7 +35,7 @@ static void choose_fields(fof_outcome *found)
     }
 }
 
-/** See that masses can be added up, before anything is made of them. */
+/** Check that masses are finite and above 0, before they are summed. */
 static int check_masses(const fof_task *task, const fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
@@ -68,8 +68,8 @@ static int parse_types(const fof_task *task, const fof_outcome *found, const cha
     return STATUS_OK;
 }
 
-/** Who links and who attaches. By convention, as in Gadget-4 and SWIFT, dark matter links, gas,
- *  stars and black holes attach; without dark matter all link. */
+/** Choose the types that link and attach. By convention, as in Gadget-4 and SWIFT, dark matter
+ *  links; gas, stars and black holes attach; without dark matter all types link. */
 static int choose_roles(const fof_task *task, fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
@@ -115,7 +115,7 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
-/** What coordinates span along the rows of the box, in lengths of the row from the origin on. */
+/** Range of the coordinates along each row of the box, in lengths of the row from the origin. */
 static void measure_extent(const fof_outcome *found, double low[3], double high[3])
 {
     const io_particles *p = &found->in.particles;

@@ -19,7 +19,7 @@
  *  it, and codes differ in the last digits of physical constants. */
 static const double tolerance = 0.1;
 
-/** Masses that link and masses of all species that are as finely resolved. */
+/** Sums of mass: of the particles that link, and of all species of their resolution. */
 typedef struct budget {
     double linked, fine;
     bool complete;       /* every particle of these species was read */
@@ -56,7 +56,7 @@ static budget add_up(const fof_outcome *found)
     return b;
 }
 
-/** Omega of the species that link as the cosmology has it; 0: it does not say. */
+/** Omega of the species that link, from the cosmology alone; 0: not known. */
 static double omega_by_cosmology(fof_outcome *found, const budget *b)
 {
     const cosmology *c = &found->cosmology;
@@ -80,7 +80,7 @@ static double omega_by_cosmology(fof_outcome *found, const budget *b)
     return omega;
 }
 
-/** Omega of the species that link; 0: it cannot be told. */
+/** Omega of the species that link; 0: not known. */
 static double omega_linked(fof_outcome *found, double critical)
 {
     const budget b = add_up(found);
@@ -142,7 +142,7 @@ static int spacing_by_mass(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
-/** Warn where the particles that link may be those of a zoom, which do not fill the box. */
+/** Warn if the particles that link may be those of a zoom simulation, which do not fill the box. */
 static void warn_of_zoom(fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Five digits are enough for a person. */
+/** A number with five digits. */
 static printed number(double x)
 {
     return report_format("%.5g", x);
@@ -53,7 +53,7 @@ static void print_roles(const fof_outcome *found)
     print_types(found, "ignore:", rest);
 }
 
-/** For the spacing that was used. */
+/** The formula of the spacing that was used. */
 static const char *spacing_words(const fof_outcome *found)
 {
     static const char *const words[][2] = {
@@ -114,7 +114,7 @@ static void print_units(const fof_outcome *found)
 static void print_cosmology(const fof_outcome *found)
 {
     const cosmology *c = &found->cosmology;
-    const double tolerance = 0.1; /* gas and stars lose some to black holes, zooms much */
+    const double tolerance = 0.1; /* black holes take mass from gas and stars */
     if (c->known) {
         report_line("cosmology", "Omega_m %s, Omega_Lambda %s, redshift %s (%s)\n",
                     number(c->omega_m).s, number(c->omega_lambda).s, number(c->redshift).s,
@@ -126,14 +126,15 @@ static void print_cosmology(const fof_outcome *found)
     }
 }
 
-/** A line of what the file has, or a snapshot should have, and the halos are measured without. */
+/** Print fields that the file has, or that snapshots usually have, and that halos are measured
+ *  without. */
 static void print_left_out(const fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
     const struct {
         const char *name;
         const void *read, *used;
-        bool expected; /* of snapshots */
+        bool expected; /* snapshots usually have the field */
         unsigned bit;
     } fields[] = {{"masses", p->mass, found->masses, true, IO_MASSES},
                   {"velocities", p->velocity, found->velocities, true, IO_VELOCITIES},

@@ -79,7 +79,7 @@ json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
         seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
 }
 
-/** Lines of the table's header; to be freed. */
+/** Lines of the header of the table; to be freed. */
 static char *make_notes(const overlap_task *task, const overlap_outcome *found)
 {
     char *notes = NULL;

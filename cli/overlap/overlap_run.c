@@ -36,7 +36,7 @@ static int read_replicas(const overlap_task *task, overlap_outcome *found)
     return STATUS_OK;
 }
 
-/** Numbers 1, and 0 or -1, become spins 1 and -1. */
+/** Convert the numbers 1, and 0 or -1, to spins 1 and -1. */
 static int make_spins(const overlap_task *task, overlap_outcome *found)
 {
     io_vectors *v = &found->vectors;
@@ -54,7 +54,7 @@ static int make_spins(const overlap_task *task, overlap_outcome *found)
     return STATUS_OK;
 }
 
-/** Write rows of the matrix, some at a time. */
+/** Write the matrix, a few rows at a time. */
 static io_status put_rows(const overlap_task *task, overlap_outcome *found, io_matrix *matrix,
                           double *values, int64_t some, kith_status *status, io_error *error)
 {
@@ -78,7 +78,7 @@ static io_status put_rows(const overlap_task *task, overlap_outcome *found, io_m
 
 static int write_matrix(const overlap_task *task, overlap_outcome *found)
 {
-    enum { NUMBERS = 1 << 23 }; /* of the rows made at a time */
+    enum { NUMBERS = 1 << 23 }; /* bytes of the rows made at a time */
     const int64_t n = found->replicas.n, some = NUMBERS / n + 1;
     const int64_t rows = some < n ? some : n;
     const kith_precision precision = found->replicas.type == KITH_DOUBLE ? KITH_DOUBLE : KITH_FLOAT;
@@ -104,7 +104,7 @@ static int write_matrix(const overlap_task *task, overlap_outcome *found)
                                     : report_kith(found->ctx, status, task->input);
 }
 
-/** What the table and the summary say of the counts. */
+/** Compute P(q), its mean, deviation and peak from the counts. */
 static int make_density(overlap_outcome *found)
 {
     const kith_overlaps *o = &found->counts;

@@ -64,13 +64,13 @@ static const command_line pairs_line = {
             "  kith make uniform 1M --seed 1 -o points.npy\n"
             "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy"};
 
-/* What receives the blocks of a list that is written. */
+/* The receiver of the blocks of a list that is written. */
 typedef struct receiver {
     io_pairs_writer *writer;
     progress *bar;
-    int64_t *neighbours; /* [n of INPUT] */
+    int64_t *neighbours; /* [n] neighbours of each particle of INPUT */
     bool mirrored;       /* half list: (i, j) stands for (j, i) too */
-    double seconds;      /* spent in writing */
+    double seconds;      /* time spent in writing [s] */
     io_error error;      /* status IO_OK unless writing failed */
 } receiver;
 
