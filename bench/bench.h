@@ -25,13 +25,13 @@ typedef struct bench_options {
     bool *any;                       /**< becomes true when a case is to run */
 } bench_options;
 
-/** Is a case to run? */
+/** Whether a case is to run. */
 bool bench_wants(const bench_options *options, const char *name);
 
-/** Is the backend a GPU? */
+/** Whether the backend is a GPU. */
 bool bench_on_gpu(const bench_options *options);
 
-/** Is there a run number t of a case, with threads[t]? */
+/** Whether a case has a run number t, with threads[t]. */
 bool bench_has_run(const bench_options *options, int t);
 
 /* Each verifies, then times every case, adds an array of results, and prints them to stdout.
@@ -49,13 +49,13 @@ bool bench_flock(const bench_options *options, json_t *out);
  *  installed: the environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0. On a GPU
  *  "overlaps", and the product by cuBLAS, if the build has it */
 bool bench_overlap(const bench_options *options, json_t *out);
-/** "busy": small work with the default number of threads beside one thread, alone, beside processes
- *  that spin, and in several processes */
+/** "busy": small work with the default number of threads and with one thread: alone, while other
+ *  processes spin, and in several processes at a time */
 bool bench_busy(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, and histograms of the points without forces */
 bool bench_force(const bench_options *options, json_t *out);
 
-/** Is there a GPU? Where not, stderr says so. */
+/** Whether there is a GPU; if not, a sentence is on stderr. */
 bool bench_gpu_can_run(void);
 
 /** "gpu", what it is; "results", of pair lists from device memory to device memory; all below */
@@ -67,10 +67,11 @@ bool bench_gpu_waves(const bench_options *options, json_t *out);
 /** "debye" */
 bool bench_gpu_debye(const bench_options *options, json_t *out);
 
-/** Do both memories have room for n particles? @param host, device  bytes for each of them */
+/** Whether host and device memory suffice for n particles.
+ *  @param host, device  bytes per particle */
 bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
 
-/** Open a context. @param threads  0: all there are. @return NULL, after saying why: it failed */
+/** Open a context. @param threads  0: all cores. @return NULL: failed, a sentence is on stderr */
 kith_ctx *bench_open(const char *backend, int threads);
 
 /** Make a set by name ("uniform", "clustered", "soneira_peebles").
@@ -81,7 +82,7 @@ double *bench_make_set(const char *set, int64_t n);
  *  NULL: no points, or no memory */
 float *bench_round_points(double *xyz, int64_t n);
 
-/** The pairs of a list, and where there are any their shifts, in host memory. */
+/** Hash of the pairs of a list, and of their shifts, in host memory. @param shifts  NULL: none */
 rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts);
 
 /** "float" or "double" */

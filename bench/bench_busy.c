@@ -83,7 +83,7 @@ static int64_t step_flock(job *j)
     return kith_flock_step(j->flock, 1) == KITH_OK ? 0 : -1;
 }
 
-/* Small work, which is what suffers most beside others. */
+/* Small work: it suffers most from other processes. */
 static const struct {
     const char *name;
     int64_t n;
@@ -161,7 +161,8 @@ static int start_spinning(pid_t process[MOST_COPIES])
     return n;
 }
 
-/* Time one thread and the default by turns. @param spinning  beside processes that spin */
+/* Time one thread and the default number of threads alternately. @param spinning  while other
+   processes spin */
 static bool time_turns(int c, bool spinning, const bench_options *options, json_t *out)
 {
     static const harness_work works[2] = {call_first, call_second};

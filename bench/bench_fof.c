@@ -16,7 +16,7 @@
 
 static const char *const cases[] = {"uniform", "clustered", "soneira_peebles"};
 
-/* Particles, and what is right for them. */
+/* Particles, and their right labels. */
 typedef struct problem {
     const char *set;
     int64_t n;
@@ -36,7 +36,7 @@ static int unite_block(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/* Labels that follow from the pairs, one by one. */
+/* Find the right labels: unite all pairs one by one. */
 static bool find_right(problem *p, kith_ctx *ctx)
 {
     const kith_points points = kith_points_packed(p->xyz, p->n, KITH_FLOAT);

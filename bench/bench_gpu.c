@@ -366,7 +366,8 @@ bool bench_gpu(const bench_options *options, json_t *out)
         return false;
     }
     bool ok = true;
-    bench_options shared = *options; /* of questions whose cases are those of the CPU */
+    bench_options shared =
+        *options; /* for the questions that have one table of cases for CPU and GPU */
     shared.backend = "cuda";
     shared.threads[0] = 0;
     shared.threads[1] = 0;

@@ -21,7 +21,7 @@
 /* Of each particle: points are doubles first, and the CPU finds the groups too. */
 enum { HOST_BYTES = 120, DEVICE_BYTES = 72 };
 
-/* What is asked about a set; with roles the smallest sets alone. */
+/* A question about a set; those with roles for the smallest sets alone. */
 typedef struct ask {
     bool periodic, catalogue, roles;
 } ask;
@@ -165,7 +165,7 @@ static bool measure(const problem *p, const bench_options *options, const ask *a
     return ok;
 }
 
-/* Everything that is asked about one set. */
+/* Run all questions about one set. */
 static bool run(const char *set, int64_t n, const bench_options *options, json_t *out)
 {
     problem p;

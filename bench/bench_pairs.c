@@ -24,7 +24,7 @@ typedef struct pairs_case {
     kith_pairs_options list;
 } pairs_case;
 
-/* Grouped by set, precision and boundary: what is verified once serves a whole group. */
+/* Cases in groups of one set, precision and boundary: a group is verified once. */
 static const pairs_case cases[] = {
     {"half", "uniform", 1, 0.03, KITH_DOUBLE, .every_isa = true},
     {"half distances", "uniform", 1, 0.03, KITH_DOUBLE, .list.extras = KITH_DISTANCES},
@@ -39,7 +39,7 @@ static const pairs_case cases[] = {
     {"ten times", "uniform", 10, 0.03, KITH_DOUBLE, .periodic = false},
 };
 
-/* Points of a case, and what is right for them. */
+/* Points of a case, and the right answer. */
 typedef struct problem {
     const pairs_case *made_for;
     double *xyz;   /* [n][3] */

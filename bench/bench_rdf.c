@@ -35,7 +35,7 @@ static const struct form {
     {{"all", "rdf all pairs double"}, true, KITH_DOUBLE, MOST_BINS},
 };
 
-/* Points, and what is right for the first of them. */
+/* Points, and the right counts of the first of them. */
 typedef struct problem {
     const char *name;
     const struct form *form;

@@ -91,7 +91,7 @@ json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n)
     return row;
 }
 
-/* Print numbers, and names of what is true, of a row. */
+/* Print the numbers of a row, and the names of flags that are true. */
 static void print_facts(json_t *row)
 {
     const char *key, *separator = "    ";

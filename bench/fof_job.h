@@ -9,7 +9,7 @@
 
 #include "harness.h"
 
-/** Zero it, then set what is asked; free it with fof_job_free. */
+/** A search for groups, which is timed. fof_job_make makes it, fof_job_free frees its results. */
 typedef struct fof_job {
     const char *set;
     kith_ctx *ctx;

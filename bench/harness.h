@@ -30,7 +30,7 @@ bool harness_time(harness_work work, void *user, double least, harness_times *ou
 /** Time two functions alternately, as harness_time does one: a disturbance then slows both. */
 bool harness_time_turns(const harness_work work[2], void *user, double least, harness_times out[2]);
 
-/** Sort the times of repeats and say what they come to; `first` is left alone. */
+/** Sort the times of repeats, and compute median and range; `first` is not changed. */
 void harness_summarise(double *times, int n, harness_times *out);
 
 /**
@@ -40,7 +40,7 @@ void harness_summarise(double *times, int n, harness_times *out);
  */
 double harness_store_rate(int threads, int64_t bytes);
 
-/** Do a loop over n items in ranges of `grain` items, on all cores; not for what is timed. */
+/** Run a loop over n items in ranges of `grain` items, on all cores; not for timed work. */
 void harness_for(int64_t n, int64_t grain, kith__range_fn *fn, void *state);
 
 /** Processors of this machine. */
@@ -49,7 +49,7 @@ int harness_cores(void);
 /** Bytes of memory of this machine. */
 int64_t harness_memory(void);
 
-/** Write repeats, median and range as members of an object that is open. */
+/** Add repeats, median and range to an object. */
 void harness_write_times(json_t *out, const harness_times *times);
 
 /** Write the objects "machine", "build" and "run". */
