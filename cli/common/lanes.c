@@ -20,6 +20,8 @@ enum { MOST_PARTICLES = 20000, RECORDS_EACH = 2 };
 
 static const double most_bytes = 256e6; /* of memory for the records of all lanes */
 
+typedef struct lanes lanes;
+
 struct lane {
     lanes *of;
     kith_ctx *ctx; /* one thread */
@@ -81,7 +83,10 @@ static int watch_interrupt(void *user, int64_t done, int64_t total)
     return progress_interrupted();
 }
 
-int lanes_wanted(const kith_ctx *ctx, int64_t particles, int64_t frames, int64_t bytes)
+/** Number of lanes for frames of this size.
+ *  @param frames  still to come; -1: unknown   @param bytes  memory that counting one frame takes
+ *  @return 0: count the frames one after the other, as they are large or a GPU counts them */
+static int number_of_lanes(const kith_ctx *ctx, int64_t particles, int64_t frames, int64_t bytes)
 {
     double n = kith_threads(ctx);
     n = frames >= 0 && (double)frames < n ? (double)frames : n;
@@ -112,7 +117,21 @@ static bool start(lanes *l, const kith_ctx *ctx)
     return true;
 }
 
-lanes *lanes_open(const kith_ctx *ctx, int n, const lanes_calls *calls, void *user)
+static void close_lanes(lanes *l)
+{
+    for (int64_t k = 0; k < l->records && l->memory; k++) {
+        l->calls.free(record_of(l, k));
+    }
+    pthread_cond_destroy(&l->result);
+    pthread_cond_destroy(&l->work);
+    pthread_mutex_destroy(&l->lock);
+    free(l->done);
+    free(l->memory);
+    free(l);
+}
+
+/** Open lanes. @return NULL: no memory or no threads; count the frames one after the other */
+static lanes *open_lanes(const kith_ctx *ctx, int n, const lanes_calls *calls, void *user)
 {
     lanes *l = calloc(1, sizeof *l + (size_t)n * sizeof *l->lane);
     if (!l) {
@@ -128,7 +147,7 @@ lanes *lanes_open(const kith_ctx *ctx, int n, const lanes_calls *calls, void *us
     pthread_cond_init(&l->result, NULL);
     while (l->memory && l->done && l->n < n && start(l, ctx)) {}
     if (l->n == 0) {
-        lanes_close(l);
+        close_lanes(l);
         return NULL;
     }
     report_hold();
@@ -160,14 +179,17 @@ static int add_counted(lanes *l, int64_t most, bool keep)
     return l->status;
 }
 
-int lanes_record(lanes *l, void **record)
+/** Get a free record to prepare the next frame in. Adds frames that have been counted, and waits
+ *  for the oldest one if no record is free. @return exit status */
+static int next_record(lanes *l, void **record)
 {
     CLI_TRY(add_counted(l, l->records - 1, true));
     *record = record_of(l, l->given);
     return STATUS_OK;
 }
 
-void lanes_count(lanes *l)
+/** Let the lanes count the frame of the record that next_record gave. */
+static void give(lanes *l)
 {
     pthread_mutex_lock(&l->lock);
     if (l->counted == l->given) {
@@ -191,32 +213,45 @@ static void join(lanes *l)
     }
 }
 
-int lanes_end(lanes *l, int status)
+int lanes_take(void *counting, const io_frame *frame)
 {
-    const bool keep = status == STATUS_OK || status == STATUS_INTERRUPTED;
-    const int earlier = add_counted(l, 0, keep);
-    join(l);
-    report_release();
-    return earlier == STATUS_OK || (earlier == STATUS_INTERRUPTED && !keep) ? status : earlier;
+    lanes_counting *c = counting;
+    void *record = c->alone;
+    if (c->lanes) {
+        CLI_TRY(next_record(c->lanes, &record));
+    }
+    CLI_TRY(c->calls->prepare(c->user, frame, c->lanes != NULL, record));
+    if (c->lanes) {
+        give(c->lanes);
+        return STATUS_OK;
+    }
+    const double start = progress_clock();
+    (void)c->calls->count(c->user, c->ctx, record);
+    c->seconds += progress_clock() - start;
+    CLI_TRY(c->calls->report(c->user, record));
+    CLI_TRY(c->calls->add(c->user, record));
+    if (c->taken++ == 0) {
+        const int64_t left = c->from->wanted > 0 ? c->from->wanted - 1 : -1;
+        const int n = number_of_lanes(c->ctx, frame->particles.n, left, c->calls->memory(c->user));
+        c->lanes = n > 0 ? open_lanes(c->ctx, n, c->calls, c->user) : NULL;
+    }
+    return STATUS_OK;
 }
 
-double lanes_seconds(const lanes *l)
+int lanes_end(lanes_counting *c, int status, double *busy)
 {
-    return l->seconds;
-}
-
-void lanes_close(lanes *l)
-{
-    if (!l) {
-        return;
+    lanes *l = c->lanes;
+    *busy = -1;
+    if (l) {
+        const bool keep = status == STATUS_OK || status == STATUS_INTERRUPTED;
+        const int earlier = add_counted(l, 0, keep);
+        join(l);
+        report_release();
+        const bool later = earlier == STATUS_OK || (earlier == STATUS_INTERRUPTED && !keep);
+        status = later ? status : earlier;
+        *busy = c->seconds + l->seconds;
+        close_lanes(l);
     }
-    for (int64_t k = 0; k < l->records && l->memory; k++) {
-        l->calls.free(record_of(l, k));
-    }
-    pthread_cond_destroy(&l->result);
-    pthread_cond_destroy(&l->work);
-    pthread_mutex_destroy(&l->lock);
-    free(l->done);
-    free(l->memory);
-    free(l);
+    c->calls->free(c->alone);
+    return status;
 }

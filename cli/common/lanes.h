@@ -13,16 +13,21 @@
 #ifndef KITH_CLI_LANES_H
 #define KITH_CLI_LANES_H
 
+#include "input.h"
+
 #include <kith.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct lanes lanes;
-
-/** What is done with records. `user` is what lanes_open was given. */
+/** What is done with records. `user` is that of lanes_counting. */
 typedef struct lanes_calls {
     size_t bytes; /**< size of a record; records are zeroed once, and then used again and again */
+
+    /** Check a frame, and prepare its record. Called in the calling thread.
+     *  @param copy  let the record hold copies of all arrays, so that it outlasts the frame
+     *  @return exit status, reported */
+    int (*prepare)(void *user, const io_frame *frame, bool copy, void *record);
 
     /** Count a frame. Called in the thread of a lane; prints nothing. @param ctx  of the lane; a
      *  failed call's message stays in it. @return false: failed; no later frame is counted then */
@@ -36,40 +41,38 @@ typedef struct lanes_calls {
      *  @return exit status, reported */
     int (*add)(void *user, void *record);
 
+    /** Memory that counting a frame like the first one takes, beside its particles [bytes]. */
+    int64_t (*memory)(const void *user);
+
     /** Free what a record holds. */
     void (*free)(void *record);
 } lanes_calls;
 
-/** Number of lanes for frames of this size: the threads of the context, limited by the frames that
- *  are still to come and by memory.
- *  @param ctx        the context that would count the frames one after the other
- *  @param particles  in a frame
- *  @param frames     still to come; -1: unknown
- *  @param bytes      memory that counting one frame takes, beside its particles
- *  @return 0: count the frames one after the other, as they are large or a GPU counts them */
-int lanes_wanted(const kith_ctx *ctx, int64_t particles, int64_t frames, int64_t bytes);
+/** Frames of a trajectory on their way to the results. Set the first fields, zero the others. */
+typedef struct lanes_counting {
+    const lanes_calls *calls; /**< what is done with a frame */
+    void *user;               /**< first argument of the calls */
+    kith_ctx *ctx;            /**< the context that counts frames without lanes */
+    const input_frames *from; /**< tells how many frames there are */
+    void *alone;              /**< the record of a frame that is counted without lanes */
+    struct lanes *lanes;      /**< NULL: frames are counted one after the other */
+    int64_t taken;            /**< frames counted without lanes */
+    double seconds;           /**< time to count these [s] */
+} lanes_counting;
 
-/** Open lanes. From now on report_error keeps the message of an error until lanes_end.
- *  @return NULL: no memory or no threads; count the frames one after the other */
-lanes *lanes_open(const kith_ctx *ctx, int n, const lanes_calls *calls, void *user);
+/** An input_frame_fn: prepare a frame and count it. The first frame is counted at once. If it is
+ *  small, and a CPU counts it, the others are counted in lanes: by as many as the context has
+ *  threads, limited by the number of frames and by memory. From then on report_error keeps the
+ *  message of an error until lanes_end.
+ *  @param counting  a lanes_counting   @return exit status, reported */
+int lanes_take(void *counting, const io_frame *frame);
 
-/** Get a free record to prepare the next frame in. Adds frames that have been counted, and waits
- *  for the oldest one when no record is free. @return exit status */
-int lanes_record(lanes *l, void **record);
-
-/** Hand the record that lanes_record gave over to be counted. */
-void lanes_count(lanes *l);
-
-/** Wait until all frames have been counted, add them, and end the threads. An error of a frame that
- *  was handed over takes the place of a later one.
- *  @param status  how reading and preparing ended; after an error frames are no longer added
+/** Wait until all frames have been counted, add them, and end the threads. An error of an earlier
+ *  frame takes the place of `status`. Frees the record `alone`.
+ *  @param status     how reading and preparing ended; after an error frames are no longer added
+ *  @param[out] busy  seconds during which at least one frame was being counted; negative: there
+ *  were no lanes
  *  @return exit status, reported but for STATUS_INTERRUPTED */
-int lanes_end(lanes *l, int status);
-
-/** Seconds during which at least one frame was being counted. After lanes_end. */
-double lanes_seconds(const lanes *l);
-
-/** Free all. After lanes_end. NULL is fine. */
-void lanes_close(lanes *l);
+int lanes_end(lanes_counting *counting, int status, double *busy);
 
 #endif

@@ -250,9 +250,6 @@ struct work {
     const debye_task *task;
     debye_outcome *found;
     progress *bar;
-    debye_frame *alone; /**< a frame that is counted before the next one is read */
-    lanes *lanes;       /**< count the frames after the first; NULL: none */
-    double before;      /**< seconds of counting before there were lanes */
 };
 
 /** Extend the range of r by a frame. */
@@ -327,10 +324,14 @@ static int prepare_bins(const debye_task *task, debye_outcome *found, debye_fram
 }
 
 /** Check a frame, and copy what is counted of it. @return exit status, reported */
-static int prepare_frame(const debye_task *task, debye_outcome *found, const io_frame *frame,
-                         debye_frame *f)
+static int prepare_frame(void *user, const io_frame *frame, bool copy, void *record)
 {
+    const struct work *w = user;
+    const debye_task *task = w->task;
+    debye_outcome *found = w->found;
+    debye_frame *f = record;
     const io_particles *p = &frame->particles;
+    (void)copy; /* atoms are packed in any case */
     double reach = 0;
     CLI_TRY(choose_space(task, found, frame, &f->box, &reach));
     CLI_TRY(check_frame(task, found, frame));
@@ -355,63 +356,28 @@ static int prepare_frame(const debye_task *task, debye_outcome *found, const io_
     return prepare_bins(task, found, f);
 }
 
-/** Choose whether the frames after the first one are counted in lanes. */
-static void open_lanes(struct work *w)
+static int64_t memory_of_frame(const void *user)
 {
-    static const lanes_calls calls = {.bytes = sizeof(debye_frame),
-                                      .count = count_frame,
-                                      .report = report_frame,
-                                      .add = add_frame,
-                                      .free = free_frame};
     enum { ARRAYS = 4 }; /* counters of a frame and of a context, expected counts, and edges */
-    const debye_outcome *found = w->found;
-    const kith_histogram *h = &found->histogram;
-    const int64_t numbers = w->task->exact ? debye_sums(found) : (h->partials + 1) * h->bins;
-    const int64_t left = found->from.wanted > 0 ? found->from.wanted - 1 : -1;
-    const int n = lanes_wanted(found->ctx, found->particles, left,
-                               ARRAYS * numbers * (int64_t)sizeof(double));
-    w->lanes = n > 0 ? lanes_open(found->ctx, n, &calls, w) : NULL;
-    w->before = found->count_seconds;
-}
-
-static int take_frame(void *user, const io_frame *frame)
-{
-    struct work *w = user;
-    void *record = w->alone;
-    if (w->lanes) {
-        CLI_TRY(lanes_record(w->lanes, &record));
-    }
-    CLI_TRY(prepare_frame(w->task, w->found, frame, record));
-    if (w->lanes) {
-        lanes_count(w->lanes);
-        return STATUS_OK;
-    }
-    (void)count_frame(w, w->found->ctx, record);
-    CLI_TRY(report_frame(w, record));
-    CLI_TRY(add_frame(w, record));
-    if (w->found->frames == 1) {
-        open_lanes(w);
-    }
-    return STATUS_OK;
-}
-
-/** Wait for the lanes, and take the times: frames are counted while others are read. */
-static int end_lanes(struct work *w, int status)
-{
-    debye_outcome *found = w->found;
-    status = lanes_end(w->lanes, status);
-    found->count_seconds = w->before + lanes_seconds(w->lanes);
-    found->from.seconds = fmax(progress_clock() - w->bar->start - found->count_seconds, 0);
-    lanes_close(w->lanes);
-    return status;
+    const struct work *w = user;
+    const kith_histogram *h = &w->found->histogram;
+    const int64_t numbers = w->task->exact ? debye_sums(w->found) : (h->partials + 1) * h->bins;
+    return ARRAYS * numbers * (int64_t)sizeof(double);
 }
 
 int debye_run(const debye_task *task, debye_outcome *found)
 {
     progress bar;
     const io_trajectory_options how = input_how(&task->shared);
+    static const lanes_calls calls = {.bytes = sizeof(debye_frame),
+                                      .prepare = prepare_frame,
+                                      .count = count_frame,
+                                      .report = report_frame,
+                                      .add = add_frame,
+                                      .memory = memory_of_frame,
+                                      .free = free_frame};
     debye_frame alone = {0};
-    struct work work = {.task = task, .found = found, .bar = &bar, .alone = &alone};
+    struct work work = {.task = task, .found = found, .bar = &bar};
     CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &found->ctx));
     int status = STATUS_OK;
     if (!task->exact && !(task->r_max > 0)) {
@@ -419,12 +385,19 @@ int debye_run(const debye_task *task, debye_outcome *found)
     }
     if (status == STATUS_OK) {
         bar = progress_start("counting", "particles", 0, task->shared.quiet);
-        status = input_each_frame(task->input, &how, take_frame, &work, &found->from);
-        if (work.lanes) {
-            status = end_lanes(&work, status);
+        lanes_counting counting = {.calls = &calls,
+                                   .user = &work,
+                                   .ctx = found->ctx,
+                                   .from = &found->from,
+                                   .alone = &alone};
+        double busy;
+        status = input_each_frame(task->input, &how, lanes_take, &counting, &found->from);
+        status = lanes_end(&counting, status, &busy);
+        if (busy >= 0) { /* frames were counted while others were read */
+            found->count_seconds = busy;
+            found->from.seconds = fmax(progress_clock() - bar.start - busy, 0);
         }
         progress_end(&bar);
-        free_frame(&alone);
     }
     if (status != STATUS_OK) {
         return status == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : status;

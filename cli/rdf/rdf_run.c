@@ -19,9 +19,6 @@
 struct work {
     const rdf_task *task;
     rdf_outcome *found;
-    rdf_frame alone; /**< a frame that is counted before the next one is read */
-    lanes *lanes;    /**< count the frames after the first; NULL: none */
-    double before;   /**< seconds of counting before there were lanes */
     progress bar;
     int64_t bytes, size;
 };
@@ -182,9 +179,12 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
 }
 
 /** Check a frame, and copy its particles that are counted. @return exit status, reported */
-static int prepare_frame(const rdf_task *task, rdf_outcome *found, const io_frame *frame, bool copy,
-                         rdf_frame *f)
+static int prepare_frame(void *user, const io_frame *frame, bool copy, void *record)
 {
+    const struct work *w = user;
+    const rdf_task *task = w->task;
+    rdf_outcome *found = w->found;
+    rdf_frame *f = record;
     const int n_classes = found->classes.n;
     space here;
     CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
@@ -232,6 +232,9 @@ static int add_frame(void *user, void *record)
     const rdf_frame *f = record;
     CLI_TRY(rdf_frame_add(w->found, f));
     w->bar.items += f->particles;
+    for (int64_t p = 0; p < f->part.points.n && w->found->frames == 1; p++) {
+        w->found->classes.item[f->part.species[p]].members++;
+    }
     return STATUS_OK;
 }
 
@@ -240,63 +243,39 @@ static void free_frame(void *record)
     rdf_frame_free(record);
 }
 
-/** Choose whether the frames after the first one are counted in lanes. */
-static void open_lanes(struct work *w)
+static int64_t memory_of_frame(const void *user)
+{
+    enum { ARRAYS = 4 }; /* a row, a histogram, sums, counters: each as long as a row at most */
+    const struct work *w = user;
+    return ARRAYS * w->found->layout.width * (int64_t)sizeof(double);
+}
+
+/** Count all frames. With lanes frames are counted concurrently, and while others are read: divide
+ *  the time in which any lane counted between pairs and sums, and call the rest waiting. */
+static int count_frames(struct work *w, const io_trajectory_options *how)
 {
     static const lanes_calls calls = {.bytes = sizeof(rdf_frame),
+                                      .prepare = prepare_frame,
                                       .count = count_frame,
                                       .report = report_frame,
                                       .add = add_frame,
+                                      .memory = memory_of_frame,
                                       .free = free_frame};
-    enum {
-        ARRAYS = 4
-    }; /* a row, a histogram, its sums and its counters each have at most the length of a row */
-    const rdf_outcome *found = w->found;
-    const int64_t bytes = ARRAYS * found->layout.width * (int64_t)sizeof(double);
-    const int64_t left = found->from.wanted > 0 ? found->from.wanted - 1 : -1;
-    const int n = lanes_wanted(found->ctx, found->particles, left, bytes);
-    w->lanes = n > 0 ? lanes_open(found->ctx, n, &calls, w) : NULL;
-    w->before = found->count_seconds + found->sum_seconds;
-}
-
-static int take_frame(void *user, const io_frame *frame)
-{
-    struct work *w = user;
     rdf_outcome *found = w->found;
-    void *record = &w->alone;
-    if (w->lanes) {
-        CLI_TRY(lanes_record(w->lanes, &record));
+    rdf_frame alone = {0};
+    lanes_counting counting = {
+        .calls = &calls, .user = w, .ctx = found->ctx, .from = &found->from, .alone = &alone};
+    double busy;
+    w->bar = progress_start("counting", "particles", 0, w->task->shared.quiet);
+    int status = input_each_frame(w->task->input, how, lanes_take, &counting, &found->from);
+    status = lanes_end(&counting, status, &busy);
+    if (busy >= 0) {
+        const double all = found->count_seconds + found->sum_seconds;
+        found->count_seconds *= all > 0 ? busy / all : 0;
+        found->sum_seconds *= all > 0 ? busy / all : 0;
+        found->from.seconds = fmax(progress_clock() - w->bar.start - busy, 0);
     }
-    CLI_TRY(prepare_frame(w->task, found, frame, w->lanes != NULL, record));
-    if (w->lanes) {
-        lanes_count(w->lanes);
-        return STATUS_OK;
-    }
-    (void)count_frame(w, found->ctx, record);
-    CLI_TRY(report_frame(w, record));
-    CLI_TRY(add_frame(w, record));
-    if (found->frames == 1) {
-        const rdf_part *part = &w->alone.part;
-        for (int64_t p = 0; p < part->points.n; p++) {
-            found->classes.item[part->species[p]].members++;
-        }
-        open_lanes(w);
-    }
-    return STATUS_OK;
-}
-
-/** Wait for the lanes. They count concurrently, and while frames are read: divide the time in
- *  which any lane counted between pairs and sums, and call the rest waiting. */
-static int end_lanes(struct work *w, int status)
-{
-    rdf_outcome *found = w->found;
-    status = lanes_end(w->lanes, status);
-    const double all = found->count_seconds + found->sum_seconds;
-    const double busy = w->before + lanes_seconds(w->lanes);
-    found->count_seconds *= all > 0 ? busy / all : 0;
-    found->sum_seconds *= all > 0 ? busy / all : 0;
-    found->from.seconds = fmax(progress_clock() - w->bar.start - busy, 0);
-    lanes_close(w->lanes);
+    progress_end(&w->bar);
     return status;
 }
 
@@ -371,12 +350,5 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     if (surveyed != STATUS_OK) {
         return surveyed == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : surveyed;
     }
-    w.bar = progress_start("counting", "particles", 0, task->shared.quiet);
-    int status = input_each_frame(task->input, &how, take_frame, &w, &found->from);
-    if (w.lanes) {
-        status = end_lanes(&w, status);
-    }
-    progress_end(&w.bar);
-    rdf_frame_free(&w.alone);
-    return finish(task, found, status);
+    return finish(task, found, count_frames(&w, &how));
 }
