@@ -257,10 +257,6 @@ void io__set_free(io_set *set);
 /** Path of the file with this number, valid until the next call. */
 const char *io__set_member(const io_set *set, int64_t number);
 
-/** The name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5".
- *  @return the name, to be freed; NULL if memory is exhausted */
-char *io__set_name(const char *path);
-
 /** Find the file that a path stands for: the path itself, or the first file of a snapshot whose
  *  folder, or whose name without number, the path is.
  *  @param[out] out  path of the file, to be freed, also on failure */

@@ -79,7 +79,9 @@ io_status io__set_split(io_file *file, io_set *out, bool *found)
     return IO_OK;
 }
 
-char *io__set_name(const char *path)
+/** The name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5".
+ *  @return the name, to be freed; NULL if memory is exhausted */
+static char *snapshot_name(const char *path)
 {
     io_error unused;
     io_file file = {.path = path, .error = &unused};
@@ -170,7 +172,7 @@ static void add_snapshot(folder *f, const char *path)
 /** Add the snapshot that a file begins, if it does. @return false if memory is exhausted */
 static bool add_file(folder *f, const char *path)
 {
-    char *name = io__set_name(path);
+    char *name = snapshot_name(path);
     const bool seen = name && f->name && f->many && strcmp(name, f->name) == 0;
     const int64_t files = name && !seen ? count_files(path) : 0;
     if (files == 0) {
@@ -247,7 +249,7 @@ static io_status find_first(const char *path, char **out, io_error *error)
             continue;
         }
         char *other = join(path, strlen(path), endings[k], "");
-        char *name = io__set_name(*out), *other_name = io__set_name(other);
+        char *name = snapshot_name(*out), *other_name = snapshot_name(other);
         if (other && is_file(other) && strcmp(*out, other) != 0 &&
             !(name && other_name && strcmp(name, other_name) == 0)) {
             status = io__fail(error, path, IO_INVALID,

@@ -129,7 +129,9 @@ static void keep_bonds(io_frame *frame, const int32_t *new_index)
     frame->n_bonds = n;
 }
 
-io_status io__frame_select(io_frames *frames, io_frame *frame, bool check)
+/** Remove the particles of species that the options do not name.
+ *  @param check  return IO_INVALID if a species has no particle */
+static io_status select_species(io_frames *frames, io_frame *frame, bool check)
 {
     io_particles *particles = &frame->particles;
     const int64_t n = particles->n;
@@ -353,7 +355,7 @@ static io_status read_next(io_frames *frames, io_frame *out)
     IO_TRY(check_elements(frames, out));
     IO_TRY(io__particles_check(frames->file, &out->particles, frames->description));
     if (!frames->format->selects) {
-        IO_TRY(io__frame_select(frames, out, !frames->started));
+        IO_TRY(select_species(frames, out, !frames->started));
     }
     frames->started = true;
     return IO_OK;

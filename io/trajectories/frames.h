@@ -119,10 +119,6 @@ void io__frames_system(io_frames *frames, const char *name);
 /** Give all atoms of a frame one species, whose name is empty. */
 io_status io__frame_unnamed(io_frames *frames, io_frame *out);
 
-/** Remove the particles of species that the options do not name.
- *  @param check  return IO_INVALID if a species has no particle */
-io_status io__frame_select(io_frames *frames, io_frame *frame, bool check);
-
 /** Read one frame, for io_read of formats that are read as trajectories alone. */
 io_status io__frames_read_one(io_file *file, io_format format, io_particles *out);
 
