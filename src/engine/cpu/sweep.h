@@ -60,10 +60,10 @@ struct kith__columns {
 };
 
 /** The candidates of a query block: arrays of n elements, padded by KITH_LANES candidates that are
- *  never hits. */
+ *  never hits. The arrays follow each other in the order below, `room` elements apart. */
 struct kith__tile {
     int n;                      /**< candidates */
-    int room;                   /**< elements that the arrays have room for, padding included */
+    int room;                   /**< elements that each array has room for, padding included */
     bool shifted;               /**< at least one candidate is an image: `shift` is valid */
     struct kith__buffer memory; /**< memory of all arrays */
     float *x, *y, *z; /**< coordinates relative to the centre of the query block [cutoff] */

@@ -13,6 +13,8 @@
 #ifndef KITH_CPU_VISIT_H
 #define KITH_CPU_VISIT_H
 
+#include <stdatomic.h>
+
 #include "tile.h"
 
 /** A query particle i, which is tested against all candidates of the tile. */
@@ -53,11 +55,13 @@ static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep 
     return mask;
 }
 
-/** Operands of the inner loop, kept in registers. */
+/** Operands of the inner loop, kept in registers. One pointer and one stride serve for four arrays:
+ *  x86 has too few registers for a pointer to each. */
 struct tile_operands {
-    const float *x, *y, *z, *q; /**< arrays of the tile */
-    vf ix, iy, iz;              /**< query_particle.x, y, z in all lanes */
-    vf clear, most;             /**< query_particle.clear, most in all lanes */
+    const float *x; /**< tile->x */
+    int64_t stride; /**< tile->room: distance of x, y, z and q of a candidate [elements] */
+    vf ix, iy, iz;  /**< query_particle.x, y, z in all lanes */
+    vf clear, most; /**< query_particle.clear, most in all lanes */
 };
 
 /** Load the operands of the inner loop for query particle i. */
@@ -66,9 +70,7 @@ KITH_INLINE struct tile_operands load_operands(const struct kith__sweep *sweep,
 {
     const struct kith__tile *tile = &sweep->tile;
     return (struct tile_operands){.x = tile->x,
-                                  .y = tile->y,
-                                  .z = tile->z,
-                                  .q = tile->q,
+                                  .stride = tile->room,
                                   .ix = vf_set(i->x),
                                   .iy = vf_set(i->y),
                                   .iz = vf_set(i->z),
@@ -79,9 +81,11 @@ KITH_INLINE struct tile_operands load_operands(const struct kith__sweep *sweep,
 /** Return r^2 - |i|^2 = q - 2 i.j of candidates [k, k + W) [cutoff^2]. */
 KITH_INLINE vf squares_at(const struct tile_operands *operands, int k)
 {
-    vf v = vf_fma(operands->ix, vf_load(operands->x + k), vf_load(operands->q + k));
-    v = vf_fma(operands->iy, vf_load(operands->y + k), v);
-    return vf_fma(operands->iz, vf_load(operands->z + k), v);
+    const float *x = operands->x + k;
+    const int64_t stride = operands->stride;
+    vf v = vf_fma(operands->ix, vf_load(x), vf_load(x + 3 * stride));
+    v = vf_fma(operands->iy, vf_load(x + stride), v);
+    return vf_fma(operands->iz, vf_load(x + 2 * stride), v);
 }
 
 /** Return a mask of the candidates [k, k + W) that form a pair with i.
@@ -138,30 +142,54 @@ KITH_INLINE int store_hits(const struct kith__sweep *sweep, const struct query_p
     return __builtin_popcount(mask);
 }
 
+/** Test candidates [k, end) of the tile against query particle i, which is none of them, and store
+ *  the hits behind n others. The inner loop ends at a borderline candidate, so that it has no call,
+ *  and all of its operands stay in registers; they are loaded again after the call.
+ *  @return the number of hits, those n included */
+KITH_INLINE int collect_range(const struct kith__sweep *sweep, const struct query_particle *i,
+                              int k, int end, const struct hit_output *output, int n)
+{
+    while (k < end) {
+        const struct tile_operands operands = load_operands(sweep, i);
+        unsigned mask = 0;
+        unsigned borderline = 0;
+        vf r2;
+        for (; k < end; k += W) {
+            r2 = squares_at(&operands, k);
+            mask = vf_classify(r2, operands.clear, operands.most, &borderline);
+            if (__builtin_expect(borderline != 0, 0)) {
+                break;
+            }
+            n += store_hits(sweep, i, k, mask, r2, output, n);
+        }
+        if (k < end) {
+            mask = decide(sweep, i, k, mask, borderline, sweep->question->cutoff);
+            atomic_signal_fence(memory_order_seq_cst); /* load the operands again */
+            n += store_hits(sweep, i, k, mask, r2, output, n);
+            k += W;
+        }
+    }
+    return n;
+}
+
 /** Test all candidates of the tile against query particle i, and store the hits in ascending order.
  *  @return the number of hits */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query_particle *i,
                              struct hit_output output)
 {
-    const struct tile_operands operands = load_operands(sweep, i);
     const int end = sweep->tile.n;
     const int own = i->self < 0 ? -W : i->self / W * W;
-    vf r2;
     int n = 0;
-    int k = sweep->stencil == KITH_ALL || own < 0 ? 0 : own;
-    for (; k < own; k += W) {
-        const unsigned mask = hits_at(sweep, i, &operands, k, &r2);
-        n += store_hits(sweep, i, k, mask, r2, &output, n);
-    }
+    int k = 0;
     if (own >= 0) {
-        const unsigned mask = hits_at(sweep, i, &operands, k, &r2) & lanes_to_pair(sweep, i, k);
-        n += store_hits(sweep, i, k, mask, r2, &output, n);
-        k += W;
+        n = sweep->stencil == KITH_ALL ? collect_range(sweep, i, 0, own, &output, n) : 0;
+        const struct tile_operands operands = load_operands(sweep, i);
+        vf r2;
+        const unsigned mask = hits_at(sweep, i, &operands, own, &r2) & lanes_to_pair(sweep, i, own);
+        n += store_hits(sweep, i, own, mask, r2, &output, n);
+        k = own + W;
     }
-    for (; k < end; k += W) {
-        const unsigned mask = hits_at(sweep, i, &operands, k, &r2);
-        n += store_hits(sweep, i, k, mask, r2, &output, n);
-    }
+    n = collect_range(sweep, i, k, end, &output, n);
     assert(n <= end); /* no candidate of the padding is a hit */
     return n;
 }

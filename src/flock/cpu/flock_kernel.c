@@ -239,6 +239,15 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
     }
 }
 
+/** Collect the hits of a query particle, as indices in the tile. Not inlined: its operands would
+ *  take the registers of the caller's loops.
+ *  @return their number */
+static __attribute__((noinline)) int collect_all(const struct kith__sweep *sweep,
+                                                 const struct query_particle *i)
+{
+    return collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
+}
+
 /** Sums over the neighbours that are seen, and nearest: one by one, by the definition. */
 static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
                        struct kith__flock_sums *sums)
@@ -249,7 +258,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
     }
-    const int n = collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
+    const int n = collect_all(sweep, i);
     struct chosen list[KITH_MOST_NEAREST + 1];
     int listed = 0;
     int32_t here[3];
