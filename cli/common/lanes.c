@@ -16,7 +16,7 @@
 /** Frames with more particles than MOST_PARTICLES are not worth the memory of lanes: on two
  *  threads, with 90 or 260 neighbours, lanes take 0.6 to 0.7 of the time that the threads of one
  *  context take where frames hold 1,000 particles, 0.75 to 0.9 at 10,000, 0.9 to 1 at 50,000. */
-enum { MOST_PARTICLES = 20000, RECORDS_EACH = 2 };
+enum { MOST_PARTICLES = 20000, RECORDS_EACH = 8 };
 
 static const double most_bytes = 256e6; /* of memory for the records of all lanes */
 
@@ -36,11 +36,14 @@ struct lanes {
     bool *done;                    /* [records] counted, and not yet added */
     int64_t given, claimed, added; /* frames handed over, claimed by a lane, added to the results */
     int64_t counted;               /* frames whose counting has ended */
+    int64_t awaited;               /* the calling thread waits for the frames before this one */
+    int64_t missing;               /* those of them whose counting has not ended */
     bool failed;                   /* a frame could not be counted; no more are claimed */
     bool stop;                     /* the threads should end */
     int status;                    /* of the first frame that could not be added */
     double busy_since, seconds;
-    pthread_mutex_t lock; /* of given, claimed, counted, done, failed, stop and the times */
+    pthread_mutex_t lock; /* of given, claimed, counted, awaited, missing, done, failed, stop and
+                             the times */
     pthread_cond_t work, result;
     int n;
     struct lane lane[]; /* [n] */
@@ -70,7 +73,10 @@ static void *run_lane(void *user)
         if (++l->counted == l->given) {
             l->seconds += progress_clock() - l->busy_since;
         }
-        pthread_cond_signal(&l->result);
+        l->missing -= frame < l->awaited;
+        if (l->missing == 0 || l->failed) {
+            pthread_cond_signal(&l->result);
+        }
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;
@@ -154,16 +160,37 @@ static lanes *open_lanes(const kith_ctx *ctx, int n, const lanes_calls *calls, v
     return l;
 }
 
+/** Wait until the frames before `awaited` are counted, or, with more than one left, until one has
+ *  failed: no more are claimed then. The calling thread is woken once, at the end. */
+static void await(lanes *l, int64_t awaited)
+{
+    pthread_mutex_lock(&l->lock);
+    l->awaited = awaited;
+    l->missing = 0;
+    for (int64_t frame = l->added; frame < awaited; frame++) {
+        l->missing += !l->done[frame % l->records];
+    }
+    while (l->missing > 0 && !(l->failed && awaited - l->added > 1)) {
+        pthread_cond_wait(&l->result, &l->lock);
+    }
+    l->awaited = 0;
+    l->missing = 0;
+    pthread_mutex_unlock(&l->lock);
+}
+
 /** Add the frames that have been counted, in order, until the oldest one is still being counted and
  *  at most `most` are left. @return exit status of the first frame that failed */
 static int add_counted(lanes *l, int64_t most, bool keep)
 {
+    if (l->status == STATUS_OK) {
+        await(l, l->given - most);
+    }
     while (l->added < l->given && l->status == STATUS_OK) {
         bool *done = &l->done[l->added % l->records];
-        pthread_mutex_lock(&l->lock);
-        while (!*done && l->given - l->added > most) {
-            pthread_cond_wait(&l->result, &l->lock);
+        if (l->given - l->added > most) {
+            await(l, l->added + 1); /* returns at once unless a frame has failed */
         }
+        pthread_mutex_lock(&l->lock);
         const bool ready = *done;
         *done = false;
         pthread_mutex_unlock(&l->lock);
@@ -183,7 +210,10 @@ static int add_counted(lanes *l, int64_t most, bool keep)
  *  for the oldest one if no record is free. @return exit status */
 static int next_record(lanes *l, void **record)
 {
-    CLI_TRY(add_counted(l, l->records - 1, true));
+    /* from a full ring, half of the frames are added at a time: the calling thread sleeps and wakes
+     * once for all of them, while the lanes count the other half */
+    const bool full = l->given - l->added == l->records;
+    CLI_TRY(add_counted(l, full ? l->records / 2 : l->records - 1, true));
     *record = record_of(l, l->given);
     return STATUS_OK;
 }

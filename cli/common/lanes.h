@@ -8,7 +8,7 @@
  *
  * The calling thread prepares a record of each frame, and adds the records to the results in the
  * order of the frames. Results are therefore identical bit for bit with any number of lanes, and
- * the error reported is that of the first bad frame. Memory: two records per lane.
+ * the error reported is that of the first bad frame. Memory: eight records a lane.
  */
 #ifndef KITH_CLI_LANES_H
 #define KITH_CLI_LANES_H
