@@ -4,9 +4,11 @@
  * alone calls the readers, which have an error of their own. Progress, and the request to stop, are
  * passed through atomics, so that the caller's watch is called in the caller's thread.
  *
- * There are two slots with a frame each: double buffering. The thread fills them in turn, and waits
- * while both are filled or used by the caller, who takes them in turn. The thread owns a slot until
- * `ready` is set, the caller until it is cleared; both happen under the lock.
+ * There is a ring of slots with a frame each: two, or more where frames are small. The thread fills
+ * them in turn, and waits while all are filled or used by the caller, who takes them in turn. The
+ * thread owns a slot until `ready` is set, the caller until it is cleared; both happen under the
+ * lock. A thread that waits is woken when half of the ring is free, not for each slot: a wake-up
+ * takes longer than reading a small frame.
  */
 #include "trajectory.h"
 
@@ -19,7 +21,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { WATCH_EVERY = 50 /* milliseconds */, SLOTS = 2, SIGNAL_STACK = 1 << 15 /* bytes */ };
+enum {
+    WATCH_EVERY = 50,       /* milliseconds */
+    SLOTS = 8,              /* slots of a ring of small frames */
+    SMALL = 20000,          /* most particles of a small frame */
+    SIGNAL_STACK = 1 << 15, /* bytes */
+};
 
 struct io_trajectory {
     char *path;                    /* path of the file that is read */
@@ -39,6 +46,7 @@ struct io_trajectory {
         bool found;       /* there is a frame; else the trajectory ends here */
         io_status status; /* result of reading the frame */
     } slot[SLOTS];
+    int slots;              /* number of slots in use: 2, or SLOTS */
     int next;               /* index of the slot that the caller takes next */
     bool taken;             /* the caller uses the slot before */
     bool threaded;          /* a thread reads ahead; else the calling thread reads into slot 0 */
@@ -132,7 +140,7 @@ static void *read_ahead(void *user)
     char room[SIGNAL_STACK]; /* stack of signal handlers, for when the stack has overflowed */
     stack_t before;
     (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, &before);
-    for (int at = 0; more; at = (at + 1) % SLOTS) {
+    for (int at = 0; more; at = (at + 1) % t->slots) {
         pthread_mutex_lock(&t->lock);
         while (t->slot[at].ready && !atomic_load(&t->stop)) {
             pthread_cond_wait(&t->changed, &t->lock);
@@ -145,6 +153,9 @@ static void *read_ahead(void *user)
         const io_status status = fill(t, &t->slot[at].frame, &found);
         more = status == IO_OK && found;
         pthread_mutex_lock(&t->lock);
+        if (t->slots == 0) { /* the first frame */
+            t->slots = t->slot[at].frame.particles.n <= SMALL ? SLOTS : 2;
+        }
         t->slot[at].found = found;
         t->slot[at].status = status;
         t->slot[at].ready = true;
@@ -226,9 +237,11 @@ static bool wait_for_next(io_trajectory *t)
     const struct timespec end = deadline(WATCH_EVERY);
     pthread_mutex_lock(&t->lock);
     if (t->taken) {
-        t->slot[(t->next + SLOTS - 1) % SLOTS].ready = false;
+        t->slot[(t->next + t->slots - 1) % t->slots].ready = false;
         t->taken = false;
-        pthread_cond_broadcast(&t->changed);
+        if (t->next % (t->slots / 2) == 0) { /* it was the last slot of a half */
+            pthread_cond_broadcast(&t->changed);
+        }
     }
     while (!t->slot[t->next].ready) {
         if (pthread_cond_timedwait(&t->changed, &t->lock, &end) == ETIMEDOUT) {
@@ -256,7 +269,7 @@ static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
     }
     *frame = &t->slot[at].frame;
     if (t->threaded) {
-        t->next = (at + 1) % SLOTS;
+        t->next = (at + 1) % t->slots;
         t->taken = true;
     }
     return true;
