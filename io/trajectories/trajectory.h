@@ -13,7 +13,8 @@
  *     io_trajectory_close(t);
  *
  * THREADS. Calls on one trajectory must not overlap; different trajectories are independent. While
- * the caller uses a frame, a thread of the trajectory reads the next one: two frames are in memory.
+ * the caller uses a frame, a thread of the trajectory reads ahead: two frames are in memory, or
+ * eight where the first has at most 20,000 particles.
  * HDF5 files are read by the calling thread, because the HDF5 library is not thread-safe.
  */
 #ifndef KITH_IO_TRAJECTORY_H
