@@ -14,9 +14,12 @@
 
 #include "pool.h"
 
-enum { MOST_THREADS = 4096, PATH_ROOM = 4096 };
+/* MOST_THREADS: largest number returned. PATH_CAPACITY: longest path or line that is read [bytes].
+ */
+enum { MOST_THREADS = 4096, PATH_CAPACITY = 4096 };
 
-/** Parse a positive number that ends at the text's end, or at a comma. @return it, or 0 */
+/** Parse a positive number that ends at the end of the text or at a comma.
+ *  @return the number, at most MOST_THREADS; 0: the text does not begin with one */
 static int positive(const char *text)
 {
     if (!text) {
@@ -32,9 +35,10 @@ static int positive(const char *text)
     return value > MOST_THREADS ? MOST_THREADS : (int)value;
 }
 
-/** Return the number of cores that this process may run on. */
+/** Return the number of cores that this process may run on: those of its affinity mask. */
 static int affinity_cores(void)
 {
+    /* sched_getaffinity fails while the mask has fewer bits than the kernel's */
     for (int cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64; cpus *= 4) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);
         if (!set) {
@@ -54,7 +58,7 @@ static int affinity_cores(void)
 
 /** Return the number of processors that a quota of processor time amounts to, rounded up: quota /
  *  period, both in microseconds. INT_MAX when there is no quota. */
-static int processors(long long quota, long long period)
+static int quota_processors(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0 || quota / period >= INT_MAX) {
         return INT_MAX;
@@ -66,7 +70,7 @@ static int processors(long long quota, long long period)
  *  @return how many were read: 0, 1 or 2 */
 static int read_two(const char *root, const char *group, const char *name, long long number[2])
 {
-    char path[PATH_ROOM];
+    char path[PATH_CAPACITY];
     if (snprintf(path, sizeof path, "%s%s/%s", root, group, name) >= (int)sizeof path) {
         return 0;
     }
@@ -86,13 +90,13 @@ static int quota_of(const char *root, const char *group)
     long long quota[2] = {0, 0};
     long long period[2] = {0, 0};
     if (read_two(root, group, "cpu.max", quota) == 2) {
-        return processors(quota[0], quota[1]);
+        return quota_processors(quota[0], quota[1]);
     }
-    char version_1[PATH_ROOM];
+    char version_1[PATH_CAPACITY];
     if (snprintf(version_1, sizeof version_1, "%s/cpu", root) < (int)sizeof version_1 &&
         read_two(version_1, group, "cpu.cfs_quota_us", quota) >= 1 &&
         read_two(version_1, group, "cpu.cfs_period_us", period) >= 1) {
-        return processors(quota[0], period[0]);
+        return quota_processors(quota[0], period[0]);
     }
     return INT_MAX;
 }
@@ -104,7 +108,7 @@ int kith__group_quota(const char *groups, const char *root)
         return INT_MAX;
     }
     int least = INT_MAX;
-    char line[PATH_ROOM];
+    char line[PATH_CAPACITY];
     while (fgets(line, sizeof line, file)) { /* "0::/path", or "3:cpu,cpuacct:/path" */
         line[strcspn(line, "\n")] = '\0';
         char *controllers = strchr(line, ':');
@@ -154,8 +158,10 @@ int kith__default_threads(void)
     const int quota = kith__group_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const int machine = online > cores ? (int)online : cores;
-    const int all = quota < machine ? quota : machine;
-    const int share = all / ranks_here();
+    /* MPI ranks share what the quota permits of the whole machine, which is more than the affinity
+     * mask where the launcher pins each rank to cores of its own */
+    const int shared = quota < machine ? quota : machine;
+    const int share = shared / ranks_here();
     const int threads = cores < share ? cores : share;
     return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
 }

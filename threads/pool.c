@@ -37,7 +37,8 @@ struct kith__pool {
     int started;                 /**< workers that have been started */
     pthread_t *workers;          /**< [threads - 1] the workers; the first `started` exist */
     atomic_bool busy;            /**< a loop is running */
-    bool (*stopped)(void *user); /**< are the pieces that are left to be dropped? NULL: never */
+    bool (*stopped)(void *user); /**< returns true when the remaining pieces are to be dropped;
+                                      NULL: they never are */
     void *user;                  /**< argument of `stopped` */
 
     /* The loop that is running. */
@@ -52,7 +53,7 @@ struct kith__pool {
     pthread_cond_t emptied;                    /**< no worker is active any more */
     atomic_int sleepers;                       /**< workers that wait for `opened` */
     atomic_bool caller_sleeps;                 /**< the caller waits for `emptied` */
-    bool closing;                              /**< guarded by lock */
+    bool closing; /**< the pool is being closed: workers are to return; guarded by lock */
 
     /* Doubly linked list of all open pools, for fork(); guarded by all_lock. */
     struct kith__pool *previous;  /**< the pool before this one; NULL: this is the first */
@@ -192,7 +193,8 @@ int kith__pool_threads(const struct kith__pool *pool)
     return pool ? pool->threads : 1;
 }
 
-/** Take a place in the loop that is running. @return the place, 1 or more; 0: none is free */
+/** Join the loop that is running, as a worker, by taking one of its free places.
+ *  @return the place, 1 or more, which is the worker's index; 0: none is free */
 static int join_loop(struct kith__pool *pool)
 {
     uint64_t gate = atomic_load(&pool->gate);
@@ -217,7 +219,7 @@ static void leave_loop(struct kith__pool *pool)
     }
 }
 
-/** Are the remaining pieces to be dropped? */
+/** Return true when the remaining pieces are to be dropped. */
 static bool is_stopped(const struct kith__pool *pool)
 {
     return pool->stopped && pool->stopped(pool->user);
@@ -310,7 +312,7 @@ static void open_gate(struct kith__pool *pool, int places)
     }
 }
 
-/** Is no worker active? */
+/** Return true when no worker is active. */
 static bool is_empty(struct kith__pool *pool)
 {
     return (atomic_load(&pool->gate) & active_mask) == 0;
@@ -335,10 +337,10 @@ static void close_gate(struct kith__pool *pool)
     while (!is_empty(pool)) {
         const int64_t until = now_ns() + IDLE_NS;
         const struct timespec time = {until / 1000000000, until % 1000000000};
-        const int late = pthread_cond_timedwait(&pool->emptied, &pool->lock, &time);
-        if (late) {
+        const int timed_out = pthread_cond_timedwait(&pool->emptied, &pool->lock, &time);
+        if (timed_out) {
             pthread_mutex_unlock(&pool->lock);
-            (void)is_stopped(pool);
+            (void)is_stopped(pool); /* `stopped` may call the caller's code: not under the lock */
             pthread_mutex_lock(&pool->lock);
         }
     }
@@ -384,8 +386,8 @@ static void do_range(void *state, int64_t piece, int worker)
     (void)worker;
     const struct ranges *ranges = state;
     const int64_t begin = piece * ranges->grain;
-    const int64_t left = ranges->n - begin;
-    ranges->fn(ranges->state, begin, begin + (left < ranges->grain ? left : ranges->grain));
+    const int64_t rest = ranges->n - begin;
+    ranges->fn(ranges->state, begin, begin + (rest < ranges->grain ? rest : ranges->grain));
 }
 
 void kith__pool_chunks(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
@@ -400,6 +402,6 @@ void kith__pool_for(struct kith__pool *pool, int threads, int64_t n, int64_t gra
                     kith__range_fn *fn, void *state)
 {
     const int64_t ranges = threads > 1 ? (int64_t)threads * RANGES_EACH : 1;
-    const int64_t even = n / ranges + (n % ranges > 0);
-    kith__pool_chunks(pool, threads, n, even > grain ? even : grain, fn, state);
+    const int64_t share = n / ranges + (n % ranges > 0); /* items of one of `ranges` equal ranges */
+    kith__pool_chunks(pool, threads, n, share > grain ? share : grain, fn, state);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Choosing a backend by its name: "auto", "cpu", "cpu:avx2", "cuda:1". "auto" is the first of the
- * table `backends` that can be opened. The part behind the colon, the variant, goes to the backend.
+ * table `backends` that can be opened. The part after the colon, the variant, goes to the backend.
  */
 #include "backend.h"
 
@@ -41,10 +41,11 @@ kith_status kith__backend_open(kith_ctx *ctx, const char *name)
     }
     for (int b = 0; b < BACKENDS; b++) {
         const size_t length = strlen(backends[b]->name);
-        const char after = strncmp(name, backends[b]->name, length) == 0 ? name[length] : 'x';
-        if (after == '\0' || (after == ':' && name[length + 1])) {
+        /* the character after the backend's name; 'x' when `name` begins otherwise */
+        const char next = strncmp(name, backends[b]->name, length) == 0 ? name[length] : 'x';
+        if (next == '\0' || (next == ':' && name[length + 1])) {
             ctx->backend = backends[b];
-            return backends[b]->open(ctx, after == ':' ? name + length + 1 : "");
+            return backends[b]->open(ctx, next == ':' ? name + length + 1 : "");
         }
     }
     return kith__fail(ctx, KITH_INVALID,

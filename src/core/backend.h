@@ -19,7 +19,7 @@ struct kith__backend {
     const struct kith__memory *device_memory;
 
     /** Set ctx->state and ctx->name.
-     *  @param variant  the part behind the colon of the name, "" when there is none
+     *  @param variant  the part of the name after the colon, "" when there is none
      *  @return KITH_OK, KITH_INVALID (unknown variant), KITH_NO_BACKEND, KITH_NO_MEMORY */
     kith_status (*open)(kith_ctx *ctx, const char *variant);
 
@@ -29,8 +29,8 @@ struct kith__backend {
     /** Return the bytes of scratch memory that the backend holds for the context. */
     int64_t (*scratch_bytes)(const kith_ctx *ctx);
 
-    /** End an operation that returned `status`: undo what its start changed outside the context.
-     *  NULL when there is nothing to undo.
+    /** End an operation that returned `status`: undo what its start changed outside the context,
+     *  the current GPU of the calling thread, for example. NULL when there is nothing to undo.
      *  @return status, or the status of the failure that caused it */
     kith_status (*end_call)(kith_ctx *ctx, kith_status status);
 

@@ -22,7 +22,7 @@ double kith__seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/** Return the flag that the calling thread sets when the call is to stop. */
+/** Return true when the calling thread has set the flag that the call is to stop. */
 static bool is_wanted(const kith_ctx *ctx)
 {
     return __atomic_load_n(&ctx->cancel.wanted, __ATOMIC_RELAXED);

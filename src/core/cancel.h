@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Cancellation of a call. The loops of the context's pool of threads drop the pieces that are left
- * once the call is to stop. Every other loop that can run longer than some milliseconds, also one
- * within a piece, tests kith__cancelled and ends early. The function that started a loop then
- * returns kith__proceed. The thread that made the call is the only one that calls the watch
- * callback: it tests the clock in kith__cancelled, and sets a flag that the other threads read.
+ * Cancellation of a call. The loops of the context's pool of threads drop the pieces that no thread
+ * has claimed once the call is to stop. Every other loop that can run longer than some
+ * milliseconds, also one within a piece, tests kith__cancelled and ends early. The function that
+ * started a loop then returns kith__proceed. The thread that made the call is the only one that
+ * calls the watch callback: it tests the clock in kith__cancelled, and sets a flag that the other
+ * threads read.
  */
 #ifndef KITH_CANCEL_H
 #define KITH_CANCEL_H
@@ -33,15 +34,19 @@ void kith__cancel_reset(kith_ctx *ctx);
  *  after a cancellation. */
 void kith__cancel_never(kith_ctx *ctx);
 
-/** Is the call to stop? Any thread of the call may test it. Costs an atomic load, and in the
- *  calling thread the reading of a clock. Test it about every 10 to 1000 microseconds of work. */
+/** Return true when the call is to stop. Any thread of the call may call it. Costs an atomic load,
+ *  and in the calling thread the reading of a clock. Call it about every 10 to 1000 microseconds of
+ *  work. */
 bool kith__cancelled(kith_ctx *ctx);
 
 /** Report progress and call the watch callback now. Only the calling thread may use it.
+ *  @param done   work finished so far, 0 to total, in a unit that the operation chooses
+ *  @param total  work of the whole call, in that unit
  *  @return true when the call is to stop. */
 bool kith__watch(kith_ctx *ctx, int64_t done, int64_t total);
 
 /** Report progress, and call the watch callback when it is due. Only the calling thread may use it.
+ *  @param done, total  as for kith__watch
  *  @return true when the call is to stop. */
 bool kith__report(kith_ctx *ctx, int64_t done, int64_t total);
 

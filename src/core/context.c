@@ -68,11 +68,11 @@ void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state)
 {
     enum { RANGES_EACH = 4, LEAST = 512 };
     const int threads = kith__threads_for(ctx, n);
-    const int64_t even = n / (threads * RANGES_EACH) + 1;
+    const int64_t share = n / (threads * RANGES_EACH) + 1; /* of RANGES_EACH ranges a thread */
     kith__pool_chunks(ctx->pool, threads, n,
-                      even > KITH_RANGE ? KITH_RANGE
-                      : even > LEAST    ? even
-                                        : LEAST,
+                      share > KITH_RANGE ? KITH_RANGE
+                      : share > LEAST    ? share
+                                         : LEAST,
                       fn, state);
 }
 
@@ -95,7 +95,7 @@ void kith_options_init(kith_options *options)
     }
 }
 
-/** Is the call that this context serves to stop? Callback of kith__pool_watch. */
+/** Callback of kith__pool_watch: return true when the call on this context is to stop. */
 static bool is_cancelled(void *ctx)
 {
     return kith__cancelled(ctx);

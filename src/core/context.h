@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The context behind kith_ctx, the start and end of a public call, the macros for errors, and the
+ * The context (struct kith_ctx), the start and end of a public call, the macros for errors, and the
  * parallel loop over particles.
  */
 #ifndef KITH_CONTEXT_H
@@ -93,14 +93,15 @@ kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value);
                name ".size is %zu, expected %zu: fill the struct with " #init, (given)->size, \
                sizeof *(given))
 
-/** Is the call to stop, so that a loop over items should skip this one? Any thread of the call may
- *  test it. Reads the clock about every 65536 / cost items.
+/** Return true when the call is to stop, so that a loop over items should end before this one. Any
+ *  thread of the call may call it. Reads the clock about every 65536 / cost items.
+ *  @param item  number of the item in the loop
  *  @param cost  cost of an item [about 1 ns], 1 or more */
 static inline bool kith__skip(kith_ctx *ctx, int64_t item, int64_t cost)
 {
-    enum { STEPS = 1 << 16 };
+    enum { INTERVAL = 1 << 16 }; /* cost of the items between two readings of the clock */
     return __atomic_load_n(&ctx->cancel.wanted, __ATOMIC_RELAXED) ||
-           (item % (1 + STEPS / cost) == 0 && kith__cancelled(ctx));
+           (item % (1 + INTERVAL / cost) == 0 && kith__cancelled(ctx));
 }
 
 /** Return from the current function when an expression has a status other than KITH_OK. For

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The public functions that fill descriptions of points (packed or split coordinates) and boxes.
- * They check nothing: the call that a description is given to does.
+ * They check nothing: the calls that take points and a box as arguments do (engine/question.c).
  */
 #include <kith.h>
 

@@ -21,7 +21,7 @@ void *kith__alloc(size_t bytes)
     if (bytes > SIZE_MAX - align) {
         return NULL;
     }
-    const size_t rounded = (bytes + align) / align * align; /* never 0 */
+    const size_t rounded = (bytes + align) / align * align; /* 1 or more multiples of align */
     void *data = aligned_alloc(align, rounded);
 #ifdef MADV_HUGEPAGE
     if (data && align == huge_page) {
