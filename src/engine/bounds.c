@@ -50,9 +50,9 @@ struct bounds_loop {
     const struct kith__question *question; /**< box and precision */
     const kith_points *points;             /**< the set */
     struct kith__bounds before;            /**< bounds that each range starts from */
-    pthread_mutex_t lock;                  /**< guards *all and *plain */
+    pthread_mutex_t lock;                  /**< guards *all and *inside */
     struct kith__bounds *all;              /**< bounds of all ranges so far */
-    bool *plain;                           /**< all particles so far are inside the box as given */
+    bool *inside;                          /**< all particles so far are inside the box as given */
 };
 
 static void bounds_range(void *state, int64_t begin, int64_t end)
@@ -60,25 +60,25 @@ static void bounds_range(void *state, int64_t begin, int64_t end)
     struct bounds_loop *loop = state;
     const struct kith__question *q = loop->question;
     struct kith__bounds part = loop->before;
-    const bool plain = (q->precision == KITH_FLOAT ? bounds_of_extremes_f : bounds_of_extremes_d)(
+    const bool inside = (q->precision == KITH_FLOAT ? bounds_of_extremes_f : bounds_of_extremes_d)(
         q, loop->points, begin, end, &part);
-    if (!plain) {
+    if (!inside) {
         bounds_of_each(q, loop->points, begin, end, &part);
     }
     pthread_mutex_lock(&loop->lock);
     merge_bounds(loop->all, &part);
-    *loop->plain = *loop->plain && plain;
+    *loop->inside = *loop->inside && inside;
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Extend bounds *all by the particles of a set, and clear *plain unless all are known to be inside
- *  the box as they are given.
+/** Extend bounds *all by the particles of a set, and clear *inside unless all are known to be
+ *  inside the box as they are given.
  *  @param name  name of the set for messages
  *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_CANCELLED */
 static kith_status bounds_of_set(kith_ctx *ctx, const struct kith__question *q, const char *name,
-                                 const kith_points *points, struct kith__bounds *all, bool *plain)
+                                 const kith_points *points, struct kith__bounds *all, bool *inside)
 {
-    struct bounds_loop loop = {q, points, *all, PTHREAD_MUTEX_INITIALIZER, all, plain};
+    struct bounds_loop loop = {q, points, *all, PTHREAD_MUTEX_INITIALIZER, all, inside};
     kith__loop(ctx, points->n, bounds_range, &loop);
     KITH_TRY(kith__proceed(ctx));
     if (all->bad != INT64_MAX) {
@@ -94,17 +94,17 @@ static kith_status bounds_of_set(kith_ctx *ctx, const struct kith__question *q, 
 }
 
 kith_status kith__bounds_find(kith_ctx *ctx, const struct kith__question *q,
-                              struct kith__bounds *all, bool *plain)
+                              struct kith__bounds *all, bool *inside)
 {
     *all = empty_bounds;
-    *plain = true;
-    KITH_TRY(bounds_of_set(ctx, q, "points", &q->a, all, plain));
-    return q->cross ? bounds_of_set(ctx, q, "against", &q->b, all, plain) : KITH_OK;
+    *inside = true;
+    KITH_TRY(bounds_of_set(ctx, q, "points", &q->a, all, inside));
+    return q->cross ? bounds_of_set(ctx, q, "against", &q->b, all, inside) : KITH_OK;
 }
 
 kith_status kith__bounds_check(kith_ctx *ctx, const struct kith__question *q)
 {
     struct kith__bounds bounds;
-    bool plain;
-    return kith__bounds_find(ctx, q, &bounds, &plain);
+    bool inside;
+    return kith__bounds_find(ctx, q, &bounds, &inside);
 }

@@ -9,14 +9,14 @@
 
 /**
  * Find the bounds of the coordinates of all particles of both sets. O(n), parallel.
- * @param[out] all    the bounds
- * @param[out] plain  true when all particles are known to be inside the box as they are given, so
- *                    that none needs wrapping
+ * @param[out] all     the bounds
+ * @param[out] inside  true when all particles are known to be inside the box as they are given, so
+ *                     that none needs wrapping
  * @return KITH_OK; KITH_NOT_FINITE with the index of the first particle that is not finite in the
  *         message; KITH_LIMIT when a particle is too far outside a periodic box; KITH_CANCELLED
  */
 kith_status kith__bounds_find(kith_ctx *ctx, const struct kith__question *question,
-                              struct kith__bounds *all, bool *plain);
+                              struct kith__bounds *all, bool *inside);
 
 /** Check that the coordinates of all particles of both sets can be used. O(n), parallel.
  *  @return as kith__bounds_find */

@@ -19,15 +19,15 @@
 
 #include "question.h"
 
-/* Cells are wider than the cutoff by this part of it. The cell coordinate u, a fraction times the
- * number of cells, is rounded; with the margin, particles whose u differ by more than 1 are further
- * apart than the cutoff, as long as |u| <= KITH_FAR_CELLS. Particles beyond that are put into the
- * outermost cells. */
+/* Cells are wider than the cutoff by this fraction of it. The cell coordinate u, a fractional
+ * coordinate times the number of cells, is rounded; with the margin, particles whose u differ by
+ * more than 1 are further apart than the cutoff, as long as |u| <= KITH_FAR_CELLS. Particles beyond
+ * that are put into the outermost cells. */
 #define KITH_CELL_MARGIN (1.0 / 256)
 #define KITH_FAR_CELLS 1099511627776.0 /* 2^40 */
 
-/* Most entries of the table of first particles: KITH_TABLE_PER_PARTICLE for each particle, but at
- * least KITH_TABLE_SMALL. */
+/* Most entries of the table that holds the first particle of each cell: KITH_TABLE_PER_PARTICLE for
+ * each particle, but at least KITH_TABLE_SMALL. */
 enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
 
 /* Most subcells of a cell along an axis: a row of subcells must fit a mask of 16 bits. */
@@ -48,11 +48,12 @@ struct kith__bounds {
  * bits each.
  *
  * Where a table of all cells would be too large, long axes are compressed: runs of cells that hold
- * no particle are shortened, and cells are renumbered. `occupied` and `ranks` map the numbers.
+ * no particle are shortened, and cells are renumbered: cell occupied[m] before compression is cell
+ * ranks[m] after it.
  */
 struct kith__axis {
     int64_t n;        /**< number of cells, after compression */
-    int reach;        /**< how many cells away a neighbour can be */
+    int reach;        /**< cells on each side of a particle's own cell that a neighbour can be in */
     int subcells;     /**< subcells of each cell along the axis; 1: cells are not divided */
     int subcell_bits; /**< bits of a key that hold the number of a subcell along the axis */
     bool periodic;    /**< cells continue with images of the box on both sides */
@@ -162,9 +163,10 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
     return side;
 }
 
-/** Choose the cells of axis k. Open axis: exactly `side` wide. Periodic axis: a whole number of
- *  cells, each at least `side` wide, or one cell when the box is shorter; with subcells, each at
- *  most `side` wide. No periodic axis has more than KITH_FAR_CELLS cells.
+/** Choose the cells of axis k. On an open axis, cells are exactly `side` wide. On a periodic axis
+ *  there is a whole number of cells, each at least `side` wide, or one cell when the box is
+ *  shorter; with subcells, each at most `side` wide. No periodic axis has more than KITH_FAR_CELLS
+ *  cells.
  *  @param anchor  a fractional coordinate among the particles, from which cells of an open axis
  *                 are counted
  *  @param side    requested width of a cell [length] */
@@ -179,8 +181,9 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
         const double n = q->subcell > 0 ? ceil(most) : floor(most);
         axis.n = n > 1 ? (int64_t)n : 1;
         axis.scale = (double)axis.n;
-        /* Where the keys of narrow cells would not fit, cells are much wider than the cutoff. The
-         * factor 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. */
+        /* `side` may be much larger than the largest distance of a pair: it is doubled while there
+         * are more than 2^62 cells. The reach follows from the smaller of the two. The factor
+         * 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. */
         const double near = fmin(side, kith__cell_side(q, bounds));
         axis.reach = (int)ceil(near * (double)axis.n / height * (1 - 1e-9));
     } else {
@@ -224,7 +227,7 @@ KITH_FN int kith__bit_length(uint64_t value)
     return bits;
 }
 
-/** Return the largest number of cells for which a table of first particles is kept. */
+/** Return the largest number of cells for which a table of the first particle of each is kept. */
 KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 {
     const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
@@ -290,9 +293,9 @@ KITH_FN int kith__choose_subcells(const struct kith__question *q, const struct k
  *  @param subcells      subcells of a cell along each axis
  *  @param near          largest distance of a pair, rounding errors included [length]
  *  @param[in,out] axis  the cells; subcells, subcell_bits and reach are set
- *  @return whether a subcell may hold particles that are further apart than its width: beyond
- *          KITH_FAR_CELLS, where a periodic axis would need more cells than these, or where
- *          wrapping into a triclinic box left particles outside it */
+ *  @return true when a subcell may hold particles that are further apart than its width: beyond
+ *          KITH_FAR_CELLS cells from the anchor, where a periodic axis would need more cells than
+ *          KITH_FAR_CELLS, or where rounding left wrapped particles outside a triclinic box */
 KITH_FN bool kith__divide_cells(const struct kith__question *q, const struct kith__bounds *bounds,
                                 int subcells, double near, struct kith__axis axis[3])
 {
@@ -305,9 +308,9 @@ KITH_FN bool kith__divide_cells(const struct kith__question *q, const struct kit
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
         far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
         if (axis[k].periodic) { /* distance outside the box [subcells]: must fit the margin */
-            const double beside = fmax(-bounds->lo[k], bounds->hi[k] - 1) * axis[k].scale *
-                                  subcells;
-            far = far || beside > KITH_CELL_MARGIN / 4;
+            const double outside = fmax(-bounds->lo[k], bounds->hi[k] - 1) * axis[k].scale *
+                                   subcells;
+            far = far || outside > KITH_CELL_MARGIN / 4;
         }
     }
     return far;

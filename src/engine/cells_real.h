@@ -5,10 +5,10 @@
  */
 
 /** Read particle p of the caller's points and wrap it into the box.
- *  @param dim         2: z is 0, and points->z is not read
+ *  @param dim         dimensions; 2: z is 0, and points->z is not read
  *  @param[out] r      wrapped position [length]
  *  @param[out] image  number of boxes that were subtracted along each axis
- *  @return 0 when the particle is too far outside the box to number its image */
+ *  @return 1; 0 when the particle is too far outside the box to wrap */
 KITH_FN int KITH_REAL(kith__load)(const struct KITH_REAL(kith__lattice) *box,
                                   const kith_points *points, int dim, int64_t p, real r[3],
                                   int32_t image[3])
@@ -21,7 +21,7 @@ KITH_FN int KITH_REAL(kith__load)(const struct KITH_REAL(kith__lattice) *box,
 }
 
 /** Compute the fractional coordinates f of position r. For an orthorhombic box the products with
- *  zeros are left out. */
+ *  the zeros of the inverse matrix are skipped. */
 KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *box, const real r[3],
                                         double f[3])
 {
@@ -43,8 +43,9 @@ KITH_FN bool KITH_REAL(kith__lies_outside)(const struct KITH_REAL(kith__lattice)
     return outside;
 }
 
-/** Extend bounds by particle p.
- *  @param r      wrapped position
+/** Extend the bounds *s by particle p.
+ *  @param p      index of the particle in the caller's order
+ *  @param r      wrapped position [length]
  *  @param fits   0: the particle is too far outside the box to wrap
  *  @param image  number of boxes that wrapping subtracted along each axis */
 KITH_FN void KITH_REAL(kith__bounds_add)(const struct KITH_REAL(kith__lattice) *box, int64_t p,

@@ -73,14 +73,14 @@ enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
 #define KITH_PER_PRECISION "engine/pair_real.h"
 #include "core/per_precision.h"
 
-/** Pack image S of a particle, |S[k]| <= KITH_MAX_IMAGES, into 30 bits. Packed images are ordered
- *  by S[2], then S[1], then S[0]. */
+/** Pack a shift S, the numbers of an image of a particle, |S[k]| <= KITH_MAX_IMAGES, into 30 bits.
+ *  Packed shifts are ordered by S[2], then S[1], then S[0]. */
 KITH_FN int32_t kith__pack_shift(const int32_t s[3])
 {
     return (s[0] + 512) | (s[1] + 512) << 10 | (s[2] + 512) << 20;
 }
 
-/** Unpack an image that kith__pack_shift packed. */
+/** Unpack a shift that kith__pack_shift packed. */
 KITH_FN void kith__unpack_shift(int32_t packed, int32_t s[3])
 {
     s[0] = (packed & 1023) - 512;

@@ -54,8 +54,9 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
 
 /** Wrap position r into the box along its periodic axes: subtract image[0] a + image[1] b +
  *  image[2] c.
- *  @return 0 when a coordinate is more than kith__farthest_image boxes outside; image is then
- *          meaningless */
+ *  @param[out] image  number of boxes that were subtracted along each axis
+ *  @return 1; 0 when a coordinate is more than kith__farthest_image boxes outside: image is then
+ *          undefined */
 KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice, real r[3],
                                   int32_t image[3])
 {
@@ -102,8 +103,8 @@ KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real u[3], const
 }
 
 /** Compute the vector d from position ri to image S of position rj, both wrapped into the box: d =
- *  rj - ri + S[0] a + S[1] b + S[2] c, added in the order c, b, a.
- *  @return r^2, the square of d */
+ *  rj - ri + S[0] a + S[1] b + S[2] c, added in the order c, b, a [length].
+ *  @return r^2, the square of d [length^2] */
 KITH_FN real KITH_REAL(kith__separation)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real ri[3], const real rj[3], const int32_t s[3],
                                          real d[3])

@@ -10,10 +10,10 @@
 
 #include "pair.h"
 
-/** Some particles of one species. */
+/** Consecutive particles of one species. A slot is a position in the order by species. */
 struct kith__piece {
-    int32_t begin;   /**< first slot, in the order by species */
-    int32_t end;     /**< slot behind the last */
+    int32_t begin;   /**< first slot */
+    int32_t end;     /**< slot after the last */
     int32_t species; /**< species of all of them */
 };
 
@@ -28,8 +28,8 @@ static inline int64_t kith__most_pieces(int64_t n, int32_t n_species, int32_t mo
  * Sort the particles by species with a stable sort, and cut them into pieces.
  * @param species     [n] species of each particle; NULL: all are 0
  * @param most        most particles of a piece
- * @param[out] first  [n_species + 2] first slot of each species; first[n_species] is n; the last
- *                    element is used while sorting
+ * @param[out] first  [n_species + 2] first slot of each species; first[n_species] is n;
+ *                    first[n_species + 1] is scratch memory of the sort
  * @param[out] id     [n] index of the particle in each slot
  * @param[out] piece  [kith__most_pieces] the pieces, ascending
  * @return the number of pieces
@@ -37,9 +37,9 @@ static inline int64_t kith__most_pieces(int64_t n, int32_t n_species, int32_t mo
 int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, int32_t most,
                          int64_t *first, int32_t *id, struct kith__piece *piece);
 
-/** Return the number of the partial of species a and b: a row-major index into the matrix of
- *  species for two sets of particles (cross); else into its upper triangle, where a and b may be
- *  exchanged. */
+/** Return the number of the partial (a, b), the pairs of species a and b: a row-major index into
+ *  the matrix of species for two sets of particles (cross); else into its upper triangle, where a
+ *  and b may be exchanged. */
 KITH_FN int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b;

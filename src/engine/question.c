@@ -45,12 +45,13 @@ static void normalise(double v[3])
 }
 
 /** Compute a unit vector perpendicular to v: the part of a coordinate axis that is perpendicular to
- *  v. The axis is `wanted`, or the one with the smallest component of v when that is smaller. */
-static void perpendicular(const double v[3], int wanted, double out[3])
+ *  v. The axis is the one along which v has the smallest component, and `preferred` when there are
+ *  several. */
+static void perpendicular(const double v[3], int preferred, double out[3])
 {
     double unit[3] = {v[0], v[1], v[2]};
     normalise(unit);
-    int axis = wanted;
+    int axis = preferred;
     for (int m = 0; m < 3; m++) {
         axis = fabs(unit[m]) < fabs(unit[axis]) ? m : axis;
     }
@@ -63,12 +64,12 @@ static void perpendicular(const double v[3], int wanted, double out[3])
 /** Replace rows that are 0 by unit vectors perpendicular to the other rows. */
 static void complete_rows(double row[3][3])
 {
-    int given = 0;
-    int some = 0;
+    int given = 0; /* rows that are not 0 */
+    int last = 0;  /* the last of them */
     for (int k = 0; k < 3; k++) {
         if (largest(row[k]) > 0) {
             given++;
-            some = k;
+            last = k;
         }
     }
     if (given == 0) {
@@ -77,9 +78,9 @@ static void complete_rows(double row[3][3])
         }
         return;
     }
-    const int next = (some + 1) % 3;
+    const int next = (last + 1) % 3;
     if (given == 1) {
-        perpendicular(row[some], next, row[next]);
+        perpendicular(row[last], next, row[next]);
     }
     for (int k = 0; k < 3; k++) {
         if (largest(row[k]) == 0) {
@@ -188,7 +189,7 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
         q->box_d.periodic[k] = periodic;
     }
     if (box->dim == 2) {
-        row[2][2] = 1; /* the missing rows are then completed within the plane */
+        row[2][2] = 1; /* rows of open axes are then completed within the plane */
     }
     complete_rows(row);
     for (int k = 0; k < 3; k++) {
@@ -278,7 +279,7 @@ kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const
 }
 
 /** Subtract the whole multiple of `step` from r that makes r shortest.
- *  @return whether r changed */
+ *  @return true when r changed */
 static bool shorten(double r[3], const double step[3])
 {
     const double many = rint(dot(r, step) / dot(step, step));
@@ -291,6 +292,8 @@ static bool shorten(double r[3], const double step[3])
 double kith__shortest_period(const struct kith__question *q)
 {
     enum { MOST_TURNS = 1000, WAYS = 4 };
+    /* each row is shortened by multiples of way[0] a + way[1] b of the two other rows a and b; of
+     * two rows, by the other one alone */
     static const double ways[WAYS][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     double row[3][3];
     int n = 0;

@@ -9,9 +9,10 @@
 #include "core/context.h"
 #include "pair.h"
 
-/* Largest |S[k]| of an image S: a component then fits 10 bits, and an image an int32. */
+/* Largest |S[k]| of a shift S: a component then fits 10 bits, and a shift an int32. */
 enum { KITH_MAX_IMAGES = 500 };
 
+/** The arguments of a public call, checked. */
 struct kith__question {
     kith_points a; /**< query particles: index i of a pair */
     kith_points b; /**< candidates: index j of a pair; equal to a when !cross */
@@ -52,7 +53,7 @@ KITH_FN void kith__position(const kith_points *points, int dim, kith_precision p
     r[2] = dim == 3 ? kith__real_at(points->z, p * points->stride, precision) : 0;
 }
 
-/** Are all three numbers finite? */
+/** Return true when all three numbers are finite. */
 KITH_FN bool kith__is_finite(const double r[3])
 {
     return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
