@@ -21,7 +21,7 @@ static const char *const isas[] = {
 #endif
 };
 
-/** Does this processor have the instruction set of this name? */
+/** Return true when this processor has the instruction set of this name. */
 static bool can_run(const char *isa)
 {
     bool can = strcmp(isa, "baseline") == 0;
@@ -37,8 +37,8 @@ static bool can_run(const char *isa)
     return can;
 }
 
-/** Return the index of the instruction set of this name, or for the name "" of the fastest one that
- *  this processor has; -1 when there is none, or the processor does not have it. */
+/** Return the index of the instruction set of this name in `isas`, or for the name "" that of the
+ *  fastest one that this processor has; -1 when this build or the processor does not have it. */
 static int choose(const char *name)
 {
     int isa = (int)(sizeof isas / sizeof isas[0]) - 1;
@@ -48,7 +48,8 @@ static int choose(const char *name)
     return isa;
 }
 
-/** Is this the name of an instruction set that kith knows, be it in this build or not? */
+/** Return true when this is the name of an instruction set, whether or not this build has code for
+ *  it. */
 static bool is_known(const char *variant)
 {
     static const char *const known[] = {"", "baseline", "avx2", "avx512"};

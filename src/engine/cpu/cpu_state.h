@@ -13,7 +13,7 @@
 struct kith__cpu {
     int isa;                    /**< instruction set, an index into KITH_EACH_ISA */
     struct kith__sweep *sweeps; /**< [threads] working memory of each thread */
-    kith_pairs staging;         /**< pairs that are about to be handed to a block callback */
+    kith_pairs staging;         /**< pairs that kith_pairs_each passes to its callback next */
 };
 
 /** Return the context's instruction set, an index into KITH_EACH_ISA. */

@@ -2,7 +2,8 @@
  *
  * Building the grid: find the bounds of the coordinates, choose the cells, sort the particles by
  * cell, copy the coordinates in that order. The sort is a stable radix sort of 64-bit elements,
- * each of which is a key above the index of the particle. O(n), parallel.
+ * each of which has the key (the numbers of cell and subcell) in its high bits, and the index of
+ * the particle in its low bits. O(n), parallel.
  */
 #include "grid.h"
 
@@ -18,7 +19,7 @@
 /* Axes with more cells than this are compressed when the table of first slots is too large. */
 static const int64_t long_axis = 64;
 
-/** Return the number of an occupied cell of a compressed axis, from its number before compression.
+/** Return the number after compression of an occupied cell, from its number before compression.
  *  Branch-free binary search: its branches would be mispredicted half of the time. */
 static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
 {
@@ -31,7 +32,8 @@ static inline int64_t axis_rank(const struct kith__axis *axis, int64_t cell)
     return axis->ranks[occupied - axis->occupied];
 }
 
-/** Return the scratch buffer for the second array of the sort, for set a. */
+/** Return the number of the scratch buffer for the second array of the sort, for set a. With
+ *  subcells it is the memory of the coordinates, which are copied after the sort. */
 static int spare_slot(const struct kith__question *q)
 {
     return q->subcell > 0 ? KITH_GRID_XYZ : KITH_GRID_SPARE;
@@ -103,8 +105,8 @@ static void find_anchor(const struct kith__question *q, double anchor[3])
     }
 }
 
-/** List the cells that particles [begin, end) occupy along axis k, before compression. Most
- *  repetitions are left out, by a small hash table of the cells listed last.
+/** List the cells that particles [begin, end) occupy along axis k, numbered before compression.
+ *  Most repetitions are skipped, by a small hash table of the cells listed last.
  *  @param[out] cell  [end - begin] the list
  *  @return its length */
 static int64_t list_cells(const struct kith__question *q, int k, const struct kith__axis *axis,
@@ -173,7 +175,8 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
 }
 
 #ifndef NDEBUG
-/** Is the map of a compressed axis ascending, and inside the axis? */
+/** Return true when the cells of a compressed axis ascend, before and after compression, and are
+ *  within the axis. */
 static bool is_compressed(const struct kith__axis *axis)
 {
     const int64_t last = axis->n_occupied - 1;
@@ -217,9 +220,10 @@ static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, 
     return KITH_OK;
 }
 
-/** Choose the cells, and whether there is a table of their first slots. Cells are as wide as the
- *  cutoff and a margin, or as a number of subcells; the width is doubled until there are at most
- *  2^62 cells. Long axes are compressed when the table would be too large. */
+/** Choose the cells, and decide whether there is a table of their first slots. A cell is as wide as
+ *  the cutoff and a margin, or as a whole number of subcells; the width is doubled until there are
+ *  at most 2^62 cells. Long axes are compressed when the table would be too large.
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__bounds *bounds, struct kith__grid *grid)
 {
@@ -265,8 +269,8 @@ static int index_length(int64_t n)
 }
 
 /** Set the constants from which write_elements computes keys (keys.h).
- *  @return false when it cannot: the box is triclinic, a particle may need wrapping, an axis is
- *          compressed, or keys are too long */
+ *  @return false when keys cannot be computed so: the box is triclinic, a particle may need
+ *          wrapping, an axis is compressed, or keys are too long */
 static bool set_key_axes(const struct kith__question *q, const struct kith__grid *grid,
                          struct kith__key_axis key_axis[3])
 {
@@ -292,7 +296,7 @@ static bool set_key_axes(const struct kith__question *q, const struct kith__grid
 struct elements {
     uint64_t *now;   /**< [n] elements to sort */
     uint64_t *spare; /**< [n] second array of the radix sort */
-    uint64_t *keys;  /**< [n] key of each particle; NULL: elements have room for whole keys */
+    uint64_t *keys;  /**< [n] key of each particle; NULL: key and index together fit 64 bits */
 };
 
 /** Shared state of the parallel loop that makes the elements to sort. */
@@ -301,7 +305,7 @@ struct element_loop {
     const struct kith__question *question; /**< box and precision */
     const kith_points *points;             /**< the set */
     const struct kith__grid *grid;         /**< the cells */
-    bool plain; /**< keys are computed by write_elements, from `key_axis` */
+    bool plain; /**< keys are computed by the vectorised write_elements (keys.h), from `key_axis` */
     const struct kith__key_axis *key_axis; /**< [3] constants of each axis */
     int low;                               /**< bits of an index */
     uint64_t *elements;                    /**< [n] the elements to make */
@@ -325,8 +329,8 @@ static void make_element_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Shared state of the parallel loop that replaces the low bits of the keys in elements, by which
- *  these are sorted already, by the high bits. */
+/** Shared state of the parallel loop between the two sorts of long keys. The elements are sorted by
+ *  the low bits of their keys; the loop replaces these by the high bits. */
 struct upper_loop {
     uint64_t *element;    /**< [n] elements sorted by the low bits of their keys */
     const uint64_t *keys; /**< [n] whole key of each particle */
@@ -344,9 +348,10 @@ static void set_upper_keys(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sort the particles of a set by key, with a stable sort. An element holds the key above the index
- * of the particle. Keys that do not fit are sorted by their low bits first, then by their high
- * bits.
+/** Sort the particles of a set by key, with a stable sort. An element has the key in its high bits,
+ * and the index of the particle in its low bits. Keys that do not fit beside the index are sorted
+ * by their low bits first, then by their high bits.
+ * @param room  the arrays of the sort
  * @return room->now or room->spare: the sorted elements, with the index in the low bits
  */
 static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const kith_points *points,
@@ -394,8 +399,9 @@ static void split_elements(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Fill the table of first slots: slot s, of [begin, end), is the first slot of all cells after the
- *  cell of slot s - 1 up to its own. Slot n stands for the end. */
+/** Fill the table of first slots: slot s, of [begin, end), is the first slot of the cells after the
+ *  cell of slot s - 1, up to and including the cell of slot s; empty cells thus get the slot that
+ *  follows. Slot n is the end of all cells after the last particle's. */
 static void fill_table(void *state, int64_t begin, int64_t end)
 {
     const struct split_loop *loop = state;
@@ -413,8 +419,8 @@ static void fill_table(void *state, int64_t begin, int64_t end)
 /** Allocate the arrays of a set of sorted->n particles and of its sort. With subcells, sorted->id
  *  is the caller's, and the second array of the sort is in the memory of the coordinates.
  *  @param set      0: set a, 1: set b
- *  @param table    the second array must also have room for the table of first slots
- *  @param is_long  elements have no room for whole keys */
+ *  @param table    the second array must also hold the table of first slots
+ *  @param is_long  key and index together exceed 64 bits */
 static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, int set, bool table, bool is_long,
                             struct kith__sorted *sorted, struct elements *elements)
@@ -427,7 +433,8 @@ static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
     if (table && room < ((size_t)grid->cells + 1) * sizeof(uint32_t)) {
         room = ((size_t)grid->cells + 1) * sizeof(uint32_t);
     }
-    /* later uses cut this memory into two arrays, each readable for a full vector beyond its end */
+    /* friends-of-friends later divides this memory into two arrays (fof_cpu.c, need_clumps), each
+     * readable for a full vector beyond its end */
     room += (size_t)2 * KITH_ALIGN;
     char *xyz = kith__work_need(work, slot + KITH_GRID_XYZ, 3 * axis);
     elements->now = kith__work_need(work, slot + KITH_GRID_ELEMENTS, room);
@@ -447,9 +454,9 @@ static kith_status need_set(kith_ctx *ctx, const struct kith__question *q,
 }
 
 #ifndef NDEBUG
-/** Are the particles of a set sorted, and complete: is each index there once, are keys ascending,
- *  and indices ascending where keys are equal? Indices are compared with 0 to n - 1 by their sum
- *  and their sum of squares. */
+/** Return true when the particles of a set are complete and sorted: each index occurs once, keys
+ *  ascend, and indices ascend where keys are equal. Indices are compared with 0 to n - 1 by their
+ *  sum and their sum of squares. */
 static bool is_complete(const struct kith__grid *grid, const struct kith__sorted *sorted)
 {
     const int64_t n = sorted->n;
@@ -467,7 +474,8 @@ static bool is_complete(const struct kith__grid *grid, const struct kith__sorted
     return fine && sums[0] == 0 && sums[1] == 0;
 }
 
-/** Does the table of first slots ascend from 0 to n, and hold the first slot of each cell? */
+/** Return true when the table of first slots ascends from 0 to n, and holds the first slot of each
+ *  cell. */
 static bool is_table(const struct kith__grid *grid, const struct kith__sorted *sorted)
 {
     bool fine = sorted->start[0] == 0 && sorted->start[grid->cells] == (uint32_t)sorted->n;
@@ -481,10 +489,11 @@ static bool is_table(const struct kith__grid *grid, const struct kith__sorted *s
 }
 #endif
 
-/** Sort a set by cell: set all members of *sorted but for the coordinates.
+/** Sort a set by cell: set all members of *sorted except the coordinates.
  *  @param set    0: set a, 1: set b
- *  @param table  also fill the table of first slots, in the memory of the array that the sort has
- *                left free */
+ *  @param table  also fill the table of first slots, in that of the two arrays of the sort which
+ *                does not hold the result
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
                             const kith_points *points, const struct kith__grid *grid, int set,
                             bool table, struct kith__sorted *sorted)
@@ -557,7 +566,7 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *q, stru
 {
     KITH_TRY(prepare(ctx, q, grid));
     if (grid->cells == 0) {
-        return KITH_OK; /* nothing to sweep */
+        return KITH_OK; /* a set is empty: there are no pairs */
     }
     KITH_TRY(sort_set(ctx, q, &q->a, grid, 0, grid->table && !q->cross, &grid->a));
     gather_set(ctx, q, &q->a, grid, &grid->a);

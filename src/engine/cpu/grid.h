@@ -30,25 +30,26 @@ struct kith__sorted {
 struct kith__grid {
     struct kith__axis axis[3]; /**< the cells along each row of the box */
     int64_t cells;             /**< number of all cells; 0: a set has no particles */
-    double near; /**< upper bound on the distance of a pair, rounding errors included [length] */
-    struct kith__sorted a; /**< query particles */
-    struct kith__sorted b; /**< candidates; equal to a unless the question has two sets */
-    bool table;            /**< cells are few enough for a table of first slots */
-    bool wrapped;          /**< at least one particle was outside the box */
-    bool plain;            /**< all particles are known to be inside the box as given */
-    bool far;              /**< a subcell may hold particles that are further apart than its width
+    double near;               /**< largest distance of a pair, rounding errors included [length] */
+    struct kith__sorted a;     /**< query particles */
+    struct kith__sorted b;     /**< candidates; equal to a unless the question has two sets */
+    bool table;                /**< cells are few enough for a table of first slots */
+    bool wrapped;              /**< at least one particle was outside the box as given */
+    bool plain; /**< all particles are known to be inside the box as given: coordinates
+                                are read without wrapping */
+    bool far;   /**< a subcell may hold particles that are further apart than its width
                    (kith__divide_cells), or the width of subcells was doubled */
 };
 
-/** Buffers of the context's scratch that the engine uses. Those up to KITH_GRID_SLOTS are for set
- *  a; KITH_GRID_SLOTS is added to their numbers for set b. */
+/** Numbers of the scratch buffers of the context (core/work.h) that the engine uses. Those before
+ *  KITH_GRID_SLOTS are for set a; KITH_GRID_SLOTS is added to their numbers for set b. */
 enum {
     KITH_GRID_XYZ,      /* coordinates in cell order, x, then y, then z */
     KITH_GRID_ID,       /* kith__sorted.id */
     KITH_GRID_ELEMENTS, /* elements to sort; then kith__sorted.key, or kith__sorted.start */
     KITH_GRID_SPARE,    /* second array of the sort; then kith__sorted.start, or kith__sorted.key */
-    KITH_GRID_KEYS,     /* whole keys, where an element has no room for key and index */
-    KITH_GRID_SLOTS,
+    KITH_GRID_KEYS,     /* whole keys, where key and index together exceed 64 bits */
+    KITH_GRID_SLOTS,    /* number of these buffers */
     KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,      /* histograms of the radix sort */
     KITH_GRID_OCCUPIED,                        /* three buffers, one for each compressed axis */
     KITH_SWEEP_STATES = KITH_GRID_OCCUPIED + 3 /* kith__sweep.state of all threads */
@@ -61,8 +62,9 @@ enum {
 kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *question,
                              struct kith__grid *grid);
 
-/** Build the grid of a question with subcells, but for the coordinates: check them, and sort the
- *  particles by cell and subcell. Until kith__grid_gather is called, the memory of grid->a.z is
+/** Build the grid of a question with subcells, except for its copy of the coordinates: check the
+ *  coordinates, and sort the particles by cell and subcell. Until kith__grid_gather is called, the
+ *  memory of grid->a.z is
  *  free for other use, and grid->a.key may overlap that of grid->a.x and grid->a.y.
  *  @param id  [n] memory for grid->a.id, which the caller owns
  *  @return as kith__grid_build */
@@ -74,9 +76,9 @@ kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *question
 void kith__grid_gather(kith_ctx *ctx, const struct kith__question *question,
                        struct kith__grid *grid);
 
-/** Return the first slot whose key is at least `key`; sorted->n when there is none.
- *  @param near  a slot, 0 to n, from which the search begins
- *  Cost: O(log distance) from `near`. */
+/** Return the first slot whose key is at least `key`; sorted->n when there is none. Cost:
+ *  O(log d), with d the distance of the result from `near`.
+ *  @param near  a slot, 0 to n, from which the search begins */
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near);
 
 #endif

@@ -21,9 +21,10 @@ static inline __attribute__((always_inline)) void KITH_REAL(read_wrapped)(
     }
 }
 
-/** Write the elements to sort for particles [begin, end): the key, as far as it fits, above `low`
- *  bits of index.
- *  @param keys  [n] the whole keys are written here; NULL: not wanted */
+/** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
+ *  the key in the bits above them; the high bits of a key that does not fit are lost.
+ *  @param elements  [n] the elements, by the caller's index of the particle
+ *  @param keys      [n] the whole keys are written here; NULL: they are not written */
 static void KITH_REAL(make_elements)(const struct kith__question *question,
                                      const kith_points *points, const struct kith__grid *grid,
                                      int64_t begin, int64_t end, int low, uint64_t *elements,

@@ -25,9 +25,11 @@ struct kith__key_axis {
     double subcell_scale; /**< 2^b, with the b bits of a key that hold the number of the subcell */
 };
 
-/** Write the elements to sort for particles [begin, end): the key above an index of `low` bits.
- *  Cell and subcell are computed by the operations of kith__plain_subcell, with equal results.
- *  @param key_axis  constants of each axis */
+/** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
+ *  the key in the bits above them. Cell and subcell are computed by the operations of
+ *  kith__plain_subcell (engine/cells.h), with equal results.
+ *  @param key_axis  constants of each axis
+ *  @param elements  [n] the elements, by the caller's index of the particle */
 typedef void kith__elements_fn(const struct kith__question *question, const kith_points *points,
                                const struct kith__key_axis key_axis[3], int64_t begin, int64_t end,
                                int low, uint64_t *elements);

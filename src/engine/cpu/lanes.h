@@ -63,7 +63,8 @@ static inline unsigned lanes_before(int64_t n)
 }
 
 /** Compress: copy those of W numbers whose mask bits are set, without gaps, to `to`. All W numbers
- *  at `to` are overwritten. `to` may equal `from`, or be before it. */
+ *  at `to` are overwritten. `to` may equal `from`, or be at a lower address of one array.
+ */
 static inline void pack_f(float *to, const float *from, unsigned mask)
 {
     vf_compress(to, vf_load(from), mask);

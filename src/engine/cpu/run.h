@@ -13,14 +13,14 @@
 struct kith__run {
     kith_ctx *ctx;        /**< context of the call */
     int64_t first;        /**< first work block */
-    int64_t last;         /**< work block behind the last */
-    int64_t watch_from;   /**< steps done before the pass, for the watch callback */
-    int64_t watch_to;     /**< steps done after the pass, for the watch callback */
-    int64_t watch_total;  /**< steps of the whole call, for the watch callback */
+    int64_t last;         /**< work block after the last */
+    int64_t watch_from;   /**< `done` of the watch callback before the pass */
+    int64_t watch_to;     /**< `done` of the watch callback after the pass */
+    int64_t watch_total;  /**< `total` of the watch callback: work of the whole call */
     kith__work_fn *block; /**< function that processes one work block */
     void *job;            /**< data that all threads share: sweep->job during the pass */
-    bool heavy; /**< one block is enough work for a thread: use all threads; else as many as the
-                     number of particles in the blocks is worth */
+    bool heavy; /**< true: use all threads, as one block is enough work for a thread; false: use
+                     kith__threads_for the particles of all blocks */
     atomic_int status; /**< KITH_OK, or the failure for which the remaining blocks are skipped */
 };
 

@@ -222,7 +222,7 @@ static inline unsigned vi_ne(vi a, vi b)
 {
     return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
 }
-/** Return a mask of the lanes where a & b is 0. */
+/** Return a mask of the lanes where a and b have no bit in common. */
 static inline unsigned vi_apart(vi a, vi b)
 {
     return _mm512_testn_epi32_mask((__m512i)a, (__m512i)b);

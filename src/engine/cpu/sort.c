@@ -77,7 +77,7 @@ static void scan(const struct digit_loop *loop)
 }
 
 #ifndef NDEBUG
-/** Are n elements sorted by bits [low, high)? */
+/** Return true when n elements are sorted by bits [low, high). */
 static bool is_sorted(const uint64_t *data, int64_t n, int low, int high)
 {
     const uint64_t mask = high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : UINT64_MAX;
@@ -96,7 +96,7 @@ uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, 
     const int passes = (bits + KITH_SORT_DIGIT - 1) / KITH_SORT_DIGIT;
     const int pieces = kith__threads_for(ctx, n);
     assert(0 <= low && low <= high && high <= 64);
-    assert(pieces <= ctx->threads); /* bins has room for so many histograms */
+    assert(pieces <= ctx->threads); /* the capacity of `bins`, in histograms */
     for (int p = 0; p < passes && !kith__cancelled(ctx); p++) {
         const int from = low + bits * p / passes;
         const int to = low + bits * (p + 1) / passes;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Allocate the arrays of a tile for `room` candidates, and copy its contents.
+/** Allocate the arrays of a tile for `room` candidates, padding included, and copy its contents.
  *  @return false when there is no memory; the tile is unchanged then */
 static bool resize(struct kith__tile *tile, int64_t room)
 {

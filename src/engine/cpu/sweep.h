@@ -46,8 +46,9 @@ enum {
 /** Which cells around a query block are searched. */
 enum kith__stencil {
     KITH_FORWARD, /**< half of them, so that each unordered pair is found once: later slots of the
-                       block's own row, and the rows ahead of it */
-    KITH_ALL      /**< all of them: each pair is found from both ends, or each pair of a and b */
+                       block's own row of cells, and rows of higher number (y, then z) */
+    KITH_ALL      /**< all of them: each pair of one set is found twice, as (i, j) and (j, i); each
+                       pair of sets a and b is found once */
 };
 
 /** Integers of each particle that an operation has packed into the tile with the candidates. */
@@ -70,10 +71,11 @@ struct kith__tile {
     float *q;         /**< x*x + y*y + z*z [cutoff^2]; INFINITY in the padding */
     int32_t *id;      /**< index in the caller's order; not set when there are columns */
     int32_t *slot;    /**< slot in grid->b */
-    int32_t *shift;   /**< image, packed by kith__pack_shift */
-    int32_t *rank;    /**< 2 id + (the image is after image 0), sign bit flipped: a half list that
-                           is written by rows (sorted, or CSR) keeps candidates that rank after the
-                           query particle. When sweep->upper is false, free for the operation */
+    int32_t *shift;   /**< shift S of the candidate's image, packed by kith__pack_shift */
+    int32_t *rank;    /**< with sweep->upper: 2 id + (the last non-zero of S is positive), sign bit
+                           flipped. A half list that is written by rows (sorted, or CSR) keeps the
+                           candidates with a rank above that of the query particle, 2 id. Without
+                           sweep->upper: scratch memory of the operation */
     int32_t *column[KITH_COLUMNS]; /**< the candidate's values of sweep->columns, positions moved to
                                         the image */
 };
@@ -82,7 +84,7 @@ struct kith__tile {
  *  several neighbouring cells of one row when the cells hold few particles. */
 struct kith__query_block {
     int64_t begin;         /**< first slot in grid->a */
-    int64_t end;           /**< slot behind the last */
+    int64_t end;           /**< slot after the last */
     int64_t first_cell[3]; /**< x, y, z number of the first cell */
     int64_t last_cell_x;   /**< x number of the last cell; all are in one row */
     double centre[3]; /**< centre of the bounding box of the particles, from which coordinates of
@@ -113,8 +115,9 @@ enum {
     KITH_SWEEP_SHIFTS,   /**< kith__sweep.hit_shift */
     KITH_SWEEP_SQUARES,  /**< kith__sweep.hit_r2 */
     KITH_SWEEP_ROWS,     /**< kith__sweep.rows */
-    KITH_SWEEP_OWN_TILE, /**< data of the operation for the candidates of a tile */
-    KITH_SWEEP_OWN,      /**< data of the operation for a run; kept by kith__sweep_equalise */
+    KITH_SWEEP_OWN_TILE, /**< scratch memory of the operation, for one tile */
+    KITH_SWEEP_OWN,      /**< scratch memory of the operation, for a whole run: kith__sweep_equalise
+                              keeps its contents */
     KITH_SWEEP_BUFFERS
 };
 
@@ -123,7 +126,8 @@ struct kith__row {
     int32_t id;   /**< index of the query particle in the caller's order */
     int32_t n;    /**< number of hits */
     int64_t slot; /**< slot of the query particle in grid->a */
-    bool moved;   /**< a hit may be an image: with keep_slots, hit_shift is set */
+    bool moved;   /**< true: a hit may be an image, and with keep_slots hit_shift is set; false: all
+                       hits are at shift 0 */
 };
 
 /** The working memory of one thread: parameters of the sweep, the query block and its tile, and the
@@ -133,13 +137,14 @@ struct kith__sweep {
     const struct kith__grid *grid;         /**< the sorted particles */
     enum kith__stencil stencil;            /**< the cells around a query block that are searched */
     bool by_id;              /**< candidates of a tile are sorted by the caller's index */
-    bool upper;              /**< only candidates that rank after the query particle are hits */
+    bool upper;              /**< only candidates of higher rank (kith__tile.rank) than the query
+                                  particle are hits */
     double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition */
 
     /** Bound on the rounding error of r^2 / cutoff^2 in the definition, when j is not an image. */
     double definition_error_no_image;
     int32_t id_begin; /**< first caller's index of the query particles that are processed */
-    int32_t id_end;   /**< index behind the last; INT32_MAX: all from id_begin on */
+    int32_t id_end;   /**< index after the last; INT32_MAX: all from id_begin on */
 
     struct kith__query_block query;                 /**< the query block that is processed */
     struct kith__tile tile;                         /**< its candidates */
@@ -160,19 +165,20 @@ struct kith__sweep {
 
     /** Cells are added to a query block until it has this many particles. */
     int64_t query_fill;
-    bool keep_slots;   /**< room is needed for hit_slot and hit_shift */
-    bool keep_squares; /**< room is needed for hit_r2 */
+    bool keep_slots;   /**< hit_slot and hit_shift are stored */
+    bool keep_squares; /**< hit_r2 is stored */
 
     /* The hits that an operation collects. */
-    int32_t *hit_id;        /**< [room_hits] index in the caller's order, or index in the tile */
+    int32_t *hit_id;        /**< [room_hits] index in the caller's order, or index in the tile, as
+                                 the operation chooses */
     int32_t *hit_slot;      /**< [room_hits] with keep_slots: slot in grid->b */
-    int32_t *hit_shift;     /**< [room_hits] with keep_slots: image, packed */
+    int32_t *hit_shift;     /**< [room_hits] with keep_slots: shift S of the image, packed */
     float *hit_r2;          /**< [room_hits] with keep_squares: r^2 / cutoff^2 */
     int64_t n_hits;         /**< hits collected */
-    int64_t room_hits;      /**< hits that the arrays have room for */
+    int64_t room_hits;      /**< capacity of the arrays of hits */
     struct kith__row *rows; /**< [room_rows] the query particles that hits were collected for */
     int64_t n_rows;         /**< query particles in rows */
-    int64_t room_rows;      /**< query particles that rows has room for */
+    int64_t room_rows;      /**< capacity of rows */
 };
 
 /** Process work block number `block` of a run (run.h): the query blocks that begin in slots [block
@@ -188,7 +194,7 @@ static inline int64_t kith__work_blocks(const struct kith__grid *grid)
 
 /** Add n candidates to those processed; every 2^17 candidates, test whether the call is to stop,
  *  and set sweep->failed then.
- *  @return whether the sweep goes on */
+ *  @return true when the sweep goes on */
 static inline bool kith__sweep_goes_on(struct kith__sweep *sweep, int64_t n)
 {
     enum { CANDIDATES = 1 << 17 };
@@ -209,15 +215,16 @@ static inline void kith__sweep_discard_hits(struct kith__sweep *sweep)
     sweep->n_rows = 0;
 }
 
-/** Make a tile hold n candidates and their padding; its contents are kept.
+/** Make the capacity of a tile at least n candidates and their padding; its contents are kept.
  *  @return false when there is no memory; sweep->failed is set then */
 bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n);
 
-/** Make room for n more hits, and a vector of padding, behind those collected.
+/** Make the capacity of the arrays of hits at least n more than those collected, and a vector of
+ *  padding.
  *  @return false when there is no memory; sweep->failed is set then */
 bool kith__hits_room(struct kith__sweep *sweep, int64_t n);
 
-/** Make room for the rows of collected hits.
+/** Allocate sweep->rows.
  *  @return false when there is no memory; sweep->failed is set then */
 bool kith__rows_room(struct kith__sweep *sweep);
 

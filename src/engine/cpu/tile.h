@@ -48,7 +48,10 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     }
 }
 
-/** Compute the numbers to subtract from columns 0 to 2 of a candidate at a packed image. */
+/** Compute the numbers to subtract from columns 0 to 2, the coordinates, of a candidate at an
+ *  image.
+ *  @param image  shift S of the image, packed
+ *  @param[out] move  [KITH_COLUMNS] elements 0 to 2 are set */
 static void find_move(const struct kith__columns *columns, int32_t image,
                       int32_t move[KITH_COLUMNS])
 {
@@ -78,7 +81,7 @@ KITH_INLINE void append_columns(const struct kith__sweep *sweep, int64_t s, int 
 /** Append candidates of slots [s, s + n) to the tile: those within the cutoff of the bounding box
  *  of the query particles.
  *  @param x, y, z  [n + W] their coordinates, relative to the centre of the query block [cutoff]
- *  @param shift    their image, packed */
+ *  @param shift    shift S of their image, packed */
 static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float *x, const float *y,
                         const float *z, int32_t shift)
 {
@@ -135,10 +138,10 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
 #define KITH_PER_PRECISION "engine/cpu/tile_real.h"
 #include "core/per_precision.h"
 
-/* Image (0, 0, 0), packed. */
+/* Shift (0, 0, 0), packed. */
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
-/** Return the packed image of candidate k of the tile. */
+/** Return the packed shift of candidate k of the tile. */
 static inline int32_t tile_shift(const struct kith__sweep *sweep, int k)
 {
     return sweep->tile.shifted ? sweep->tile.shift[k] : no_shift;
@@ -159,7 +162,7 @@ KITH_INLINE double true_square(const struct kith__sweep *sweep, int64_t i, int k
  *  @param nth         number of the row among those around the query block, which selects the
  *                     cursor where a search of the keys begins
  *  @param[out] begin  first slot
- *  @param[out] end    slot behind the last */
+ *  @param[out] end    slot after the last */
 static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_t cy, int64_t cz,
                        int nth, int64_t *begin, int64_t *end)
 {
@@ -187,7 +190,7 @@ static int64_t floor_divide(int64_t a, int64_t n)
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
-/** Append the candidates of slots [begin, end) at image s to the tile. */
+/** Append the candidates of slots [begin, end), at the image with shift s, to the tile. */
 static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, const int32_t s[3])
 {
     if (begin >= end || !kith__sweep_goes_on(sweep, end - begin) ||
@@ -232,8 +235,8 @@ static void append_own_range(struct kith__sweep *sweep, int64_t begin, int64_t e
 struct walk {
     int dy, dz;   /**< row of cells, relative to the row of the query block */
     int nth;      /**< number of the row among those visited */
-    int64_t cell; /**< first cell of the row whose particles are not in a tile yet; INT64_MIN: none
-                       of its cells are */
+    int64_t cell; /**< x number of the first cell of the row whose particles are not in a tile yet;
+                       INT64_MIN: the row begins with the next tile */
 };
 
 /** Return the start of the walk around a query block. */
@@ -245,7 +248,7 @@ static struct walk start_walk(const struct kith__sweep *sweep)
                          .cell = INT64_MIN};
 }
 
-/** Must the tile be processed before more candidates are appended? */
+/** Return true when the tile must be processed before more candidates are appended. */
 static bool tile_is_full(const struct kith__sweep *sweep)
 {
     const bool needs_all = sweep->by_id || sweep->columns;
@@ -253,12 +256,12 @@ static bool tile_is_full(const struct kith__sweep *sweep)
 }
 
 /** Append the candidates of one row of cells, as far as it is in reach of the query block.
- *  @param cy, cz  the row
- *  @param sy, sz  its image along y and z
+ *  @param cy, cz  y and z number of the row's cells
+ *  @param sy, sz  shift of its image along y and z
  *  @param own     true for the row of the query block itself when query particles and candidates
  *                 are one set: the range at image 0 then contains the query particles
  *  @return false when the tile is full or the sweep is to stop; walk->cell is then the first cell
- *          that is left */
+ *          that was not appended */
 static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_t sy, int32_t sz,
                        bool own, struct walk *walk)
 {
@@ -297,7 +300,8 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
 
 /** Find cell c + d of an axis.
  *  @param[out] cell   its number inside the box
- *  @param[out] image  the image of the box that it is in; 0 for an open axis
+ *  @param[out] image  shift, along this axis, of the image of the box that it is in; 0 for an open
+ *                     axis
  *  @return false when it is outside an open axis */
 static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell, int32_t *image)
 {
@@ -314,7 +318,7 @@ static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell,
 }
 
 /** Append candidates from the position of the walk on, until the tile is full.
- *  @return whether these were the last candidates of the query block */
+ *  @return true when the query block has no further candidates */
 static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
 {
     const struct kith__grid *grid = sweep->grid;
@@ -340,7 +344,7 @@ static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
 }
 
 /** Sort the candidates of the tile by the caller's index. Stable radix sort: candidates with equal
- *  index keep their order, which is by image. */
+ *  index, images of one particle, keep their order, which is by shift. */
 static void sort_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *from = &sweep->tile;
@@ -398,15 +402,14 @@ static void sort_tile(struct kith__sweep *sweep)
     *to = swap;
 }
 
-/** Set the rank of all candidates. A half list that is written by rows (sorted, or CSR) keeps a
- *  candidate with a larger index than the query particle, or with its index and an image after
- *  image 0. */
+/** Set the rank of all candidates (kith__tile.rank). A half list that is written by rows (sorted,
+ *  or CSR) keeps a candidate with a larger index than the query particle, or with its index and a
+ *  shift whose last non-zero component is positive. */
 static void rank_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *tile = &sweep->tile;
     for (int k = 0; k < tile->n; k++) {
-        /* an image is later when its last component that is not 0 is positive: its packed form is
-         * then above no_shift */
+        /* a packed shift is above no_shift when its last non-zero component is positive */
         const uint32_t rank = 2u * (uint32_t)tile->id[k] + (tile_shift(sweep, k) > no_shift);
         tile->rank[k] = (int32_t)(rank ^ 0x80000000u);
     }
@@ -416,8 +419,8 @@ static void rank_tile(struct kith__sweep *sweep)
 }
 
 #ifndef NDEBUG
-/** Is the tile within its room, are its slots valid, can no candidate of its padding be a hit, and
- *  are the query particles where query.self says? */
+/** Return true when the tile is within its capacity, its slots are valid, no candidate of its
+ *  padding can be a hit, and the query particles are at the indices of query.self. */
 static bool is_filled(const struct kith__sweep *sweep)
 {
     const struct kith__tile *tile = &sweep->tile;
@@ -438,8 +441,8 @@ static bool is_filled(const struct kith__sweep *sweep)
 #endif
 
 /** Fill the tile with candidates of the query block from the position of the walk on, and add the
- *  padding. The tile may be empty.
- *  @return whether these were the last candidates of the query block */
+ *  padding. The tile may stay empty.
+ *  @return true when the query block has no further candidates */
 static bool fill_tile(struct kith__sweep *sweep, struct walk *walk)
 {
     struct kith__tile *tile = &sweep->tile;

@@ -37,7 +37,7 @@ static void KITH_REAL(load_query_block)(struct kith__sweep *sweep)
 
 /** Append the candidates of slots [begin, end) that may be near the query block to the tile.
  *  @param move   vector that is added to their positions [length]
- *  @param shift  their image, packed */
+ *  @param shift  shift S of their image, packed */
 static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t end,
                               const double move[3], int32_t shift)
 {
@@ -69,8 +69,8 @@ static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t 
     }
 }
 
-/** Return the squared distance of slot i of set a and slot `slot` of set b at image s, by the
- *  definition [length^2]. */
+/** Return the squared distance of slot i of set a and the image with shift s of slot `slot` of set
+ *  b, by the definition of a pair (engine/pair.h) [length^2]. */
 static real KITH_REAL(apart)(const struct kith__sweep *sweep, int64_t i, int64_t slot,
                              const int32_t s[3])
 {

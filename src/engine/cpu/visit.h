@@ -24,8 +24,10 @@ struct query_particle {
     int self;      /**< index among the candidates of the tile; -1: it is none of them */
     float x, y, z; /**< -2 times the coordinates relative to the centre of the block [cutoff] */
     float q;       /**< squared distance from the centre of the block [cutoff^2] */
-    float clear;   /**< candidates with r^2 - q at most this are hits for certain [cutoff^2] */
-    float most;    /**< candidates with r^2 - q above this are no hits for certain [cutoff^2] */
+    float clear;   /**< lower threshold: candidates with r^2 - q at most this are hits
+                        [cutoff^2] */
+    float most;    /**< upper threshold: candidates with r^2 - q above this are no hits
+                        [cutoff^2] */
 };
 
 /** An operation: process the candidates of query particle i. */
@@ -34,8 +36,8 @@ typedef void query_fn(struct kith__sweep *sweep, const struct query_particle *i)
 /** Process a tile, before or after its query particles are processed. */
 typedef void tile_fn(struct kith__sweep *sweep);
 
-/** Decide borderline candidates by the definition. Cold path, not inlined: few candidates are
- *  within the error bound of the cutoff.
+/** Decide borderline candidates by the definition of a pair (engine/pair.h). Cold path, not
+ *  inlined: few candidates are within the error bound of the cutoff.
  *  @param k           index of the candidate in lane 0
  *  @param mask        candidates with r^2 below the upper threshold
  *  @param borderline  those of them that are undecided
@@ -116,13 +118,13 @@ KITH_INLINE unsigned lanes_to_pair(const struct kith__sweep *sweep, const struct
 struct hit_output {
     const int32_t *of; /**< array of the tile from which a number is stored for each hit; NULL: its
                             index in the tile is stored */
-    bool upper;        /**< only candidates that rank after i are hits */
+    bool upper;        /**< only candidates of higher rank (kith__tile.rank) than i are hits */
     bool nothing;      /**< hits are counted, and nothing is stored in `to` */
     int32_t *to;       /**< [tile.n + W] the numbers stored */
     float *r2;         /**< [tile.n + W] r^2 / cutoff^2 of each hit; NULL: not stored */
 };
 
-/** Store the hits among candidates [k, k + W), in ascending order, behind n others.
+/** Store the hits among candidates [k, k + W), in ascending order, after the n stored before.
  *  @param mask  the hits
  *  @param r2    r^2 - |i|^2 of each candidate [cutoff^2]
  *  @return the number of hits */
@@ -202,7 +204,7 @@ KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struc
 }
 
 /** Return the number of hits of i.
- *  @param upper  count only candidates that rank after i */
+ *  @param upper  count only candidates of higher rank (kith__tile.rank) than i */
 KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct query_particle *i,
                            bool upper)
 {
@@ -292,7 +294,7 @@ static int64_t first_query_block(const struct kith__sorted *a, int64_t s)
     return piece < end ? piece : end;
 }
 
-/** Does the query block contain a particle with an index of [id_begin, id_end)? */
+/** Return true when the query block contains a particle with an index of [id_begin, id_end). */
 static bool query_block_wanted(const struct kith__sweep *sweep)
 {
     if (sweep->id_begin == 0 && sweep->id_end == INT32_MAX) {
