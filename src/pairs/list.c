@@ -6,16 +6,20 @@
 
 #include "core/owned.h"
 
+/* Numbers of the arrays in kith__owned.array. */
 enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS };
 
-/** Make an array hold n elements if it is wanted.
+/** Make an array hold n elements if the list has this array.
+ *  @param array       its number
+ *  @param present     the list has this array
+ *  @param element     size of an element [bytes]
  *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
- *  @return the array; NULL when it is not wanted, or when there is no memory */
-static void *need(struct kith__owned *owned, int array, bool wanted, int64_t n, size_t element,
+ *  @return the array; NULL when the list does not have it, or when there is no memory */
+static void *need(struct kith__owned *owned, int array, bool present, int64_t n, size_t element,
                   bool *ok)
 {
-    void *data = wanted && *ok ? kith__owned_need(owned, array, (size_t)n * element) : NULL;
-    *ok = *ok && (data || !wanted);
+    void *data = present && *ok ? kith__owned_need(owned, array, (size_t)n * element) : NULL;
+    *ok = *ok && (data || !present);
     return data;
 }
 
@@ -35,7 +39,7 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
     const size_t real = (size_t)precision;
     const bool csr = list->layout == KITH_CSR;
     const unsigned extras = list->extras;
-    bool ok = capacity < INT64_MAX / 64;
+    bool ok = capacity < INT64_MAX / 64; /* sizes in bytes do not overflow */
     *out = (kith_pairs){
         .rows = rows,
         .i = need(owned, I, !csr, capacity, sizeof *out->i, &ok),
@@ -74,7 +78,7 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
 kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
 {
     KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
-               "the list has %lld pairs, the arrays have room for %lld", (long long)out->n,
+               "the list has %lld pairs, the arrays hold %lld", (long long)out->n,
                (long long)out->capacity);
     return KITH_OK;
 }

@@ -8,8 +8,8 @@
 #include "pairs.h"
 
 /** Make the arrays of out->owner, in the memory out->memory, hold `capacity` pairs of this list;
- *  the contents of arrays that grow are lost.
- *  @param rows   rows of the list
+ *  the contents of arrays that grow are lost. Sets all of *out but n.
+ *  @param rows   particles that have a row in the list: out->rows
  *  @param pairs  pairs of the list, for the message
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
@@ -17,7 +17,7 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
 
 /** Store the message that there is no memory for a list of this size.
  *  @param about     "" where `pairs` is the list's size, "about " where it is an estimate
- *  @param capacity  pairs that the arrays were to have room for
+ *  @param capacity  pairs that the arrays were to hold
  *  @return KITH_NO_MEMORY */
 kith_status kith__list_too_large(kith_ctx *ctx, const char *about, int64_t pairs, int64_t capacity);
 

@@ -10,20 +10,22 @@
 
 /** The form of a pair list: kith_pairs_options, checked. */
 struct kith__list {
-    bool full;           /**< each pair is listed from both ends, or pairs are between two sets */
-    bool sorted;         /**< pairs are sorted by i, j and image */
+    bool full;           /**< a pair is listed as (i, j, S) and as (j, i, -S); or pairs are between
+                              two sets, and each (i, j, S) is listed */
+    bool sorted;         /**< pairs are sorted by i, then j, then S[2], S[1], S[0] */
     bool unordered;      /**< any order is permitted, and may vary from call to call */
     kith_layout layout;  /**< (i, j) pairs, or rows with offsets (CSR) */
     unsigned extras;     /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS: arrays beside i and j */
-    int64_t block_pairs; /**< most pairs of a block that is handed to a callback; 1 or more */
+    int64_t block_pairs; /**< most pairs of a block that is passed to a callback; 1 or more */
 };
 
-/** The operations of a backend. All of them return KITH_OK, a status that says which particle
- *  cannot be used, KITH_NO_MEMORY, KITH_CANCELLED or KITH_DEVICE_LOST. */
+/** The operations of a backend. All of them return KITH_OK, KITH_NOT_FINITE or KITH_LIMIT for a
+ *  particle that cannot be used, KITH_NO_MEMORY, KITH_CANCELLED or KITH_DEVICE_LOST. */
 struct kith__pairs_backend {
     /** Count pairs.
      *  @param[out] n           number of pairs of the list
-     *  @param[out] neighbours  [a.n] number of neighbours of each particle; NULL: not wanted */
+     *  @param[out] neighbours  [a.n] number of neighbours of each particle of the points; NULL: not
+     *                          needed */
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__list *list, int64_t *n, int64_t *neighbours);
 
@@ -34,7 +36,9 @@ struct kith__pairs_backend {
     kith_status (*fill)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, bool grow, kith_pairs *out);
 
-    /** Make a list, and hand it to a callback in blocks of at most list->block_pairs pairs. */
+    /** Make an (i, j) list, and pass it to a callback in blocks of at most list->block_pairs pairs.
+     *  @param fn    the callback, called by the calling thread
+     *  @param user  argument of the callback */
     kith_status (*each)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, kith_block_fn fn, void *user);
 

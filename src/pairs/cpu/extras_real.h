@@ -10,10 +10,11 @@ struct KITH_REAL(separations) {
     real r2[KITH_SEPARATIONS];   /**< squared distance of each hit [length^2] */
 };
 
-/** Compute the separations of a query particle and n hits, by the definition.
- *  @param ri     position of the query particle
- *  @param slot   [n] slot of each hit
- *  @param shift  [n] image of each hit, packed; a constant NULL: no hit is an image */
+/** Compute the separations of a query particle and n hits, by the definition of a pair
+ *  (engine/pair.h).
+ *  @param ri     position of the query particle [length]
+ *  @param slot   [n] slot of each hit in grid->b
+ *  @param shift  [n] shift S of each hit, packed; NULL, known at compile time: all shifts are 0 */
 KITH_INLINE void KITH_REAL(find_separations)(const struct kith__sweep *sweep, const real ri[3],
                                              const int32_t *restrict slot, const int32_t *shift,
                                              int n,
@@ -38,8 +39,8 @@ KITH_INLINE void KITH_REAL(find_separations)(const struct kith__sweep *sweep, co
     }
 }
 
-/** Write the distances and vectors of collected hits [first, first + row->n) to the list, from pair
- *  p on. */
+/** Write the distances and vectors of collected hits [first, first + row->n), those of one row, to
+ *  the list, from pair p on. */
 static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const struct kith__row *row,
                                      int64_t first, int64_t p)
 {

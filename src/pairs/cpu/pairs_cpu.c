@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists on CPU cores, by one of two algorithms:
+ * Pair lists on CPU cores: the operations count, fill and each (kith__cpu_pairs, at the end). Two
+ * algorithms make a list:
  *
  * Appended, for (i, j) lists in any order of i: one sweep. A thread collects the hits of a work
  * block in a buffer, waits until all earlier blocks have added their numbers of pairs to the total,
@@ -42,7 +43,8 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q,
     return kith__run_prepare(ctx, q, grid, stencil, sizeof(struct kith__list_state));
 }
 
-/** Set the arrays that a thread writes to, and which of them are wanted beside i and j. */
+/** Set the list that a thread writes to, and its extras.
+ *  @return the state of the list in this thread */
 static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned extras,
                                            const kith_pairs *out)
 {
@@ -56,7 +58,8 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
 /* ------------------------------------------------------------------------------------ counting */
 
 /** Count the hits of each particle.
- *  @param upper        count only candidates that rank after the particle
+ *  @param upper        count only candidates of higher rank (kith__tile.rank) than the particle:
+ *                      those of a half list
  *  @param[out] counts  [n] the numbers, by the caller's index */
 static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
                               int64_t *counts)
@@ -69,7 +72,7 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
         sweep->upper = upper;
     }
     struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
-    run.watch_total *= 2; /* the second half is filling the rows */
+    run.watch_total *= 2; /* counting is the first half of the progress, filling rows the second */
     run.block = kernel[kith__isa(ctx)];
     return kith__run(&run);
 }
@@ -103,12 +106,13 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------ appended */
 
-/** A list that work blocks are appended to. */
+/** A parallel run whose work blocks append their pairs to one list, in the order of the blocks. */
 struct append {
     struct kith__run run; /**< the sweep; its job is this struct */
-    int64_t capacity;     /**< pairs that the arrays have room for */
-    int64_t total;        /**< pairs of all blocks before `turn`; only that block may change it */
-    _Atomic int64_t turn; /**< work block that may add to `total` */
+    int64_t capacity;     /**< pairs that the arrays can hold */
+    int64_t total;        /**< pairs of the blocks before `turn`, and those that block `turn` has
+                               written; only the thread of that block may change it */
+    _Atomic int64_t turn; /**< number of the work block whose thread may add to `total` */
 };
 
 /** Wait until all earlier work blocks have added their pairs to the total.
@@ -128,8 +132,7 @@ static bool wait_turn(struct append *append, int64_t block)
     return true;
 }
 
-/** Write the collected hits from pair `at` on if the arrays have room for them, and discard
- *  them. */
+/** Write the collected hits from pair `at` on if the arrays can hold them, and discard them. */
 static void write_or_drop(struct append *append, struct kith__sweep *sweep, int64_t at)
 {
     if (at + sweep->n_hits <= append->capacity) {
@@ -138,8 +141,8 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
     kith__sweep_discard_hits(sweep);
 }
 
-/** Write the collected hits in the middle of a work block, when the buffer is full: wait for the
- *  block's turn, and keep it. */
+/** kith__list_state.flush: write the collected hits before the work block is complete, as the
+ *  buffer is full: wait until `turn` is this block, and do not advance it. */
 static void flush_append(struct kith__sweep *sweep)
 {
     struct append *append = sweep->job;
@@ -168,7 +171,8 @@ static void append_block(struct kith__sweep *sweep, int64_t block)
 }
 
 /** Append the pairs of work blocks [run.first, run.last) to out, from its beginning.
- *  @param[out] total  number of pairs, even when out is too small for all of them */
+ *  @param[out] total  number of pairs of these blocks; above out->capacity when not all of them
+ *                     were written */
 static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct kith__run run,
                                  int64_t *total)
 {
@@ -185,8 +189,8 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
     return KITH_OK;
 }
 
-/** Estimate the number of pairs from a sample of work blocks, 8 % high so that it seldom is too
- *  small. */
+/** Estimate the number of pairs from a sample of work blocks. The estimate is raised by 8 %, so
+ *  that it is seldom too small. */
 static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
 {
     enum { SAMPLE = 24 };
@@ -237,9 +241,9 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------- by rows */
 
-/** Sorted rows need all candidates of a query block in one tile: refuse the question when periodic
- *  images make them too many. Their number is estimated: the number of particles times the volume
- *  of the cells in reach, in boxes. */
+/** Sorted rows need all candidates of a query block in one tile. Return KITH_LIMIT when, with their
+ *  periodic images, these take too much memory. Their number is estimated as the number of
+ *  particles times the volume of the cells in reach, in boxes. */
 static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__grid *grid)
 {
@@ -344,7 +348,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------ streamed */
 
-/** A list that is handed to a callback in blocks of pairs. */
+/** A list that is passed to a callback in blocks of pairs. */
 struct stream {
     kith_ctx *ctx;                         /**< context of the call */
     const struct kith__question *question; /**< points, box and cutoff */
@@ -352,9 +356,10 @@ struct stream {
     const struct kith__grid *grid;         /**< the sorted particles */
     kith_block_fn fn;                      /**< the callback */
     void *user;                            /**< argument of the callback */
-    kith_pairs *staging;                   /**< arrays that pairs are written to */
+    kith_pairs *staging;                   /**< list that pairs are written to, before they are
+                                                passed to the callback */
     int64_t *counts;   /**< [work blocks] pairs of each work block, for appended lists */
-    int64_t delivered; /**< pairs handed to the callback so far */
+    int64_t delivered; /**< pairs passed to the callback so far */
     bool stopped;      /**< the callback asked to stop */
 };
 
@@ -365,7 +370,7 @@ static kith_status stage(struct stream *stream, int64_t pairs)
                            stream->question->a.n, pairs, pairs, stream->staging);
 }
 
-/** Hand the first n staged pairs to the callback, in blocks of at most block_pairs. */
+/** Pass the first n pairs of `staging` to the callback, in blocks of at most block_pairs. */
 static kith_status deliver(struct stream *stream, int64_t n)
 {
     const kith_pairs *all = stream->staging;
@@ -381,8 +386,8 @@ static kith_status deliver(struct stream *stream, int64_t n)
     return KITH_OK;
 }
 
-/** Hand the collected hits to the callback: part of a work block that is too large to be staged as
- *  a whole. */
+/** kith__list_state.flush: pass the collected hits to the callback. They are part of a work block
+ *  with too many pairs for `staging`. */
 static void flush_stream(struct kith__sweep *sweep)
 {
     struct stream *stream = sweep->job;
@@ -397,7 +402,7 @@ static void flush_stream(struct kith__sweep *sweep)
     kith__sweep_discard_hits(sweep);
 }
 
-/** Hand over a work block with more than block_pairs pairs, on the calling thread. */
+/** Pass a work block with more than block_pairs pairs to the callback, on the calling thread. */
 static kith_status stream_large_block(struct stream *stream, int64_t block)
 {
     struct kith__sweep *sweep = kith__sweep_of(stream->ctx, 0);
@@ -421,8 +426,8 @@ static void count_block(struct kith__sweep *sweep, int64_t block)
     stream->counts[block] = state->hits - before;
 }
 
-/** Hand over an appended list: count the pairs of all work blocks, then make as many blocks at a
- *  time as together have at most block_pairs pairs. */
+/** Pass a list in any order of i to the callback: count the pairs of all work blocks, then make as
+ *  many consecutive work blocks at a time as together have at most block_pairs pairs. */
 static kith_status stream_appended(struct stream *stream)
 {
     kith_ctx *ctx = stream->ctx;
@@ -462,7 +467,8 @@ static kith_status stream_appended(struct stream *stream)
     return KITH_OK;
 }
 
-/** Hand over a sorted list: as many rows at a time as together have at most block_pairs pairs. */
+/** Pass a sorted list to the callback: make as many rows at a time as together have at most
+ *  block_pairs pairs. */
 static kith_status stream_by_rows(struct stream *stream)
 {
     int64_t *offsets = NULL;

@@ -14,10 +14,11 @@
 struct kith__list_state {
     int64_t hits;           /**< pairs that this thread has counted */
     int64_t *counts;        /**< [a.n] hits of each particle, by the caller's index */
-    unsigned extras;        /**< KITH_DISTANCES, ...: arrays that are wanted beside i and j */
-    const kith_pairs *out;  /**< arrays to write */
+    unsigned extras;        /**< KITH_DISTANCES, ...: arrays to write beside i and j */
+    const kith_pairs *out;  /**< the list whose arrays are written */
     const int64_t *offsets; /**< [a.n + 1] first pair of each particle's row in the whole list */
-    int64_t base;  /**< pair of the whole list that is written to the start of the arrays */
+    int64_t base;  /**< number, in the whole list, of the pair at index 0 of the arrays: not 0
+                        where a part of the list is made at a time */
     int64_t block; /**< work block that is being processed */
 
     /** Write the collected hits to their destination and discard them: called when there are too
@@ -37,8 +38,8 @@ kith__work_fn KITH_EACH_ISA(count_pairs);
 /** Count the hits of each query particle of a work block: add them to `counts`. */
 kith__work_fn KITH_EACH_ISA(count_rows);
 
-/** Collect the hits of a work block in the sweep, calling `flush` when there are too many. The last
- *  hits are left in the sweep. */
+/** Collect the hits of a work block in the sweep, calling `flush` when there are too many. The hits
+ *  since the last flush stay in the sweep. */
 kith__work_fn KITH_EACH_ISA(collect_rows);
 
 /** Write the row of each query particle of a work block to `out`, at its offset. */

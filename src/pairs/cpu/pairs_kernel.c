@@ -19,8 +19,8 @@ void KITH_OF_ISA(count_pairs)(struct kith__sweep *sweep, int64_t block)
     process_work_block(sweep, block, NULL, count_operation, NULL);
 }
 
-/** Complete n collected hits that are stored as indices in the tile: store their images and slots,
- *  where wanted, and replace the indices by the caller's.
+/** Complete n collected hits that are stored as indices in the tile: store their shifts and slots,
+ *  where the list's extras need them, and replace the indices in the tile by the caller's indices.
  *  @param[in,out] hit  [n] index in the tile; afterwards index in the caller's order */
 KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict hit)
 {
@@ -41,8 +41,8 @@ KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict h
     }
 }
 
-/** Store the hits of query particle i behind those collected.
- *  @param upper  only candidates that rank after i are hits
+/** Store the hits of query particle i after those collected.
+ *  @param upper  only candidates of higher rank (kith__tile.rank) than i are hits
  *  @return the number of hits */
 KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_particle *i, bool upper)
 {
@@ -67,11 +67,11 @@ void KITH_OF_ISA(count_rows)(struct kith__sweep *sweep, int64_t block)
     process_work_block(sweep, block, NULL, count_rows_operation, NULL);
 }
 
-/* Lists with room for this many pairs or more are written with non-temporal stores, as they are
- * larger than the caches. */
+/* Lists of at least this capacity in pairs are written with non-temporal stores, as they are larger
+ * than the caches. */
 static const int64_t large_list = (int64_t)1 << 22;
 
-/* Hits that a thread collects before it writes them in the middle of a work block. */
+/* Most hits that a thread collects: beyond, it writes them before its work block is complete. */
 static const int64_t most_hits = (int64_t)1 << 20;
 
 static void collect_operation(struct kith__sweep *sweep, const struct query_particle *i)
@@ -96,7 +96,7 @@ void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
     process_work_block(sweep, block, NULL, collect_operation, NULL);
 }
 
-/** Is a hit of a row written as (j, i), so that the smaller index comes first? */
+/** Return true when a hit of a row is written as (j, i), so that the smaller index comes first. */
 static inline bool is_reversed(const struct kith__sweep *sweep, const struct kith__row *row,
                                int32_t hit)
 {
@@ -108,7 +108,9 @@ enum { KITH_SEPARATIONS = 64 }; /**< hits whose separations are computed at a ti
 #define KITH_PER_PRECISION "pairs/cpu/extras_real.h"
 #include "core/per_precision.h"
 
-/** Compute how many boxes wrapping subtracted from the coordinates of a particle. */
+/** Compute how many boxes wrapping subtracted from the coordinates of a particle.
+ *  @param id          index of the particle in the caller's order
+ *  @param[out] image  number of boxes along each axis */
 static __attribute__((noinline)) void image_of(const struct kith__question *q,
                                                const kith_points *points, int32_t id,
                                                int32_t image[3])
@@ -117,10 +119,10 @@ static __attribute__((noinline)) void image_of(const struct kith__question *q,
     (void)kith__load(q, points, id, r, image);
 }
 
-/** Write the images of collected hits [first, first + row->n) to the list, from pair p on. The
- *  sweep finds images of the wrapped positions, the list holds those of the caller's positions: the
- *  boxes that wrapping subtracted from j are subtracted, and those of i are added. Reversed pairs
- *  get the opposite sign. */
+/** Write the shifts of collected hits [first, first + row->n), those of one row, to the list, from
+ *  pair p on. The sweep finds shifts between the wrapped positions; the list holds shifts between
+ *  the caller's positions: the boxes that wrapping subtracted from j are subtracted, and those of i
+ *  are added. Reversed pairs get the opposite sign. */
 static void write_shifts(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -148,8 +150,8 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
     }
 }
 
-/** Write the extras, distances, vectors and images, of collected hits [first, first + row->n) to
- *  the list, from pair p on. */
+/** Write the extras (distances, vectors and shifts) of collected hits [first, first + row->n),
+ *  those of one row, to the list, from pair p on. */
 static void write_extras(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -165,7 +167,9 @@ static void write_extras(const struct kith__sweep *sweep, const struct kith__row
     }
 }
 
-/** Set i and j of n pairs of particle `id` and its hits. */
+/** Set i and j of n pairs of particle `id` and its hits.
+ *  @param id   index of the particle in the caller's order
+ *  @param hit  [n] indices of the hits in the caller's order */
 static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *restrict hit,
                    int64_t n, int32_t *restrict i, int32_t *restrict j)
 {
