@@ -49,7 +49,7 @@ static uint64_t hash_of(const struct position_key *position_key)
 }
 
 kith_status kith__distinct_find(kith_ctx *ctx, const struct kith__question *q,
-                                const void *velocities, const int32_t *index, int64_t n, int slot,
+                                const void *velocities, const int32_t *index, int64_t n, int buffer,
                                 struct kith__distinct *distinct)
 {
     const size_t int_bytes = (size_t)n * sizeof(int32_t);
@@ -59,11 +59,11 @@ kith_status kith__distinct_find(kith_ctx *ctx, const struct kith__question *q,
         table_size *= 2;
     }
     distinct->n = 0;
-    distinct->first = kith__work_need(&ctx->work, slot, int_bytes);
-    distinct->count = kith__work_need(&ctx->work, slot + 1, int_bytes);
-    distinct->xyz = kith__work_need(&ctx->work, slot + 2, (size_t)n * size);
-    distinct->of = kith__work_need(&ctx->work, slot + 3, int_bytes);
-    int32_t *table = kith__work_need(&ctx->work, slot + 4, table_size * sizeof *table);
+    distinct->first = kith__work_need(&ctx->work, buffer, int_bytes);
+    distinct->count = kith__work_need(&ctx->work, buffer + 1, int_bytes);
+    distinct->xyz = kith__work_need(&ctx->work, buffer + 2, (size_t)n * size);
+    distinct->of = kith__work_need(&ctx->work, buffer + 3, int_bytes);
+    int32_t *table = kith__work_need(&ctx->work, buffer + 4, table_size * sizeof *table);
     KITH_CHECK(ctx, distinct->first && distinct->count && distinct->xyz && distinct->of && table,
                KITH_NO_MEMORY, "out of memory to compare %lld particles", (long long)n);
     memset(table, 0xff, table_size * sizeof *table);

@@ -27,7 +27,8 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
                "options.min_links is %lld, expected 0 or more", (long long)fof->min_links);
     for (int64_t p = 0; p < n && fof->roles; p++) {
         KITH_CHECK(ctx, fof->roles[p] <= KITH_IGNORE, KITH_INVALID,
-                   "options.roles[%lld] is %d, expected KITH_LINK, KITH_ATTACH or KITH_IGNORE",
+                   "options.roles: the role of particle %lld (counted from 0) is %d, expected "
+                   "KITH_LINK, KITH_ATTACH or KITH_IGNORE",
                    (long long)p, fof->roles[p]);
     }
     const double speed = fof->velocity_length;
@@ -37,17 +38,18 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
                KITH_INVALID, "options.velocity_length is %g, expected a positive, finite velocity",
                speed);
     for (int64_t p = 0; p < 3 * n && fof->velocities; p++) {
-        KITH_CHECK(ctx, isfinite(kith__real_at(fof->velocities, p, precision)), KITH_NOT_FINITE,
-                   "options.velocities: that of particle %lld (counted from 0) is not finite",
-                   (long long)(p / 3));
+        KITH_CHECK(
+            ctx, isfinite(kith__real_at(fof->velocities, p, precision)), KITH_NOT_FINITE,
+            "options.velocities: the velocity of particle %lld (counted from 0) is not finite",
+            (long long)(p / 3));
     }
     return KITH_OK;
 }
 
 #ifndef NDEBUG
-/** Whether every label is 0 to groups->n, every group has at least min_members members, sizes do
- *  not increase, and their sum is at most the number of labelled particles: attached particles have
- *  a label, but are not members. Arrays in device memory are not read. */
+/** Return true when every label is 0 to groups->n, every group has at least min_members members,
+ *  sizes do not increase, and their sum is at most the number of labelled particles: attached
+ *  particles have a label, but are not members. Arrays in device memory are not read. */
 static bool are_valid(const kith_groups *groups, int64_t min_members)
 {
     int64_t labelled = 0, members = 0;

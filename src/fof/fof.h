@@ -21,8 +21,9 @@ struct kith__fof {
 
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__fof_backend {
-    /** Find groups. Roles and min_links are ignored. question->subcell is the width of subcells
-     *  whose particles are all friends (subcells.h). out->labels [a.n] is memory of the library.
+    /** Find groups. Roles and min_links are ignored: kith__fof_by_roles (groups.h) serves these.
+     *  question->subcell is the width of subcells whose particles are all friends (subcells.h).
+     *  Allocates the arrays of *out.
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__fof *fof, kith_groups *out);

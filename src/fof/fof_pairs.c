@@ -13,9 +13,9 @@
 /* Pairs in each block that the search passes to link_block. */
 enum { BLOCK_PAIRS = 1 << 18 };
 
-/** Slots of the context's scratch memory. */
-enum { PARENT = KITH_FOF_PAIRS_SLOT, MEMBERS, GROUPS, SLOTS_END };
-_Static_assert((int)SLOTS_END <= (int)KITH_FOF_PAIRS_END, "every purpose needs its own buffer");
+/** Numbers of buffers of the context's scratch memory. */
+enum { PARENT = KITH_FOF_PAIRS_BUFFER, MEMBERS, GROUPS, BUFFERS_END };
+_Static_assert((int)BUFFERS_END <= (int)KITH_FOF_PAIRS_END, "every purpose needs its own buffer");
 
 /** A group: a tree of at least fof->min_members particles. */
 struct group {
@@ -31,13 +31,15 @@ struct forest {
     int32_t *parent; /**< [n] parent of each particle in its tree; a root is its own parent */
     int64_t trees;   /**< number of trees */
     bool complete;   /**< early exit: the search was stopped because one tree holds all particles */
-    int32_t *members;    /**< [n] at a root: number of particles of the tree, or, once groups are
-                              listed, -1 - g at the root of group g; 0 elsewhere */
+    /** [n] at a root the number of particles of its tree, elsewhere 0; from list_groups on -1 - g
+     *  at the root of group g. */
+    int32_t *members;
     int64_t n_groups;    /**< number of groups */
     struct group *group; /**< [n_groups] the groups, in the order of their labels */
 };
 
-/** Root of a particle's tree. Path halving: points each visited particle at its grandparent. */
+/** Return the root of the tree of particle p. Path halving: points each visited particle at its
+ *  grandparent. */
 static int32_t root_of(int32_t *parent, int32_t p)
 {
     while (parent[p] != p) {
@@ -47,8 +49,8 @@ static int32_t root_of(int32_t *parent, int32_t p)
     return p;
 }
 
-/** kith_block_fn: unite the trees of each pair of friends. @return 1, which ends the search, once
- *  there is one tree. */
+/** kith_block_fn: unite the trees of each pair of friends of a block.
+ *  @return 1, which ends the search, once all particles are in one tree; else 0 */
 static int link_block(void *user, const kith_pairs *block, int64_t first)
 {
     struct forest *f = user;
@@ -71,7 +73,7 @@ static int link_block(void *user, const kith_pairs *block, int64_t first)
 static kith_status link_all(kith_ctx *ctx, struct forest *f)
 {
     struct kith__question question = *f->question;
-    question.subcell = 0;
+    question.subcell = 0; /* the pair search has cells of the linking length, not subcells */
     for (int64_t p = 0; p < question.a.n; p++) {
         f->parent[p] = (int32_t)p;
     }
@@ -82,6 +84,7 @@ static kith_status link_all(kith_ctx *ctx, struct forest *f)
     return status == KITH_CANCELLED && f->complete ? KITH_OK : status;
 }
 
+/** Compare two groups, for qsort: by falling size, then by smallest id, then by root. */
 static int by_size_then_id(const void *left, const void *right)
 {
     const struct group *a = left;
@@ -124,9 +127,9 @@ static kith_status list_groups(kith_ctx *ctx, struct forest *f)
         }
     }
     for (int64_t p = 0; p < n && ids; p++) {
-        const int32_t mark = f->members[f->parent[p]];
-        if (mark < 0 && ids[p] < group[-mark - 1].least_id) {
-            group[-mark - 1].least_id = ids[p];
+        const int32_t g = -1 - f->members[f->parent[p]]; /* number of its group; < 0: in none */
+        if (g >= 0 && ids[p] < group[g].least_id) {
+            group[g].least_id = ids[p];
         }
     }
     qsort(group, (size_t)f->n_groups, sizeof *group, by_size_then_id);
@@ -143,8 +146,8 @@ static kith_status write_groups(kith_ctx *ctx, struct forest *f, kith_groups *ou
         f->members[f->group[g].root] = (int32_t)(-g - 1);
     }
     for (int64_t p = 0; p < f->question->a.n; p++) {
-        const int32_t mark = f->members[f->parent[p]];
-        out->labels[p] = mark < 0 ? -mark : 0;
+        const int32_t g = -1 - f->members[f->parent[p]]; /* number of its group; < 0: in none */
+        out->labels[p] = g >= 0 ? g + 1 : 0;
     }
     return KITH_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "core/owned.h"
 
+/* Numbers of the arrays in kith__owned.array. */
 enum { LABELS, MEMBERS };
 
 kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out)

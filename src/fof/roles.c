@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends-of-friends with roles. The pair search counts the links of particles and finds the
- * nearest linking particle of each attached one: first among the particles that link, then between
- * those that are attached and those that link. Coincident particles are merged before each search
+ * Friends-of-friends with roles, called by fof.c. Four steps: list the particles that link and
+ * those that are attached; with min_links, count by a pair search the friends of each linking
+ * particle, and attach those that have too few; group the linking particles by the backend, without
+ * roles; give each attached particle the label of its nearest linking friend, found by a pair
+ * search between the two sets. Coincident particles are merged before each pair search
  * (distinct.h). O(n + pairs of distinct positions).
  */
 #include <string.h>
@@ -15,9 +17,9 @@
 /* Pairs in each block that the search passes to count_links and find_nearest. */
 enum { BLOCK_PAIRS = 1 << 18 };
 
-/** Slots of the context's scratch memory. */
+/** Numbers of buffers of the context's scratch memory. */
 enum {
-    LINK = KITH_FOF_ROLES_SLOT,
+    LINK = KITH_FOF_ROLES_BUFFER,
     ATTACH,
     MERGED,
     LINKS,
@@ -27,10 +29,11 @@ enum {
     IDS,
     VELOCITIES,
     LINK_DISTINCT,
-    ATTACH_DISTINCT = LINK_DISTINCT + KITH_DISTINCT_SLOTS,
-    SLOTS_END = ATTACH_DISTINCT + KITH_DISTINCT_SLOTS
+    ATTACH_DISTINCT = LINK_DISTINCT + KITH_DISTINCT_BUFFERS,
+    BUFFERS_END = ATTACH_DISTINCT + KITH_DISTINCT_BUFFERS
 };
-_Static_assert((int)SLOTS_END <= (int)KITH_FOF_PAIRS_SLOT, "every purpose needs its own buffer");
+_Static_assert((int)BUFFERS_END <= (int)KITH_FOF_PAIRS_BUFFER,
+               "every purpose needs its own buffer");
 
 /** The particles of one role. */
 struct selection {
@@ -45,17 +48,20 @@ struct role_search {
     const struct kith__fof *fof;    /**< options */
     struct selection link;          /**< particles that link others */
     struct selection attach;        /**< particles that are attached to the nearest friend */
-    int64_t *links;  /**< [link.distinct.n] friends that link, of one particle on each position */
-    double *nearest; /**< [attach.distinct.n] squared distance to the nearest friend that links
-                          [length^2] */
+    int64_t *links;  /**< [link.distinct.n] number of linking friends of a particle at each distinct
+                          position of `link` */
+    double *nearest; /**< [attach.distinct.n] squared distance from each distinct position of
+                          `attach` to the nearest friend that links [length^2] */
     /** [attach.distinct.n] caller's index of that friend; -1: none so far. */
     int32_t *nearest_friend;
 };
 
-/** Allocate scratch memory for n elements of `size` bytes. @param[out] out  the pointer to set */
-static kith_status need(kith_ctx *ctx, int slot, int64_t n, size_t size, void *out)
+/** Allocate scratch memory for n elements of `size` bytes.
+ *  @param buffer    number of the buffer
+ *  @param[out] out  address of the pointer to set, of any type */
+static kith_status need(kith_ctx *ctx, int buffer, int64_t n, size_t size, void *out)
 {
-    void *data = kith__work_need(&ctx->work, slot, (size_t)n * size);
+    void *data = kith__work_need(&ctx->work, buffer, (size_t)n * size);
     KITH_CHECK(ctx, data != NULL, KITH_NO_MEMORY, "out of memory for the roles of %lld particles",
                (long long)n);
     memcpy(out, &data, sizeof data);
@@ -92,9 +98,9 @@ static kith_status select_roles(kith_ctx *ctx, struct role_search *search)
 
 /** Find the distinct positions of a selection. */
 static kith_status find_distinct(kith_ctx *ctx, const struct role_search *search,
-                                 struct selection *s, int slot)
+                                 struct selection *s, int buffer)
 {
-    return kith__distinct_find(ctx, search->q, search->fof->velocities, s->index, s->n, slot,
+    return kith__distinct_find(ctx, search->q, search->fof->velocities, s->index, s->n, buffer,
                                &s->distinct);
 }
 
@@ -129,7 +135,8 @@ static kith_status demote(kith_ctx *ctx, struct role_search *search)
     return KITH_OK;
 }
 
-/** kith_block_fn: add the friends of each pair of positions to the number of links. */
+/** kith_block_fn: for each pair of distinct positions that are friends, add the particles at one to
+ *  the links of the other. */
 static int count_links(void *user, const kith_pairs *block, int64_t first)
 {
     const struct role_search *search = user;
@@ -143,7 +150,10 @@ static int count_links(void *user, const kith_pairs *block, int64_t first)
                                distinct->first[j], &r2)) {
             continue;
         }
-        if (i == j) { /* periodic images: each pair counts both ways, less a particle's own image */
+        /* i == j: a position and its image are friends. The half list holds one pair for an image
+         * and its opposite, hence 2; an image of a particle is no friend of the particle, hence
+         * - 1. */
+        if (i == j) {
             search->links[i] += 2 * ((int64_t)distinct->count[i] - 1);
         } else {
             search->links[i] += distinct->count[j];
@@ -153,7 +163,8 @@ static int count_links(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/** kith_block_fn: keep the nearest linking friend of each attached position, ties by index. */
+/** kith_block_fn: keep the nearest linking friend of each distinct position of `attach`; of equally
+ *  near ones that of the smallest index. */
 static int find_nearest(void *user, const kith_pairs *block, int64_t first)
 {
     const struct role_search *search = user;
@@ -173,8 +184,9 @@ static int find_nearest(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/** Pass all pairs of the positions a to fn, or, where b is another set, all pairs of a and b, with
- *  their vectors. */
+/** Pass pairs of distinct positions, with their vectors, to a callback.
+ *  @param a, b  equal: the pairs within the set, each once; else the pairs between the two sets
+ *  @param fn    the callback; its `user` is the search */
 static kith_status each_pair(kith_ctx *ctx, struct role_search *search,
                              const struct kith__distinct *a, const struct kith__distinct *b,
                              kith_block_fn fn)
@@ -221,7 +233,7 @@ static void scatter_labels(const struct selection *link, int64_t n, int32_t *lab
 /** Group the particles that link, by the backend. */
 static kith_status group(kith_ctx *ctx, const struct role_search *search, kith_groups *out)
 {
-    enum { COPY = 10 }; /* cost of one copy, in the units of kith__skip */
+    enum { COPY = 10 }; /* cost of one copy for kith__skip [about 1 ns] */
     const struct selection *link = &search->link;
     const size_t size = 3 * (size_t)search->q->precision;
     const char *from = search->fof->velocities;

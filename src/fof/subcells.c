@@ -6,8 +6,8 @@
 
 #include <assert.h>
 
-/** Longest diagonal of a parallelepiped with the shape of the box whose opposite faces are one unit
- *  of length apart. */
+/** Return the longest diagonal of a parallelepiped with the shape of the box whose opposite faces
+ *  are one unit of length apart. */
 static double longest_diagonal(const struct kith__question *q)
 {
     double longest = 0;
@@ -29,19 +29,24 @@ void kith__subcells_set_width(struct kith__question *q)
     q->subcell = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
 }
 
-/** Set the subcells within reach along axis k. @return the width of a subcell [length]. */
+/** Compute the width of a subcell along axis k, and the number of subcells within reach.
+ *  @param near        largest distance of a pair [length]
+ *  @param[out] reach  subcells within reach on each side
+ *  @return the width of a subcell [length] */
 static double reach_along(const struct kith__question *q, const struct kith__axis *axis, int k,
                           double near, double *reach)
 {
     const double width = q->height[k] / (axis->scale * axis->subcells);
     *reach = floor(near / width) + 1;
     if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
-        *reach = fmin(*reach, axis->subcells); /* only the nearest image of a particle counts */
+        *reach = fmin(*reach,
+                      axis->subcells); /* friends by a far image are friends by a near one */
     }
     return width;
 }
 
-/** Set row_reach: rows that are dy, dz away are shortened by the distance between the rows. */
+/** Set row_reach: along x, the reach into a row that is dy, dz subcells away is less than within
+ *  the own row, because of the distance between the two rows. */
 static void set_rows(const struct kith__question *q, const double width[3], double near,
                      struct kith__subcells *subcells)
 {
@@ -92,7 +97,7 @@ bool kith__subcells_init(const struct kith__question *q, const struct kith__axis
             subcells->cell_high[k][p] = (int8_t)((p + subcells->reach[k]) / axis[k].subcells);
         }
     }
-    assert(subcells->bits <= 12); /* three numbers below KITH_MOST_SUBCELLS */
+    assert(subcells->bits <= 12); /* three numbers below KITH_MOST_SUBCELLS, 4 bits each */
     set_rows(q, width, near, subcells);
     set_steps(axis, subcells);
     return true;

@@ -2,8 +2,9 @@
  *
  * Subcells: each cell of the grid is divided into subcells whose diagonal is at most the linking
  * length, so that all particles of one subcell are friends. The particles of one subcell are called
- * a clump; clumps are the nodes of the union-find forest. This header says which subcells, and
- * which cells, are within reach of a subcell. Shared by all backends.
+ * a clump; clumps are the nodes of the union-find forest. Subcells, or cells, are within reach of a
+ * subcell when they may hold particles within the linking length of a particle in it. Shared by all
+ * backends.
  */
 #ifndef KITH_SUBCELLS_H
 #define KITH_SUBCELLS_H
@@ -25,7 +26,7 @@ struct kith__subcell_row {
 /** Offset from a cell to one of its forward neighbours. */
 struct kith__step {
     int away[3];   /**< offset along each axis [cells] */
-    int64_t cells; /**< offset of the cell number */
+    int64_t cells; /**< difference of the numbers of the two cells, inside the box */
 };
 
 /** Geometry of subcells. */
@@ -39,7 +40,8 @@ struct kith__subcells {
     int8_t cell_low[3][KITH_MOST_SUBCELLS];
     /** [axis][p] offset of the last cell within reach of subcell p along an axis. */
     int8_t cell_high[3][KITH_MOST_SUBCELLS];
-    bool around; /**< no cell beyond the 26 neighbours is within reach; then step[] serves */
+    bool around; /**< all cells within reach are among the 26 neighbours; step[] then has half of
+                      these */
     struct kith__step step[KITH_STEPS]; /**< forward neighbours of a cell */
 };
 
@@ -47,9 +49,9 @@ struct kith__subcells {
 void kith__subcells_set_width(struct kith__question *question);
 
 /**
- * Find what is within reach of each subcell.
+ * Find the subcells and cells within reach of each subcell.
  * @param axis  the axes of the grid
- * @param near  particles further apart than this are no pair, however distances round [length]
+ * @param near  largest distance of a pair, rounding errors included [length]
  * @return false when more than KITH_MOST_REACH subcells on one side are within reach: the box is
  *         too skewed, or too thin for the linking length. *subcells is then undefined.
  */

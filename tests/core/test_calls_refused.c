@@ -144,7 +144,7 @@ static void check_flags(kith_ctx *ctx)
         {"options.things[0].kind", with_flock, KITH_POINT},
         {"options.measure", with_overlaps, KITH_DISTANCE},
         {"options.subtract_mean", with_overlaps, 1},
-        {"options.roles[1]", with_roles, KITH_IGNORE},
+        {"options.roles: the role of particle 1 (counted from 0)", with_roles, KITH_IGNORE},
     };
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++) {
         const struct flag *f = &flags[k];

@@ -101,7 +101,7 @@ static void test_fof(kith_ctx *ctx)
     o.velocity_length = 1;
     velocities[3 * 2 + 1] = (double)NAN;
     refused(ctx, kith_fof_find(ctx, &points, NULL, 0.2, &o, &out), KITH_NOT_FINITE,
-            "options.velocities: that of particle 2 (counted from 0) is not finite");
+            "options.velocities: the velocity of particle 2 (counted from 0) is not finite");
     kith_groups_free(&out);
 }
 

@@ -11,10 +11,11 @@
 #include "friends.h"
 #include "engine/cpu/run.h"
 
-/** Clumps per block, chosen so that the block's range of the table stays in cache. */
+/** Clumps of a block of the loops over clumps, so few that the block's range of the table of cells
+ *  stays in the cache. */
 enum { CLUMP_BLOCK = 1024 };
 
-/** List the forward neighbours within reach of each subcell, in friends->ahead. */
+/** Set friends->ahead: for each subcell a mask of the forward neighbours within its reach. */
 static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__subcells *subcells = &f->subcells;
@@ -43,16 +44,18 @@ static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-/** State of the loops that list clumps, over ranges of slots. */
+/** State of the loops that list clumps, over `pieces` ranges of slots. */
 struct clump_loop {
     const uint64_t *key; /**< [n] sorted keys of the particles */
     int64_t n;           /**< particles */
     int pieces;          /**< number of ranges */
-    int64_t *clumps; /**< [pieces] clumps that begin in each range, then how many begin before it */
+    int64_t *clumps; /**< [pieces + 1] number of clumps that begin in each range; after the prefix
+                          sum, the number that begin before it */
     uint32_t *first; /**< [clumps + 1] first slot of each clump */
 };
 
-/** First slot of a range, but at least 1: a slot that has a predecessor. */
+/** Return the first slot of a range that has a predecessor, with whose key its own is compared: the
+ *  first of the range, but at least slot 1. */
 static int64_t second_slot(const struct clump_loop *loop, int64_t piece)
 {
     const int64_t begin = kith__piece_begin(loop->n, loop->pieces, piece);
@@ -72,7 +75,8 @@ static void count_clumps(void *state, int64_t piece, int worker)
     loop->clumps[piece] = found;
 }
 
-/** Write the first slot of each clump that begins in a range. */
+/** Write the first slot of each clump that begins in a range. Clump 0 begins in slot 0, and is not
+ *  counted in `clumps`. */
 static void write_clumps(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -96,8 +100,7 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
                               .clumps = ctx->work.slot[KITH_GRID_BINS].data,
                               .first = first};
     kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_clumps, &loop);
-    KITH_TRY(
-        kith__proceed(ctx)); /* after cancellation counts are missing, and the sum is an index */
+    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
     loop.clumps[loop.pieces] = 0;
     f->n = kith__prefix_sum(loop.clumps, loop.pieces + 1) + 1;
     first[0] = 0;
@@ -107,13 +110,16 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
     return kith__proceed(ctx);
 }
 
-/** Find the dense cell whose first clump c has c / KITH_DENSE == entry; .n is 0 if there is
- *  none. */
+/** Find the dense cell whose first clump c has c / KITH_DENSE == entry. As dense cells have
+ *  KITH_DENSE clumps or more, there is at most one.
+ *  @param key    [particles] sorted keys
+ *  @param first  [clumps + 1] first slot of each clump
+ *  @return the dense cell; its n is 0 when there is none */
 static struct kith__dense_cell dense_cell_at(const struct kith__friends *f, const uint64_t *key,
                                              const uint32_t *first, int64_t entry)
 {
     const int bits = f->subcells.bits;
-    /* A dense cell that begins in [entry, entry + 1) * KITH_DENSE holds the last clump of it. */
+    /* a dense cell whose first clump is one of these KITH_DENSE clumps holds the last of them */
     const int64_t inside = (entry + 1) * KITH_DENSE - 1;
     struct kith__dense_cell out = {.n = 0};
     const uint64_t cell = key[first[inside]] >> bits;
@@ -136,7 +142,7 @@ static struct kith__dense_cell dense_cell_at(const struct kith__friends *f, cons
     return out;
 }
 
-/** State of the loops over entries of dense cells, and over clumps, which read the sorted keys. */
+/** State of the loops that read the sorted keys: over entries of dense cells, and over clumps. */
 struct key_loop {
     struct kith__friends *friends; /**< the search */
     const uint64_t *key;           /**< [particles] sorted keys */
@@ -182,10 +188,10 @@ static kith_status find_dense_cells(kith_ctx *ctx, const uint64_t *key, const ui
     return KITH_OK;
 }
 
-/** Set the subcells of clumps [begin, end), and their cells' entries of the table. No other block
- *  has clumps in these cells. @return the most particles of one clump. */
-static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
-                         int64_t begin, int64_t end)
+/** Set the subcells of clumps [begin, end), and the entries of their cells in the table. No other
+ *  block has clumps in these cells. @return the number of particles of the largest clump */
+static int64_t tabulate_clumps(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
+                               int64_t begin, int64_t end)
 {
     const int bits = f->subcells.bits;
     const uint64_t last_subcell = ((uint64_t)1 << bits) - 1;
@@ -198,9 +204,10 @@ static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith
     if (!f->start) {
         return largest;
     }
-    /* Each clump marks the entry after its cell's; a running maximum fills the entries between. */
+    /* start[cell + 1] is the end of the cell's clumps: its last clump + 1 is stored last. A running
+     * maximum then fills the entries of empty cells. */
     const int64_t from = begin == 0 ? 0 : (int64_t)(key[first[begin - 1]] >> bits) + 2;
-    const int64_t to = end == f->n ? f->grid->cells + KITH_START_MORE
+    const int64_t to = end == f->n ? f->grid->cells + KITH_START_PADDING
                                    : (int64_t)(key[first[end - 1]] >> bits) + 2;
     uint32_t *start = f->start;
     memset(start + from, 0, (size_t)(to - from) * sizeof *start);
@@ -215,7 +222,7 @@ static int64_t use_block(const uint64_t *key, const uint32_t *first, struct kith
     return largest;
 }
 
-/** First clump from c on that is the first clump of its cell. */
+/** Return the first clump from c on that is the first one of its cell; f->n when there is none. */
 static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struct kith__friends *f,
                          int64_t c)
 {
@@ -227,8 +234,9 @@ static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struc
     return c;
 }
 
-/** Read the keys of one block of clumps, whose ends are moved to bounds of cells. */
-static void use_keys_of(void *state, int64_t block, int worker)
+/** Set what is derived from the keys of one block of CLUMP_BLOCK clumps. Its ends are moved forward
+ *  to the next first clump of a cell. */
+static void tabulate_block(void *state, int64_t block, int worker)
 {
     (void)worker;
     struct key_loop *loop = state;
@@ -236,43 +244,50 @@ static void use_keys_of(void *state, int64_t block, int worker)
     const int64_t begin = next_cell(loop->key, loop->first, f, block * CLUMP_BLOCK);
     const int64_t end = next_cell(loop->key, loop->first, f, (block + 1) * CLUMP_BLOCK);
     if (begin < end) {
-        kith__atomic_max64(&loop->largest, use_block(loop->key, loop->first, f, begin, end));
+        kith__atomic_max64(&loop->largest, tabulate_clumps(loop->key, loop->first, f, begin, end));
     }
 }
 
+/** Return the number of blocks of `size` elements that n elements take. */
 static int64_t blocks_of(int64_t n, int64_t size)
 {
     return (n + size - 1) / size;
 }
 
-/** Set what later steps need of the keys: the subcell of each clump, and the table of each cell's
- *  first clump or, without a table, the key of each clump. */
-static void use_keys(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
-                     struct kith__friends *f)
+/** Set what later steps need of the keys: the subcell of each clump, the number of particles of the
+ *  largest clump, and the table of each cell's first clump or, without a table, the key of each
+ *  clump. */
+static void tabulate_all(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
+                         struct kith__friends *f)
 {
     struct key_loop loop = {.friends = f, .key = key, .first = first};
     kith__pool_run(ctx->pool, kith__threads_for(ctx, f->n), blocks_of(f->n, CLUMP_BLOCK),
-                   use_keys_of, &loop);
+                   tabulate_block, &loop);
     f->largest = loop.largest;
     for (int64_t c = 0; c < f->n && f->key; c++) {
         f->key[c] = key[first[c]];
     }
 }
 
-/** Allocate what is derived from the keys. The memory of the grid's elements is reused: with a
- *  table, for first slots and the forest, once keys are not needed; without, for the clumps' keys.
- *  The table, or first slots and the forest, share a buffer with the subcells. */
+/** Set the pointers of f->subcell, start, key, first and parent. Two buffers of the grid's sort are
+ *  reused, KITH_GRID_ELEMENTS and KITH_GRID_SPARE:
+ *
+ *      with a table      elements: first, parent    spare: start, subcell
+ *      without a table   elements: key              spare: first, parent, subcell
+ *
+ *  What is in KITH_GRID_ELEMENTS may only be written once the grid's keys are not needed any
+ *  more. */
 static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
     const size_t all = (size_t)f->grid->a.n;
-    const size_t table = ((size_t)f->grid->cells + KITH_START_MORE) * sizeof *f->start;
+    const size_t table = ((size_t)f->grid->cells + KITH_START_PADDING) * sizeof *f->start;
     const size_t trees = (2 * all + 1) * sizeof *f->first + KITH_ALIGN;
-    const size_t below = f->grid->table ? table : trees;
+    const size_t before = f->grid->table ? table : trees; /* bytes before the subcells */
     char *spare = kith__work_need(&ctx->work, KITH_GRID_SPARE,
-                                  below + (size_t)f->n * sizeof *f->subcell);
+                                  before + (size_t)f->n * sizeof *f->subcell);
     KITH_CHECK(ctx, spare, KITH_NO_MEMORY, "out of memory for %lld clumps", (long long)f->n);
-    f->subcell = (void *)(spare + below);
+    f->subcell = (void *)(spare + before);
     f->start = f->grid->table ? (void *)spare : NULL;
     f->key = f->grid->table ? NULL : elements;
     f->first = f->grid->table ? elements : (void *)spare;
@@ -280,7 +295,7 @@ static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-/** Make each node of [begin, end) a tree of its own. */
+/** Make each node of [begin, end) the root of a tree without other nodes. */
 static void make_trees(void *state, int64_t begin, int64_t end)
 {
     const struct kith__friends *f = state;
@@ -297,7 +312,7 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
     KITH_TRY(find_clumps(ctx, sorted, first, f));
     KITH_TRY(find_dense_cells(ctx, sorted->key, first, f));
     KITH_TRY(need_clumps(ctx, f));
-    use_keys(ctx, sorted->key, first, f);
+    tabulate_all(ctx, sorted->key, first, f);
     KITH_TRY(kith__proceed(ctx));
     memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
     kith__loop(ctx, f->by_clump ? f->n : sorted->n, make_trees, f);
@@ -327,10 +342,10 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
 
 /** State of the loop that copies velocities to the order of slots. */
 struct velocity_loop {
-    const int32_t *id; /**< [particles] the particle in each slot */
-    const char *from;  /**< velocities by the caller's index */
-    char *to;          /**< velocities by slot */
-    size_t size;       /**< of one velocity [bytes] */
+    const int32_t *id; /**< [particles] caller's index of the particle in each slot */
+    const char *from;  /**< [particles] velocities by the caller's index */
+    char *to;          /**< [particles] velocities by slot */
+    size_t size;       /**< size of one velocity [bytes] */
 };
 
 /** Copy the velocities of slots [begin, end). */
@@ -365,7 +380,8 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
 {
     struct kith__grid grid;
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    KITH_TRY(kith__grid_sort(ctx, q, out->labels, &grid)); /* labels are written last */
+    /* the memory of the labels, which are written last, first holds the grid's particle indices */
+    KITH_TRY(kith__grid_sort(ctx, q, out->labels, &grid));
     if (q->a.n == 0) {
         return kith__groups_number(ctx, 0, out);
     }

@@ -6,7 +6,12 @@
  * the particles of one subcell, a clump, are friends by construction. Clumps are the nodes of a
  * lock-free union-find forest; two clumps are united at the first pair of friends found. A cell of
  * many clumps is dense and has an index of its rows of subcells. With a velocity criterion
- * particles of one subcell need not be friends: then every particle is a node.
+ * particles of one subcell need not be friends: then every particle is a node. fof_cpu.c has the
+ * order of the steps.
+ *
+ * A slot is the position of a particle in the order of the grid (engine/cpu/grid.h). Clumps are
+ * numbered in this order. The forward neighbours of a cell are half of the 26 cells around it, so
+ * that each pair of cells is tested once.
  */
 #ifndef KITH_CPU_FRIENDS_H
 #define KITH_CPU_FRIENDS_H
@@ -22,10 +27,11 @@ enum {
     KITH_LINK_BLOCK = 256, /**< clumps in one unit of work of link_cells */
     KITH_DENSE_BLOCK = 16, /**< entries of friends->dense in one unit of work of link_dense_cells */
     KITH_ONE_TREE = UINT16_MAX, /**< value of kith__dense_cell.tree: all clumps are in one tree */
-    KITH_START_MORE = 17 /**< spare entries at the end of kith__friends.start, read by vectors */
+    KITH_START_PADDING = 17 /**< entries after the last cell's in kith__friends.start, which vectors
+                                 may read */
 };
 
-/** A dense cell: at least KITH_DENSE clumps. */
+/** A dense cell: a cell of at least KITH_DENSE clumps. */
 struct kith__dense_cell {
     uint32_t begin; /**< its first clump */
     uint16_t n;     /**< its number of clumps; 0: this entry is unused */
@@ -45,15 +51,16 @@ struct kith__friends {
     int64_t largest;   /**< particles of the largest clump */
     uint32_t *first;   /**< [n + 1] first slot of each clump, then the number of particles */
     uint16_t *subcell; /**< [n] subcell of each clump: the lower bits of its key */
-    uint32_t *start; /**< [cells + KITH_START_MORE] first clump of each cell, then n; NULL: there is
-                          no table, and keys are searched */
+    uint32_t *start; /**< [cells + KITH_START_PADDING] first clump of each cell, then n; NULL: there
+                          is no table, and `key` is searched */
     uint64_t *key; /**< [n] cell and subcell of each clump, ascending; NULL when there is a table */
     bool by_clump; /**< nodes of the forest are clumps; else particles */
     _Atomic int32_t *parent; /**< [nodes] parent of each node; a root is its own parent */
 
     struct kith__subcells subcells; /**< which subcells are within reach of one */
-    uint16_t *ahead; /**< [1 << bits] bit s is set when forward neighbour s is within reach of a
-                          subcell; NULL when cells beyond the 26 neighbours are within reach */
+    uint16_t *ahead; /**< [1 << subcells.bits] for each subcell a mask: bit s is set when forward
+                          neighbour s (subcells.step[s]) is within its reach; NULL when cells beyond
+                          the 26 neighbours are within reach */
 
     int64_t dense_entries; /**< entries of `dense`: n / KITH_DENSE */
     /** [dense_entries] the dense cell whose first clump is c has the entry c / KITH_DENSE. */
@@ -74,7 +81,8 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *friends, const str
 /** A periodic image of a cell. */
 struct kith__image {
     bool moved;       /**< some component of `shift` is not 0 */
-    int32_t shift[3]; /**< box lengths to add along each axis; undefined unless moved */
+    int32_t shift[3]; /**< shift S: number of rows a, b, c of the box to add; undefined unless
+                           moved */
 };
 
 /** A cell that holds clumps, at one of its images. */
@@ -86,8 +94,8 @@ struct kith__cell_image {
     int64_t cell;             /**< number of the cell; set by cells_next alone */
 };
 
-/** Root of a node: the smallest node of its tree. Path halving: points each visited node at its
- *  grandparent. */
+/** Return the root of a node's tree: the smallest node of the tree. Path halving: points each
+ *  visited node at its grandparent. */
 static inline int32_t kith__root(_Atomic int32_t *parent, int32_t node)
 {
     int32_t up = atomic_load_explicit(&parent[node], memory_order_relaxed);
@@ -113,7 +121,8 @@ static inline int32_t kith__flatten(_Atomic int32_t *parent, int32_t node)
     return root;
 }
 
-/** Unite two trees by pointing the larger root at the smaller one. Lock-free. @return the root. */
+/** Unite the trees of nodes a and b by pointing the larger root at the smaller one. Lock-free.
+ *  @return the root */
 static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
 {
     while (true) {
@@ -131,7 +140,7 @@ static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
     }
 }
 
-/** Slots of the context's scratch memory that the CPU backend uses. */
+/** Numbers of the buffers of the context's scratch memory that the CPU backend uses. */
 enum {
     KITH_FOF_AHEAD = KITH_WORK_OF(fof),
     KITH_FOF_DENSE,
@@ -142,18 +151,18 @@ enum {
     KITH_FOF_IDS,
     KITH_FOF_VELOCITIES
 };
-_Static_assert((int)KITH_FOF_VELOCITIES < (int)KITH_FOF_ROLES_SLOT,
+_Static_assert((int)KITH_FOF_VELOCITIES < (int)KITH_FOF_ROLES_BUFFER,
                "every purpose needs its own buffer");
 
 /* Operations of link_kernel.c. sweep->job is a struct kith__friends. */
 
-/** Unite the clumps of each dense cell that hold a pair of friends, for KITH_DENSE_BLOCK entries of
- *  friends->dense from block KITH_DENSE_BLOCK on. */
+/** For each dense cell, unite those of its clumps that hold a pair of friends. A block is
+ *  KITH_DENSE_BLOCK entries of friends->dense, from entry block * KITH_DENSE_BLOCK on. */
 kith__work_fn KITH_EACH_ISA(link_dense_cells);
 
 /** Unite all other clumps that hold a pair of friends, for the cells whose first clump is in block
- *  number `block` of KITH_LINK_BLOCK clumps. link_dense_cells must be done. Each pair of cells is
- *  tested from one of the two. */
+ *  number `block` of KITH_LINK_BLOCK clumps: each with later clumps of its own cell, unless that is
+ *  dense, and with clumps of forward neighbours. link_dense_cells must be done. */
 kith__work_fn KITH_EACH_ISA(link_cells);
 
 #endif

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linking: unites the trees of all pairs of friends. A dense cell is linked by flood fill, two well
- * filled cells by the particles of each near the other. Elsewhere, and where these buffers are too
- * small, each clump is tested with the later clumps within reach: in its own cell and in forward
- * neighbours; in a dense cell row by row of its index. Clumps in one tree are not tested. Compiled
- * once for each instruction set.
+ * Linking: unites the trees of all pairs of friends. Called by fof_cpu.c, link_all. Three ways:
+ *
+ * - a dense cell is linked by flood fill, from particle to particle;
+ * - two cells of many particles are linked by their borders, the particles of each that are near
+ *   the other;
+ * - elsewhere, and where the buffers of the first two are too small, each clump is tested with the
+ *   clumps within reach: later ones of its own cell, and those of forward neighbours; in a dense
+ *   cell row by row of its index. Clumps that are in one tree already are not tested.
+ *
+ * This file has what does not depend on the precision: finding cells, and masks of trees;
+ * link_real.h has the rest. Compiled once for each instruction set.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,20 +22,22 @@
 /* Particles that are tested together: the width of a bit mask of hits. */
 enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 
-/* AT_HOME: pseudo step to the cell itself. ALL_STEPS: mask of all forward neighbours. */
-enum { AT_HOME = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
+/* Steps are the numbers of forward neighbours, 0 to KITH_STEPS - 1. OWN_CELL: the number after
+ * them, for the cell itself. ALL_STEPS: mask of all forward neighbours. */
+enum { OWN_CELL = KITH_STEPS, ALL_STEPS = (1 << KITH_STEPS) - 1 };
 
 /* CAPACITY: largest number of particles in a flood fill or border. SOURCES: particles of the
    queue that one pass of a flood fill expands. */
 enum { CAPACITY = 1024, SOURCES = 8 };
 
-/* A cell of so many particles is linked with its neighbours by borders, if it is not dense. */
-enum { TOGETHER = 24 };
+/* A cell that is not dense is linked with its neighbours by borders if it has so many particles. */
+enum { BORDER_PARTICLES = 24 };
 
 /* Two clumps of more pairs of particles than this are not tested pair by pair. */
 enum { MANY_PAIRS = 512 };
 
-/** Index of a dense cell; NULL: it is not dense. */
+/** Return the index of the cell of clumps [begin, end), one entry for each row of subcells; NULL:
+ *  it is not dense. */
 KITH_INLINE const struct kith__subcell_row *index_of(const struct kith__friends *f, int64_t begin,
                                                      int64_t end)
 {
@@ -38,20 +46,22 @@ KITH_INLINE const struct kith__subcell_row *index_of(const struct kith__friends 
                : f->index + (int64_t)f->dense[begin / KITH_DENSE].index * f->subcells.rows;
 }
 
-/** The larger of a and b. */
+/** Return the larger of a and b. */
 static inline int at_least(int a, int b)
 {
     return a > b ? a : b;
 }
 
-/** The smaller of a and b. */
+/** Return the smaller of a and b. */
 static inline int at_most(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/** Find the clumps of a cell. @param near  a clump nearby, where the search begins without a table
- *  @return false when the cell is empty. */
+/** Find the clumps of a cell: set out->begin and end.
+ *  @param cell  number of the cell
+ *  @param near  a clump from which a search of the keys begins where there is no table
+ *  @return false when the cell is empty */
 KITH_INLINE bool find_cell(const struct kith__friends *f, int64_t cell, int64_t near,
                            struct kith__cell_image *out)
 {
@@ -67,8 +77,10 @@ KITH_INLINE bool find_cell(const struct kith__friends *f, int64_t cell, int64_t 
     return out->begin < out->end;
 }
 
-/** Find the cell that is `away` from home, and its image. @return false when there is none, or it
- *  is empty. */
+/** Find the cell at an offset from another one, and its image.
+ *  @param home  the other cell, with coordinates (cells_locate)
+ *  @param away  offset along each axis [cells]
+ *  @return false when there is none, or it is empty */
 static bool find_cell_away(const struct kith__friends *f, const struct kith__cell_image *home,
                            const int away[3], struct kith__cell_image *out)
 {
@@ -92,7 +104,9 @@ static bool find_cell_away(const struct kith__friends *f, const struct kith__cel
     return find_cell(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
 }
 
-/** Find forward neighbour number `step`. @return false when there is none, or it is empty. */
+/** Find forward neighbour number `step` of a cell, and its image.
+ *  @param home  the cell, with coordinates (cells_locate)
+ *  @return false when there is none, or it is empty */
 KITH_INLINE bool find_forward(const struct kith__friends *f, const struct kith__cell_image *home,
                               int step, struct kith__cell_image *out)
 {
@@ -103,7 +117,9 @@ KITH_INLINE bool find_forward(const struct kith__friends *f, const struct kith__
     return find_cell(f, home->cell + f->subcells.step[step].cells, home->begin, out);
 }
 
-/** Bit k is set when parent[k] is not root, for n of at most 16 nodes. */
+/** Return a mask of the nodes whose parent is not `root`: bit k is set when parent[k] != root, for
+ *  the first n nodes, at most 16. A node whose parent is the root is in its tree; others may be, or
+ *  be in another tree. */
 KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t root)
 {
     unsigned mask = 0;
@@ -114,19 +130,21 @@ KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t 
 #else
     /* Aligned words are read whole; an outdated one only costs another test. */
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
-    const int32_t *plain = (const int32_t *)(uintptr_t)parent;
+    const int32_t *nodes = (const int32_t *)(uintptr_t)parent;
     int l = 0;
     do {
-        mask |= vi_ne(vi_load(plain + l), vi_set(root)) << l;
+        mask |= vi_ne(vi_load(nodes + l), vi_set(root)) << l;
         l += W;
     } while (l < n);
 #endif
     return mask & ((1u << n) - 1);
 }
 
-/** Unite the tree of `node` with those of clumps [begin, end) that have a hit.
+/** Unite the tree of a clump with those of clumps [begin, end) that hold one of its friends.
+ *  @param node  the clump, or another node of its tree
+ *  @param j     slot of the first of up to LANES particles
  *  @param hits  bit k is set when the particle in slot j + k is a friend
- *  @return the root. */
+ *  @return the root */
 static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, int64_t end,
                           int64_t j, unsigned hits)
 {
@@ -149,8 +167,9 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
 }
 
 /** Point each clump of a cell at its root, and find the most frequent root by a majority vote
- *  (Boyer and Moore 1981). @param[out] outside  clumps with another root
- *  @return the root; any root where none has a majority. */
+ *  (Boyer and Moore 1981).
+ *  @param[out] outside  number of clumps with another root
+ *  @return the root; the root of some clump where none has a majority */
 static int32_t majority_root(struct kith__friends *f, const struct kith__cell_image *home,
                              int64_t *outside)
 {
@@ -168,7 +187,7 @@ static int32_t majority_root(struct kith__friends *f, const struct kith__cell_im
     return common;
 }
 
-/** Whether the clumps of a cell are known to be all in one tree. */
+/** Return true when the clumps of a cell are known to be all in one tree. */
 KITH_INLINE bool is_one_tree(const struct kith__friends *f, const struct kith__cell_image *target)
 {
     const int64_t n = target->end - target->begin;
@@ -176,7 +195,7 @@ KITH_INLINE bool is_one_tree(const struct kith__friends *f, const struct kith__c
            (n >= KITH_DENSE && f->dense[target->begin / KITH_DENSE].tree == KITH_ONE_TREE);
 }
 
-/** Write the index of a dense cell. @return the index. */
+/** Write the index of a dense cell: the clumps in each row of subcells. @return the index */
 static const struct kith__subcell_row *make_index(struct kith__friends *f,
                                                   const struct kith__cell_image *home)
 {
@@ -193,8 +212,9 @@ static const struct kith__subcell_row *make_index(struct kith__friends *f,
     return rows;
 }
 
-/** Mask of the forward neighbours that hold clumps, of a cell inside the box; without a table, all
- *  forward neighbours. */
+/** Return a mask of the forward neighbours that hold clumps; without a table, a mask of all forward
+ *  neighbours.
+ *  @param cell  number of a cell whose 26 neighbours are all in the box */
 KITH_INLINE unsigned forward_with_clumps(const struct kith__friends *f, int64_t cell)
 {
     if (!f->start) {
@@ -211,8 +231,8 @@ KITH_INLINE unsigned forward_with_clumps(const struct kith__friends *f, int64_t 
 
 /* ----------------------------------------------------------------------- cells that hold clumps */
 
-/* Iteration along the table of cells, or, where there is no table, along the ascending keys of the
- * clumps. */
+/* link_block (link_real.h) visits the cells whose first clump is in its block: along the table of
+ * cells, or, where there is no table, along the ascending keys of the clumps. */
 
 /** Iterator over the cells whose first clump lies in one block of clumps. */
 struct cell_iterator {
@@ -226,14 +246,15 @@ struct cell_iterator {
     int64_t row_at[3]; /**< y and z coordinates of that row, at [1] and [2]; -1: none so far */
 };
 
-/** Bit k is set when cell + k holds clumps; W cells. */
+/** Return a mask of W cells: bit k is set when cell + k holds clumps. */
 static inline uint16_t cells_filled(const struct kith__friends *f, int64_t cell)
 {
     const int32_t *start = (const int32_t *)f->start + cell;
     return (uint16_t)vi_ne(vi_load(start), vi_load(start + 1));
 }
 
-/** Start at the first cell whose first clump is in a block. Binary search, O(log cells). */
+/** Return an iterator at the first cell whose first clump is in a block of KITH_LINK_BLOCK clumps.
+ *  Binary search, O(log cells). */
 static inline struct cell_iterator cells_begin(const struct kith__friends *f, int64_t block)
 {
     const int64_t begin = block * KITH_LINK_BLOCK;
@@ -258,8 +279,8 @@ static inline struct cell_iterator cells_begin(const struct kith__friends *f, in
     return w;
 }
 
-/** Advance to the next cell that holds clumps; sets *home but for at and inside.
- *  @return false at the end of the block. */
+/** Advance to the next cell that holds clumps; sets *home except its members `at` and `inside`.
+ *  @return false at the end of the block */
 static inline bool cells_next(const struct kith__friends *f, struct cell_iterator *w,
                               struct kith__cell_image *home)
 {
@@ -291,7 +312,7 @@ static inline bool cells_next(const struct kith__friends *f, struct cell_iterato
     return true;
 }
 
-/** Set the coordinates of the cell that cells_next returned last. */
+/** Set the members `at` and `inside` of the cell that cells_next returned last. */
 static inline void cells_locate(const struct kith__friends *f, struct cell_iterator *w,
                                 struct kith__cell_image *home)
 {
@@ -313,21 +334,21 @@ static inline void cells_locate(const struct kith__friends *f, struct cell_itera
 
 /* ----------------------------------------------------------------------------------- work items */
 
-/** A work item: a clump, and the cells that it is to be tested with. */
+/** A work item of link_block: a clump, and the cells whose clumps it is tested with. */
 struct work_item {
     int32_t clump;  /**< the clump */
-    unsigned steps; /**< mask of forward neighbours and AT_HOME */
+    unsigned steps; /**< mask of these cells: forward neighbours, and OWN_CELL */
     int64_t cell;   /**< number of the clump's cell */
 };
 
-/** A clump in the largest tree of a dense cell; of another cell, its first clump. */
+/** Return a clump in the largest tree of a dense cell; of another cell, its first clump. */
 KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__cell_image *target)
 {
-    const bool some = target->end - target->begin < KITH_DENSE || is_one_tree(f, target);
-    return (int32_t)target->begin + (some ? 0 : f->dense[target->begin / KITH_DENSE].tree);
+    const bool any = target->end - target->begin < KITH_DENSE || is_one_tree(f, target);
+    return (int32_t)target->begin + (any ? 0 : f->dense[target->begin / KITH_DENSE].tree);
 }
 
-/** Whether n > 0 roots differ. */
+/** Return true when not all of n > 0 roots are equal. */
 KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
 {
     unsigned other = 0;

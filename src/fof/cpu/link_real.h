@@ -12,7 +12,11 @@ struct KITH_REAL(bbox) {
     real lo[3], hi[3]; /**< lower and upper corner [length] */
 };
 
-/** Bit k is set when particle k of n, up to LANES, is within the cutoff of `at`; no images. */
+/** Return a mask of the particles within the linking length of a point, without periodic images:
+ *  bit k is set for particle k of the first n, at most LANES.
+ *  @param x, y, z   [n, padded to whole vectors] coordinates [length]
+ *  @param at        the point [length]
+ *  @param cutoff2   squared linking length [length^2] */
 KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const real *z,
                                            const real at[3], real cutoff2, int64_t n)
 {
@@ -26,7 +30,7 @@ KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const r
     return n < LANES ? hits & ((1u << n) - 1) : hits;
 }
 
-/** Bounding box of n > 0 particles. */
+/** Return the bounding box of n > 0 particles. @param x, y, z  [n] coordinates [length] */
 static struct KITH_REAL(bbox)
     KITH_REAL(bbox_around)(const real *x, const real *y, const real *z, int64_t n)
 {
@@ -56,7 +60,7 @@ static struct KITH_REAL(bbox)
     return e;
 }
 
-/** Squared distance of two bounding boxes; 0 when they overlap [length^2]. */
+/** Return the squared distance of two bounding boxes; 0 when they overlap [length^2]. */
 KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(bbox) *a, const struct KITH_REAL(bbox) *b)
 {
     real sum = 0;
@@ -71,7 +75,7 @@ KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(bbox) *a, const struct K
 
 /* ----------------------------------------------------------------------------------- traversals */
 
-/** Traversal of the cells near one clump. */
+/** One clump, which is tested with the clumps near it. */
 struct KITH_REAL(traversal) {
     struct kith__friends *f;   /**< the search */
     struct kith__sweep *sweep; /**< state of the thread */
@@ -80,11 +84,11 @@ struct KITH_REAL(traversal) {
     int32_t root;              /**< root of the clump's tree when it was last read; -1: unused */
     int subcell[3];            /**< coordinates of the clump's subcell in its cell */
     real cutoff2;              /**< squared linking length [length^2] */
-    real near2; /**< squared distance from which on no pair is a pair, however it rounds
-                     [length^2] */
+    real near2; /**< squared largest distance of a pair, rounding errors included [length^2] */
 };
 
-/** Squared distance of the particle in slot i and an image of the one in slot j [length^2]. */
+/** Return the squared distance of the particle in slot i and an image of the one in slot j, by the
+ *  definition of a pair (engine/pair.h) [length^2]. */
 KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(traversal) *t, int64_t i, int64_t j,
                                   const struct kith__image *image)
 {
@@ -98,9 +102,9 @@ KITH_INLINE real KITH_REAL(apart)(const struct KITH_REAL(traversal) *t, int64_t 
 
 /* --------------------------------------------------------------------------------- large clumps */
 
-/* Whether two large clumps contain a pair of friends: divide and conquer. The larger set of
- * particles is halved in space until the bounding boxes are further apart than the cutoff, or until
- * the two sets have at most MANY_PAIRS pairs, which are all tested. */
+/* Testing two large clumps for a pair of friends, by divide and conquer. The larger set of
+ * particles is halved in space until the bounding boxes are further apart than the linking length,
+ * or until the two sets have at most MANY_PAIRS pairs, which are all tested. */
 
 /** A set of particles and its bounding box. */
 struct KITH_REAL(particle_set) {
@@ -157,8 +161,10 @@ static void KITH_REAL(halve)(const struct KITH_REAL(traversal) *t,
     KITH_REAL(set_bounds)(t, upper);
 }
 
-/** Whether some particle of a is within the cutoff of one of b, which is shifted by `moved`
- *  [length]. */
+/** Return true when some particle of a is within the linking length of an image of one of b.
+ *  Recursive: halves the larger set.
+ *  @param image  the image of b
+ *  @param moved  vector from b to its image [length] */
 static bool KITH_REAL(sets_touch)(const struct KITH_REAL(traversal) *t,
                                   struct KITH_REAL(particle_set) a,
                                   struct KITH_REAL(particle_set) b, const struct kith__image *image,
@@ -184,15 +190,16 @@ static bool KITH_REAL(sets_touch)(const struct KITH_REAL(traversal) *t,
         }
         return false;
     }
-    const bool first = a.n > b.n;
+    const bool halve_a = a.n > b.n;
     struct KITH_REAL(particle_set) upper;
-    KITH_REAL(halve)(t, first ? &a : &b, &upper);
+    KITH_REAL(halve)(t, halve_a ? &a : &b, &upper);
     return KITH_REAL(sets_touch)(t, a, b, image, moved) ||
            (upper.n > 0 &&
-            KITH_REAL(sets_touch)(t, first ? upper : a, first ? b : upper, image, moved));
+            KITH_REAL(sets_touch)(t, halve_a ? upper : a, halve_a ? b : upper, image, moved));
 }
 
-/** Whether some particle of the clump is a friend of one of slots [begin, end): for many pairs. */
+/** Return true when some particle of the clump is a friend of one of slots [begin, end): for more
+ *  than MANY_PAIRS pairs. */
 static bool KITH_REAL(touches_many)(const struct KITH_REAL(traversal) *t, int64_t begin,
                                     int64_t end, const struct kith__image *image)
 {
@@ -228,7 +235,8 @@ static bool KITH_REAL(touches_many)(const struct KITH_REAL(traversal) *t, int64_
 
 /* -------------------------------------------------------------------------- clumps near a clump */
 
-/** Whether some particle of the clump is a friend of one of slots [begin, end). */
+/** Return true when some particle of the clump is a friend of an image of one of slots [begin,
+ *  end). */
 static bool KITH_REAL(touches)(const struct KITH_REAL(traversal) *t, int64_t begin, int64_t end,
                                const struct kith__image *image)
 {
@@ -245,7 +253,8 @@ static bool KITH_REAL(touches)(const struct KITH_REAL(traversal) *t, int64_t beg
     return false;
 }
 
-/** Unite the clump with clump b if they hold a pair of friends. */
+/** Unite the clump with clump b if the two hold a pair of friends.
+ *  @param image  the image of clump b */
 static void KITH_REAL(link_clump)(struct KITH_REAL(traversal) *t, int64_t b,
                                   const struct kith__image *image)
 {
@@ -258,8 +267,8 @@ static void KITH_REAL(link_clump)(struct KITH_REAL(traversal) *t, int64_t b,
     }
 }
 
-/** Test every particle of the clump with every one of slots [begin, end), and unite friends: where
- *  nodes are particles. */
+/** Where nodes are particles: test every particle of the clump with the image of every one of slots
+ *  [begin, end), and unite friends. */
 static void KITH_REAL(link_particles)(struct KITH_REAL(traversal) *t, int64_t begin, int64_t end,
                                       const struct kith__image *image)
 {
@@ -279,8 +288,8 @@ static void KITH_REAL(link_particles)(struct KITH_REAL(traversal) *t, int64_t be
     }
 }
 
-/** Test the clump with the n clumps from `begin` on, at most KITH_MOST_SUBCELLS. Skips those that
- *  were in the clump's tree when last read. */
+/** Test the clump with the n clumps from `begin` on, at most KITH_MOST_SUBCELLS, and unite those
+ *  that hold a friend. Skips clumps whose parent is the root of its tree. */
 KITH_INLINE void KITH_REAL(link_row)(struct KITH_REAL(traversal) *t, int64_t begin, int n,
                                      const struct kith__image *image)
 {
@@ -296,12 +305,16 @@ KITH_INLINE void KITH_REAL(link_row)(struct KITH_REAL(traversal) *t, int64_t beg
     }
 }
 
-/** Test the clump with the clumps of a dense cell within `reach` subcells.
- *  @param subcell  coordinates of the clump's subcell, counted from the first of the dense cell
- *  @param own   it is the clump's own cell: only later clumps are tested */
+/** Test the clump with the clumps of a dense cell within `reach` subcells, row by row of the cell's
+ *  index, and unite those that hold a friend.
+ *  @param subcell  coordinates of the clump's subcell, counted from the first subcell of the dense
+ *                    cell: below 0, or too large, when the clump is in another cell
+ *  @param index      index of the dense cell
+ *  @param same_cell  the dense cell is the clump's own: only later clumps are tested
+ *  @param reach      subcells on each side, along each axis */
 static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subcell[3],
                                   const struct kith__cell_image *target,
-                                  const struct kith__subcell_row *index, bool own,
+                                  const struct kith__subcell_row *index, bool same_cell,
                                   const int reach[3])
 {
     const struct kith__friends *f = t->f;
@@ -309,27 +322,29 @@ static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subc
     const int nz = f->grid->axis[2].subcells;
     const int z_end = at_most(subcell[2] + reach[2], nz - 1);
     const int y_end = at_most(subcell[1] + reach[1], ny - 1);
+    /* [dx] masks of the subcells of a row: those more than dx before along x, those within dx */
     unsigned below[KITH_MOST_REACH + 1];
-    unsigned span[KITH_MOST_REACH + 1]; /* [dx] mask of the subcells within dx along x; `below` has
-                                           those before them */
+    unsigned span[KITH_MOST_REACH + 1];
     for (int dx = 0; dx <= reach[0]; dx++) {
         const int high = at_most(subcell[0] + dx, KITH_MOST_SUBCELLS - 1);
         below[dx] = (1u << at_most(at_least(subcell[0] - dx, 0), KITH_MOST_SUBCELLS)) - 1;
         span[dx] = high < 0 ? 0 : ((2u << high) - 1) & ~below[dx];
     }
-    for (int z = own ? subcell[2] : at_least(subcell[2] - reach[2], 0); z <= z_end; z++) {
-        const int8_t *along =
+    for (int z = same_cell ? subcell[2] : at_least(subcell[2] - reach[2], 0); z <= z_end; z++) {
+        const int8_t *row_reach =
             f->subcells.row_reach[z > subcell[2] ? z - subcell[2] : subcell[2] - z];
-        const bool level = own && z == subcell[2];
-        for (int y = level ? subcell[1] : at_least(subcell[1] - reach[1], 0); y <= y_end; y++) {
-            const int dx = at_most(along[y > subcell[1] ? y - subcell[1] : subcell[1] - y],
+        const bool same_layer = same_cell && z == subcell[2];
+        for (int y = same_layer ? subcell[1] : at_least(subcell[1] - reach[1], 0); y <= y_end;
+             y++) {
+            const int dx = at_most(row_reach[y > subcell[1] ? y - subcell[1] : subcell[1] - y],
                                    reach[0]);
             if (dx < 0) {
                 continue;
             }
             const struct kith__subcell_row row = index[z * ny + y];
-            /* in the clump's own row only what follows it */
-            const unsigned before = level && y == subcell[1] ? (2u << subcell[0]) - 1 : below[dx];
+            /* in the clump's own row only the subcells after its own */
+            const unsigned before = same_layer && y == subcell[1] ? (2u << subcell[0]) - 1
+                                                                  : below[dx];
             KITH_REAL(link_row)(t,
                                 target->begin + row.first + __builtin_popcount(row.mask & before),
                                 __builtin_popcount(row.mask & span[dx] & ~before), &target->image);
@@ -337,8 +352,9 @@ static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subc
     }
 }
 
-/** Unite the clump with those of clumps [begin, end), at no image, that hold a friend. Their
- *  particles are in slots [first, last). */
+/** Unite the clump with those of clumps [begin, end), not at an image, that hold a friend. Tests
+ *  LANES particles at a time.
+ *  @param first, last  slots of the particles of these clumps */
 KITH_INLINE void KITH_REAL(link_by_lanes)(struct KITH_REAL(traversal) *t, int64_t begin,
                                           int64_t end, int64_t first, int64_t last)
 {
@@ -354,7 +370,8 @@ KITH_INLINE void KITH_REAL(link_by_lanes)(struct KITH_REAL(traversal) *t, int64_
     }
 }
 
-/** Unite the clump with those of clumps [begin, end) of one cell that hold a friend. */
+/** Unite the clump with those of clumps [begin, end) of one cell that hold a friend.
+ *  @param image  image of the cell */
 KITH_INLINE void KITH_REAL(link_range)(struct KITH_REAL(traversal) *t, int64_t begin, int64_t end,
                                        const struct kith__image *image)
 {
@@ -370,7 +387,9 @@ KITH_INLINE void KITH_REAL(link_range)(struct KITH_REAL(traversal) *t, int64_t b
     KITH_REAL(link_by_lanes)(t, begin, end, first, last);
 }
 
-/** Test the clump with the clumps of the cell that is `away` from its own. */
+/** Unite the clump with those clumps of another cell, or of its own, that hold a friend.
+ *  @param away    offset from its own cell [cells]
+ *  @param target  the cell */
 KITH_INLINE void KITH_REAL(link_cell)(struct KITH_REAL(traversal) *t, const int away[3],
                                       const struct kith__cell_image *target)
 {
@@ -387,7 +406,8 @@ KITH_INLINE void KITH_REAL(link_cell)(struct KITH_REAL(traversal) *t, const int 
     }
 }
 
-/** Test the clump with all forward cells within reach, where there are more than the 26 around. */
+/** Unite the clump with those clumps of all forward cells within reach that hold a friend: for a
+ *  reach beyond the 26 neighbours. @param home  the clump's cell */
 static void KITH_REAL(link_forward)(struct KITH_REAL(traversal) *t,
                                     const struct kith__cell_image *home)
 {
@@ -421,7 +441,7 @@ static void KITH_REAL(set_clump)(struct KITH_REAL(traversal) *t, int64_t clump)
     kith__subcell_of(f->grid->axis, f->subcell[clump], t->subcell);
 }
 
-/** Initialise a traversal, of no clump yet. */
+/** Return a traversal whose clump is not set yet. */
 static struct KITH_REAL(traversal)
     KITH_REAL(new_traversal)(struct kith__friends *f, struct kith__sweep *sweep)
 {
@@ -437,7 +457,7 @@ static struct KITH_REAL(traversal)
                                          .near2 = near * near};
 }
 
-/** Link the particles of a dense cell with each other, where nodes are particles. */
+/** Where nodes are particles: unite all friends within a dense cell. */
 static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith__sweep *sweep,
                                             const struct kith__cell_image *home)
 {
@@ -453,8 +473,9 @@ static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith
 /* ---------------------------------------------------------------------------------- dense cells */
 
 /* Linking the clumps of one cell by flood fill: from a particle to all within the linking length of
- * it, then to all within the linking length of those, and so on. Particles that are reached leave
- * the list of candidates, so a cell whose particles are all in one tree takes few passes. */
+ * it, then to all within the linking length of those, and so on. Particles that are reached are
+ * removed from the list of candidates, so a cell whose particles are all in one tree takes few
+ * passes. */
 
 /** The particles of a cell: candidates that are not reached yet, and a queue of those reached. */
 struct KITH_REAL(flood_state) {
@@ -463,11 +484,13 @@ struct KITH_REAL(flood_state) {
     /** [left] coordinates [length]. */
     real x[CAPACITY + LANES], y[CAPACITY + LANES], z[CAPACITY + LANES];
     int32_t slot[CAPACITY + LANES]; /**< [left] slot of each, less the first slot of the cell */
-    /** [reached] slots, less the first, in the order of reaching. */
+    /** [reached] slots, less the first slot of the cell; those reached first come first. */
     int32_t queue[CAPACITY + LANES];
 };
 
-/** Move the candidates within the cutoff of one of SOURCES points to the queue. */
+/** Move the candidates within the linking length of one of SOURCES points to the queue.
+ *  @param at       coordinates of the points [length]
+ *  @param cutoff2  squared linking length [length^2] */
 KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(flood_state) *state, real at[3][SOURCES],
                                   real cutoff2)
 {
@@ -501,15 +524,17 @@ KITH_INLINE void KITH_REAL(reach)(struct KITH_REAL(flood_state) *state, real at[
     state->left = kept;
 }
 
-/** Append to the queue all particles of the tree of the first candidate. Of the queue the last
- *  particles are taken first: they are the farthest from the start, so that candidates are reached
- *  in fewest passes. */
+/** Append to the queue all particles of the tree of the first candidate. The particles at the end
+ *  of the queue are expanded first: they are the farthest from the start, so that candidates are
+ *  reached in fewest passes.
+ *  @param axis  [3] coordinates of the cell's particles [length] */
 static void KITH_REAL(reach_tree)(struct KITH_REAL(flood_state) *state, const real *const axis[3],
                                   real cutoff2)
 {
     int64_t next = state->reached;
     int64_t end = next + 1;
-    state->queue[next] = state->slot[0]; /* which is within the cutoff of itself */
+    state->queue[next] = state->slot[0]; /* the first pass reaches it: its distance from itself is
+                                            0 */
     do {
         int32_t *queue = state->queue + next;
         real at[3][SOURCES];
@@ -531,9 +556,9 @@ static void KITH_REAL(reach_tree)(struct KITH_REAL(flood_state) *state, const re
     } while (next < end && state->left > 0);
 }
 
-/** Link the clumps of a cell that holds at most CAPACITY particles. @return the first clump of
- *  its largest tree, counted from its first clump; KITH_ONE_TREE: all its clumps are in one
- *  tree. */
+/** Link the clumps of a cell of at most CAPACITY particles by flood fill.
+ *  @return the first clump of the cell's largest tree, counted from the cell's first clump;
+ *          KITH_ONE_TREE: all its clumps are in one tree */
 static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__cell_image *home,
                                  real cutoff2)
 {
@@ -551,9 +576,8 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__cel
     for (int32_t p = 0; p < n; p++) {
         state.slot[p] = p;
     }
-    /* tree: first particle of the tree of each particle, which begins a clump. */
-    int32_t tree[CAPACITY];
-    int32_t clump[CAPACITY]; /* clump that begins with a particle; undefined for other particles */
+    int32_t tree[CAPACITY];  /* first particle of the tree of each particle */
+    int32_t clump[CAPACITY]; /* the clump whose first particle this is; undefined for others */
     int32_t largest = 0;
     int64_t most = 0;
     for (int64_t from = 0; state.left > 0;) {
@@ -567,19 +591,21 @@ static uint16_t KITH_REAL(flood)(struct kith__friends *f, const struct kith__cel
     }
     for (int64_t c = home->begin; c < home->end; c++) {
         const int64_t p = f->first[c] - first;
-        clump[p] = (int32_t)c; /* tree[p] begins a clump, as all particles of a clump are friends */
+        /* tree[p] is the first particle of a clump, as all particles of a clump are friends */
+        clump[p] = (int32_t)c;
         atomic_store_explicit(&f->parent[c], clump[tree[p]], memory_order_relaxed);
     }
     return most == n ? KITH_ONE_TREE : (uint16_t)(clump[largest] - home->begin);
 }
 
-/** Link the clumps of a dense cell with each other. */
+/** Link the clumps of a dense cell with each other: by flood fill, or, when the cell has too many
+ *  particles for that, in two passes over its clumps. The first tests adjacent subcells, which
+ *  mostly hold friends. Most clumps are then in one tree, and the second pass tests the clumps
+ *  outside that tree with all others within reach. */
 static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__sweep *sweep,
                                        const struct kith__cell_image *home)
 {
-    /* First the adjacent subcells, which are mostly linked. Most clumps are then in one tree, and
-       of each pair of clumps in two trees at least one is outside that tree. */
-    static const int beside[3] = {1, 1, 1};
+    static const int adjacent[3] = {1, 1, 1};
     struct KITH_REAL(traversal) t = KITH_REAL(new_traversal)(f, sweep);
     const struct kith__subcell_row *index = make_index(f, home);
     struct kith__dense_cell *dense = &f->dense[home->begin / KITH_DENSE];
@@ -593,7 +619,7 @@ static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__swe
     }
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(set_clump)(&t, c);
-        KITH_REAL(link_dense)(&t, t.subcell, home, index, true, beside);
+        KITH_REAL(link_dense)(&t, t.subcell, home, index, true, adjacent);
     }
     int64_t outside;
     const int32_t common = majority_root(f, home, &outside);
@@ -610,8 +636,9 @@ static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__swe
     dense->tree = outside == 0 ? KITH_ONE_TREE : (uint16_t)(common - home->begin);
 }
 
-/** Link the clumps of a cell that is not dense with each other. */
-static void KITH_REAL(link_few)(struct KITH_REAL(traversal) *t, const struct kith__cell_image *home)
+/** Link the clumps of a cell that is not dense with each other. @param home  the cell */
+static void KITH_REAL(link_sparse_cell)(struct KITH_REAL(traversal) *t,
+                                        const struct kith__cell_image *home)
 {
     for (int64_t c = home->begin; c < home->end; c++) {
         KITH_REAL(set_clump)(t, c);
@@ -626,22 +653,22 @@ static void KITH_REAL(link_few)(struct KITH_REAL(traversal) *t, const struct kit
 
 /* ----------------------------------------------------------------------------- borders of cells */
 
-/* Linking two cells by the particles of each that lie near the other: much faster than testing each
- * clump of two well filled cells. */
+/* Linking two cells by their borders, the particles of each that are near the other: for cells of
+ * many particles much faster than testing clump by clump. */
 
-/** The particles of one cell that are near another cell, compacted. */
+/** The particles of one cell that are near another cell, copied to consecutive entries. */
 struct KITH_REAL(border) {
-    int64_t n;  /**< particles */
-    bool full;  /**< the selection stopped before the end of the cell, as the buffer had no room for
-                     another vector: the remaining particles were not tested */
-    bool mixed; /**< the particles are not all known to be in one tree */
+    int64_t n;      /**< particles */
+    bool truncated; /**< the selection stopped before the end of the cell, as the arrays could not
+                         hold another vector: the remaining particles were not tested */
+    bool mixed;     /**< the particles are not all known to be in one tree */
     /** [n] coordinates [length]. */
     real x[CAPACITY + LANES], y[CAPACITY + LANES], z[CAPACITY + LANES];
     int32_t slot[CAPACITY + LANES]; /**< [n] slots, ascending */
     int32_t root[CAPACITY + LANES]; /**< [n] root of the tree of each, when it was last read */
 };
 
-/** Bounding box of a dense cell; NULL: the cell is not dense. */
+/** Return the bounding box of a dense cell; NULL: the cell is not dense. */
 KITH_INLINE const struct KITH_REAL(bbox) *KITH_REAL(bbox_of_cell)(
     const struct kith__friends *f, const struct kith__cell_image *target)
 {
@@ -652,7 +679,7 @@ KITH_INLINE const struct KITH_REAL(bbox) *KITH_REAL(bbox_of_cell)(
 }
 
 /** Select the particles of a cell whose squared distance from a bounding box is at most t->near2,
- *  up to the capacity of the buffer. */
+ *  up to the capacity of the border. */
 static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
                                    const struct kith__cell_image *target,
                                    const struct KITH_REAL(bbox) *bbox,
@@ -685,12 +712,13 @@ static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
         }
     }
     assert(out->n <= CAPACITY);
-    out->full = p < end;
+    out->truncated = p < end;
 }
 
-/** Set out->root[i] to the root of the tree of each selected particle: all to the root of one clump
- *  of the cell first, then those of clumps with another parent. Early exit when the cell is one
- *  tree. */
+/** Set out->root, the root of the tree of each selected particle, and out->mixed. First all are set
+ *  to the root of one clump of the cell, main_clump; then those of clumps with another parent are
+ *  looked up. Early exit when all clumps of the cell are in one tree.
+ *  @param target  the cell of the particles */
 static void KITH_REAL(find_roots)(const struct KITH_REAL(traversal) *t,
                                   const struct kith__cell_image *target,
                                   struct KITH_REAL(border) *out)
@@ -709,19 +737,21 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(traversal) *t,
     const vi from = vi_set(out->slot[0]), to = vi_set(out->slot[out->n - 1]);
     for (int64_t at = target->begin; at < target->end; at += W) {
         const int n = target->end - at < W ? (int)(target->end - at) : W;
-        /* clumps that are not known to be in the largest tree, and hold a particle of the border */
+        /* clumps whose parent is neither main_clump nor its root, and that hold a particle of the
+         * border */
         unsigned in_other_trees = mask_other_parents(f->parent + at, n, most) &
                                   mask_other_parents(f->parent + at, n, root);
-        /* lanes beyond target->end are off: other threads may be writing what they read */
+        /* lanes beyond target->end are 0 in in_other_trees: the values that the vectors have there
+         * are not used, as other threads may be writing them */
         in_other_trees &= vi_gt(vi_load(first + at + 1), from) & ~vi_gt(vi_load(first + at), to);
         for (; in_other_trees; in_other_trees &= in_other_trees - 1) {
             const int64_t c = at + __builtin_ctz(in_other_trees);
             const vi low = vi_set(first[c]), high = vi_set(first[c + 1]);
             const vi other = vi_set(kith__root(f->parent, (int32_t)c));
             for (int64_t i = 0; i < out->n; i += W) {
-                const vi here = vi_load(out->slot + i);
-                const vi mine = (here >= low) & (here < high);
-                vi_store(out->root + i, (other & mine) | (vi_load(out->root + i) & ~mine));
+                const vi slot = vi_load(out->slot + i);
+                const vi in_clump = (slot >= low) & (slot < high);
+                vi_store(out->root + i, (other & in_clump) | (vi_load(out->root + i) & ~in_clump));
             }
         }
     }
@@ -733,9 +763,9 @@ static void KITH_REAL(update_roots)(struct KITH_REAL(border) *border, int32_t a,
                                     int32_t root)
 {
     for (int64_t i = 0; i < border->n; i += W) {
-        const vi now = vi_load(border->root + i);
-        const vi mine = (now == vi_set(a)) | (now == vi_set(b));
-        vi_store(border->root + i, (vi_set(root) & mine) | (now & ~mine));
+        const vi old = vi_load(border->root + i);
+        const vi changed = (old == vi_set(a)) | (old == vi_set(b));
+        vi_store(border->root + i, (vi_set(root) & changed) | (old & ~changed));
     }
     border->mixed = border->mixed && are_mixed(border->root, border->n);
 }
@@ -767,8 +797,11 @@ static void KITH_REAL(link_pairs)(const struct KITH_REAL(traversal) *t, struct K
     }
 }
 
-/** Link two cells, of which the first has a bounding box. @return false when a border was too
- *  small, so that clumps have yet to be tested one by one. */
+/** Link two cells by their borders, without periodic images.
+ *  @param home, target  the cells
+ *  @param bbox          bounding box of the particles of `home`
+ *  @return true when all friends are united; false when a border was truncated, so that the cells
+ *          have yet to be linked clump by clump */
 static bool KITH_REAL(link_border)(const struct KITH_REAL(traversal) *t,
                                    const struct kith__cell_image *home,
                                    const struct KITH_REAL(bbox) *bbox,
@@ -776,9 +809,9 @@ static bool KITH_REAL(link_border)(const struct KITH_REAL(traversal) *t,
 {
     struct kith__friends *f = t->f;
     struct KITH_REAL(border) here, there;
-    const bool wholes = is_one_tree(f, home) && is_one_tree(f, target);
-    if (wholes && kith__root(f->parent, (int32_t)home->begin) ==
-                      kith__root(f->parent, (int32_t)target->begin)) {
+    const bool both_one_tree = is_one_tree(f, home) && is_one_tree(f, target);
+    if (both_one_tree && kith__root(f->parent, (int32_t)home->begin) ==
+                             kith__root(f->parent, (int32_t)target->begin)) {
         return true;
     }
     const struct KITH_REAL(bbox) *other = KITH_REAL(bbox_of_cell)(f, target);
@@ -792,44 +825,48 @@ static bool KITH_REAL(link_border)(const struct KITH_REAL(traversal) *t,
     const struct KITH_REAL(bbox) rest = KITH_REAL(bbox_around)(there.x, there.y, there.z, there.n);
     KITH_REAL(select_near)(t, home, &rest, &here);
     if (here.n == 0) {
-        return !there.full;
+        return !there.truncated;
     }
     KITH_REAL(find_roots)(t, home, &here);
     KITH_REAL(find_roots)(t, target, &there);
     const bool swap = there.mixed && !here.mixed;
     KITH_REAL(link_pairs)(t, swap ? &there : &here, swap ? &here : &there);
-    return (wholes && here.root[0] == there.root[0]) || (!here.full && !there.full);
+    return (both_one_tree && here.root[0] == there.root[0]) ||
+           (!here.truncated && !there.truncated);
 }
 
-/** Link a cell with its forward neighbours in the mask `filled` that are no periodic images.
- *  @return mask of the neighbours that have yet to be tested clump by clump. */
+/** Link a cell with its forward neighbours by borders, except with periodic images.
+ *  @param home    the cell
+ *  @param filled  mask of the forward neighbours that may hold clumps
+ *  @return mask of the neighbours with which it has yet to be linked clump by clump */
 static unsigned KITH_REAL(link_borders)(const struct KITH_REAL(traversal) *t,
                                         const struct kith__cell_image *home, unsigned filled)
 {
     const struct kith__friends *f = t->f;
     const struct KITH_REAL(bbox) *bbox = KITH_REAL(bbox_of_cell)(f, home);
     const int64_t first = f->first[home->begin];
-    struct KITH_REAL(bbox) own;
+    struct KITH_REAL(bbox) computed;
     if (!bbox) {
-        own = KITH_REAL(bbox_around)(t->x + first, t->y + first, t->z + first,
-                                     f->first[home->end] - first);
-        bbox = &own;
+        computed = KITH_REAL(bbox_around)(t->x + first, t->y + first, t->z + first,
+                                          f->first[home->end] - first);
+        bbox = &computed;
     }
-    unsigned left = 0;
+    unsigned remaining = 0;
     for (; filled; filled &= filled - 1) {
         const int step = __builtin_ctz(filled);
         struct kith__cell_image target;
         if (find_forward(f, home, step, &target) &&
             (target.image.moved || !KITH_REAL(link_border)(t, home, bbox, &target))) {
-            left |= 1u << step;
+            remaining |= 1u << step;
         }
     }
-    return left;
+    return remaining;
 }
 
 /* ----------------------------------------------------------------------------------- work items */
 
-/** Link the clumps of a cell with those of its forward neighbours. */
+/** Link a cell with its forward neighbours: by borders where it is dense, then clump by clump.
+ *  @param home  the cell */
 static void KITH_REAL(link_forward_cells)(struct KITH_REAL(traversal) *t,
                                           const struct kith__cell_image *home)
 {
@@ -852,32 +889,35 @@ static void KITH_REAL(link_forward_cells)(struct KITH_REAL(traversal) *t,
     }
 }
 
-/** Link a clump with clumps [begin, end) of a forward neighbour, when they are many. A function of
- *  its own, to keep run_work_item short. */
+/** Link a clump with clumps [begin, end) of a forward neighbour, or of its own cell (OWN_CELL),
+ *  when the cell is dense or there are more than MANY_PAIRS pairs of particles. A function of its
+ *  own, to keep run_work_item short. */
 static void KITH_REAL(run_long_work_item)(struct KITH_REAL(traversal) *t, int64_t clump, int step,
                                           int64_t begin, int64_t end)
 {
     const struct kith__cell_image target = {.begin = begin, .end = end};
     static const int no_offset[3] = {0, 0, 0};
     KITH_REAL(set_clump)(t, clump);
-    KITH_REAL(link_cell)(t, step == AT_HOME ? no_offset : t->f->subcells.step[step].away, &target);
+    KITH_REAL(link_cell)(t, step == OWN_CELL ? no_offset : t->f->subcells.step[step].away, &target);
 }
 
-/** Link a clump with those of a forward neighbour whose number is `cells` larger; with AT_HOME,
- *  with the clumps behind it in its own cell. */
+/** Link a clump with the clumps of one forward neighbour; with OWN_CELL, with the clumps after it
+ *  in its own cell.
+ *  @param step   number of the forward neighbour, or OWN_CELL
+ *  @param cells  difference of the numbers of the two cells */
 KITH_INLINE void KITH_REAL(run_work_item)(struct KITH_REAL(traversal) *t,
                                           const struct work_item *work_item, int step,
                                           int64_t cells)
 {
     const struct kith__friends *f = t->f;
     const uint32_t *start = f->start + work_item->cell + cells;
-    const int64_t behind = (int64_t)work_item->clump + 1;
-    const int64_t begin = start[0] > behind ? start[0] : behind;
+    const int64_t next = (int64_t)work_item->clump + 1;
+    const int64_t begin = start[0] > next ? start[0] : next;
     const int64_t end = start[1];
     const int64_t first = f->first[begin];
     const int64_t last = f->first[end];
     t->begin = f->first[work_item->clump];
-    t->end = f->first[behind];
+    t->end = f->first[next];
     if (end - begin < KITH_DENSE && (t->end - t->begin) * (last - first) <= MANY_PAIRS) {
         t->root = work_item->clump; /* any node of the tree serves: hits look up the root */
         KITH_REAL(link_by_lanes)(t, begin, end, first, last);
@@ -886,9 +926,9 @@ KITH_INLINE void KITH_REAL(run_work_item)(struct KITH_REAL(traversal) *t,
     }
 }
 
-/** Run n work items; work_item[n] has no steps. All steps of all items are taken in one loop, whose
- *  only branch that may be mispredicted is its end: most items have one step, and no hits. Not
- *  inlined: its caller would leave it too few registers. */
+/** Run n work items, each of which has a step; work_item[n].steps is 0. All steps of all items are
+ *  taken in one loop, so that no inner loop of few iterations ends with a mispredicted branch: most
+ *  items have one step, and no hits. Not inlined: its caller would leave it too few registers. */
 static __attribute__((noinline)) void KITH_REAL(run_work_items)(struct KITH_REAL(traversal) *t,
                                                                 const struct work_item *work_item,
                                                                 int64_t n)
@@ -898,7 +938,7 @@ static __attribute__((noinline)) void KITH_REAL(run_work_items)(struct KITH_REAL
     for (int step = 0; step < KITH_STEPS; step++) {
         cells[step] = t->f->subcells.step[step].cells;
     }
-    cells[AT_HOME] = 0;
+    cells[OWN_CELL] = 0;
     unsigned steps = work_item->steps;
     while (work_item < last) {
         const int step = __builtin_ctz(steps);
@@ -909,8 +949,12 @@ static __attribute__((noinline)) void KITH_REAL(run_work_items)(struct KITH_REAL
     }
 }
 
-/** Append work items for the clumps of a cell inside the box: to link them with each other, and
- *  with the forward neighbours in the mask `filled`. @return the end of the list. */
+/** Append work items for the clumps of a cell: to link them with each other, and with forward
+ *  neighbours.
+ *  @param home       a cell whose 26 neighbours are all in the box
+ *  @param filled     mask of the forward neighbours
+ *  @param work_item  end of the list
+ *  @return the new end of the list */
 KITH_INLINE struct work_item *KITH_REAL(append_work_items)(const struct kith__friends *f,
                                                            const struct kith__cell_image *home,
                                                            unsigned filled,
@@ -918,14 +962,16 @@ KITH_INLINE struct work_item *KITH_REAL(append_work_items)(const struct kith__fr
 {
     for (int64_t c = home->begin; c < home->end; c++) {
         const unsigned others = c + 1 < home->end;
-        const unsigned steps = (f->ahead[f->subcell[c]] & filled) | others << AT_HOME;
+        const unsigned steps = (f->ahead[f->subcell[c]] & filled) | others << OWN_CELL;
         *work_item = (struct work_item){(int32_t)c, steps, home->cell};
         work_item += steps != 0;
     }
     return work_item;
 }
 
-/** Link the cells whose first clump lies in one block, but for the insides of dense cells. */
+/** Link the cells whose first clump is in one block, each with itself, unless it is dense, and with
+ *  the forward cells. In the usual case, a cell that is not dense and inside the box, work items
+ *  are listed for its clumps, which are run at the end; other cells are linked at once. */
 static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     struct KITH_REAL(traversal) t = KITH_REAL(new_traversal)(f, sweep);
@@ -933,20 +979,20 @@ static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *s
     struct work_item *end = items;
     struct cell_iterator iterator = cells_begin(f, block);
     struct kith__cell_image home;
-    const bool simple = f->ahead && f->start && f->by_clump;
+    const bool by_work_items = f->ahead && f->start && f->by_clump;
     while (cells_next(f, &iterator, &home)) {
         const bool is_dense = home.end - home.begin >= KITH_DENSE;
         cells_locate(f, &iterator, &home);
-        if (simple && home.inside && !is_dense) {
+        if (by_work_items && home.inside && !is_dense) {
             unsigned filled = forward_with_clumps(f, home.cell);
-            if (f->first[home.end] - f->first[home.begin] >= TOGETHER) {
+            if (f->first[home.end] - f->first[home.begin] >= BORDER_PARTICLES) {
                 filled = KITH_REAL(link_borders)(&t, &home, filled);
             }
             end = KITH_REAL(append_work_items)(f, &home, filled, end);
             continue;
         }
         if (!is_dense) {
-            KITH_REAL(link_few)(&t, &home);
+            KITH_REAL(link_sparse_cell)(&t, &home);
         }
         if (f->ahead) {
             KITH_REAL(link_forward_cells)(&t, &home);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups from the forest: measure each tree, list those that are large enough, sort them by size
- * and smallest id (radix sort), and label their particles. O(n).
+ * Groups from the forest: count the particles of each tree, list the trees that are large enough,
+ * sort them by size and smallest id (radix sort), and label their particles. O(n). Called by
+ * fof_cpu.c as the last step.
  */
 
 #include <assert.h>
@@ -12,7 +13,8 @@
 #include "engine/cpu/sort.h"
 #include "engine/cpu/cpu_state.h"
 
-/** Sort keys of groups, least significant first. */
+/** Sort keys of groups, least significant first: smallest particle index, or lower and upper half
+ *  of the smallest id; then the size. */
 enum sort_key { LEADER, ID_LOW, ID_HIGH, SIZE };
 
 /** State of the numbering. */
@@ -20,13 +22,14 @@ struct numbering {
     struct kith__friends *f; /**< the linked forest */
     int64_t nodes;           /**< nodes of the forest */
     int64_t min_members;     /**< fewest particles of a group */
-    _Atomic int32_t *size;   /**< [nodes] particles of the tree at its root, 0 elsewhere; in the end
-                                  the negated label at the root of a group */
-    _Atomic int32_t *leader; /**< [nodes] at the root of a group: its smallest particle index, or,
+    /** [nodes] particles of the tree at its root, 0 elsewhere; once the groups are sorted, at the
+     *  root of a group its negated label. */
+    _Atomic int32_t *size;
+    _Atomic int32_t *leader;   /**< [nodes] at the root of a group its smallest particle index, or,
                                   with ids, its number before sorting */
-    int64_t n;               /**< groups */
-    uint64_t *group;         /**< [n] root in the lower half, sort key in the upper half */
-    uint64_t *spare;         /**< [n] second buffer of the sort */
+    int64_t n;                 /**< groups */
+    uint64_t *group;           /**< [n] root in the lower half, sort key in the upper half */
+    uint64_t *spare;           /**< [n] second buffer of the sort */
     _Atomic int64_t *least_id; /**< [n] smallest id of each group, by its number before sorting */
     const int64_t *ids;        /**< [particles] ids by the caller's index, or NULL */
     enum sort_key key;         /**< key of the next sort */
@@ -34,16 +37,16 @@ struct numbering {
     kith_ctx *ctx;             /**< context: threads, cancellation, scratch memory */
 };
 
-enum { NODE = 10 }; /* cost of one node in a loop, in the units of kith__skip */
+enum { NODE_COST = 10 }; /* cost of one node in a loop, for kith__skip [about 1 ns] */
 
-/** Range of slots of the particles of a node. */
+/** Find the range of slots of the particles of a node. */
 static void particles_of(const struct kith__friends *f, int64_t node, int64_t *begin, int64_t *end)
 {
     *begin = f->by_clump ? f->first[node] : node;
     *end = f->by_clump ? f->first[node + 1] : node + 1;
 }
 
-/** Read size[node]. */
+/** Return size[node], by a relaxed atomic load. */
 static int32_t size_at(const struct numbering *w, int64_t node)
 {
     return atomic_load_explicit(&w->size[node], memory_order_relaxed);
@@ -65,7 +68,7 @@ static void sum_inside(void *state, int64_t piece, int worker)
     const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece);
     const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
     int64_t first, last;
-    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE); node++) {
+    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE_COST); node++) {
         const int32_t root = kith__flatten(w->f->parent, (int32_t)node);
         particles_of(w->f, node, &first, &last);
         atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
@@ -76,7 +79,8 @@ static void sum_inside(void *state, int64_t piece, int worker)
     }
 }
 
-/** Add the sizes of a range's nodes whose roots are in earlier ranges. */
+/** For the nodes of a range, other than the first, whose root is in an earlier range: add the
+ *  number of their particles to the root. */
 static void sum_across(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -85,7 +89,7 @@ static void sum_across(void *state, int64_t piece, int worker)
     const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
     const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 2);
     int64_t first, last;
-    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE); node++) {
+    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE_COST); node++) {
         const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
         if (root < begin) {
             particles_of(w->f, node, &first, &last);
@@ -148,7 +152,7 @@ static void lower_least(void *state, int64_t begin_node, int64_t end_node)
 {
     const struct numbering *w = state;
     const struct kith__friends *f = w->f;
-    const int32_t *index = f->grid->a.id;
+    const int32_t *index = f->grid->a.id; /* caller's index by slot */
     const int64_t *ids = w->ids;
     for (int64_t node = begin_node; node < end_node; node++) {
         const int32_t root = atomic_load_explicit(&f->parent[node], memory_order_relaxed);
@@ -163,8 +167,8 @@ static void lower_least(void *state, int64_t begin_node, int64_t end_node)
         }
         int64_t smallest = INT64_MAX;
         for (int64_t s = begin; s < end; s++) {
-            const int64_t mine = ids[index[s]];
-            smallest = mine < smallest ? mine : smallest;
+            const int64_t id = ids[index[s]];
+            smallest = id < smallest ? id : smallest;
         }
         kith__atomic_min64(&w->least_id[w->leader[root]], smallest);
     }
@@ -212,8 +216,9 @@ static kith_status sort_by(struct numbering *w, enum sort_key key)
     return kith__proceed(w->ctx);
 }
 
-/** Buffer for a copy of the particle indices while labels are written: the labels may be the memory
- *  of the grid's indices. */
+/** Return the buffer for a copy of the particle indices while labels are written: the labels may be
+ *  in the memory of the grid's indices. It is that of the grid's x coordinates, not needed any
+ *  more. */
 static int32_t *index_copy(const struct numbering *w)
 {
     return w->f->grid->a.x;
@@ -237,12 +242,14 @@ static void label_nodes(void *state, int64_t begin_node, int64_t end_node)
     const int32_t *index = index_copy(w);
     for (int64_t node = begin_node; node < end_node; node++) {
         const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
-        const int32_t mine = size_at(w, root);
+        const int32_t label = -size_at(w, root); /* of a group: > 0; else minus the tree's size */
         int64_t begin, end;
         particles_of(w->f, node, &begin, &end);
-        for (int64_t s = begin; s < end && mine < 0; s += 4) {
-            for (int64_t k = s; k < s + 4; k++) { /* by fours, clamped: most nodes end here */
-                w->labels[index[k < end ? k : end - 1]] = -mine;
+        /* four particles in each iteration, where the last may be labelled again: most nodes have
+         * no more, and so need no second iteration */
+        for (int64_t s = begin; s < end && label > 0; s += 4) {
+            for (int64_t k = s; k < s + 4; k++) {
+                w->labels[index[k < end ? k : end - 1]] = label;
             }
         }
     }
