@@ -20,7 +20,8 @@ struct kith__members {
     int64_t groups;             /**< number of groups */
 };
 
-/** Faults of a particle, in the order in which they are tested. */
+/** Reasons why a particle cannot be measured, called faults, in the order in which they are
+ *  tested. */
 enum kith__fault {
     KITH_FAULT_FINITE,    /**< a coordinate is not finite */
     KITH_FAULT_FAR,       /**< the position is too far out to be wrapped into the box */
@@ -30,20 +31,21 @@ enum kith__fault {
     KITH_FAULT_DENSITY,   /**< the density is not finite */
     KITH_FAULT_TYPE,      /**< the type is KITH_TYPES or more */
     KITH_FAULT_LABEL,     /**< the label is not in [0, groups] */
-    KITH_FAULTS           /**< number of faults; as a result: the particle has none */
+    KITH_FAULTS           /**< number of faults; as the fault of a particle: it has none */
 };
 
-/* A fault of particle p has the number p * KITH_FAULTS + fault; the smallest one is reported. */
+/* A fault of particle p has the number p * KITH_FAULTS + fault. The smallest number of all
+ * particles is reported; KITH_NO_FAULT: there is none. */
 #define KITH_NO_FAULT INT64_MAX
 
-/** Report a fault of a particle, with a message for the caller.
+/** Store the message of a fault.
  *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault
  *  @param value  the faulty value; unused for faults of the position
  *  @return the status of the failed call */
 kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__members *members, int64_t fault, double value);
 
-/** Report that group g, from 1, has no particles. @return the status of the failed call */
+/** Store the message that group g, counted from 1, has no particles. @return KITH_INVALID */
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
 /** Allocate out->halo for n halos, and set out->n. @return KITH_OK or KITH_NO_MEMORY. */
@@ -56,20 +58,20 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   const struct kith__question *question,
                                   const kith_halo_input *input, kith_halos *halos);
 
-/** floor(x), without a function call; x must fit an int64_t. */
+/** Return floor(x), without a function call; x must fit an int64_t. */
 KITH_FN double kith__floor(double x)
 {
     const double t = (double)(int64_t)x;
     return t - (x < t);
 }
 
-/** Whether element k of an array is not finite; false when there is no array. */
+/** Return true when element k of an array is not finite; false when there is no array. */
 KITH_FN bool kith__real_is_bad(const void *data, int64_t k, kith_precision precision)
 {
     return data && !isfinite(kith__real_at(data, k, precision));
 }
 
-/** First fault of particle p; KITH_FAULTS: none. */
+/** Return the first fault of particle p; KITH_FAULTS: none. */
 KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision precision,
                                  int64_t p)
 {
@@ -104,7 +106,8 @@ KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision 
     return of->labels[p] < 0 || of->labels[p] > of->groups ? KITH_FAULT_LABEL : KITH_FAULTS;
 }
 
-/** The faulty value that a fault is about. @param fault  particle * KITH_FAULTS + fault */
+/** Return the value that is the reason of a fault; 0 for faults of the position.
+ *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault */
 KITH_FN double kith__fault_value(const struct kith__members *of, int64_t fault)
 {
     const kith_halo_input *input = &of->input;
@@ -128,8 +131,8 @@ KITH_FN double kith__fault_value(const struct kith__members *of, int64_t fault)
 
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__halos_backend {
-    /** Check all particles, then measure the groups but for their spheres.
-     *  @param members   input, in the memory of the points
+    /** Check all particles, then measure the groups, except their spheres (spheres.c).
+     *  @param members   the particles and their groups, in the memory of the points
      *  @param[out] out  out->halo [members->groups], in out->memory
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or the status of a fault */
     kith_status (*measure)(kith_ctx *ctx, const struct kith__question *question,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Properties of one group, for every backend, in three passes over its members. The first pass
- * finds which 64ths of the box hold members along each axis; a periodic box is cut at the widest
- * gap, so that no compact group is torn. The second pass sums masses, positions and velocities; the
- * third sums moments about their means.
+ * Properties of one group, for every backend, in three passes over its members; kith__halo_small,
+ * at the end, shows their order. The first pass finds which of 64 slices of the box, along each
+ * axis, hold members. A periodic box is cut after the widest gap of empty slices, and members are
+ * unwrapped across its other faces, so that no compact group is in two parts. The second pass sums
+ * masses, positions and velocities; the third sums moments about their means.
  *
  * The order of summation is fixed: members are summed in pieces of KITH_HALO_PIECE, the sums of
- * KITH_HALO_PIECE consecutive pieces are added in order, and so on until one is left. So the bits
- * do not depend on threads or devices. Every operation is rounded once: contraction is off where
- * this header is compiled.
+ * KITH_HALO_PIECE consecutive pieces are added in order, and so on until there is one sum. So the
+ * bits do not depend on threads or devices. Every operation is rounded once: contraction to fused
+ * multiply-add is off where this header is compiled.
  */
 #ifndef KITH_HALO_SUMS_H
 #define KITH_HALO_SUMS_H
@@ -27,11 +28,12 @@ enum { KITH_SLICES = 64 }; /**< slices of the box along each axis */
 #define KITH_UNROLL
 #endif
 
-/** Frame of reference of a group, from its first passes. */
+/** Frame of reference of a group: results of the passes before the current one. */
 struct kith__halo_frame {
     double cut[3];      /**< fractional coordinate where each periodic axis is cut */
-    double place[3];    /**< unwrapped position of the first member, the origin of sums [length] */
-    double offset[3];   /**< centre of mass less `place` [length] */
+    double place[3];    /**< unwrapped position of the first member: the origin of the sums of
+                             positions, which keeps rounding errors small [length] */
+    double offset[3];   /**< centre of mass, relative to `place` [length] */
     double velocity[3]; /**< mean velocity, weighted by mass [velocity] */
 };
 
@@ -45,17 +47,17 @@ struct kith__halo_sums {
     double momentum[3]; /**< sum m v [mass velocity] */
     double second[6];   /**< sum m r_j r_k: xx, yy, zz, xy, xz, yz [mass length^2] */
     double spin[3];     /**< sum m r x u [mass length velocity] */
-    double stir;        /**< sum m u^2 [mass velocity^2] */
+    double stir;        /**< sum m u^2, for the dispersion [mass velocity^2] */
     double farthest;    /**< largest r^2 [length^2] */
-    double best;        /**< smallest potential, or minus the largest density */
-    int64_t particle;   /**< the particle with that value; -1: none */
+    double best;        /**< smallest potential; without potentials minus the largest density */
+    int64_t particle;   /**< the particle with that value; -1: there are neither */
 };
 
-/** The passes: slices that are used; masses and means; moments about the means. */
+/** The passes: slices that hold members; masses and means; moments about the means. */
 enum kith__halo_pass { KITH_PASS_SLICES, KITH_PASS_MEANS, KITH_PASS_MOMENTS };
 
-/** The members of one group. `precision` is that of the points, a member of its own so that it can
- *  be a constant when compiling. */
+/** The members of one group. `precision` repeats of->points.precision, so that it can be a constant
+ *  at compile time. */
 struct kith__halo_group {
     const struct kith__members *of; /**< the input */
     kith_precision precision;       /**< precision of the points */
@@ -63,7 +65,8 @@ struct kith__halo_group {
     int64_t n;                      /**< number of members */
 };
 
-/** Position of particle p, unwrapped into the box as it is cut [length]. */
+/** Compute the position of particle p, moved by whole rows of the box so that its fractional
+ *  coordinates along periodic axes are within [cut, cut + 1) [length]. */
 KITH_FN void kith__unwrapped(const struct kith__members *of, kith_precision precision,
                              const struct kith__halo_frame *frame, int64_t p, double r[3])
 {
@@ -82,13 +85,13 @@ KITH_FN void kith__unwrapped(const struct kith__members *of, kith_precision prec
     }
 }
 
-/** Mass of particle p; 1 when no masses are given. */
+/** Return the mass of particle p; 1 when no masses are given. */
 KITH_FN double kith__mass_of(const struct kith__members *of, kith_precision precision, int64_t p)
 {
     return of->input.masses ? kith__real_at(of->input.masses, p, precision) : 1;
 }
 
-/** Velocity of particle p. */
+/** Read the velocity of particle p. */
 KITH_FN void kith__velocity_of(const struct kith__members *of, kith_precision precision, int64_t p,
                                double v[3])
 {
@@ -181,7 +184,7 @@ KITH_FN void kith__halo_moment(const struct kith__members *of, kith_precision pr
     }
 }
 
-/** Sum over one piece: n members from `first` on. */
+/** Sum over one piece: n members from member `first` on. @param frame  results of earlier passes */
 KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__halo_pass pass,
                               const struct kith__halo_frame *frame, int64_t first, int64_t n,
                               struct kith__halo_sums *out)
@@ -202,7 +205,7 @@ KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__h
     *out = sums;
 }
 
-/** Add the sums of the members that follow. */
+/** Add to sums *to those over the members that follow, *part. */
 KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_sums *part)
 {
     for (int t = 0; t < KITH_TYPES; t++) {
@@ -226,7 +229,8 @@ KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_
     }
 }
 
-/** Add to sums[0] the next KITH_HALO_PIECE - 1 sums, `apart` from each other, of n in all. */
+/** Add to sums[0] the next KITH_HALO_PIECE - 1 sums in order: sums[apart], sums[2 apart], and so
+ *  on, those below sums[n]. */
 KITH_FN void kith__halo_gather(struct kith__halo_sums *sums, int64_t apart, int64_t n)
 {
     struct kith__halo_sums all = sums[0];
@@ -236,7 +240,8 @@ KITH_FN void kith__halo_gather(struct kith__halo_sums *sums, int64_t apart, int6
     sums[0] = all;
 }
 
-/** End of the widest run of empty slices, as a fractional coordinate; of equal runs the first. */
+/** Return the end of the widest run of empty slices, as a fractional coordinate; of equal runs the
+ *  first. @param used  bit k is set when slice k holds members */
 KITH_FN double kith__find_cut(uint64_t used)
 {
     int widest = 0, cut = 0, empty = 0;
@@ -254,13 +259,13 @@ KITH_FN double kith__find_cut(uint64_t used)
     return (double)cut / KITH_SLICES;
 }
 
-/** Whether the box is periodic along some axis. */
+/** Return true when the box is periodic along some axis. */
 KITH_FN bool kith__is_periodic(const struct kith__lattice_d *box)
 {
     return box->periodic[0] || box->periodic[1] || box->periodic[2];
 }
 
-/** Cut the box after the first pass. @param sums  unused when the box is open */
+/** After the first pass: set frame->cut and place. @param sums  unused when the box is open */
 KITH_FN void kith__halo_cut(const struct kith__halo_group *group,
                             const struct kith__halo_sums *sums, struct kith__halo_frame *frame)
 {
@@ -270,7 +275,8 @@ KITH_FN void kith__halo_cut(const struct kith__halo_group *group,
     kith__unwrapped(group->of, group->precision, frame, group->order[0], frame->place);
 }
 
-/** Compute the results of the second pass; all other members of *out become 0. */
+/** After the second pass: set frame->offset and velocity, and the results that follow from the
+ *  sums; all other members of *out become 0. */
 KITH_FN void kith__halo_middle(const struct kith__halo_group *group,
                                const struct kith__halo_sums *sums, struct kith__halo_frame *frame,
                                kith_halo *out)
@@ -301,7 +307,8 @@ KITH_FN void kith__halo_middle(const struct kith__halo_group *group,
     }
 }
 
-/** One Jacobi rotation: makes s[j][k] zero, and rotates rows j and k of v with s. */
+/** Apply one Jacobi rotation, which makes s[j][k] zero, to the symmetric matrix s, and to rows j
+ *  and k of v. */
 KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
 {
     const double theta = (s[k][k] - s[j][j]) / (2 * s[j][k]);
@@ -324,7 +331,8 @@ KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
     }
 }
 
-/** Eigenvalues and eigenvectors by Jacobi rotations (Golub & Van Loan 2013, section 8.5). */
+/** Compute axis_length and axis: eigenvalues and eigenvectors of the second moments, by Jacobi
+ *  rotations (Golub & Van Loan 2013, section 8.5). @param second  kith__halo_sums.second */
 KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out)
 {
     enum { SWEEPS = 12 }; /* convergence is quadratic; 6 sweeps suffice for doubles */
@@ -359,7 +367,7 @@ KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out
     }
 }
 
-/** Compute the results of the third pass. */
+/** After the third pass: set the results that follow from its sums. */
 KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith_halo *out)
 {
     const double *s = sums->second;
@@ -376,7 +384,7 @@ KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith
     kith__find_axes(s, out->mass, out);
 }
 
-/** Measure a group of at most KITH_HALO_PIECE members. */
+/** Measure a group of at most KITH_HALO_PIECE members, in one piece. */
 KITH_FN void kith__halo_small(const struct kith__halo_group *group, kith_halo *out)
 {
     struct kith__halo_frame frame;

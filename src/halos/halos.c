@@ -44,11 +44,11 @@ static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const 
 static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *input)
 {
     for (int s = 0; s < KITH_SPHERES; s++) {
-        const double wanted = input->sphere_density[s];
-        KITH_CHECK(ctx, wanted >= 0 && isfinite(wanted), KITH_INVALID,
-                   "sphere_density[%d] is %g, expected a density or 0", s, wanted);
-        KITH_CHECK(ctx, wanted == 0 || dim == 3, KITH_INVALID,
-                   "sphere_density[%d] is %g, but the box is flat: spheres need dim 3", s, wanted);
+        const double density = input->sphere_density[s];
+        KITH_CHECK(ctx, density >= 0 && isfinite(density), KITH_INVALID,
+                   "sphere_density[%d] is %g, expected a density or 0", s, density);
+        KITH_CHECK(ctx, density == 0 || dim == 3, KITH_INVALID,
+                   "sphere_density[%d] is %g, but the box is flat: spheres need dim 3", s, density);
     }
     return KITH_OK;
 }
@@ -75,10 +75,10 @@ kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__members *members, int64_t fault, double value)
 {
     static const char *const names[KITH_FAULTS] = {
-        [KITH_FAULT_MASS] = "masses",
-        [KITH_FAULT_VELOCITY] = "velocities",
-        [KITH_FAULT_POTENTIAL] = "potentials",
-        [KITH_FAULT_DENSITY] = "densities",
+        [KITH_FAULT_MASS] = "masses: the mass",
+        [KITH_FAULT_VELOCITY] = "velocities: the velocity",
+        [KITH_FAULT_POTENTIAL] = "potentials: the potential",
+        [KITH_FAULT_DENSITY] = "densities: the density",
     };
     const int64_t p = fault / KITH_FAULTS;
     const int what = (int)(fault % KITH_FAULTS);
@@ -88,23 +88,25 @@ kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *q,
     case KITH_FAULT_FAR: return kith__refuse(ctx, q, "points", KITH_LIMIT, p);
     case KITH_FAULT_TYPE:
         return kith__fail(ctx, KITH_INVALID,
-                          "types: that of particle %lld (counted from 0) is %d, expected 0 to %d",
+                          "types: the type of particle %lld (counted from 0) is %d, expected 0 to "
+                          "%d",
                           (long long)p, (int)value, KITH_TYPES - 1);
     case KITH_FAULT_LABEL:
-        return kith__fail(ctx, KITH_INVALID, "groups.labels[%lld] is %d, expected 0 to %lld",
+        return kith__fail(ctx, KITH_INVALID,
+                          "groups.labels: the label of particle %lld (counted from 0) is %d, "
+                          "expected 0 to %lld",
                           (long long)p, (int)value, (long long)members->groups);
     default:
         return kith__fail(ctx, is_mass ? KITH_INVALID : KITH_NOT_FINITE,
-                          "%s: that of particle %lld (counted from 0) is %g, expected a finite "
-                          "number%s",
+                          "%s of particle %lld (counted from 0) is %g, expected a finite number%s",
                           names[what], (long long)p, value, is_mass ? " above 0" : "");
     }
 }
 
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g)
 {
-    return kith__fail(ctx, KITH_INVALID, "group %lld has no particle: no label names it",
-                      (long long)g);
+    return kith__fail(ctx, KITH_INVALID, "group %lld has no particle: no label is %lld",
+                      (long long)g, (long long)g);
 }
 
 kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out)

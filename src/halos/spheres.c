@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Spherical overdensities (Lacey & Cole 1994, MNRAS 271, 676): the radius about a halo's centre
- * within which the mean density of all matter has a given value. The pair search finds the
- * particles around many centres at once; centres with similar search radii share a search, so that
- * small halos do not pay for large ones. A centre whose sphere is larger than its search radius is
- * searched again with a larger one. Cost: O(particles) for each search, plus the pairs found,
- * sorted by distance.
+ * within which the mean density of all particles has a given value. Called by halos.c after the
+ * backend has measured the groups.
  *
- * A search sorts its pairs by centre, and so holds all particles within reach of a centre. Where
- * the reach is a large part of a periodic box, or the pair search refuses so long a list, each
- * search has one centre, and no list is sorted.
+ * The pair search finds the particles around many centres at once; centres with similar search
+ * radii share a search, so that small halos are not searched with the radius of large ones. A
+ * centre whose sphere is larger than its search radius is searched again with a larger one
+ * (search_all). Cost: O(particles) for each search, plus the pairs found, sorted by distance.
+ *
+ * A search requests its pairs sorted by centre, in blocks (receive), and finds the spheres of a
+ * centre once the pairs of the next one arrive. Sorting needs the images of all candidates in
+ * memory. Where the search radius is a large part of a periodic box, or the pair search refuses so
+ * long a list, each search has one centre, and no list is sorted.
  *
  * Most particles are near no centre, and sorting them into a grid would dominate the cost. So a
- * search is given only particles in a cell that is, or is next to, a centre's. These cells are
- * marked in a bit table by their hash; a collision only lets more particles through.
+ * search is given only the particles in the cells of centres and in the cells next to these. The
+ * cells are marked in a bit table by their hash; a collision only adds particles.
  */
 #include "halo.h"
 
@@ -24,31 +27,32 @@
 #include "engine/cells.h"
 #include "pairs/list.h"
 
-static const double first_reach = 1.5;    /* first search radius / radius of the halo's own mass at
-                                             the lowest density */
-static const double growth = 1.6;         /* factor of the radius from one search to the next */
-static const double shared = 3;           /* largest / smallest radius in one search */
-static const double farthest_cell = 1e15; /* open axes: cells beyond share this coordinate */
+static const double first_reach = 1.5;    /* first search radius / radius of a sphere with the
+                                             halo's mass and the lowest density */
+static const double growth = 1.6;         /* search radius / radius of the search before, for a
+                                             centre that is searched again */
+static const double shared = 3;           /* largest / smallest radius of centres in one search */
+static const double farthest_cell = 1e15; /* open axes: cells beyond this number are one cell */
 
 /** A particle near a centre. */
 struct near {
     double r;  /**< distance from the centre [length] */
-    double m;  /**< its mass; after sorting the mass of all particles up to it [mass] */
-    int32_t j; /**< its index */
+    double m;  /**< its mass; from finish_row on, the mass of all particles up to it [mass] */
+    int32_t j; /**< its index in the caller's order */
 };
 
 /** A centre that is to be searched. */
 struct pending {
     double reach; /**< search radius [length] */
-    int32_t halo; /**< number of the halo, from 0 */
+    int32_t halo; /**< index of the halo, from 0 */
 };
 
-/** Particles that one search is given. */
+/** The particles that one search is given: those near its centres. */
 struct chosen_set {
     int64_t n;      /**< number of these particles */
     void *xyz;      /**< [n][3] coordinates, in the points' precision [length] */
-    int32_t *index; /**< [n] their indices */
-    uint8_t *keep;  /**< [points] 1: the particle is given */
+    int32_t *index; /**< [n] their indices in the caller's order */
+    uint8_t *keep;  /**< [points] 1: the particle is in the set */
 };
 
 /** State of all searches. */
@@ -57,29 +61,31 @@ struct search {
     const kith_halo_input *input;          /**< masses and densities */
     kith_halos *halos;                     /**< the result */
     struct pending *pending; /**< [n_pending] centres to search, largest reach first */
-    int64_t n_pending;       /**< number of these */
-    int64_t again;           /**< centres to be searched again, kept at the front of `pending` */
-    double reach;            /**< radius of this search [length] */
+    int64_t n_pending;       /**< number of centres to search */
+    int64_t again; /**< number of centres to be searched again; they are stored at the front
+                                  of `pending`, whose entries there have been searched */
+    double reach;  /**< radius of this search [length] */
     struct chosen_set chosen_set; /**< particles of this search */
-    double farthest;              /**< largest search radius [length] */
-    int64_t first;                /**< entry of `pending` that is centre i = 0 of this search */
-    int64_t row;                  /**< first centre i of this search that is not finished */
-    struct near *near;            /**< [n] particles around the unfinished centres, by centre */
-    int64_t n;                    /**< number of these */
-    int64_t room;                 /**< capacity of `near` */
-    int64_t *begin; /**< [halos + 1] where the particles of each centre begin, from `row` on */
-    bool *wider;    /**< [halos] centre i of this search needs a larger radius */
-    kith_ctx *ctx;  /**< context: threads, cancellation */
-    bool no_memory; /**< an allocation failed */
+    double farthest;              /**< largest permitted search radius [length] */
+    int64_t first;                /**< entry of `pending` that is centre 0 of this search */
+    int64_t row;       /**< first centre of this search whose spheres are not found yet */
+    struct near *near; /**< [n] particles around centres from `row` on, by centre */
+    int64_t n;         /**< number of entries of `near` */
+    int64_t capacity;  /**< capacity of `near` */
+    int64_t *begin;    /**< [halos + 1] first entry of `near` of centre row + k, at index k */
+    bool *wider;       /**< [halos] true: the centre of this search needs a larger radius */
+    kith_ctx *ctx;     /**< context: threads, cancellation */
+    bool no_memory;    /**< an allocation failed */
 };
 
 enum { MARKS = 1 << 24 }; /* bits of the table: 2 MB fit a level-2 cache */
 
-/** Cells at least as wide as the reach of a search; those next to a centre are marked. */
+/** Cells at least as wide as the radius of a search, and marks of those that hold a centre or are
+ *  next to one that does. */
 struct cell_marks {
     const struct kith__question *question; /**< the box */
     double scale[3];                       /**< cells per unit of fractional coordinate */
-    int64_t round[3];                      /**< cells along a periodic axis; 0: the axis is open */
+    int64_t cells[3];                      /**< cells along a periodic axis; 0: the axis is open */
     uint64_t *marks;                       /**< [MARKS / 64] bit table, by the hash of a cell */
 };
 
@@ -103,29 +109,34 @@ static int by_distance(const void *a, const void *b)
     return (u->j > v->j) - (u->j < v->j);
 }
 
-/** Radius of a sphere of this mass and density [length]. */
+/** Return the radius of a sphere of this mass and density [length]. */
 static double radius_of(double mass, double density)
 {
     static const double pi = 3.14159265358979323846;
     return cbrt(3 * mass / (4 * pi * density));
 }
 
-/** Find one sphere. Between particles k and k + 1 the mean density falls through `density` where
- *  radius_of(m_k) lies between r_k and r_k+1.
- *  @param near  [n] particles by distance, with m the mass up to each
- *  @return k; -1: there is no sphere; n: it is larger than the radius searched */
+/** Find one sphere. Let m_k be the mass of the particles up to number k. Between the distances of
+ *  particles k and k + 1 the mean density falls through `density` if radius_of(m_k) is between
+ *  them. The search for k starts at the radius of a sphere with the halo's own mass: outwards if
+ *  the density within it is too high, else inwards.
+ *  @param near     [n] particles by distance, with m the mass up to each
+ *  @param mass     mass of the halo [mass]
+ *  @param density  mean density of the sphere [mass / length^3]
+ *  @param reach    search radius, within which all particles are listed [length]
+ *  @return k; -1: there is no sphere; n: it is larger than the search radius */
 static int64_t find_sphere(const struct near *near, int64_t n, double mass, double density,
                            double reach)
 {
-    const double alone = radius_of(mass, density);
+    const double start = radius_of(mass, density);
     int64_t k = n - 1;
-    while (k >= 0 && near[k].r > alone) {
+    while (k >= 0 && near[k].r > start) {
         k--;
     }
     if (k < 0) {
         return -1;
     }
-    if (radius_of(near[k].m, density) >= alone) {
+    if (radius_of(near[k].m, density) >= start) {
         while (k + 1 < n && near[k + 1].r <= radius_of(near[k].m, density)) {
             k++;
         }
@@ -158,8 +169,8 @@ static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spa
     }
     for (int64_t half = RUN; half < n && !kith__cancelled(ctx); half *= 2) {
         for (int64_t at = 0; at < n && !kith__cancelled(ctx); at += 2 * half) {
-            const int64_t left = n - at;
-            merge(near + at, left < half ? left : half, left < 2 * half ? left : 2 * half,
+            const int64_t rest = n - at;
+            merge(near + at, rest < half ? rest : half, rest < 2 * half ? rest : 2 * half,
                   spare + at);
         }
         struct near *const swap = near;
@@ -169,8 +180,10 @@ static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spa
     return near;
 }
 
-/** Find the spheres of a centre, once all particles within reach of it are listed.
- *  @return whether a larger radius must be searched */
+/** Find the spheres of a centre, once all particles within its search radius are listed.
+ *  @param row   number of the centre in this search
+ *  @param list  [n] the particles, in any order
+ *  @return true when the centre must be searched again with a larger radius */
 static bool finish_row(const struct search *s, int64_t row, struct near *list, int64_t n)
 {
     kith_halo *halo = &s->halos->halo[s->pending[s->first + row].halo];
@@ -199,7 +212,7 @@ static bool finish_row(const struct search *s, int64_t row, struct near *list, i
     return wider;
 }
 
-/** Find the spheres of centre s->row + k. */
+/** Find the spheres of centre s->row + k: one piece of the loop of finish_rows. */
 static void finish_one(void *state, int64_t k, int worker)
 {
     (void)worker;
@@ -208,8 +221,8 @@ static void finish_one(void *state, int64_t k, int worker)
     s->wider[s->row + k] = finish_row(s, s->row + k, s->near + at, s->begin[k + 1] - at);
 }
 
-/** Find the spheres of the centres before `last`, and remove their particles from the list. The
- *  particles of centre i begin at begin[i - s->row]. */
+/** Find the spheres of centres [s->row, last), in parallel, and remove their particles from the
+ *  list. s->begin is set for these centres. */
 static void finish_rows(struct search *s, int64_t last)
 {
     const int64_t rows = last - s->row;
@@ -222,7 +235,8 @@ static void finish_rows(struct search *s, int64_t last)
     s->row = last;
 }
 
-/** List the centres of this search that need a larger radius. */
+/** Add those of the n centres of this search that need a larger radius to the list of centres to be
+ *  searched again. */
 static void list_again(struct search *s, int64_t n)
 {
     for (int64_t row = 0; row < n && s->reach < s->farthest; row++) {
@@ -233,14 +247,14 @@ static void list_again(struct search *s, int64_t n)
     }
 }
 
-/** Cell that holds a position. */
+/** Find the cell that holds a position. @param r  wrapped position [length] */
 static void find_cell(const struct cell_marks *cell_marks, const double r[3], int64_t cell[3])
 {
     const struct kith__lattice_d *box = &cell_marks->question->box_d;
     for (int k = 0; k < 3; k++) {
         const double f = kith__fraction_d(box, r, k);
         if (box->periodic[k]) {
-            const int64_t last = cell_marks->round[k] - 1;
+            const int64_t last = cell_marks->cells[k] - 1;
             const int64_t c = (int64_t)((f - kith__floor(f)) * cell_marks->scale[k]);
             cell[k] = c < last ? c : last;
         } else {
@@ -252,7 +266,7 @@ static void find_cell(const struct cell_marks *cell_marks, const double r[3], in
     }
 }
 
-/** Hash of a cell: its bit in the table. */
+/** Return the hash of a cell: the number of its bit in the table, below MARKS. */
 static uint32_t bit_of(const int64_t cell[3])
 {
     const uint64_t mixed = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u +
@@ -270,8 +284,8 @@ static void mark_around(struct cell_marks *cell_marks, const double centre[3])
         int64_t cell[3] = {home[0] + side % 3 - 1, home[1] + side / 3 % 3 - 1,
                            home[2] + side / 9 - 1};
         for (int k = 0; k < 3; k++) {
-            const int64_t round = cell_marks->round[k];
-            cell[k] = round > 0 ? (cell[k] + round) % round : cell[k];
+            const int64_t n = cell_marks->cells[k];
+            cell[k] = n > 0 ? (cell[k] + n) % n : cell[k];
         }
         const uint32_t bit = bit_of(cell);
         cell_marks->marks[bit / 64] |= (uint64_t)1 << bit % 64;
@@ -285,7 +299,8 @@ struct choose_loop {
     struct chosen_set *chosen_set;         /**< the particles chosen */
     _Atomic int64_t n;                     /**< number of particles chosen so far */
     int pieces;                            /**< number of ranges of particles */
-    int64_t *chosen; /**< [pieces] particles chosen in each range, then how many precede it */
+    int64_t *chosen; /**< [pieces] number of particles chosen in each range; after the prefix sum,
+                          the number chosen in the ranges before it */
 };
 
 /** Choose those of particles [begin, end) whose cell is marked. */
@@ -313,7 +328,8 @@ static bool choose_particles(kith_ctx *ctx, const struct search *s, const kith_p
                              struct chosen_set *out)
 {
     const struct kith__question *q = s->question;
-    /* Wider than the reach by the rounding error of a distance in the points' precision. */
+    /* the search radius, and a bound on the rounding error of a distance in the points' precision
+     */
     const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->reach;
     double r[3];
     int32_t image[3];
@@ -327,8 +343,8 @@ static bool choose_particles(kith_ctx *ctx, const struct search *s, const kith_p
     for (int k = 0; k < 3; k++) {
         cell_marks.scale[k] = q->height[k] / side;
         if (q->box_d.periodic[k]) {
-            cell_marks.round[k] = cell_marks.scale[k] > 1 ? (int64_t)cell_marks.scale[k] : 1;
-            cell_marks.scale[k] = (double)cell_marks.round[k];
+            cell_marks.cells[k] = cell_marks.scale[k] > 1 ? (int64_t)cell_marks.scale[k] : 1;
+            cell_marks.scale[k] = (double)cell_marks.cells[k];
         }
     }
     for (int64_t c = 0; c < centres->n; c++) {
@@ -378,7 +394,8 @@ static void write_chosen(void *state, int64_t piece, int worker)
     }
 }
 
-/** Copy the particles chosen; after cancellation only some. @return false when out of memory. */
+/** Copy the coordinates and indices of the chosen particles; after cancellation only of some.
+ *  @return false when out of memory */
 static bool copy_chosen(kith_ctx *ctx, const struct kith__question *q, struct chosen_set *out)
 {
     struct choose_loop loop = {
@@ -386,16 +403,16 @@ static bool copy_chosen(kith_ctx *ctx, const struct kith__question *q, struct ch
     out->xyz = kith__alloc(3 * (size_t)q->precision * (size_t)out->n);
     out->index = kith__alloc((size_t)out->n * sizeof *out->index);
     loop.chosen = kith__alloc((size_t)loop.pieces * sizeof *loop.chosen);
-    const bool room = out->xyz && out->index && loop.chosen;
-    if (room) {
+    const bool allocated = out->xyz && out->index && loop.chosen;
+    if (allocated) {
         kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_chosen, &loop);
     }
-    if (room && !kith__cancelled(ctx)) { /* after cancellation counts are missing */
+    if (allocated && !kith__cancelled(ctx)) { /* after cancellation counts are undefined */
         kith__prefix_sum(loop.chosen, loop.pieces);
         kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_chosen, &loop);
     }
     free(loop.chosen);
-    return room;
+    return allocated;
 }
 
 static void free_chosen(struct chosen_set *chosen_set)
@@ -405,18 +422,18 @@ static void free_chosen(struct chosen_set *chosen_set)
     free(chosen_set->xyz);
 }
 
-/** Reserve room for n more particles. @return false when out of memory. */
+/** Make the capacity of s->near at least n more particles. @return false when out of memory */
 static bool need_near(struct search *s, int64_t n)
 {
-    if (s->n + n > s->room) {
-        const int64_t room = 2 * (s->n + n);
-        struct near *grown = realloc(s->near, (size_t)room * sizeof *grown);
+    if (s->n + n > s->capacity) {
+        const int64_t capacity = 2 * (s->n + n);
+        struct near *grown = realloc(s->near, (size_t)capacity * sizeof *grown);
         if (!grown) {
             s->no_memory = true;
             return false;
         }
         s->near = grown;
-        s->room = room;
+        s->capacity = capacity;
     }
     return true;
 }
@@ -424,8 +441,8 @@ static bool need_near(struct search *s, int64_t n)
 /** State of the loop that copies a block of pairs to the list of particles around centres. */
 struct near_loop {
     const struct search *search; /**< the search */
-    const kith_pairs *block;     /**< the pairs */
-    struct near *to;             /**< [block->n] where they go */
+    const kith_pairs *block;     /**< pairs of a centre i and a particle j of the chosen set */
+    struct near *to;             /**< [block->n] the copies */
 };
 
 /** Copy pairs [begin, end) of the block. */
@@ -442,8 +459,8 @@ static void copy_near(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** kith_block_fn: append a block of pairs, sorted by centre, and finish the centres before its last
- *  one. */
+/** kith_block_fn: append a block of pairs, sorted by centre, to s->near, and find the spheres of
+ *  the centres before that of its last pair: all their pairs have arrived. */
 static int receive(void *user, const kith_pairs *block, int64_t first)
 {
     struct search *s = user;
@@ -466,8 +483,10 @@ static int receive(void *user, const kith_pairs *block, int64_t first)
     return kith__cancelled(s->ctx);
 }
 
-/** Find the particles near the centres, and finish all centres but the last one with pairs.
- *  @param sorted  1: pairs come by centre; 0: in any order, for a single centre */
+/** Find the particles within the search radius of the centres, and the spheres of all centres
+ *  except the last one that has pairs.
+ *  @param sorted   1: pairs are sorted by centre; 0: in any order, for a single centre
+ *  @param centres  positions of the centres, in the points' precision */
 static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *s, int sorted,
                              const kith_points *centres)
 {
@@ -496,9 +515,10 @@ static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *
 }
 
 /** Search around the centres pending[s->first, last).
- *  @param sorted  0: there is one centre
- *  @param xyz     room for the coordinates of the centres
- *  @return KITH_LIMIT when sorting the pairs would take too much memory; nothing was done then */
+ *  @param sorted  1: pairs are sorted by centre; 0: in any order, for a single centre
+ *  @param xyz     scratch memory for the coordinates of the centres
+ *  @return KITH_OK; KITH_LIMIT when sorting the pairs would take too much memory: nothing was done
+ *          then; or another status of kith_pairs_each */
 static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, int64_t last,
                           int sorted, void *xyz)
 {
@@ -514,7 +534,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     free_chosen(&s->chosen_set);
     KITH_TRY(status);
     s->begin[0] = 0;
-    for (int64_t row = s->row; row < n; row++) { /* the first takes all that is left */
+    for (int64_t row = s->row; row < n; row++) { /* the first has all entries, the others none */
         s->begin[row - s->row + 1] = s->n;
     }
     finish_rows(s, n);
@@ -523,7 +543,8 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     return KITH_OK;
 }
 
-/** Whether the reach is more than a quarter of a periodic box height. */
+/** Return true when the search radius is more than a quarter of the box's height along a periodic
+ *  axis. */
 static bool reaches_far(const struct search *s)
 {
     const struct kith__question *q = s->question;
@@ -571,8 +592,8 @@ static void list_centres(struct search *s)
     }
     s->n_pending = isfinite(lowest) ? s->halos->n : 0;
     for (int64_t h = 0; h < s->n_pending; h++) {
-        const double alone = radius_of(s->halos->halo[h].mass, lowest);
-        s->pending[h] = (struct pending){fmin(first_reach * alone, s->farthest), (int32_t)h};
+        const double radius = radius_of(s->halos->halo[h].mass, lowest);
+        s->pending[h] = (struct pending){fmin(first_reach * radius, s->farthest), (int32_t)h};
     }
 }
 

@@ -393,7 +393,7 @@ static void test_bad_input(kith_ctx *ctx)
     kith_groups groups = {.n = 1, .points = 3, .labels = labels};
     kith_halo_input input;
     kith_halo_input_init(&input);
-    refused(ctx, &groups, &input, KITH_INVALID, "labels[2] is 2");
+    refused(ctx, &groups, &input, KITH_INVALID, "label of particle 2 (counted from 0) is 2");
     refused(ctx, NULL, &input, KITH_INVALID, "groups is NULL");
     groups.n = 3;
     refused(ctx, &groups, &input, KITH_INVALID, "group 3 has no particle");
@@ -402,13 +402,13 @@ static void test_bad_input(kith_ctx *ctx)
     refused(ctx, &groups, &input, KITH_INVALID, "groups are of 4 particles");
     groups.points = 3;
     input.masses = masses;
-    refused(ctx, &groups, &input, KITH_INVALID, "masses: that of particle 1");
+    refused(ctx, &groups, &input, KITH_INVALID, "masses: the mass of particle 1");
     input.masses = NULL;
     input.velocities = odd;
-    refused(ctx, &groups, &input, KITH_NOT_FINITE, "velocities: that of particle 1");
+    refused(ctx, &groups, &input, KITH_NOT_FINITE, "velocities: the velocity of particle 1");
     input.velocities = NULL;
     input.types = types;
-    refused(ctx, &groups, &input, KITH_INVALID, "types: that of particle 2");
+    refused(ctx, &groups, &input, KITH_INVALID, "types: the type of particle 2");
     input.types = NULL;
     input.sphere_density[1] = -1;
     refused(ctx, &groups, &input, KITH_INVALID, "sphere_density[1] is -1");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Halo properties on CPU cores: check all particles, radix sort the members by group, and sum over
- * each group. Threads share the members of a large group; small groups have a thread each. O(n).
- * Sorting uses the scratch memory of a grid.
+ * each group (halo_sums.h). All threads together measure a large group; other groups are measured
+ * by one thread each. O(n). Sorting uses the scratch memory of the grid, which is not needed here.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct sorted {
 struct check_loop {
     const struct kith__members *members; /**< the input */
     _Atomic int64_t first_fault;         /**< smallest number of a fault so far */
-    _Atomic int64_t in_groups;           /**< particles of groups so far */
+    _Atomic int64_t in_groups;           /**< particles that are in a group so far */
 };
 
 /** Check particles [begin, end), and count those in groups. */
@@ -47,15 +47,17 @@ static void check_range(void *state, int64_t begin, int64_t end)
     atomic_fetch_add(&loop->in_groups, count);
 }
 
-/** Allocate what sorting needs. @param[out] spare, bins  scratch memory of the sort */
+/** Allocate out->elements and begin, and scratch memory of the sort.
+ *  @param[out] spare  [out->n] second array of the sort
+ *  @param[out] bins   [ctx->threads][KITH_SORT_BINS] histograms of the sort */
 static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *members,
                                struct sorted *out, uint64_t **spare, int64_t **bins)
 {
-    const size_t room = (size_t)out->n * sizeof **spare;
+    const size_t bytes = (size_t)out->n * sizeof **spare;
     const size_t bin_bytes = (size_t)ctx->threads * KITH_SORT_BINS * sizeof **bins;
     const size_t begin_bytes = (size_t)(members->groups + 1) * sizeof *out->begin;
-    out->elements = kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, room);
-    *spare = kith__work_need(&ctx->work, KITH_GRID_XYZ, room);
+    out->elements = kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, bytes);
+    *spare = kith__work_need(&ctx->work, KITH_GRID_XYZ, bytes);
     *bins = kith__work_need(&ctx->work, KITH_GRID_BINS, bin_bytes);
     out->begin = kith__work_need(&ctx->work, KITH_WORK_OF(halos), begin_bytes);
     KITH_CHECK(ctx, out->elements && *spare && *bins && out->begin, KITH_NO_MEMORY,
@@ -69,7 +71,8 @@ struct member_loop {
     const int32_t *labels; /**< [n] group of each particle; 0: none */
     int64_t n;             /**< particles */
     int pieces;            /**< number of ranges */
-    int64_t *members;      /**< [pieces] members in each range, then how many precede the range */
+    int64_t *members;      /**< [pieces] number of members in each range; after the prefix sum, the
+                                number in the ranges before it */
     uint64_t *elements;    /**< label << 32 | particle, for each member */
 };
 
@@ -136,7 +139,7 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
     struct member_loop list = {members->labels, members->points.n,
                                kith__threads_for(ctx, members->points.n), bins, out->elements};
     kith__pool_run(ctx->pool, ctx->threads, list.pieces, count_members, &list);
-    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are missing */
+    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
     kith__prefix_sum(bins, list.pieces);
     kith__pool_run(ctx->pool, ctx->threads, list.pieces, write_members, &list);
     uint64_t *const sorted = kith__sort(ctx, out->elements, spare, out->n, LABEL, LABEL + bits,
@@ -184,7 +187,7 @@ struct pass_loop {
     struct kith__halo_sums *blocks;       /**< [ceil(n / BLOCK)] sums over each block */
 };
 
-/** Sum over one block. */
+/** Sum over one block: one piece of the loop of `run`. */
 static void sum_piece(void *state, int64_t block, int worker)
 {
     (void)worker;
@@ -240,7 +243,7 @@ static void measure_group(kith_ctx *ctx, const struct kith__halo_group *group,
     }
 }
 
-/** Members of group g, from 0. */
+/** Return the members of group g, counted from 0. */
 static struct kith__halo_group group_of(const struct kith__members *members,
                                         const struct sorted *sorted, int64_t g)
 {
@@ -263,9 +266,9 @@ static void measure_small(void *state, int64_t begin, int64_t end)
     const struct group_loop *loop = state;
     for (int64_t g = begin; g < end; g++) {
         const struct kith__halo_group group = group_of(loop->members, loop->sorted, g);
-        struct kith__halo_sums own[LARGE / BLOCK];
+        struct kith__halo_sums blocks[LARGE / BLOCK];
         if (group.n <= LARGE) {
-            measure_group(loop->ctx, &group, own, NULL, &loop->halo[g]);
+            measure_group(loop->ctx, &group, blocks, NULL, &loop->halo[g]);
         }
     }
 }
