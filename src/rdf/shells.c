@@ -5,11 +5,12 @@
  *
  * The part of a ball of radius r inside a box with half sides h is a union of cones from the centre
  * to its surface: V = (r A + 2 sum_k h_k F_k) / 3, with A the area of the sphere inside the box and
- * F_k the area of face k inside the ball. A is the sphere less the caps beyond the faces, by
- * inclusion and exclusion of the overlaps of two and three caps. The area of an overlap follows
- * from the Gauss-Bonnet theorem: its sides are arcs of circles in planes at c = h / r from the
- * centre, of which an azimuth phi contributes c * phi, and where two arcs meet the angle between
- * them is acos(c1 c2 / sqrt((1-c1^2) (1-c2^2))).
+ * F_k the area of face k inside the ball. A is the area of the sphere, less the caps beyond the
+ * faces, plus the overlaps of two caps, which the caps count twice. Three caps overlap only when
+ * the sphere reaches beyond the corners, and then the ball contains the whole box. The area of an
+ * overlap follows from the Gauss-Bonnet theorem: its sides are two arcs of circles in planes at c =
+ * h / r from the centre, of which an azimuth phi contributes c * phi, and where the arcs intersect
+ * the angle between them is acos(c1 c2 / sqrt((1-c1^2) (1-c2^2))).
  */
 #include <math.h>
 
@@ -17,19 +18,14 @@
 
 static const double pi = 3.141592653589793;
 
-/** acos with its argument clamped to [-1, 1], which rounding may have left. */
+/** Return acos(x), with x clamped to [-1, 1]: rounding may have put it outside. */
 static double arccos(double x)
 {
     return acos(fmin(fmax(x, -1), 1));
 }
 
-/** asin with its argument clamped to [-1, 1], which rounding may have left. */
-static double arcsin(double x)
-{
-    return asin(fmin(fmax(x, -1), 1));
-}
-
-/** Area of a disc of radius r inside a rectangle with half sides p and q around its centre. */
+/** Return the area of a disc of radius r inside a rectangle with half sides p and q around its
+ *  centre. */
 static double disc_in_rectangle(double r, double p, double q)
 {
     const double r2 = r * r;
@@ -42,13 +38,14 @@ static double disc_in_rectangle(double r, double p, double q)
     return area;
 }
 
-/** Angle inside the overlap of two caps, where their circles intersect. */
+/** Return the angle inside the overlap of the caps x > a and y > b of the unit sphere, where their
+ *  circles intersect. */
 static double angle(double a, double b)
 {
     return arccos(a * b / sqrt((1 - a * a) * (1 - b * b)));
 }
 
-/** Area of the unit sphere with x > a and y > b. */
+/** Return the area of the part of the unit sphere with x > a and y > b: the overlap of two caps. */
 static double two_caps(double a, double b)
 {
     if (a * a + b * b >= 1) {
@@ -57,24 +54,7 @@ static double two_caps(double a, double b)
     return 2 * (angle(a, b) - a * arccos(b / sqrt(1 - a * a)) - b * arccos(a / sqrt(1 - b * b)));
 }
 
-/** Azimuth of the part of the circle x = a that has y > b and z > c. */
-static double azimuth(double a, double b, double c)
-{
-    const double radius = sqrt(1 - a * a);
-    return arccos(b / radius) - arcsin(c / radius);
-}
-
-/** Area of the unit sphere with x > a, y > b and z > c. */
-static double three_caps(double a, double b, double c)
-{
-    if (a * a + b * b + c * c >= 1) {
-        return 0;
-    }
-    return angle(a, b) + angle(b, c) + angle(c, a) - pi - a * azimuth(a, b, c) -
-           b * azimuth(b, c, a) - c * azimuth(c, a, b);
-}
-
-/** Volume of a ball of radius r inside a box with half sides h around its centre. */
+/** Return the volume of a ball of radius r inside a box with half sides h around its centre. */
 static double ball_in_block(double r, const double h[3])
 {
     if (r * r >= h[0] * h[0] + h[1] * h[1] + h[2] * h[2]) {
@@ -91,17 +71,17 @@ static double ball_in_block(double r, const double h[3])
             faces += h[k] * disc_in_rectangle(sqrt(r * r - h[k] * h[k]), h[next], h[(k + 2) % 3]);
         }
     }
-    area -= 8 * three_caps(c[0], c[1], c[2]);
+
     return (r * r * r * area + 2 * faces) / 3;
 }
 
-/** Volume of the shell between radii r and s; in 2-D the area of the ring. */
+/** Return the volume of the shell between radii r and s; in 2-D the area of the ring. */
 static double whole_shell(int dim, double r, double s)
 {
     return dim == 3 ? 4 * pi / 3 * (s - r) * (s * s + s * r + r * r) : pi * (s - r) * (s + r);
 }
 
-/** Volume of a ball inside a box; in 2-D the area of a disc inside a rectangle. */
+/** Return the volume of a ball inside a box; in 2-D the area of a disc inside a rectangle. */
 static double cut_ball(int dim, double r, const double h[3])
 {
     return dim == 3 ? ball_in_block(r, h) : disc_in_rectangle(r, h[0], h[1]);
