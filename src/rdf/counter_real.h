@@ -4,12 +4,12 @@
  * through per_precision.h.
  */
 
-/** The last bin whose lower edge is at or below r2; 0 when there is none. */
+/** Return the last bin whose squared lower edge is at most r2; 0 when there is none. */
 KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2)
 {
     const real *edge2 = (const real *)rdf->edge2;
     int64_t k = 0;
-    if (rdf->linear) { /* the guess is off by one bin at most, but for huge numbers of bins */
+    if (rdf->linear) { /* the guess is off by one bin at most, except for huge numbers of bins */
         const double guess = (sqrt((double)r2) - rdf->r_min) / rdf->width;
         const double most = (double)(rdf->bins - 1);
         k = (int64_t)(guess > 0 ? guess < most ? guess : most : 0);
@@ -29,7 +29,7 @@ KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2
     return k;
 }
 
-/** Counter of a pair with this r2, within its partial. */
+/** Return the counter, within its partial, of a pair with this r2. */
 KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
 {
     const real *edge2 = (const real *)rdf->edge2;
@@ -42,7 +42,8 @@ KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
     return (int32_t)KITH_REAL(kith__last_begun)(rdf, r2) + 1;
 }
 
-/** Counter of a pair with this r2, within its partial; fastest when it is `guess` or next to it. */
+/** Return the counter, within its partial, of a pair with this r2. Fastest when it is `guess` or
+ *  next to it. */
 KITH_FN int32_t KITH_REAL(kith__counter_from_guess)(const struct kith__rdf *rdf, real r2,
                                                     int32_t guess)
 {

@@ -13,7 +13,9 @@ struct owned {
     struct kith__buffer memory; /**< all arrays of the histogram and the frame, one after another */
 };
 
-/** The next n elements of 8 bytes; NULL when there is no memory yet, to count the bytes alone. */
+/** Return the next n elements of 8 bytes, from byte *at on, and advance *at.
+ *  @param memory  NULL: there is no memory yet, and bytes are counted alone
+ *  @return the elements; NULL when memory is NULL */
 static void *next(char *memory, size_t *at, size_t n)
 {
     void *here = memory ? memory + *at : NULL;
@@ -21,7 +23,10 @@ static void *next(char *memory, size_t *at, size_t n)
     return here;
 }
 
-/** Set the pointers to all arrays. @return the bytes they take. */
+/** Set the pointers to all arrays of a histogram and a frame, one after another in `memory`; with
+ *  memory NULL all are NULL.
+ *  @param h  has bins, n_species and partials
+ *  @return the bytes that the arrays take */
 static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histogram *h,
                       struct kith__frame *frame)
 {
@@ -126,8 +131,8 @@ void kith_rdf_coordination(const kith_histogram *h, int32_t a, int32_t b, double
     const int32_t partial = kith_histogram_partial(h, a, b);
     const int64_t bins = partial >= 0 && n ? h->bins : 0;
     const int64_t first = partial * bins;
-    const bool both_ends = bins > 0 && a == b && /* each pair counts at both of its particles */
-                           !h->against;
+    /* of one species in one set, each particle of a pair is a neighbour of the other */
+    const bool both_ends = bins > 0 && a == b && !h->against;
     int64_t sum = 0;
     for (int64_t k = 0; k < bins; k++) {
         sum += h->counts[first + k] * (both_ends ? 2 : 1);

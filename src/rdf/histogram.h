@@ -15,10 +15,10 @@ struct kith__frame {
     double *sums;       /**< [partials][bins] sums of products of weights; NULL without weights */
     double *force_sums; /**< [partials][2][bins + 1] pair-force sums; NULL without forces */
     double *force_over; /**< [bins + 1] kith__force_units.over; NULL without forces */
-    int64_t *members;   /**< [2][n_species] particles of each species in each set */
+    int64_t *members;   /**< [2][n_species] number of particles of each species in each set */
 };
 
-/** Edge k of the options' bins [length]. */
+/** Return edge k of the options' bins [length]. */
 static inline double kith__edge(const kith_rdf_options *o, int64_t k)
 {
     const double part = (double)k / (double)o->bins;
@@ -26,14 +26,17 @@ static inline double kith__edge(const kith_rdf_options *o, int64_t k)
     return o->edges ? o->edges[k] : linear;
 }
 
-/** Allocate the arrays of a zeroed histogram, and zero them; or check that the arrays of a
- *  histogram in use have this shape and the options' edges. Zeroes the frame's counts.
- *  @return KITH_OK, KITH_INVALID or KITH_NO_MEMORY. */
+/** Allocate the arrays of a zeroed histogram, and zero them; or check that a histogram from earlier
+ *  calls has this shape, the options' edges, and sums as the options need them. Then return the
+ *  arrays of one frame, with zeroed counts and sums.
+ *  @param shape       a histogram of which bins, n_species, partials, against and dim are set
+ *  @param[out] frame  the arrays, owned by the histogram
+ *  @return KITH_OK, KITH_INVALID or KITH_NO_MEMORY */
 kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                                  const kith_rdf_options *options, kith_histogram *out,
                                  struct kith__frame *frame);
 
-/** kith_shell_volumes within a public call, which may be cancelled.
+/** Do the work of kith_shell_volumes (kith/rdf.h), within a public call that may be cancelled.
  *  @param ctx  receives the message, and its threads do the work; NULL: the message goes to
  *              kith_message(NULL), and the calling thread does the work */
 kith_status kith__shell_volumes(kith_ctx *ctx, const kith_box *box, int minimum_image, int64_t bins,

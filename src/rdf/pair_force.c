@@ -3,9 +3,10 @@
  * Pair distributions from forces (see Rotenberg 2020, J. Chem. Phys. 153, 150902): the check of the
  * forces, their fixed-point units, and g(r) from the sums.
  *
- * With n(R) the density of pairs at R, moving i by -dR/2 and j by dR/2 gives grad n = <sum of (F_j
- * - F_i) / (2 kT) delta(R - d)>, so that over all directions dg/dr = <sum of p / r delta(r - |d|)>
- * / (2 kT density S r^(dim - 1)), S r^(dim - 1) the sphere.
+ * With n(R) the density of pairs whose vector d from i to j is R, moving i by -dR/2 and j by dR/2
+ * gives grad n = <sum of (F_j - F_i) / (2 kT) delta(R - d)>. The average over all directions is
+ * dg/dr = <sum of p / r delta(r - |d|)> / (2 kT density S r^(dim - 1)), with p = (F_j - F_i).d and
+ * S r^(dim - 1) the area of the sphere of radius r, in 2-D the circumference of the circle.
  */
 #include "pair_force.h"
 
@@ -13,7 +14,8 @@
 
 static const double pi = 3.141592653589793;
 
-/** Bits of |component p| as a double, which are ordered as the numbers are. */
+/** Return the bits of |component p| of an array of forces, as a double: as integers, they have the
+ *  order of the numbers. */
 static inline int64_t bits_of_size(const void *forces, kith_precision precision, int64_t p)
 {
     const double f = fabs(kith__real_at(forces, p, precision));
@@ -41,7 +43,9 @@ static void find_largest(void *state, int64_t begin, int64_t end)
     kith__atomic_max64(&loop->bits, most);
 }
 
-/** Check that the forces on n particles are finite. @param[out] largest  the largest |component| */
+/** Check that the forces on n particles are finite.
+ *  @param name          name of the array in the options, for the message
+ *  @param[out] largest  the largest |component| [force] */
 static kith_status check_forces(kith_ctx *ctx, const char *name, const void *forces, int64_t n,
                                 kith_precision precision, double *largest)
 {
@@ -54,13 +58,14 @@ static kith_status check_forces(kith_ctx *ctx, const char *name, const void *for
         const int64_t size = bits_of_size(forces, precision, p);
         double f;
         memcpy(&f, &size, sizeof f);
-        KITH_CHECK(ctx, isfinite(f), KITH_NOT_FINITE, "options.%s[%lld] is not finite", name,
+        KITH_CHECK(ctx, isfinite(f), KITH_NOT_FINITE,
+                   "options.%s: the force on particle %lld (counted from 0) is not finite", name,
                    (long long)(p / 3));
     }
     return KITH_OK;
 }
 
-/** The power of 2 that brings `bound` below 2^40; 1 when bound is 0. */
+/** Return the power of 2 whose product with `bound` is in [2^39, 2^40); 1 when bound is 0. */
 static double scale_below(double bound)
 {
     enum { BITS = 40 };
@@ -69,8 +74,8 @@ static double scale_below(double bound)
     return bound > 0 ? ldexp(1, BITS - exponent) : 1;
 }
 
-/** Upper edge of the pairs of counter k [length]. Where bins begin at 0 there are no pairs below
- *  the first edge, and counter 0 has the edge of the first bin. */
+/** Return the upper edge e of the pairs of counter k [length]. Where bins begin at 0 there are no
+ *  pairs below the first edge, and the edge of the first bin serves for counter 0. */
 static double edge_of(const double *edges, int64_t k)
 {
     return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
@@ -101,9 +106,9 @@ kith_status kith__forces_check(kith_ctx *ctx, const kith_rdf_options *o,
 void kith__force_units(const struct kith__question *q, const double *edges, double *over,
                        struct kith__rdf *rdf)
 {
-    /* |F_j - F_i| is less than twice the sum of the largest components. A term is at most r times
-     * that, and in the second sum (e / r)^dim times more; r exceeds the cutoff by rounding
-     * alone. */
+    /* |F_j - F_i| is less than twice most_force. A term of the first sum is at most r times that, a
+     * term of the second sum (e / r)^dim times as much. 2.04 instead of 2 allows for rounding
+     * errors, also of r beyond the cutoff. */
     const double least = fmin(edge_of(edges, 0) / 64, q->cutoff / 1024);
     const double force = 2.04 * rdf->most_force;
     double farthest = 0;
@@ -131,18 +136,19 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     const double unit = 1 / ((h->dim == 3 ? 8 : 4) * pi * kT * density);
     const double *sums = h->pushes ? h->pushes + (int64_t)2 * partial * (h->bins + 1) : NULL;
     const double *over = sums ? sums + h->bins + 1 : NULL;
-    double below = sums ? over[0] : 0; /* sum over the pairs below the bin */
-    double all = 0;
+    double below = sums ? over[0] : 0; /* sum of p / r^dim over the pairs below the bin */
+    double all = 0;                    /* sum of p / r^dim over all pairs */
     for (int64_t k = 0; k <= h->bins && sums; k++) {
         all += over[k];
     }
     for (int64_t k = 0; k < h->bins; k++) {
         const double low = pow(h->edges[k], h->dim);
         const double high = pow(h->edges[k + 1], h->dim);
-        /* A pair at r contributes to the part of its bin's volume that lies beyond r. */
-        const double own = sums ? (high * over[k + 1] - sums[k + 1]) / (high - low) : 0;
-        zero[k] = unit * (below + own);
-        infinity[k] = 1 - unit * (all - below - own);
+        /* the average over the bin: a pair at r contributes to the part of the bin's volume that is
+         * beyond r */
+        const double inside = sums ? (high * over[k + 1] - sums[k + 1]) / (high - low) : 0;
+        zero[k] = unit * (below + inside);
+        infinity[k] = 1 - unit * (all - below - inside);
         below += sums ? over[k + 1] : 0;
     }
 }

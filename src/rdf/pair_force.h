@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair-force sums, from which g(r) can be estimated with less noise than from counts. Read by the C
- * and the CUDA compiler. With d the vector from i to j in double, two sums are made over the pairs
- * of each bin: of p = (F_j - F_i).d, and of p (e / r)^dim, e the upper edge of the bin (and r^2 at
- * least force_units.least2). The sums are in fixed point, so that their order does not matter:
- * terms are rounded to 2^-40 of the next power of 2 above the largest term that the forces allow,
- * and 2^22 terms never overflow 63 bits.
+ * and the CUDA compiler. With d the vector from i to j, computed in double, r its length, and e the
+ * upper edge of a bin, two sums are made over the pairs of each bin: of p = (F_j - F_i).d, and of
+ * p (e / r)^dim, where r^2 is at least force_units.least2. The sums are in fixed point, so that
+ * their order does not matter: terms are rounded to 2^-40 of the next power of 2 above the largest
+ * term that the forces allow, and 2^22 terms never overflow 63 bits.
  */
 #ifndef KITH_PAIR_FORCE_H
 #define KITH_PAIR_FORCE_H
@@ -19,16 +19,17 @@ __extension__ typedef __int128 kith__wide;
 
 enum { KITH_FORCE_TERMS = 1 << 22 /**< number of terms that never overflow 63 bits */ };
 
-/** Index of a pair-force sum in [partials][2][bins + 1].
- *  @param which  0: of p; 1: of p (e / r)^dim
- *  @param k      counter: 0 below the first edge, b + 1 in bin b */
+/** Return the index of a pair-force sum in an array [partials][2][bins + 1].
+ *  @param which  0: sum of p; 1: sum of p (e / r)^dim
+ *  @param k      counter of the pairs: 0 below the first edge, b + 1 in bin b */
 KITH_FN int64_t kith__force_sum_at(const struct kith__rdf *rdf, int32_t partial, int which,
                                    int64_t k)
 {
     return (2 * (int64_t)partial + which) * (rdf->bins + 1) + k;
 }
 
-/** Nearest integer of |x| < 2^51: adding 1.5 * 2^52 leaves it in the lower bits of the fraction. */
+/** Return the nearest integer of x, |x| < 2^51: adding 1.5 * 2^52 leaves it in the lower bits of
+ *  the fraction. */
 KITH_FN int64_t kith__nearest_integer(double x)
 {
     const double shifted = KITH_ADD_d(x, 6755399441055744.0);
@@ -37,9 +38,10 @@ KITH_FN int64_t kith__nearest_integer(double x)
     return bits - 0x4338000000000000;
 }
 
-/** 1 / sqrt(x) to some units in the last place, for x in [1e-150, 1e150]: a guess from the bits of
- *  x, good to 3.5%, then the series of (1 - e)^(-1/2) to second and to third order. It has equal
- *  bits on all processors, as it uses neither a root nor a quotient. */
+/** Return 1 / sqrt(x), with an error of some units in the last place, for x in [1e-150, 1e150]: a
+ *  guess from the bits of x, with an error of 3.5 %, then the series of (1 - e)^(-1/2) to second
+ *  and to third order. It has equal bits on all processors, as it uses neither a root nor a
+ *  quotient. */
 KITH_FN double kith__inverse_root(double x)
 {
     uint64_t bits;
@@ -54,8 +56,11 @@ KITH_FN double kith__inverse_root(double x)
     return KITH_ADD_d(y, KITH_MUL_d(KITH_MUL_d(y, e), KITH_ADD_d(0.5, more)));
 }
 
-/** The two terms of a pair in fixed point. @param over  force_units.over of its counter  @param p,
- *  r2  of the pair, in double */
+/** Compute the two terms of a pair in fixed point.
+ *  @param over       force_units.over of its counter
+ *  @param p          (F_j - F_i).d [force length]
+ *  @param r2         squared distance [length^2]
+ *  @param[out] term  the terms of p and of p (e / r)^dim */
 KITH_FN void kith__force_terms(const struct kith__force_units *unit, double over, int dim, double p,
                                double r2, int64_t term[2])
 {
@@ -67,7 +72,7 @@ KITH_FN void kith__force_terms(const struct kith__force_units *unit, double over
     term[1] = kith__nearest_integer(KITH_MUL_d(KITH_MUL_d(p, power), over));
 }
 
-/** A pair-force sum in the caller's units. @param which, k  as for kith__force_sum_at */
+/** Return a pair-force sum in the caller's units. @param which, k  as for kith__force_sum_at */
 static inline double kith__force_sum_value(const struct kith__rdf *rdf, int which, int64_t k,
                                            kith__wide sum)
 {

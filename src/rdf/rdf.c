@@ -8,6 +8,7 @@
 #include "histogram.h"
 #include "pair_force.h"
 
+/* Most bins, and most bins of all partials together. */
 enum { MOST_BINS = 1 << 20, MOST_COUNTERS = 1 << 24 };
 
 void kith_rdf_options_init(kith_rdf_options *options)
@@ -40,6 +41,7 @@ static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
     return KITH_OK;
 }
 
+/** Check the bonded partners of n particles. @param m  number of particles that partners may be */
 static kith_status check_bonds(kith_ctx *ctx, const kith_rdf_options *o, int64_t n, int64_t m)
 {
     const int64_t *offsets = o->bond_offsets;
@@ -67,14 +69,15 @@ static kith_status check_weights(kith_ctx *ctx, const char *name, const double *
 {
     *largest = 0;
     for (int64_t p = 0; p < n; p++) {
-        KITH_CHECK(ctx, isfinite(weights[p]), KITH_NOT_FINITE, "options.%s[%lld] is not finite",
-                   name, (long long)p);
+        KITH_CHECK(ctx, isfinite(weights[p]), KITH_NOT_FINITE,
+                   "options.%s: the weight of particle %lld (counted from 0) is not finite", name,
+                   (long long)p);
         *largest = fmax(*largest, fabs(weights[p]));
     }
     return KITH_OK;
 }
 
-/** Set rdf->weight_scale. */
+/** Check the weights, and set rdf->weight_scale. */
 static kith_status scale_weights(kith_ctx *ctx, const struct kith__question *q,
                                  struct kith__rdf *rdf)
 {
@@ -126,8 +129,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
     return rdf->weights[0] ? scale_weights(ctx, q, rdf) : KITH_OK;
 }
 
-/** Set rdf->nearest: whether images beside the nearest are in reach and are to be left out. Check
- *  that the box allows that. */
+/** Set rdf->nearest: true when images beside the nearest are within the last edge, and the options
+ *  exclude them. Check that the box allows that. */
 static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
@@ -148,7 +151,8 @@ static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
     return KITH_OK;
 }
 
-/** Square the edges in the precision of the points. */
+/** Round the edges of a histogram to the precision of the points, and square them in it.
+ *  @param[out] edge2  [bins + 1] in the points' precision [length^2] */
 static void square_edges(const struct kith__question *q, const kith_histogram *h, void *edge2)
 {
     for (int64_t k = 0; k <= h->bins; k++) {
@@ -157,7 +161,7 @@ static void square_edges(const struct kith__question *q, const kith_histogram *h
     }
 }
 
-/** Volume of the box, area in 2-D [length^dim]; NaN when an axis is open. */
+/** Return the volume of the box, in 2-D its area [length^dim]; NaN when an axis is open. */
 static double volume_of(const struct kith__question *q)
 {
     const double(*r)[3] = q->box_d.row;
@@ -185,7 +189,8 @@ static void count_species(const int32_t *species, int64_t n, int64_t *counts)
     }
 }
 
-/** Add the pair-force sums of a partial, and the density of its pairs [1 / length^dim]. */
+/** Add the pair-force sums of a partial, and the density of its pairs, to the histogram.
+ *  @param density  pairs / volume [1 / length^dim] */
 static void add_force_sums(const struct kith__rdf *rdf, const struct kith__frame *frame,
                            int32_t partial, double density, kith_histogram *out)
 {
@@ -232,7 +237,8 @@ static void add_frame(const struct kith__question *q, const struct kith__rdf *rd
     out->frames++;
 }
 
-/** Volumes of the frame's shells; with rdf->nearest, of the part that nearest images can be in. */
+/** Compute the volumes of the frame's shells; with rdf->nearest, of the part of each shell inside
+ *  the box around its centre, where nearest images are. */
 static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
                                   const struct kith__rdf *rdf, const kith_histogram *h,
                                   double *volumes)

@@ -9,37 +9,41 @@
 #include "engine/pieces.h"
 #include "engine/question.h"
 
-/** Fixed-point units of pair-force sums; see pair_force.h. */
+/** Fixed-point units of the two pair-force sums of p and of p (e / r)^dim; pair_force.h defines p
+ *  and e. */
 struct kith__force_units {
     double plain;  /**< 1 / unit of p; a power of 2 [1 / (force length)] */
     double least2; /**< smaller squared distances are replaced by this one [length^2] */
-    /** [bins + 1] e^dim / unit of p (e / r)^dim, e the upper edge: below the first edge, then of
-     *  each bin. */
+    /** [bins + 1] e^dim / unit of p (e / r)^dim, with e the upper edge: at index 0 for the pairs
+     *  below the first edge, then for each bin. */
     const double *over;
 };
 
 /** Checked copy of kith_rdf_options. Index 0 of pairs of pointers is the points, 1 the other set;
  *  where there is no other set, both are equal. All arrays are in the caller's order. */
 struct kith__rdf {
-    int64_t bins;        /**< number of bins */
-    int32_t n_species;   /**< number of species */
-    int32_t partials;    /**< number of partial histograms: pairs of species */
-    bool linear;         /**< edges are r_min + k * width, but for rounding */
-    bool nearest;        /**< only the nearest image of a pair counts, and others are in reach */
-    double r_min;        /**< first edge of linear bins [length] */
-    double width;        /**< width of linear bins [length] */
-    const double *edges; /**< [bins + 1] edges [length] */
-    const void *edge2;   /**< [bins + 1] squared edges in the points' precision [length^2] */
-    const int32_t *species[2];   /**< [n] species of each particle; NULL: all are 0 */
-    const int32_t *molecules[2]; /**< [n] pairs of one molecule >= 0 are left out; or NULL */
+    int64_t bins;              /**< number of bins */
+    int32_t n_species;         /**< number of species */
+    int32_t partials;          /**< number of partial histograms, one for each pair of species */
+    bool linear;               /**< edges are r_min + k * width, except for rounding */
+    bool nearest;              /**< images beside the nearest are within the last edge, and only the
+                              nearest is counted */
+    double r_min;              /**< first edge of linear bins [length] */
+    double width;              /**< width of linear bins [length] */
+    const double *edges;       /**< [bins + 1] edges [length] */
+    const void *edge2;         /**< [bins + 1] squared edges in the points' precision [length^2] */
+    const int32_t *species[2]; /**< [n] species of each particle; NULL: all are 0 */
+    const int32_t *molecules[2]; /**< [n] pairs within one molecule, a number >= 0, are excluded;
+                                      NULL: there are no molecules */
     const int64_t *bond_offsets; /**< [n + 1] where the partners of each particle begin in `bonds`;
                                       NULL: no bonds */
-    const int32_t *bonds;        /**< partners of each particle; bonded pairs are left out */
+    const int32_t *bonds;        /**< partners of each particle; bonded pairs are excluded */
     const double *weights[2];    /**< [n] weight of each particle; NULL: no weights */
     double weight_scale;         /**< power of 2 that brings every product of weights below 2^62 */
     int dim;                     /**< 2 or 3 dimensions */
     const void *forces[2];       /**< [n][3] in the points' precision [force]; NULL: none */
-    double most_force;           /**< sum of the largest components of both [force] */
+    double most_force;           /**< largest |component| of a force of the first set, plus that of
+                                      the second [force] */
     struct kith__force_units force_units; /**< fixed-point units of pair-force sums */
     int64_t *counts; /**< [partials][bins] zero; the backend writes them on success alone */
     double *sums;    /**< [partials][bins] zero, written on success; NULL without weights */

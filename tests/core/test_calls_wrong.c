@@ -192,18 +192,20 @@ static void test_rdf(kith_ctx *ctx)
         kith_rdf_options o;
         kith_status status;
         const char *words;
-    } wrong[] = {{usual, KITH_INVALID, "options.bins is 0, expected 1 to 2^20"},
-                 {usual, KITH_INVALID, "options.bins is 1048577, expected 1 to 2^20"},
-                 {usual, KITH_INVALID, "options.r_min is -0.1, expected 0 or more and less than"},
-                 {usual, KITH_INVALID, "options.r_min is 0.3, expected 0 or more and less than"},
-                 {usual, KITH_INVALID, "options.bond_offsets[0] is -1"},
-                 {usual, KITH_INVALID, "options.bonds is NULL"},
-                 {usual, KITH_INVALID, "options.bonds[1] is 4, expected 0 to 3"},
-                 {usual, KITH_INVALID, "options.bonds[1] is -1, expected 0 to 3"},
-                 {usual, KITH_INVALID, "options.weights: products overflow"},
-                 {usual, KITH_NOT_FINITE, "options.weights_against[2] is not finite"},
-                 {usual, KITH_INVALID, "species, molecules and weights are given for both sets"},
-                 {usual, KITH_INVALID, "options.n_species is 0"}};
+    } wrong[] = {
+        {usual, KITH_INVALID, "options.bins is 0, expected 1 to 2^20"},
+        {usual, KITH_INVALID, "options.bins is 1048577, expected 1 to 2^20"},
+        {usual, KITH_INVALID, "options.r_min is -0.1, expected 0 or more and less than"},
+        {usual, KITH_INVALID, "options.r_min is 0.3, expected 0 or more and less than"},
+        {usual, KITH_INVALID, "options.bond_offsets[0] is -1"},
+        {usual, KITH_INVALID, "options.bonds is NULL"},
+        {usual, KITH_INVALID, "options.bonds[1] is 4, expected 0 to 3"},
+        {usual, KITH_INVALID, "options.bonds[1] is -1, expected 0 to 3"},
+        {usual, KITH_INVALID, "options.weights: products overflow"},
+        {usual, KITH_NOT_FINITE,
+         "options.weights_against: the weight of particle 2 (counted from 0) is not finite"},
+        {usual, KITH_INVALID, "species, molecules and weights are given for both sets"},
+        {usual, KITH_INVALID, "options.n_species is 0"}};
     wrong[0].o.bins = 0;
     wrong[1].o.bins = (1 << 20) + 1;
     wrong[2].o.r_min = -0.1;

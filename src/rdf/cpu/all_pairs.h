@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * All pairs under minimum image, in an orthorhombic box that is periodic on all axes; O(n^2).
- * Coordinates are integers in units of 2^-32 box sides: their 32-bit difference wraps to that of
- * the nearest image. Particles are sorted by species and cut into pieces that fit the first-level
- * cache.
+ * Coordinates are integers in units of 2^-32 box sides: their difference modulo 2^32 is the
+ * distance to the nearest image. Particles are sorted by species and cut into pieces that fit the
+ * first-level cache.
  */
 #ifndef KITH_CPU_ALL_PAIRS_H
 #define KITH_CPU_ALL_PAIRS_H
@@ -14,7 +14,7 @@
 enum { KITH_PIECE = 1024 }; /**< largest number of particles of a piece */
 
 /** One set of particles, sorted by species. */
-struct kith__ranked {
+struct kith__by_species {
     int64_t n;                 /**< particles */
     int32_t *fraction[3];      /**< [n + 3 KITH_LANES] coordinates [2^-32 box sides] */
     void *xyz[3];              /**< [n] wrapped coordinates, in the points' precision [length] */
@@ -24,20 +24,20 @@ struct kith__ranked {
     struct kith__piece *piece; /**< [pieces] */
 };
 
-/** All pairs of pieces. Task p b.pieces + q is of piece p of a and piece q of b; for one set, task
- *  q (q + 1) / 2 + p is of pieces p <= q. */
+/** All pairs of two pieces, each of which is a task. Of two sets, piece p of a and piece q of b are
+ *  task p b.pieces + q; of one set, pieces p <= q are task q (q + 1) / 2 + p. */
 struct kith__all_pairs {
     const struct kith__scale *scale; /**< from distances to counters */
     double unit;                     /**< cutoffs in one unit of `fraction` on the first axis */
-    float weight[2];          /**< squared sides of the other axes, in squared sides of the first */
-    float band;               /**< error bound of r^2 / cutoff^2 up to the cutoff */
-    float off;                /**< error bound of r / cutoff up to the cutoff */
-    bool cross;               /**< there are two sets */
-    struct kith__ranked a, b; /**< the sets; b equals a when there is one */
+    float weight[2]; /**< squared sides of the other axes, in squared sides of the first */
+    float error2;    /**< error bound of r^2 / cutoff^2 up to the cutoff */
+    float error;     /**< error bound of r / cutoff up to the cutoff */
+    bool cross;      /**< there are two sets */
+    struct kith__by_species a, b; /**< the sets; b equals a when there is one */
 };
 
-/** Count all pairs in the tallies of the threads' sweeps, which are initialised.
- *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
+/** Count all pairs of a question with rdf->nearest, in the threads' tallies (kith__tally_init).
+ *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED */
 kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *question,
                                 const struct kith__scale *scale);
 

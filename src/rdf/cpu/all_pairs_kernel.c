@@ -1,60 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All pairs under minimum image: the kernel. Compiled once for each instruction set.
+ * All pairs under minimum image: counting the pairs of two pieces (all_pairs.h). Compiled once for
+ * each instruction set.
  */
 #include "all_pairs.h"
 
 #include "bins.h"
 
-/* Open pairs are decided by the definition when there are OPEN_AT_ONCE of them. */
-enum { OPEN_AT_ONCE = 256, OPEN_ROOM = OPEN_AT_ONCE + KITH_PIECE + KITH_LANES };
+/* Open pairs are decided by the definition when there are BORDERLINE_AT_ONCE of them. */
+enum {
+    BORDERLINE_AT_ONCE = 256,
+    BORDERLINE_CAPACITY = BORDERLINE_AT_ONCE + KITH_PIECE + KITH_LANES
+};
 
 /** Open pairs: pairs whose counter is a guess. */
-struct open_pairs {
-    int n;                      /**< number of pairs */
-    int32_t i[OPEN_ROOM];       /**< [n] particle of a */
-    int32_t j[OPEN_ROOM];       /**< [n] particle of b */
-    int32_t counter[OPEN_ROOM]; /**< [n] guessed counter, within the partial */
+struct borderline_pairs {
+    int n;                                /**< number of pairs */
+    int32_t i[BORDERLINE_CAPACITY];       /**< [n] particle of a */
+    int32_t j[BORDERLINE_CAPACITY];       /**< [n] particle of b */
+    int32_t counter[BORDERLINE_CAPACITY]; /**< [n] guessed counter, within the partial */
 };
 
 #define KITH_PER_PRECISION "rdf/cpu/all_pairs_real.h"
 #include "core/per_precision.h"
 
-/** Replace guessed counters by those of the definition. */
-static void resolve(const struct kith__all_pairs *all, struct open_pairs *open)
+/** Replace the guessed counters of borderline pairs by those of the definition. */
+static void resolve(const struct kith__all_pairs *all, struct borderline_pairs *borderline)
 {
     if (all->scale->question->precision == KITH_FLOAT) {
-        resolve_f(all, open);
+        resolve_f(all, borderline);
     } else {
-        resolve_d(all, open);
+        resolve_d(all, borderline);
     }
 }
 
-/** Decide open pairs that were counted by their guess: move those that belong elsewhere. */
+/** Decide borderline pairs that were counted at their guessed counters: subtract them there, and
+ *  add them to the counters of the definition. @param counts64 first counter of their partial */
 static __attribute__((noinline)) void resolve_counted(const struct kith__all_pairs *all,
-                                                      int64_t *total, struct open_pairs *open)
+                                                      int64_t *counts64,
+                                                      struct borderline_pairs *borderline)
 {
-    for (int o = 0; o < open->n; o++) {
-        total[open->counter[o]]--;
+    for (int o = 0; o < borderline->n; o++) {
+        counts64[borderline->counter[o]]--;
     }
-    resolve(all, open);
-    for (int o = 0; o < open->n; o++) {
-        total[open->counter[o]]++;
+    resolve(all, borderline);
+    for (int o = 0; o < borderline->n; o++) {
+        counts64[borderline->counter[o]]++;
     }
-    open->n = 0;
+    borderline->n = 0;
 }
 
-/** Append the open ones of W pairs: particle i of a with j, j + 1, ... of b. */
-KITH_INLINE void note_open(struct open_pairs *pairs, vi counter, unsigned open, int32_t i,
-                           int32_t j)
+/** Append the borderline ones of W pairs: of particle i of a with particles j, j + 1, ... of b.
+ *  @param counter     guessed counters of the W pairs
+ *  @param borderline  mask of the borderline pairs */
+KITH_INLINE void append_borderline(struct borderline_pairs *pairs, vi counter, unsigned borderline,
+                                   int32_t i, int32_t j)
 {
     vi_store(pairs->i + pairs->n, vi_set(i));
-    vi_compress(pairs->j + pairs->n, vi_lanes() + j, open);
-    vi_compress(pairs->counter + pairs->n, counter, open);
-    pairs->n += __builtin_popcount(open);
+    vi_compress(pairs->j + pairs->n, vi_lanes() + j, borderline);
+    vi_compress(pairs->counter + pairs->n, counter, borderline);
+    pairs->n += __builtin_popcount(borderline);
 }
 
-/** Particle i of a, and particles of b from one on. */
+/** The pairs of particle i of a with the particles of b from one on. */
 struct row {
     const int32_t *x, *y, *z; /**< coordinates of the particles of b [2^-32 box sides] */
     vi ix, iy, iz;            /**< coordinates of i in all lanes [2^-32 box sides] */
@@ -75,7 +83,7 @@ KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, i
                         .wz = vf_set(all->weight[1])};
 }
 
-/** r^2 of the W pairs from k on, in the squared unit of the first axis. */
+/** Return r^2 of the W pairs from k on, in the squared unit of the first axis. */
 KITH_INLINE vf squares_of(const struct row *row, int k)
 {
     const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k)));
@@ -84,9 +92,10 @@ KITH_INLINE vf squares_of(const struct row *row, int k)
     return vf_fma(dz * dz, row->wz, vf_fma(dy * dy, row->wy, dx * dx));
 }
 
-/* Addresses of the counters of W pairs: of even lanes, then of odd ones. They are computed by
- vectors * and pass through memory, which needs the fewest execution ports. There are two rounds of
- them, as * loads would wait for stores of the iteration before. */
+/* Addresses of the counters of W pairs: of even lanes, then of odd ones. They are computed in
+ * vectors, stored, and loaded one by one, which needs the fewest execution ports. There are two
+ * rounds of them, so that an iteration loads what the iteration before the last one stored, and
+ * does not wait for stores. */
 struct addresses {
     uint64_t *at;   /**< [2 W] addresses */
     unsigned older; /**< index of the older round: 0 or W */
@@ -95,9 +104,10 @@ struct addresses {
     vp keep;        /**< mask of a byte offset */
 };
 
-/** Count one pair at each address of the older round, and replace it by the round of `fine`: bins
- *  in fixed point (start_even), one in each half of 64 bits. */
-KITH_INLINE void count_addresses(struct addresses *addresses, vi fine)
+/** Count one pair at each address of the older round, and replace the round by the addresses of W
+ *  other pairs.
+ *  @param fixed  counters of these pairs in fixed point (start_fixed) */
+KITH_INLINE void count_addresses(struct addresses *addresses, vi fixed)
 {
     uint64_t *const older = addresses->at + addresses->older;
 #pragma GCC unroll 16
@@ -107,89 +117,98 @@ KITH_INLINE void count_addresses(struct addresses *addresses, vi fine)
         memcpy(&counter, &at, sizeof counter);
         ++*counter;
     }
-    const vp even = (vp_shift((vp)fine, addresses->shift[0]) & addresses->keep) +
+    const vp even = (vp_shift((vp)fixed, addresses->shift[0]) & addresses->keep) +
                     addresses->base[0];
-    const vp odd = (vp_shift((vp)fine, addresses->shift[1]) & addresses->keep) + addresses->base[1];
+    const vp odd = (vp_shift((vp)fixed, addresses->shift[1]) & addresses->keep) +
+                   addresses->base[1];
     memcpy(older, &even, sizeof even);
     memcpy(older + W / 2, &odd, sizeof odd);
     addresses->older ^= W;
 }
 
-/** Start with addresses of the counter below the first edge, which is not reported. */
+/** Initialise both rounds with the address of counter 0, below the first edge, which is not
+ *  reported. @param first  first counter of the partial  @param bits  binner.fixed_bits */
 KITH_INLINE struct addresses start_addresses(const struct kith__scale *scale,
                                              const struct kith__tally *tally, int32_t first,
                                              int bits, uint64_t at[2 * W])
 {
-    uint32_t *fine = tally->fine + first;
+    uint32_t *counts32 = tally->counts32 + first;
     struct addresses addresses = {.at = at};
     for (int lane = 0; lane < W; lane++) {
-        addresses.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(fine + copy_of(scale, lane));
-        at[lane] = at[W + lane] = (uint64_t)(uintptr_t)fine;
+        addresses.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(counts32 + copy_of(scale, lane));
+        at[lane] = at[W + lane] = (uint64_t)(uintptr_t)counts32;
     }
     addresses.shift[0] = (vp){0} + (uint64_t)(bits - 2);
     addresses.shift[1] = addresses.shift[0] + 32;
-    addresses.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *fine);
+    addresses.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *counts32);
     return addresses;
 }
 
-/** Distances that bins are found from: r for linear bins, else r^2 / cutoff^2. */
-KITH_INLINE vf way_of(const struct binner *bins, vf squares, bool linear)
+/** Return what bins are found from: r in units of the first axis for linear bins, else
+ *  r^2 / cutoff^2. @param squares  r^2, in the squared unit of the first axis */
+KITH_INLINE vf measure_of(const struct binner *bins, vf squares, bool linear)
 {
     return linear ? vf_rounded_root(squares) : squares * bins->square;
 }
 
-/** Bins of W pairs in fixed point, and a mask of the open ones, whose bins are guesses. */
-KITH_INLINE vi fine_of(const struct binner *bins, vf way, bool linear, unsigned *open)
+/** Return the counters of W pairs in fixed point.
+ *  @param measure          from measure_of
+ *  @param[out] borderline  mask of the pairs whose counters are guesses */
+KITH_INLINE vi fixed_bins(const struct binner *bins, vf measure, bool linear, unsigned *borderline)
 {
-    return linear ? even_units(bins, way, open)
-                  : table_counters(bins, way, open) << bins->even_bits;
+    return linear ? linear_fixed_bins(bins, measure, borderline)
+                  : table_counters(bins, measure, borderline) << bins->fixed_bits;
 }
 
-/** Count the pairs of i with [begin, end), at most a piece. Software pipelining: each iteration
- *  computes squares, roots, bins and counts of different pairs, as one chain would exceed the
- *  processor's window of instructions. Up to 3 W pairs beyond the end are computed and discarded;
- *  the last 2 W pairs stay in `addresses`, to be counted by the caller. */
+/** Count the pairs of particle i of a with particles [begin, end) of b, at most a piece. Software
+ *  pipelining: each iteration computes squares, roots, counters and counts of different pairs, as
+ *  one chain would exceed the processor's window of instructions. Up to 3 W pairs beyond the end
+ *  are computed and discarded; the last 2 W pairs stay in `addresses`, to be counted by the caller.
+ *  @param linear  the bins are linear; a constant at compile time */
 KITH_INLINE void count_row(const struct kith__all_pairs *all, struct addresses *addresses,
-                           struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
+                           struct borderline_pairs *pairs, int32_t i, int32_t begin, int32_t end,
                            const struct binner *bins, bool linear)
 {
     const struct row row = start_row(all, i, begin);
     const int n = end - begin;
-    unsigned open;
+    unsigned borderline;
     vf squares = squares_of(&row, 0);
-    vf way = way_of(bins, squares, linear);
+    vf measure = measure_of(bins, squares, linear);
     squares = squares_of(&row, W);
     int k = 0;
     for (; k + W <= n; k += W) {
-        const vi fine = fine_of(bins, way, linear, &open);
-        way = way_of(bins, squares, linear);
+        const vi fixed = fixed_bins(bins, measure, linear, &borderline);
+        measure = measure_of(bins, squares, linear);
         squares = squares_of(&row, k + 2 * W);
-        count_addresses(addresses, fine);
-        if (__builtin_expect(open != 0, 0)) {
-            note_open(pairs, even_counters(bins, fine), open, i, begin + k);
+        count_addresses(addresses, fixed);
+        if (__builtin_expect(borderline != 0, 0)) {
+            append_borderline(pairs, fixed_counters(bins, fixed), borderline, i, begin + k);
         }
     }
     if (k < n) {
-        const vi fine = fine_of(bins, way, linear, &open) & (vi_lanes() < n - k);
-        count_addresses(addresses, fine);
-        note_open(pairs, even_counters(bins, fine), open & ((1u << (n - k)) - 1), i, begin + k);
+        const vi fixed = fixed_bins(bins, measure, linear, &borderline) & (vi_lanes() < n - k);
+        count_addresses(addresses, fixed);
+        append_borderline(pairs, fixed_counters(bins, fixed), borderline & ((1u << (n - k)) - 1), i,
+                          begin + k);
     }
 }
 
-/** Count the pairs of i with [begin, end) one by one: with weights, or pairs that are left out. */
+/** Count the pairs of particle i of a with particles [begin, end) of b one by one: with weights, or
+ *  with excluded pairs. @param first  first counter of the partial */
 KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__tally *tally,
-                                struct open_pairs *pairs, int32_t i, int32_t begin, int32_t end,
-                                const struct binner *bins, int32_t first, bool linear)
+                                struct borderline_pairs *pairs, int32_t i, int32_t begin,
+                                int32_t end, const struct binner *bins, int32_t first, bool linear)
 {
     const struct row row = start_row(all, i, begin);
     const int n = end - begin;
     int32_t counter[KITH_PIECE + KITH_LANES];
     for (int k = 0; k < n; k += W) {
-        unsigned open;
-        const vf way = way_of(bins, squares_of(&row, k), linear);
-        const vi guess = even_counters(bins, fine_of(bins, way, linear, &open));
+        unsigned borderline;
+        const vf measure = measure_of(bins, squares_of(&row, k), linear);
+        const vi guess = fixed_counters(bins, fixed_bins(bins, measure, linear, &borderline));
         vi_store(counter + k, guess);
-        note_open(pairs, guess, n - k < W ? open & ((1u << (n - k)) - 1) : open, i, begin + k);
+        append_borderline(pairs, guess, n - k < W ? borderline & ((1u << (n - k)) - 1) : borderline,
+                          i, begin + k);
     }
     resolve(all, pairs);
     for (int o = 0; o < pairs->n; o++) {
@@ -201,31 +220,31 @@ KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__
     }
 }
 
-/** Count all pairs of two pieces. */
+/** Count all pairs of piece p of a and piece q of b. */
 KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {
-    const struct binner bins = start_bins(all->scale, all->band, all->off, all->unit);
-    const int32_t first = kith__row(all->scale, p->species, q->species);
+    const struct binner bins = start_bins(all->scale, all->error2, all->error, all->unit);
+    const int32_t first = kith__first_counter(all->scale, p->species, q->species);
     _Alignas(4 * W) uint64_t at[2 * W];
-    struct addresses addresses = start_addresses(all->scale, tally, first, bins.even_bits, at);
-    struct open_pairs pairs;
+    struct addresses addresses = start_addresses(all->scale, tally, first, bins.fixed_bits, at);
+    struct borderline_pairs pairs;
     pairs.n = 0;
     for (int32_t i = p->begin; i < p->end; i++) {
         const int32_t begin = !all->cross && p == q ? i + 1 : q->begin;
-        if (!all->scale->plain) {
+        if (!all->scale->counts_alone) {
             count_row_each(all, tally, &pairs, i, begin, q->end, &bins, first, linear);
             continue;
         }
         count_row(all, &addresses, &pairs, i, begin, q->end, &bins, linear);
-        if (pairs.n >= OPEN_AT_ONCE) {
-            resolve_counted(all, tally->total + first, &pairs);
+        if (pairs.n >= BORDERLINE_AT_ONCE) {
+            resolve_counted(all, tally->counts64 + first, &pairs);
         }
     }
-    if (all->scale->plain) {
+    if (all->scale->counts_alone) {
         count_addresses(&addresses, vi_set(0));
         count_addresses(&addresses, vi_set(0));
-        resolve_counted(all, tally->total + first, &pairs);
+        resolve_counted(all, tally->counts64 + first, &pairs);
     }
 }
 
@@ -240,8 +259,8 @@ void KITH_OF_ISA(tally_pieces)(struct kith__sweep *sweep, int64_t task)
     }
     const struct kith__piece *p = &all->a.piece[first];
     const struct kith__piece *q = &all->b.piece[second];
-    kith__tally_room(all->scale, kith__tally_of(sweep),
-                     (int64_t)(p->end - p->begin) * (q->end - q->begin + 2 * KITH_LANES));
+    kith__tally_reserve(all->scale, kith__tally_of(sweep),
+                        (int64_t)(p->end - p->begin) * (q->end - q->begin + 2 * KITH_LANES));
     if (all->scale->rdf->linear) {
         tally_pieces(all, kith__tally_of(sweep), p, q, true);
     } else {

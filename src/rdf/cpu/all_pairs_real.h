@@ -4,7 +4,9 @@
  * through per_precision.h.
  */
 
-/** Smallest |d| of the images of a difference along an axis of this side. */
+/** Return the smallest |d| of the images of a difference of two coordinates.
+ *  @param d     the difference, |d| < side [length]
+ *  @param side  side of the box along the axis [length] */
 static inline real KITH_REAL(folded)(real d, real side)
 {
     const real far = d < 0 ? -d : d;
@@ -12,8 +14,8 @@ static inline real KITH_REAL(folded)(real d, real side)
     return moved < far ? moved : far;
 }
 
-/** Squared distances of n pairs: particle i[o] of a and j[o] of b. Of the images along an axis the
- *  nearest has the smallest |d|. */
+/** Compute the squared distances of n pairs, of particles i[o] of a and j[o] of b, by the
+ *  definition of a pair (engine/pair.h), at their nearest images. */
 static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, const int32_t *i,
                                              const int32_t *j, int n, real *r2)
 {
@@ -31,16 +33,17 @@ static void KITH_REAL(squares_by_definition)(const struct kith__all_pairs *all, 
     }
 }
 
-/** Replace guessed counters by those of the definition. */
-static void KITH_REAL(resolve)(const struct kith__all_pairs *all, struct open_pairs *open)
+/** Replace the guessed counters of borderline pairs by those of the definition. */
+static void KITH_REAL(resolve)(const struct kith__all_pairs *all,
+                               struct borderline_pairs *borderline)
 {
     enum { AT_ONCE = 64 };
     real r2[AT_ONCE];
-    for (int first = 0; first < open->n; first += AT_ONCE) {
-        const int here = open->n - first < AT_ONCE ? open->n - first : AT_ONCE;
-        KITH_REAL(squares_by_definition)(all, open->i + first, open->j + first, here, r2);
-        for (int o = 0; o < here; o++) {
-            int32_t *counter = &open->counter[first + o];
+    for (int first = 0; first < borderline->n; first += AT_ONCE) {
+        const int n = borderline->n - first < AT_ONCE ? borderline->n - first : AT_ONCE;
+        KITH_REAL(squares_by_definition)(all, borderline->i + first, borderline->j + first, n, r2);
+        for (int o = 0; o < n; o++) {
+            int32_t *counter = &borderline->counter[first + o];
             *counter = KITH_REAL(kith__counter_from_guess)(all->scale->rdf, r2[o], *counter);
         }
     }

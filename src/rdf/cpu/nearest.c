@@ -11,63 +11,64 @@
 
 static const double whole_side = 4294967296.0; /* 2^32 */
 
-/** Allocate a set's arrays in one buffer of the context. @param slot  of the scratch memory */
+/** Allocate a set's arrays in one buffer of the context's scratch memory.
+ *  @param buffer  number of the buffer */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
-                        int slot, struct kith__ranked *ranked)
+                        int buffer, struct kith__by_species *sorted)
 {
-    const size_t room = ((size_t)n + (size_t)4 * KITH_LANES) / KITH_LANES * KITH_LANES;
+    const size_t padded = ((size_t)n + (size_t)4 * KITH_LANES) / KITH_LANES * KITH_LANES;
     const size_t pieces = (size_t)kith__most_pieces(n, n_species, KITH_PIECE);
     const size_t each = 3 * (size_t)q->precision + 4 * sizeof(int32_t);
     const size_t firsts = ((size_t)n_species + 2) * sizeof(int64_t);
-    char *at = kith__work_need(&ctx->work, slot,
-                               room * each + firsts + pieces * sizeof *ranked->piece);
+    char *at = kith__work_need(&ctx->work, buffer,
+                               padded * each + firsts + pieces * sizeof *sorted->piece);
     KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory to sort %lld particles by species",
                (long long)n);
-    for (int k = 0; k < 3; k++, at += room * (size_t)q->precision) {
-        ranked->xyz[k] = at;
+    for (int k = 0; k < 3; k++, at += padded * (size_t)q->precision) {
+        sorted->xyz[k] = at;
     }
-    for (int k = 0; k < 3; k++, at += room * sizeof(int32_t)) {
-        ranked->fraction[k] = (int32_t *)(void *)at;
-        memset(at, 0, room * sizeof(int32_t));
+    for (int k = 0; k < 3; k++, at += padded * sizeof(int32_t)) {
+        sorted->fraction[k] = (int32_t *)(void *)at;
+        memset(at, 0, padded * sizeof(int32_t));
     }
-    ranked->id = (int32_t *)(void *)at;
-    ranked->first = (int64_t *)(void *)(at + room * sizeof(int32_t));
-    ranked->piece = (struct kith__piece *)(void *)((char *)ranked->first + firsts);
-    ranked->n = n;
+    sorted->id = (int32_t *)(void *)at;
+    sorted->first = (int64_t *)(void *)(at + padded * sizeof(int32_t));
+    sorted->piece = (struct kith__piece *)(void *)((char *)sorted->first + firsts);
+    sorted->n = n;
     return KITH_OK;
 }
 
-/** Write coordinates and fractions of a set; ranked->id is set. */
+/** Set the coordinates and fractions of a set, whose particles are sorted (sorted->id). */
 static kith_status write_coordinates(kith_ctx *ctx, const struct kith__question *q,
-                                     const kith_points *points, struct kith__ranked *ranked)
+                                     const kith_points *points, struct kith__by_species *sorted)
 {
-    for (int64_t s = 0; s < ranked->n; s++) {
+    for (int64_t s = 0; s < sorted->n; s++) {
         enum { COST = 50 };
         if (kith__skip(ctx, s, COST)) {
             break;
         }
         double r[3], f[3];
         int32_t image[3];
-        (void)kith__load(q, points, ranked->id[s], r, image);
+        (void)kith__load(q, points, sorted->id[s], r, image);
         kith__fractions_d(&q->box_d, r, f);
         for (int k = 0; k < 3; k++) {
             const double whole = q->box_d.periodic[k] ? f[k] * whole_side : 0;
-            kith__set_real(ranked->xyz[k], s, q->precision, r[k]);
-            ranked->fraction[k][s] = (int32_t)(uint32_t)(int64_t)(whole + 0.5);
+            kith__set_real(sorted->xyz[k], s, q->precision, r[k]);
+            sorted->fraction[k][s] = (int32_t)(uint32_t)(int64_t)(whole + 0.5);
         }
     }
     return kith__proceed(ctx);
 }
 
 /** Sort one set by species, and cut it into pieces. @param set  0: a; 1: b */
-static kith_status rank_set(kith_ctx *ctx, const struct kith__question *q,
-                            const struct kith__rdf *rdf, int set, struct kith__ranked *ranked)
+static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__rdf *rdf, int set, struct kith__by_species *sorted)
 {
     const kith_points *points = set ? &q->b : &q->a;
-    KITH_TRY(need(ctx, q, points->n, rdf->n_species, KITH_RDF_POINTS + set, ranked));
-    ranked->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
-                                      ranked->first, ranked->id, ranked->piece);
-    return write_coordinates(ctx, q, points, ranked);
+    KITH_TRY(need(ctx, q, points->n, rdf->n_species, KITH_RDF_POINTS + set, sorted));
+    sorted->pieces = kith__cut_pieces(rdf->species[set], points->n, rdf->n_species, KITH_PIECE,
+                                      sorted->first, sorted->id, sorted->piece);
+    return write_coordinates(ctx, q, points, sorted);
 }
 
 /**
@@ -93,22 +94,22 @@ kith_status kith__nearest_tally(kith_ctx *ctx, const struct kith__question *q,
 {
     const struct kith__rdf *rdf = scale->rdf;
     const double side = q->box_d.row[0][0];
-    double off = error_bound(q);
+    double error = error_bound(q);
     struct kith__all_pairs all = {
         .scale = scale, .unit = side / q->cutoff / whole_side, .cross = q->cross};
     for (int k = 1; k < 3; k++) {
         const double ratio = q->box_d.periodic[k] ? q->box_d.row[k][k] / side : 0;
         all.weight[k - 1] = (float)(ratio * ratio);
         if (ratio > 1e9 || (ratio > 0 && ratio < 1e-15)) { /* beyond the range of floats */
-            off = INFINITY;
+            error = INFINITY;
         }
     }
-    all.off = (float)off;
-    all.band = (float)(off * (2 + off));
-    KITH_TRY(rank_set(ctx, q, rdf, 0, &all.a));
+    all.error = (float)error;
+    all.error2 = (float)(error * (2 + error));
+    KITH_TRY(sort_set(ctx, q, rdf, 0, &all.a));
     all.b = all.a;
     if (q->cross) {
-        KITH_TRY(rank_set(ctx, q, rdf, 1, &all.b));
+        KITH_TRY(sort_set(ctx, q, rdf, 1, &all.b));
     }
     const int64_t square = (int64_t)all.a.pieces * all.b.pieces;
     const int64_t tasks = q->cross ? square : ((int64_t)all.a.pieces + 1) * all.a.pieces / 2;

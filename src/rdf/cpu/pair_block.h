@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of a block of four pairs in double: r^2 and (F_j - F_i).d, from records of positions and
- * forces (pair_forces.h). Both versions round alike.
+ * Products of a block of four pairs in double: r^2 and p = (F_j - F_i).d, from records of positions
+ * and forces: position, 0, force, 0. There is a version for AVX-512, and one for all other
+ * instruction sets; both round alike. pair_forces.h uses them.
  */
 #ifndef KITH_CPU_PAIR_BLOCK_H
 #define KITH_CPU_PAIR_BLOCK_H
@@ -16,9 +17,9 @@ typedef double block_vector __attribute__((vector_size(8 * PAIR_BLOCK)));
 typedef struct {
     __m512d both;
 } record_vectors;
-static inline record_vectors record_load(const double *own)
+static inline record_vectors record_load(const double *record)
 {
-    return (record_vectors){_mm512_loadu_pd(own)};
+    return (record_vectors){_mm512_loadu_pd(record)};
 }
 /** Products of the differences between i and j along each axis: d d, and force times d. Both
  *  differences are i less j: the signs cancel. */
@@ -27,7 +28,7 @@ static inline record_vectors record_products(record_vectors i, const double *j)
     const __m512d d = _mm512_sub_pd(i.both, _mm512_loadu_pd(j));
     return (record_vectors){_mm512_mul_pd(d, _mm512_shuffle_f64x2(d, d, 0x44))};
 }
-/** r^2 and p of the pairs of a block: (x + y) + z of their products. */
+/** Compute r^2 and p of the pairs of a block: (x + y) + z of their products. */
 static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR_BLOCK],
                               double p[PAIR_BLOCK])
 {
@@ -42,19 +43,16 @@ static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR
 }
 #else
 typedef struct {
-    /** Position and force of a particle, or products of these. */
     block_vector position, force;
 } record_vectors;
-static inline record_vectors record_load(const double *own)
-/** Read a record. */
+static inline record_vectors record_load(const double *record)
 {
     record_vectors v;
-    memcpy(&v.position, own, sizeof v.position);
-    memcpy(&v.force, own + PAIR_BLOCK, sizeof v.force);
+    memcpy(&v.position, record, sizeof v.position);
+    memcpy(&v.force, record + PAIR_BLOCK, sizeof v.force);
     return v;
 }
 static inline record_vectors record_products(record_vectors i, const double *j)
-/** Products of the differences between i and j along each axis. */
 {
     const record_vectors v = record_load(j);
     const block_vector d = i.position - v.position;
@@ -77,7 +75,6 @@ static inline void store_block_sums(double to[PAIR_BLOCK], const block_vector v[
 }
 static inline void block_sums(const record_vectors v[PAIR_BLOCK], double r2[PAIR_BLOCK],
                               double p[PAIR_BLOCK])
-/** r^2 and p of the pairs of a block: (x + y) + z of their products. */
 {
     const block_vector position[PAIR_BLOCK] = {v[0].position, v[1].position, v[2].position,
                                                v[3].position};

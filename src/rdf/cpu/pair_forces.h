@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair-force sums on CPU cores (pair_force.h): computed for each pair that is counted. Positions
- * and forces of a tile's candidates are gathered once for all particles of its home. Included by
- * tally_kernel.c.
+ * Pair-force sums on CPU cores (rdf/pair_force.h defines them): computed for each pair that is
+ * counted. Positions and forces of a tile's candidates are gathered once for all query particles of
+ * its query block. Included by tally_kernel.c.
  */
 #ifndef KITH_CPU_PAIR_FORCES_H
 #define KITH_CPU_PAIR_FORCES_H
@@ -13,14 +13,15 @@
 
 enum { FORCE_BATCH = 256 }; /* pairs whose terms are computed together */
 
-/** Position of a batch in the list of rows of hits. */
+/** A position in sweep->rows: the row of the next hit of a batch. */
 struct cursor {
-    const struct kith__row *row; /**< row of the next hit */
-    int64_t end;                 /**< first hit after that row */
+    const struct kith__row *row; /**< the row */
+    int64_t end;                 /**< number of the first hit after the row, among the collected */
 };
 
-/** Advance to the row of hit k of a batch that begins with hit `first`.
- *  @return the first hit of the batch after that row, at most n */
+/** Advance to the row of hit k of a batch that begins with hit `first` of those collected.
+ *  @param n  hits of the batch
+ *  @return the hit of the batch after the last one of this row, at most n */
 static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
 {
     for (; at->end <= first + k; at->end += at->row->n) {
@@ -54,19 +55,22 @@ static void gather_tile_records(struct kith__sweep *sweep)
     }
 }
 
-/** p = (F_j - F_i).d and r^2 of some pairs. */
+/** Products of a batch of pairs: p = (F_j - F_i).d, and r^2. */
 struct products {
     double p[FORCE_BATCH + PAIR_BLOCK];  /**< [force length] */
     double r2[FORCE_BATCH + PAIR_BLOCK]; /**< [length^2] */
 };
 
-/** p and r^2 of a particle with n hits. Reads and writes up to PAIR_BLOCK - 1 entries beyond n.
- *  @param tile_index  [n + PAIR_BLOCK - 1] index of each hit in the tile */
-KITH_INLINE void find_products(const double own[KITH_FORCE_RECORD],
+/** Compute p and r^2 of a particle with n hits. Reads and writes up to PAIR_BLOCK - 1 entries
+ *  beyond n.
+ *  @param record         record of the particle
+ *  @param force_records  [tile.n] records of the tile's candidates
+ *  @param tile_index     [n + PAIR_BLOCK - 1] index of each hit in the tile */
+KITH_INLINE void find_products(const double record[KITH_FORCE_RECORD],
                                const double (*force_records)[KITH_FORCE_RECORD], int n,
                                const int32_t *tile_index, double *p, double *r2)
 {
-    const record_vectors i = record_load(own);
+    const record_vectors i = record_load(record);
     for (int k = 0; k < n; k += PAIR_BLOCK) {
         record_vectors product[PAIR_BLOCK];
         for (int l = 0; l < PAIR_BLOCK; l++) {
@@ -76,7 +80,9 @@ KITH_INLINE void find_products(const double own[KITH_FORCE_RECORD],
     }
 }
 
-/** Terms of n pairs in fixed point. @param counter  [n] counters of the pairs */
+/** Compute the terms of n pairs in fixed point.
+ *  @param counter  [n] counters of the pairs
+ *  @param dim      scale->rdf->dim, a constant at compile time */
 KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
                             const int32_t *restrict counter, int dim, int64_t (*restrict to)[2])
 {
@@ -87,7 +93,8 @@ KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct
     }
 }
 
-/** Compute the products of hits [k, end) of a batch. Pairs that are left out have p = 0. */
+/** Compute the products of hits [k, end) of a batch that begins with hit `first`. Excluded pairs
+ *  get p = 0. */
 static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t first, int k,
                           int end, struct products *pair)
 {
@@ -98,7 +105,7 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
         find_products(scale->force_records[0][at->row->slot],
                       (const double(*)[KITH_FORCE_RECORD])kith__tally_of(sweep)->near, to - begin,
                       tile_index + begin, pair->p + (begin - k), pair->r2 + (begin - k));
-        for (int l = begin; l < to && !scale->plain; l++) {
+        for (int l = begin; l < to && !scale->counts_alone; l++) {
             if (kith__is_left_out(scale->rdf, sweep->question->cross, at->row->id,
                                   sweep->tile.id[tile_index[l]])) {
                 pair->p[l - k] = 0;
@@ -131,7 +138,7 @@ static void add_force_sums(struct kith__sweep *sweep, struct cursor *at, int64_t
         }
 #pragma GCC unroll 4
         for (int l = 0; l < many; l++) {
-            int64_t *const to = tally->fine_force_sums[(uint32_t)counter[k + l]];
+            int64_t *const to = tally->force_sums64[(uint32_t)counter[k + l]];
             to[0] += term[l][0];
             to[1] += term[l][1];
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of pair distances on CPU cores. All images within reach: the sweep over cells,
- * O(pairs). Only the nearest image, beyond half the box: all pairs (nearest.c), O(n^2). Each thread
- * has its own counters, which are added at the end; as they are integers, the order does not
- * matter.
+ * Histograms of pair distances on CPU cores. Where all images count, pairs are found by the sweep
+ * over cells, O(pairs) (tally_kernel.c). Where only the nearest image counts, and the last edge is
+ * beyond half the box, all pairs are computed, O(n^2) (nearest.c). Each thread has its own
+ * counters, which are added at the end; as they are integers, the order does not matter.
  */
 #include "engine/bounds.h"
 #include "all_pairs.h"
@@ -15,7 +15,7 @@ struct order_loop {
     const struct kith__sorted *sorted;          /**< the particles by slot */
     const int32_t *species;                     /**< [n] species in the caller's order */
     int32_t *ordered;                           /**< [n] species by slot */
-    kith_precision precision;                   /**< of coordinates and forces */
+    kith_precision precision;                   /**< precision of coordinates and forces */
     const void *forces;                         /**< [n][3] in the caller's order */
     double (*force_records)[KITH_FORCE_RECORD]; /**< [n] records of position and force, by slot */
 };
@@ -46,15 +46,17 @@ static void gather_record_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Copy species to the order of slots; *out is NULL when there are none. */
+/** Copy species to the order of slots.
+ *  @param buffer    number of the scratch buffer for the copy
+ *  @param[out] out  [n] the copy; NULL when species is NULL */
 static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sorted,
-                                  const int32_t *species, int slot, const int32_t **out)
+                                  const int32_t *species, int buffer, const int32_t **out)
 {
     *out = NULL;
     if (!species) {
         return KITH_OK;
     }
-    int32_t *to = kith__work_need(&ctx->work, slot, (size_t)sorted->n * sizeof *to);
+    int32_t *to = kith__work_need(&ctx->work, buffer, (size_t)sorted->n * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the species of %lld particles",
                (long long)sorted->n);
     struct order_loop loop = {.sorted = sorted, .species = species, .ordered = to};
@@ -64,16 +66,18 @@ static kith_status gather_species(kith_ctx *ctx, const struct kith__sorted *sort
     return KITH_OK;
 }
 
-/** Write a record of position and force for each slot; *out is NULL when there are no forces. */
+/** Write a record of position and force for each slot.
+ *  @param buffer    number of the scratch buffer for the records
+ *  @param[out] out  [n] the records; NULL when forces is NULL */
 static kith_status gather_records(kith_ctx *ctx, const struct kith__sorted *sorted,
-                                  kith_precision precision, const void *forces, int slot,
+                                  kith_precision precision, const void *forces, int buffer,
                                   const double (**out)[KITH_FORCE_RECORD])
 {
     *out = NULL;
     if (!forces) {
         return KITH_OK;
     }
-    double(*to)[KITH_FORCE_RECORD] = kith__work_need(&ctx->work, slot,
+    double(*to)[KITH_FORCE_RECORD] = kith__work_need(&ctx->work, buffer,
                                                      (size_t)sorted->n * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the forces on %lld particles",
                (long long)sorted->n);
@@ -106,7 +110,7 @@ static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
         kith__wide sum = 0;
         for (int t = 0; t < ctx->threads; t++) {
             const struct kith__tally *tally = kith__tally_of(kith__sweep_of(ctx, t));
-            rdf->counts[at] += tally->total[counter];
+            rdf->counts[at] += tally->counts64[counter];
             sum += tally->sums ? tally->sums[counter] : 0;
         }
         if (rdf->sums) {
@@ -135,7 +139,7 @@ static void add_threads_forces(kith_ctx *ctx, const struct kith__scale *scale)
     }
 }
 
-/** Count all images within reach, by the sweep over cells. */
+/** Count the pairs at all images within the last edge, by the sweep over cells. */
 static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__grid *grid, struct kith__scale *scale)
 {

@@ -10,18 +10,18 @@
 
 #include "engine/cpu/cpu_state.h"
 
-/* Counters of all copies of one thread: half of a first-level cache of 32 kB. */
+/* Most counters of all copies of one thread: half of a first-level cache of 32 kB. */
 static const int64_t most_counters = 4096;
 
 /* Cells of the table for bins that are not linear: CELLS_PER_BIN for each bin, at most what fits a
  * second-level cache. */
 enum { LEAST_CELLS = 1024, MOST_CELLS = 8192, CELLS_PER_BIN = 8 };
 
-/* Largest error bound of r^2 / cutoff^2 that the table allows for; homes with larger ones have all
- * their pairs decided by the definition. */
+/* Largest error of r^2 / cutoff^2 with which the table is valid; with a larger error bound of a
+ * query block, all its pairs are decided by the definition. */
 static const double table_margin = 1.0 / 32768;
 
-/** Squared edge k, in squared cutoffs. */
+/** Return squared edge k, in squared cutoffs. */
 static double relative_edge(const struct kith__scale *scale, int64_t k)
 {
     const struct kith__rdf *rdf = scale->rdf;
@@ -33,10 +33,10 @@ static double relative_edge(const struct kith__scale *scale, int64_t k)
 static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
 {
     const int64_t bins = scale->rdf->bins;
-    const int64_t wanted = bins * CELLS_PER_BIN;
-    const int64_t cells = wanted < LEAST_CELLS  ? LEAST_CELLS
-                          : wanted > MOST_CELLS ? MOST_CELLS
-                                                : wanted;
+    const int64_t useful = bins * CELLS_PER_BIN;
+    const int64_t cells = useful < LEAST_CELLS  ? LEAST_CELLS
+                          : useful > MOST_CELLS ? MOST_CELLS
+                                                : useful;
     char *memory = kith__work_need(&ctx->work, KITH_RDF_TABLE, (size_t)(cells + 1) * 8);
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for a table of bins");
     float *edge = (float *)(void *)memory;
@@ -61,20 +61,20 @@ static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
     return KITH_OK;
 }
 
-/** Fill scale->rows: the first counter of the partial of each pair of species. */
-static kith_status make_rows(kith_ctx *ctx, struct kith__scale *scale)
+/** Fill scale->first_counters. */
+static kith_status make_first_counters(kith_ctx *ctx, struct kith__scale *scale)
 {
     const int32_t n = scale->rdf->n_species;
-    int32_t *rows = kith__work_need(&ctx->work, KITH_RDF_ROWS,
-                                    (size_t)n * (size_t)n * sizeof *rows);
-    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for %d species", (int)n);
+    int32_t *first_counters = kith__work_need(&ctx->work, KITH_RDF_FIRST_COUNTERS,
+                                              (size_t)n * (size_t)n * sizeof *first_counters);
+    KITH_CHECK(ctx, first_counters != NULL, KITH_NO_MEMORY, "out of memory for %d species", (int)n);
     for (int32_t a = 0; a < n; a++) {
         for (int32_t b = 0; b < n; b++) {
             const int32_t partial = kith__partial(n, scale->question->cross, a, b);
-            rows[a * n + b] = (int32_t)(partial * scale->stride);
+            first_counters[a * n + b] = (int32_t)(partial * scale->stride);
         }
     }
-    scale->rows = rows;
+    scale->first_counters = first_counters;
     return KITH_OK;
 }
 
@@ -102,14 +102,14 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
         .question = q,
         .stride = rdf->bins + 2 + KITH_LANES,
         .copies = 1,
-        .plain = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
+        .counts_alone = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
     };
     scale->size = (rdf->partials * scale->stride + KITH_LANES - 1) / KITH_LANES * KITH_LANES;
-    while (scale->plain && !rdf->forces[0] && scale->copies < KITH_MOST_COPIES &&
+    while (scale->counts_alone && !rdf->forces[0] && scale->copies < KITH_MOST_COPIES &&
            2 * scale->size * scale->copies <= most_counters) {
         scale->copies *= 2;
     }
-    KITH_TRY(make_rows(ctx, scale));
+    KITH_TRY(make_first_counters(ctx, scale));
     KITH_TRY(rdf->forces[0] ? make_force_units(ctx, scale) : KITH_OK);
     if (!rdf->linear) {
         return make_table(ctx, scale);
@@ -127,19 +127,19 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
     const size_t sums = scale->rdf->weights[0] ? size * sizeof *tally->sums : 0;
     const size_t force_sums = scale->rdf->forces[0] ? size * sizeof *tally->force_sums : 0;
     const size_t wide = sums + force_sums + force_sums / 2;
-    const size_t totals = size * sizeof *tally->total;
-    const size_t bytes = wide + totals + (size_t)scale->copies * size * sizeof *tally->fine;
+    const size_t totals = size * sizeof *tally->counts64;
+    const size_t bytes = wide + totals + (size_t)scale->copies * size * sizeof *tally->counts32;
     char *memory = kith__buffer_need(&sweep->memory[KITH_SWEEP_OWN], bytes);
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
                (long long)scale->size);
     memset(memory, 0, bytes);
     tally->sums = sums ? (kith__wide *)(void *)memory : NULL;
     tally->force_sums = force_sums ? (void *)(memory + sums) : NULL;
-    tally->fine_force_sums = force_sums ? (void *)(memory + sums + force_sums) : NULL;
+    tally->force_sums64 = force_sums ? (void *)(memory + sums + force_sums) : NULL;
     tally->n_force_terms = 0;
-    tally->total = (int64_t *)(void *)(memory + wide);
-    tally->fine = (uint32_t *)(void *)(memory + wide + totals);
-    tally->since = 0;
+    tally->counts64 = (int64_t *)(void *)(memory + wide);
+    tally->counts32 = (uint32_t *)(void *)(memory + wide + totals);
+    tally->n_counts32 = 0;
     tally->scale = scale;
     sweep->keep_squares = true;
     return KITH_OK;
@@ -148,21 +148,21 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
 void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally)
 {
     for (int copy = 0; copy < scale->copies; copy++) {
-        uint32_t *fine = tally->fine + copy * scale->size;
+        uint32_t *counts32 = tally->counts32 + copy * scale->size;
         for (int64_t c = 0; c < scale->size; c++) {
-            tally->total[c] += fine[c];
-            fine[c] = 0;
+            tally->counts64[c] += counts32[c];
+            counts32[c] = 0;
         }
     }
-    tally->since = 0;
+    tally->n_counts32 = 0;
 }
 
 void kith__tally_flush_forces(const struct kith__scale *scale, struct kith__tally *tally)
 {
     for (int64_t c = 0; c < scale->size; c++) {
         for (int which = 0; which < 2; which++) {
-            tally->force_sums[c][which] += tally->fine_force_sums[c][which];
-            tally->fine_force_sums[c][which] = 0;
+            tally->force_sums[c][which] += tally->force_sums64[c][which];
+            tally->force_sums64[c][which] = 0;
         }
     }
     tally->n_force_terms = 0;
@@ -176,7 +176,7 @@ void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally,
         return;
     }
     assert(counter >= 0 && counter < scale->size);
-    tally->fine[counter]++;
+    tally->counts32[counter]++;
     if (tally->sums) {
         tally->sums[counter] += kith__product(rdf, i, j);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of pair distances on CPU cores: tables from distances to counters, and the counters of
- * one thread, called its tally.
+ * Histograms of pair distances on CPU cores: the scale, constants and tables from distances to
+ * counters, and the tally, the counters of one thread.
  *
  * A partial histogram has one counter below the first edge, one for each bin, and some above the
  * last edge, so that all lanes of a vector may be counted without a branch. A thread counts in 32
@@ -20,7 +20,8 @@ enum {
     KITH_FORCE_RECORD = 8 /**< numbers in a particle's record: position, 0, force, 0 */
 };
 
-/** Tables from distances to counters, shared by all threads. */
+/** Constants and tables from distances to counters, shared by all threads. "Linear bins" and "other
+ *  bins" mark the fields that are used for bins of equal width, and for other bins alone. */
 struct kith__scale {
     const struct kith__rdf *rdf;           /**< what is counted */
     const struct kith__question *question; /**< points, box and cutoff */
@@ -28,22 +29,22 @@ struct kith__scale {
     /** [n] records of position and force, by slot; NULL: no forces. */
     const double (*force_records[2])[KITH_FORCE_RECORD];
     const double *force_over; /**< [size] rdf->force_units.over by counter; 0 beyond the last bin */
-    const int32_t *rows;      /**< [n_species][n_species] first counter of each partial */
-    int64_t stride;           /**< counters of one partial */
-    int64_t size;             /**< counters of one copy */
-    int copies;               /**< copies of the counters; a power of 2 */
-    bool plain;               /**< every pair counts, and there are no weights */
+    const int32_t *first_counters; /**< [n_species][n_species] first counter of each partial */
+    int64_t stride;                /**< counters of one partial */
+    int64_t size;                  /**< counters of one copy */
+    int copies;                    /**< copies of the counters; a power of 2 */
+    bool counts_alone;             /**< no pair is excluded, and there are no weights */
 
     float factor; /**< linear bins: the counter is floor(r / cutoff * factor + offset) */
     float offset; /**< linear bins: see factor */
 
-    /** Other bins: [0, 1] of r^2 / cutoff^2 is divided into this many cells; one more cell is for
-     *  all beyond 1. */
+    /** Other bins: number of equal cells that [0, 1], the range of r^2 / cutoff^2, is divided into;
+     *  one more cell is for all beyond 1. */
     int cells;
-    float margin;         /**< error bound of r^2 / cutoff^2 that the table allows for */
+    float margin;         /**< largest error of r^2 / cutoff^2 with which the table is valid */
     const int32_t *first; /**< [cells + 1] counter of the pairs of a cell below its edge */
     /** [cells + 1] the edge within `margin` of a cell [squared cutoffs]; FLT_MAX: there is none;
-     *  NaN: there are several, and all pairs of the cell are open. */
+     *  NaN: there are several, and all pairs of the cell are borderline. */
     const float *edge;
 };
 
@@ -52,14 +53,15 @@ struct kith__tally {
     const struct kith__scale *scale; /**< shared tables */
     /** [tile.n] with forces: records of the tile's candidates, shifted to their images. */
     double (*near)[KITH_FORCE_RECORD];
-    uint32_t *fine;                /**< [copies][size] pairs since the last flush */
-    int64_t *total;                /**< [size] pairs */
-    kith__wide *sums;              /**< [size] products of weights; NULL without weights */
-    kith__wide (*force_sums)[2];   /**< [size] pair-force sums; NULL without forces */
-    int64_t (*fine_force_sums)[2]; /**< [size] pair-force sums since the last flush; NULL without
+    uint32_t *counts32;          /**< [copies][size] pairs since the last flush */
+    int64_t *counts64;           /**< [size] pairs before the last flush */
+    kith__wide *sums;            /**< [size] products of weights; NULL without weights */
+    kith__wide (*force_sums)[2]; /**< [size] pair-force sums before the last flush; NULL without
                                         forces */
-    int64_t n_force_terms;         /**< pairs in `fine_force_sums` */
-    int64_t since;                 /**< most pairs in `fine` */
+    int64_t (*force_sums64)[2];  /**< [size] pair-force sums since the last flush; NULL without
+                                        forces */
+    int64_t n_force_terms;       /**< pairs in `force_sums64` */
+    int64_t n_counts32;          /**< upper bound on the pairs in `counts32` */
 };
 
 /** Fill the tables for a question, but for species and force_records, which the caller sets.
@@ -67,7 +69,7 @@ struct kith__tally {
 kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf, struct kith__scale *scale);
 
-/** Counters of a sweep's thread. */
+/** Return the counters of a sweep's thread. */
 static inline struct kith__tally *kith__tally_of(const struct kith__sweep *sweep)
 {
     return sweep->state;
@@ -77,39 +79,40 @@ static inline struct kith__tally *kith__tally_of(const struct kith__sweep *sweep
 kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
                              struct kith__sweep *sweep);
 
-/** Flush: add `fine` to `total`, and zero it. */
+/** Flush: add `counts32` to `counts64`, and zero it. */
 void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally);
 
-/** Flush: add `fine_force_sums` to `force_sums`, and zero them. */
+/** Flush: add `force_sums64` to `force_sums`, and zero them. */
 void kith__tally_flush_forces(const struct kith__scale *scale, struct kith__tally *tally);
 
-/** Make room to count n more pairs: flush `fine` if it might overflow. */
-static inline void kith__tally_room(const struct kith__scale *scale, struct kith__tally *tally,
-                                    int64_t n)
+/** Prepare to count n more pairs: flush `counts32` if a counter might overflow. */
+static inline void kith__tally_reserve(const struct kith__scale *scale, struct kith__tally *tally,
+                                       int64_t n)
 {
-    tally->since += n;
-    if (tally->since > UINT32_MAX) {
+    tally->n_counts32 += n;
+    if (tally->n_counts32 > UINT32_MAX) {
         kith__tally_flush(scale, tally);
-        tally->since = n;
+        tally->n_counts32 = n;
     }
 }
 
-/** First counter of the partial of species a and b. */
-static inline int32_t kith__row(const struct kith__scale *scale, int32_t a, int32_t b)
+/** Return the first counter of the partial of species a and b. */
+static inline int32_t kith__first_counter(const struct kith__scale *scale, int32_t a, int32_t b)
 {
-    return scale->rows[a * scale->rdf->n_species + b];
+    return scale->first_counters[a * scale->rdf->n_species + b];
 }
 
-/** Count a pair of particles i and j, by the caller's indices, unless it is left out. */
+/** Count a pair of particles i and j, by the caller's indices, unless it is excluded.
+ *  @param counter  counter of the pair, that of its partial included */
 void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,
                      int32_t i, int32_t j);
 
-/** Slots of the context's scratch memory. */
+/** Numbers of the buffers of the context's scratch memory (core/work.h). */
 enum {
     KITH_RDF_TABLE = KITH_WORK_OF(rdf),
-    KITH_RDF_ROWS,
+    KITH_RDF_FIRST_COUNTERS,
     KITH_RDF_FORCE_UNITS,
-    KITH_RDF_SPECIES, /* SPECIES, FORCES and POINTS have two slots each, one for each set */
+    KITH_RDF_SPECIES, /* SPECIES, FORCES and POINTS have two buffers each, one for each set */
     KITH_RDF_FORCES = KITH_RDF_SPECIES + 2,
     KITH_RDF_POINTS = KITH_RDF_FORCES + 2
 };

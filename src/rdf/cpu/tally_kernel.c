@@ -7,7 +7,8 @@
 #include "pair_forces.h"
 #include "engine/cpu/visit.h"
 
-/** Counter by the definition, of a row's particle and candidate `tile_index` of the tile. */
+/** Return the counter, within its partial, of a row's particle and candidate `tile_index` of the
+ *  tile, by the definition. */
 static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith__row *row,
                               int tile_index, int32_t guess)
 {
@@ -17,21 +18,23 @@ static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith
                : kith__counter_from_guess_d(kith__tally_of(sweep)->scale->rdf, r2, guess);
 }
 
-/** Decide the open pairs of a row by the definition: from open[o] on, up to entry `end` of the
- *  batch.
- *  @return the next open pair. */
+/** Decide the borderline pairs of a row by the definition: batch->borderline[o] and those after it,
+ *  up to entry `end` of the batch.
+ *  @param tile_index  [pairs of the batch] index of each hit in the tile
+ *  @param o           index in batch->borderline
+ *  @return the index of the first borderline pair that is not decided */
 KITH_INLINE int resolve_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
                             const int32_t *tile_index, struct batch *batch, int o)
 {
-    for (; o < batch->n_open && batch->open[o] < end; o++) {
-        const int k = batch->open[o];
+    for (; o < batch->n_borderline && batch->borderline[o] < end; o++) {
+        const int k = batch->borderline[o];
         const int32_t copy = copy_of(kith__tally_of(sweep)->scale, k);
         batch->counter[k] = copy + resolve(sweep, row, tile_index[k], batch->counter[k] - copy);
     }
     return o;
 }
 
-/** Count hits [k, end) of a row one by one: with weights, or pairs that are left out. */
+/** Count hits [k, end) of a row one by one: with weights, or with excluded pairs. */
 static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
                                                  const struct kith__row *row, int k, int end,
                                                  const int32_t *counter, const int32_t *tile_index)
@@ -42,7 +45,10 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
     }
 }
 
-/** Count n <= BATCH hits from hit `first` on. */
+/** Count n <= BATCH hits from hit `first` on.
+ *  @param[in,out] at  position of hit `first` in the list of rows; afterwards of the first hit that
+ *                     is not counted
+ *  @param linear      the bins are linear; a constant at compile time */
 KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                              const struct binner *bins, bool linear)
 {
@@ -50,27 +56,27 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     const int32_t *tile_index = sweep->hit_id + first;
     const float *r2 = sweep->hit_r2 + first;
     struct batch batch;
-    batch.n_open = 0;
+    batch.n_borderline = 0;
     for (int k = 0; k < n; k += W) {
         const vf square = vf_max(vf_load(r2 + k), vf_set(1e-30F));
-        unsigned open;
-        const vi counter = linear ? linear_counters(bins, square, &open)
-                                  : table_counters(bins, square, &open);
-        add_to_batch(bins, &batch, k, counter, open, n - k);
+        unsigned borderline;
+        const vi counter = linear ? linear_counters(bins, square, &borderline)
+                                  : table_counters(bins, square, &borderline);
+        add_to_batch(bins, &batch, k, counter, borderline, n - k);
     }
-    const bool by_row = scale->species[0] || !scale->plain;
+    const bool by_row = scale->species[0] || !scale->counts_alone;
     struct cursor start = *at;
-    for (int k = 0, o = 0; k < n && (by_row || o < batch.n_open);) {
+    for (int k = 0, o = 0; k < n && (by_row || o < batch.n_borderline);) {
         const int end = part_of_row(at, first, k, n);
         o = resolve_row(sweep, at->row, end, tile_index, &batch, o);
         if (scale->species[0]) {
             const int32_t kind = scale->species[0][at->row->slot];
-            const int32_t *base = scale->rows + (int64_t)kind * scale->rdf->n_species;
+            const int32_t *base = scale->first_counters + (int64_t)kind * scale->rdf->n_species;
             for (int l = k; l < end; l++) {
                 batch.counter[l] += base[sweep->tile.rank[tile_index[l]]];
             }
         }
-        if (!scale->plain) {
+        if (!scale->counts_alone) {
             tally_each(sweep, at->row, k, end, batch.counter, tile_index);
         }
         k = end;
@@ -78,9 +84,9 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     if (scale->force_records[0]) {
         add_force_sums(sweep, &start, first, n, batch.counter);
     }
-    if (scale->plain) {
+    if (scale->counts_alone) {
         for (int k = 0; k < n; k += W) {
-            count_lanes(kith__tally_of(sweep)->fine, &batch, k);
+            count_lanes(kith__tally_of(sweep)->counts32, &batch, k);
         }
     }
 }
@@ -94,7 +100,7 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
     const struct binner bins = start_bins(
         kith__tally_of(sweep)->scale,
         sweep->tile.shifted ? sweep->query.error_bound : sweep->query.error_bound_no_image, 0, 1);
-    kith__tally_room(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
+    kith__tally_reserve(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
     for (int k = 0; k < PAIR_BLOCK && sweep->n_hits > 0;
          k++) { /* padding: pair forces read by PAIR_BLOCK */
@@ -147,8 +153,9 @@ static void tally_table_operation(struct kith__sweep *sweep, const struct query_
     tally_operation(sweep, i, tally_table_hits);
 }
 
-/** Gather the data of a tile's candidates that counting needs: species and forces. */
-static void enter_tile(struct kith__sweep *sweep)
+/** Before a tile is processed: gather the data of its candidates that counting needs, species (in
+ *  tile.rank, which is free as sweep->upper is false) and forces. */
+static void gather_tile_data(struct kith__sweep *sweep)
 {
     const struct kith__scale *scale = kith__tally_of(sweep)->scale;
     struct kith__tile *tile = &sweep->tile;
@@ -167,8 +174,9 @@ void KITH_OF_ISA(tally)(struct kith__sweep *sweep, int64_t block)
         return;
     }
     if (kith__tally_of(sweep)->scale->rdf->linear) {
-        process_work_block(sweep, block, enter_tile, tally_linear_operation, tally_linear_hits);
+        process_work_block(sweep, block, gather_tile_data, tally_linear_operation,
+                           tally_linear_hits);
     } else {
-        process_work_block(sweep, block, enter_tile, tally_table_operation, tally_table_hits);
+        process_work_block(sweep, block, gather_tile_data, tally_table_operation, tally_table_hits);
     }
 }
