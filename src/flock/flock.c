@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Public entries of flocks: copy the caller's particles, let the backend advance them, and return
- * them in the caller's order.
+ * The public functions of flocks: copy the caller's particles, have the backend advance them, and
+ * return them in the caller's order.
  */
 #include "flock.h"
 
@@ -10,7 +10,8 @@
 
 #include "engine/cells.h"
 
-/** Allocate the states. Arrays are padded, as vectors are read beyond their end. */
+/** Allocate the states, and set the pointers to their arrays, which are padded, as vectors are read
+ *  beyond their end. @return false when there is no memory */
 static bool lay_out(struct kith_flock *flock)
 {
     const size_t n = (size_t)flock->n;
@@ -41,7 +42,7 @@ void kith__flock_set_points(struct kith_flock *flock)
     q->b = q->a;
 }
 
-/** Whether a position is within the walls. */
+/** Return true when a position is within the reflecting walls. */
 static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
 {
     bool inside = true;
@@ -52,9 +53,9 @@ static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
     return inside;
 }
 
-/** Check the caller's particle p, and copy it, wrapped. */
-static kith_status take_in(struct kith_flock *flock, const kith_points *points,
-                           const kith_points *velocities, int64_t p)
+/** Check particle p of the caller, and copy it to flock->now, its position wrapped. */
+static kith_status copy_particle(struct kith_flock *flock, const kith_points *points,
+                                 const kith_points *velocities, int64_t p)
 {
     kith_ctx *ctx = flock->ctx;
     const struct kith__question *q = &flock->question;
@@ -81,7 +82,7 @@ static kith_status take_in(struct kith_flock *flock, const kith_points *points,
     return KITH_OK;
 }
 
-/** Set up a flock from the caller's particles. */
+/** Set all members of a new flock but ctx, from the arguments of kith_flock_open. */
 static kith_status start(struct kith_flock *flock, const kith_points *points,
                          const kith_points *velocities, const kith_box *box,
                          const kith_flock_options *options)
@@ -107,7 +108,7 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
         if (kith__skip(ctx, p, COST)) {
             break;
         }
-        KITH_TRY(take_in(flock, points, velocities, p));
+        KITH_TRY(copy_particle(flock, points, velocities, p));
     }
     KITH_TRY(kith__proceed(ctx));
     kith__flock_set_points(flock);
@@ -145,7 +146,8 @@ kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith
     return status;
 }
 
-/** Replace the options. Particles may be outside walls that are new until the next step. */
+/** Replace the options. Particles may be outside walls that these add until the next step has
+ *  reflected them (flock->walled). */
 static kith_status change(kith_flock *flock, const kith_flock_options *options)
 {
     const int before[3] = {flock->rules.reflecting[0], flock->rules.reflecting[1],
@@ -166,7 +168,7 @@ kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *optio
     return status;
 }
 
-static kith_status go(kith_flock *flock, int64_t steps)
+static kith_status advance(kith_flock *flock, int64_t steps)
 {
     kith_ctx *ctx = flock->ctx;
     KITH_CHECK(ctx, steps >= 0, KITH_INVALID, "steps is %lld, expected 0 or more",
@@ -177,7 +179,7 @@ static kith_status go(kith_flock *flock, int64_t steps)
 kith_status kith_flock_step(kith_flock *flock, int64_t steps)
 {
     kith_status status;
-    KITH_FLOCK_CALL(flock, &status, go(flock, steps));
+    KITH_FLOCK_CALL(flock, &status, advance(flock, steps));
     return status;
 }
 
@@ -221,7 +223,9 @@ static void read_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Write vectors in the caller's order. @param to  [n][3]; NULL: not wanted */
+/** Write vectors in the caller's order.
+ *  @param from  [3][n] components, in the order of the state
+ *  @param to    [n][3]; NULL: nothing is written */
 static void read_out(const struct kith_flock *flock, void *const from[3], void *to)
 {
     struct read_loop loop = {flock, from, to};

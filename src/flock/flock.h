@@ -10,11 +10,12 @@
 #include "flock_rules.h"
 #include "engine/question.h"
 
-/** State of all particles at one time. Arrays have the precision of the question. */
+/** State of all particles at one time. Its entries may be in any order of the particles; arrays of
+ *  r and v have the precision of the question. */
 struct kith__flock_state {
     void *r[3];  /**< [n] each: wrapped coordinates [length] */
     void *v[3];  /**< [n] each: velocities [length / time] */
-    int32_t *id; /**< [n] index of each particle in the caller's order */
+    int32_t *id; /**< [n] index of each entry's particle in the caller's order */
 };
 
 /** A subset of the particles that is read repeatedly, for a live view (kith/glance.h). */
@@ -22,7 +23,8 @@ struct kith__subset {
     int64_t n;      /**< particles of the subset */
     int64_t choice; /**< number of subsets chosen so far; 0: none */
     bool taken;     /**< a copy was taken of this subset */
-    /** Int32 [flock->n] number of each particle in the subset; -1: none. */
+    /** int32_t [flock->n], by the caller's index: number of the particle in the subset; -1: it is
+     *  not in the subset. */
     struct kith__buffer rank;
     struct kith__buffer copy; /**< copies of positions and velocities on the host */
     const void *r, *v;        /**< [n][3] the copies, valid after the copy has arrived */
@@ -36,11 +38,12 @@ struct kith_flock {
     struct kith__flock_rules rules; /**< checked options */
     kith_box box;                   /**< the box, as the caller gave it */
     int64_t step;                   /**< steps done */
-    /** Step from which on all particles are inside the walls that were added last. */
+    /** First step at which all particles are inside the reflecting walls: the step after the last
+     *  call of kith_flock_change that added a wall. */
     int64_t walled;
     struct kith__flock_state now;  /**< state at `step` */
     struct kith__flock_state next; /**< state that is being computed */
-    struct kith__buffer memory;    /**< of both states */
+    struct kith__buffer memory;    /**< memory of both states */
     struct kith__subset subset;    /**< subset for a live view */
     void *device;                  /**< the backend's own state; NULL: none yet */
 };
@@ -55,13 +58,17 @@ struct kith_flock {
         } \
     } while (0)
 
-/** Check options against the flock's n, precision and box; set question and rules. */
+/** Check options against the flock's n, precision and box, and set flock->question and rules. On
+ *  failure these are unchanged. @return KITH_OK, KITH_INVALID, KITH_LIMIT */
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options);
 
-/** Bring `now` up to date on the host. */
+/** Copy the state at the current step to flock->now on the host, where the backend keeps it
+ *  elsewhere. */
 kith_status kith__flock_fetch(const struct kith_flock *flock);
 
-/** Report that a particle leaves the range of numbers in the next step. @return KITH_NOT_FINITE */
+/** Store the message that position or velocity of a particle overflow in the next step.
+ *  @param particle  its index in the caller's order
+ *  @return KITH_NOT_FINITE */
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle);
 
 /** Point the question's points at the positions of `now`. */
@@ -73,8 +80,8 @@ struct kith__flock_backend {
      *  and kith__flock_set_points was called. On failure `now` and step are those of the last whole
      *  step. */
     kith_status (*step)(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
-    /** Copy the state to `now` on the host; NULL: it is always there, and the backend uses `next`.
-     *  A backend with this operation has no `next`. */
+    /** Copy the state to `now` on the host, for a backend that keeps it on a device; `next` is not
+     *  allocated then. NULL: the state is always in `now`, and the backend uses `next`. */
     kith_status (*fetch)(kith_ctx *ctx, const struct kith_flock *flock);
     /** Start to copy the subset flock->subset to the host; NULL: the host copies it. */
     kith_status (*subset)(kith_ctx *ctx, struct kith_flock *flock);

@@ -9,18 +9,20 @@
 #include "flock.h"
 #include "pairs/list.h"
 
-/* BATCH: particles whose terms are computed in parallel, and then added one after another. */
+/* CENTRE_TERMS, MOTION_TERMS: numbers that a particle adds to the sums of find_centre_terms and of
+ * find_motion_terms. BATCH: particles whose terms are computed in parallel, and then added one
+ * after another. */
 enum { CENTRE_TERMS = 9, MOTION_TERMS = 8, MOST_TERMS = 9, BATCH = 1 << 13 };
 
 static const double two_pi = 6.28318530717958647692;
 
 /** The state in the caller's order, in double. */
 struct view {
-    double *r, *v;              /**< [n][3] positions [length], velocities [length / time] */
-    double centre[3];           /**< centre of the flock, in fractional coordinates */
-    double (*room)[MOST_TERMS]; /**< [BATCH] terms of a batch of particles */
-    kith_ctx *ctx;              /**< context: threads */
-    void *memory;               /**< of all arrays */
+    double *r, *v;               /**< [n][3] positions [length], velocities [length / time] */
+    double centre[3];            /**< centre of the flock, in fractional coordinates */
+    double (*terms)[MOST_TERMS]; /**< [BATCH] terms of a batch of particles */
+    kith_ctx *ctx;               /**< context: threads */
+    void *memory;                /**< memory of all arrays */
 };
 
 /** State of the loop that copies the state to the caller's order. */
@@ -48,12 +50,12 @@ static void order_range(void *state, int64_t begin, int64_t end)
 static kith_status open_view(const struct kith_flock *flock, struct view *view)
 {
     const size_t n = (size_t)flock->n;
-    view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->room);
+    view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->terms);
     KITH_CHECK(flock->ctx, view->memory != NULL, KITH_NO_MEMORY,
                "out of memory to measure a flock of %lld", (long long)flock->n);
     view->r = view->memory;
     view->v = view->r + 3 * n;
-    view->room = (double(*)[MOST_TERMS])(view->v + 3 * n);
+    view->terms = (double(*)[MOST_TERMS])(view->v + 3 * n);
     view->ctx = flock->ctx;
     struct order_loop loop = {flock, view};
     kith__loop(flock->ctx, flock->n, order_range, &loop);
@@ -77,29 +79,34 @@ static void find_terms(void *state, int64_t begin, int64_t end)
 {
     const struct terms_loop *loop = state;
     for (int64_t k = begin; k < end; k++) {
-        loop->find(loop->question, loop->view, loop->first + k, loop->view->room[k]);
+        loop->find(loop->question, loop->view, loop->first + k, loop->view->terms[k]);
     }
 }
 
-/** Sum the terms of all particles in their order: threads compute them, one thread adds. */
+/** Sum the terms of all particles in their order: threads compute them, one thread adds.
+ *  @param n         number of particles
+ *  @param terms     number of terms of a particle
+ *  @param find      computes the terms of a particle
+ *  @param[out] sum  [terms] the sums */
 static void add_up(kith_ctx *ctx, const struct kith__question *q, const struct view *view,
                    int64_t n, int terms, terms_fn *find, double *sum)
 {
-    double(*const room)[MOST_TERMS] = view->room;
+    double(*const batch)[MOST_TERMS] = view->terms;
     memset(sum, 0, (size_t)terms * sizeof *sum);
     for (int64_t first = 0; first < n && !kith__cancelled(ctx); first += BATCH) {
-        const int64_t some = n - first < BATCH ? n - first : BATCH;
+        const int64_t particles = n - first < BATCH ? n - first : BATCH;
         struct terms_loop loop = {q, view, first, find};
-        kith__loop(view->ctx, some, find_terms, &loop);
-        for (int64_t k = 0; k < some; k++) {
+        kith__loop(view->ctx, particles, find_terms, &loop);
+        for (int64_t k = 0; k < particles; k++) {
             for (int t = 0; t < terms; t++) {
-                sum[t] += room[k][t];
+                sum[t] += batch[k][t];
             }
         }
     }
 }
 
-/** Terms of the centre: fractional coordinates, and their cosines and sines as angles. */
+/** Compute the terms of the centre: fractional coordinates f, and cosine and sine of the angles
+ *  2 pi f. */
 static void find_centre_terms(const struct kith__question *q, const struct view *view, int64_t p,
                               double *terms)
 {
@@ -111,8 +118,8 @@ static void find_centre_terms(const struct kith__question *q, const struct view 
     }
 }
 
-/** Centre of the flock in fractional coordinates: the mean; along periodic axes the circular
- *  mean. */
+/** Set view->centre to the mean of the fractional coordinates, along periodic axes to their
+ *  circular mean. */
 static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n)
 {
     double sum[CENTRE_TERMS];
@@ -123,7 +130,8 @@ static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct vi
     }
 }
 
-/** Vector from the centre to the image of r that is nearest in fractional coordinates [length]. */
+/** Compute the vector s from the centre to the image of r that is nearest in fractional coordinates
+ *  [length]. */
 static void from_centre(const struct kith__question *q, const double centre[3], const double r[3],
                         double s[3])
 {
@@ -138,7 +146,8 @@ static void from_centre(const struct kith__question *q, const double centre[3], 
     }
 }
 
-/** Terms of the motion: direction, angular momentum, speed, and the bound of angular momentum. */
+/** Compute the terms of the motion, with s the vector from the centre: [0, 3) direction v / |v|,
+ *  [3, 6) s x v, [6] |v|, [7] |s| |v|. */
 static void find_motion_terms(const struct kith__question *q, const struct view *view, int64_t p,
                               double *terms)
 {

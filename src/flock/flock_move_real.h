@@ -4,9 +4,11 @@
  */
 
 /** Advance a particle with position r and velocity v by one time step, from its neighbour sums.
- *  @param unit  units of the sums, for each rule
- *  @param id    index in the caller's order, for random numbers
- *  @return 0 when the result is out of the range of numbers; r and v are then undefined. */
+ *  @param unit          units of the sums, for each rule
+ *  @param step          number of the step, and
+ *  @param id            index of the particle in the caller's order, for random numbers
+ *  @param[in,out] r, v  position and velocity, replaced by those after the step
+ *  @return 1; 0 when the result is out of the range of numbers: r and v are then undefined */
 KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
                                         const struct kith__lattice_d *box,
                                         const struct KITH_REAL(kith__lattice) *lattice,

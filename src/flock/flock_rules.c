@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Checks of kith_flock_options.
+ * Checking kith_flock_options, and making the rules (flock_rules.h) of them.
  */
 #include "flock_rules.h"
 
@@ -112,8 +112,8 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
         }
         KITH_TRY(check_thing(ctx, thing, t));
         const double length = kith__flock_length(thing->normal);
-        /* A normal of length 1 is left as it is, so that a flock opened again with the result of
-         * kith_flock_read_things has equal bits. */
+        /* a normal of length 1 is not divided, so that a flock opened again with the result of
+         * kith_flock_read_things has equal bits */
         const bool unit = fabs(length - 1) < 8 * DBL_EPSILON;
         for (int k = 0; k < 3 && thing->kind == KITH_WALL && !unit; k++) {
             thing->normal[k] /= length;
@@ -138,7 +138,7 @@ static void set_rules(const kith_flock_options *o, const struct kith__question *
     }
 }
 
-/** Set reflecting walls, from the box. */
+/** Set the reflecting walls: which axes have them, and their positions, from the box. */
 static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const kith_box *box,
                              const struct kith__question *q, struct kith__flock_rules *rules)
 {
@@ -163,9 +163,9 @@ static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const k
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options)
 {
     kith_ctx *ctx = flock->ctx;
-    kith_flock_options usual;
-    kith_flock_options_init(&usual);
-    const kith_flock_options *o = options ? options : &usual;
+    kith_flock_options defaults;
+    kith_flock_options_init(&defaults);
+    const kith_flock_options *o = options ? options : &defaults;
     KITH_CHECK_SIZE(ctx, "options", o, kith_flock_options_init);
     KITH_TRY(check_numbers(ctx, o));
     struct kith__question q = flock->question;

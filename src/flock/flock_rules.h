@@ -44,10 +44,10 @@ struct kith__flock_rules {
     int reflecting[3];         /**< the axis has reflecting walls */
     double lo[3], hi[3];       /**< positions of the walls [length] */
     int64_t nearest;           /**< only so many nearest neighbours count; 0: all */
-    int sees_all;              /**< there is no blind angle */
+    int sees_all;              /**< 1: there is no blind angle */
     double blind;              /**< cosine of half the blind angle */
     double noise;              /**< strength of the noise, 0 to 1 */
-    uint64_t seed;             /**< of the random numbers */
+    uint64_t seed;             /**< seed of the random numbers */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
                                                    normals have length 1 */
@@ -59,8 +59,8 @@ struct kith__flock_sums {
     int64_t sum[KITH_RULES][3]; /**< sums of their offsets; of velocities for KITH_ALIGNMENT */
 };
 
-/** Unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS: a power of
- *  2. */
+/** Return the unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS
+ *  bits: a power of 2. */
 KITH_FN double kith__flock_unit(double largest)
 {
     int exponent = 0;
@@ -68,21 +68,21 @@ KITH_FN double kith__flock_unit(double largest)
         (void)frexp(largest, &exponent);
     }
     const int least = -1000;
-    const int wanted = exponent - KITH_FLOCK_BITS;
-    return ldexp(1.0, wanted > least ? wanted : least);
+    const int unit_exponent = exponent - KITH_FLOCK_BITS;
+    return ldexp(1.0, unit_exponent > least ? unit_exponent : least);
 }
 
-/** Nearest integer of |t| < 2^50, modulo 2^32, without a function call: adding 1.5 2^52 leaves it
- *  in the lower bits of the fraction. */
+/** Return the nearest integer of t, |t| < 2^50, modulo 2^32, without a function call: adding
+ *  1.5 * 2^52 leaves it in the lower bits of the fraction. */
 KITH_FN int32_t kith__flock_round_near(double t)
 {
-    const double beside = t + 6755399441055744.0;
+    const double shifted = t + 6755399441055744.0;
     uint64_t bits;
-    memcpy(&bits, &beside, sizeof bits);
+    memcpy(&bits, &shifted, sizeof bits);
     return (int32_t)(uint32_t)bits;
 }
 
-/** Nearest integer of any t, modulo 2^32; 0 when t is not finite. */
+/** Return the nearest integer of any t, modulo 2^32; 0 when t is not finite. */
 KITH_FN int32_t kith__flock_round(double t)
 {
     if (!(t > -1125899906842624.0 && t < 1125899906842624.0)) { /* 2^50 */
@@ -91,21 +91,22 @@ KITH_FN int32_t kith__flock_round(double t)
     return kith__flock_round_near(t);
 }
 
-/** A coordinate as an integer of units, modulo 2^32: differences of near ones are exact. */
+/** Return a coordinate as an integer of units, modulo 2^32. Differences, modulo 2^32 too, are exact
+ *  for coordinates less than 2^31 units apart. @param inverse  1 / unit */
 KITH_FN int32_t kith__flock_in_units(double x, double inverse)
 {
     return kith__flock_round(x * inverse);
 }
 
-/** Offset from i to j, of coordinates as integers. */
+/** Return the offset from i to j, of coordinates as integers. */
 KITH_FN int32_t kith__flock_offset(int32_t i, int32_t j)
 {
     return (int32_t)((uint32_t)j - (uint32_t)i);
 }
 
-/** Random number `nth` of a particle in a step, uniform in [0, 1): a counter-based generator, the
- *  mixing function of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) applied to the counters in
- *  turn. */
+/** Return random number `nth` of a particle in a step, uniform in [0, 1), by a counter-based
+ *  generator: the mixing function of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) applied to the
+ *  four arguments one after another. */
 KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int nth)
 {
     const uint64_t counter[4] = {seed, (uint64_t)step, (uint64_t)id, (uint64_t)nth};
@@ -119,8 +120,8 @@ KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int n
     return (double)(z >> 11) / 9007199254740992.0;
 }
 
-/** Cosine and sine of pi t, for |t| <= 2^30, with an error of 2e-16: Taylor series within an eighth
- *  of a turn. */
+/** Compute cosine and sine of pi t, for |t| <= 2^30, with an error of 2e-16: Taylor series within
+ *  an eighth of a turn. */
 KITH_FN void kith__flock_cos_sin(double t, double *cosine, double *sine)
 {
     const double quarter = rint(2 * t);
@@ -141,13 +142,14 @@ KITH_FN void kith__flock_cos_sin(double t, double *cosine, double *sine)
     }
 }
 
-/** Euclidean length. */
+/** Return the Euclidean length of v. */
 KITH_FN double kith__flock_length(const double v[3])
 {
     return sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
 }
 
-/** Whether an offset is outside the blind cone behind velocity v. */
+/** Return 1 when an offset is outside the blind cone, whose axis is -v; else 0.
+ *  @param d  offset to a neighbour, in any unit */
 KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double v[3],
                              const double d[3])
 {
@@ -156,7 +158,8 @@ KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double
     return along >= -rules->blind * most;
 }
 
-/** Scale u to a speed between the limits; a velocity of 0 is replaced by v, the one before. */
+/** Scale velocity u to a speed between the limits. If u is 0 and min_speed is not, u is first
+ *  replaced by v, the velocity before the step. */
 KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const double v[3],
                                double u[3])
 {
@@ -167,16 +170,16 @@ KITH_FN void kith__flock_limit(const struct kith__flock_rules *rules, const doub
         }
         speed = kith__flock_length(u);
     }
-    const double wanted = speed > rules->max_speed   ? rules->max_speed
-                          : speed < rules->min_speed ? rules->min_speed
-                                                     : speed;
-    const double factor = wanted / speed;
-    for (int k = 0; k < 3 && wanted != speed && speed > 0; k++) {
+    const double limited = speed > rules->max_speed   ? rules->max_speed
+                           : speed < rules->min_speed ? rules->min_speed
+                                                      : speed;
+    const double factor = limited / speed;
+    for (int k = 0; k < 3 && limited != speed && speed > 0; k++) {
         u[k] = factor * u[k];
     }
 }
 
-/** A random unit vector, uniform on the circle or the sphere. */
+/** Compute a random unit vector, uniform on the circle (2-D) or the sphere (3-D). */
 KITH_RARE_FN void kith__flock_random_direction(const struct kith__flock_rules *rules, int64_t step,
                                                int64_t id, double x[3])
 {
@@ -189,7 +192,8 @@ KITH_RARE_FN void kith__flock_random_direction(const struct kith__flock_rules *r
     x[2] = z;
 }
 
-/** Turn u by a random angle of up to noise pi. */
+/** Rotate u by a random angle of up to noise * pi: uniform in the angle in 2-D, uniform on the
+ *  sphere's cap in 3-D. */
 KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *rules, int64_t step,
                                               int64_t id, double u[3])
 {
@@ -228,7 +232,8 @@ KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *ru
     }
 }
 
-/** Vector from a to the image of b that is nearest in fractional coordinates [length]. */
+/** Compute the vector d from a to the image of b that is nearest in fractional coordinates
+ *  [length]. */
 KITH_FN void kith__flock_nearest_image(const struct kith__lattice_d *box, const double a[3],
                                        const double b[3], double d[3])
 {
@@ -246,8 +251,8 @@ KITH_FN void kith__flock_nearest_image(const struct kith__lattice_d *box, const 
     }
 }
 
-/** Distance of r from the surface of an obstacle, negative inside [length].
- *  @param[out] out  outward normal */
+/** Return the distance of r from the surface of an obstacle, negative inside [length].
+ *  @param[out] out  outward normal, of length 1 */
 KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flock_thing *thing,
                                const double r[3], double out[3])
 {
@@ -267,7 +272,7 @@ KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flo
     return distance - thing->radius;
 }
 
-/** Add the velocities that obstacles and attractors give to a particle at r. */
+/** Add the velocities that obstacles and attractors give to a particle at r to its velocity u. */
 KITH_RARE_FN void kith__flock_add_things(const struct kith__flock_rules *rules,
                                          const struct kith__lattice_d *box, const double r[3],
                                          double u[3])
@@ -294,8 +299,8 @@ KITH_RARE_FN void kith__flock_add_things(const struct kith__flock_rules *rules,
     }
 }
 
-/** Move a particle that has come to r with velocity u out of obstacles, and reflect its
- *  velocity. */
+/** If r, the position of a particle after its step, is inside an obstacle, move it to the surface,
+ *  and reflect the inward component of its velocity u. */
 KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules,
                                            const struct kith__lattice_d *box, double r[3],
                                            double u[3])
@@ -315,7 +320,11 @@ KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules
     }
 }
 
-/** Velocity u that the rules give to a particle at r with velocity v. @param unit  of the sums */
+/** Compute the velocity u after a step of a particle at r with velocity v.
+ *  @param sums  its neighbour sums
+ *  @param unit  units of the sums, for each rule
+ *  @param step  number of the step, and
+ *  @param id    index of the particle in the caller's order, for random numbers */
 KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
                                   const struct kith__lattice_d *box,
                                   const struct kith__flock_sums *sums,
@@ -327,7 +336,7 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     const double *w = rules->weight;
     const double share_a = n_a > 0 ? 1 / n_a : 0;
     const double share_c = n_c > 0 ? 1 / n_c : 0;
-    const double own = rules->relative && n_a > 0 ? 1 : 0;
+    const double relative = rules->relative && n_a > 0 ? 1 : 0; /* factor of v */
     for (int k = 0; k < 3; k++) {
         const double a = (double)sums->sum[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
         const double c = (double)sums->sum[KITH_COHESION][k] * unit[KITH_COHESION];
@@ -339,7 +348,7 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
         }
         u[k] += w[KITH_COHESION] * (c * share_c);
         u[k] -= w[KITH_SEPARATION] * s;
-        u[k] += w[KITH_ALIGNMENT] * (a * share_a - own * v[k]);
+        u[k] += w[KITH_ALIGNMENT] * (a * share_a - relative * v[k]);
     }
     if (rules->model == KITH_VICSEK_VECTORIAL) {
         double x[3];
@@ -375,7 +384,8 @@ KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, d
     *x = *x < lo ? lo : *x > hi ? hi : *x;
 }
 
-/** Move a predator towards the nearest particle, at most up to it. @param way  vector to it */
+/** Move a predator towards the nearest particle by speed * time_step, but not beyond it.
+ *  @param way  vector from the predator to the particle [length] */
 KITH_FN void kith__flock_chase(const struct kith__flock_rules *rules,
                                const struct kith__lattice_d *box, const double way[3],
                                kith_flock_thing *predator)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Subset reads of a flock (kith/glance.h): the choice of a subset, and its copy where the state is
- * on the host.
+ * Subset reads of a flock: the public functions of kith/glance.h, and the copy of a subset where
+ * the state is on the host.
  */
 #include <kith/glance.h>
 #include <string.h>
 
 #include "flock.h"
 
-/** Number of each particle in the subset; -1: none. @return false when index is out of range, or
- *  twice in the list */
+/** Number the particles of a subset.
+ *  @param index      [n] their indices in the caller's order
+ *  @param[out] rank  [flock->n] number of each particle in the subset, from 0; -1: not in it
+ *  @return false when an index is out of range, or twice in the list */
 static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
 {
     memset(rank, 0xff, (size_t)flock->n * sizeof *rank);
@@ -34,7 +36,8 @@ static kith_status choose(kith_flock *flock, const int32_t *index, int64_t n)
                KITH_NO_MEMORY, "out of memory for a choice among %lld", (long long)flock->n);
     if (!rank_all(flock, index, n, rank.data)) {
         kith__buffer_free(&rank);
-        return kith__fail(ctx, KITH_INVALID, "index: one is chosen twice, or not of the flock");
+        return kith__fail(ctx, KITH_INVALID,
+                          "index: a particle is chosen twice, or is not of the flock");
     }
     kith__buffer_free(&g->rank);
     g->rank = rank;
@@ -75,7 +78,7 @@ static void take_range(void *state, int64_t begin, int64_t end)
 }
 
 /** Copy the subset from the host's state. */
-static kith_status take_here(struct kith_flock *flock)
+static kith_status take_on_host(struct kith_flock *flock)
 {
     struct kith__subset *g = &flock->subset;
     const size_t bytes = 3 * (size_t)g->n * (size_t)flock->question.precision;
@@ -96,9 +99,10 @@ static kith_status take(kith_flock *flock)
     struct kith__subset *g = &flock->subset;
     KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "no subset was chosen: call kith_glance_choose");
     g->taken = false;
-    const bool there = ctx->backend->flock->subset && g->n > 0;
-    const kith_status status = there ? kith__end_call(ctx, ctx->backend->flock->subset(ctx, flock))
-                                     : take_here(flock);
+    const bool by_backend = ctx->backend->flock->subset && g->n > 0;
+    const kith_status status = by_backend
+                                   ? kith__end_call(ctx, ctx->backend->flock->subset(ctx, flock))
+                                   : take_on_host(flock);
     g->taken = status == KITH_OK;
     return status;
 }

@@ -18,16 +18,16 @@
 struct prey {
     double distance; /**< distance from the predator [length] */
     double way[3];   /**< vector from the predator [length] */
-    int32_t id;      /**< its index; the smallest of equally near particles */
+    int32_t id;      /**< its index in the caller's order; the smallest of equally near particles */
 };
 
-/** Whether a is nearer than b, ties by index. */
+/** Return true when a is nearer than b; of equally near ones, when its index is smaller. */
 static bool is_nearer(const struct prey *a, const struct prey *b)
 {
     return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
 }
 
-/** The particle of entries [begin, end) that is nearest to a position. */
+/** Return the particle of entries [begin, end) of flock->now that is nearest to a position. */
 static struct prey find_nearest(const struct kith_flock *flock, const double place[3],
                                 int64_t begin, int64_t end)
 {
@@ -51,7 +51,8 @@ static struct prey find_nearest(const struct kith_flock *flock, const double pla
 /** State of the loop that finds the largest component of a velocity. */
 struct fastest_loop {
     const struct kith_flock *flock; /**< the flock */
-    _Atomic int64_t bits; /**< bits of the largest so far; those of doubles >= 0 have their order */
+    _Atomic int64_t bits; /**< bits of the largest so far, as a double: as integers, they have the
+                               order of the numbers, which are >= 0 */
 };
 
 /** Find the largest component of a velocity in entries [begin, end). */
@@ -93,7 +94,7 @@ static void round_range(void *state, int64_t begin, int64_t end)
     (single ? round_state_f : round_state_d)(step, begin, end);
 }
 
-/** Convert what is summed to integers, in the order of slots. */
+/** Set step->quantized.of: convert positions and velocities to integers, in the order of slots. */
 static kith_status quantize_state(kith_ctx *ctx, struct kith__flock_step *step)
 {
     const int64_t n = step->flock->n;
@@ -108,8 +109,9 @@ static kith_status quantize_state(kith_ctx *ctx, struct kith__flock_step *step)
     return kith__proceed(ctx);
 }
 
-/** The block function when all rules are off: no sweep, and the order of particles stays. */
-static void alone_block(struct kith__sweep *sweep, int64_t block)
+/** The block function when all rules are off: moves particles without a sweep, and keeps their
+ *  order. */
+static void move_block(struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
     struct kith__flock_step *step = kith__flock_step_of(sweep);
@@ -127,7 +129,7 @@ static void alone_block(struct kith__sweep *sweep, int64_t block)
     }
 }
 
-/** Smallest index of a particle that left the range of numbers. */
+/** Return the smallest index of a particle whose next position is NaN (kith__flock_step.lost). */
 static int32_t find_lost(const struct kith_flock *flock)
 {
     int32_t first = INT32_MAX;
@@ -164,9 +166,9 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
     KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
     for (int t = 0; t < ctx->threads; t++) {
         kith__sweep_of(ctx, t)->columns = &step.quantized;
-        kith__sweep_of(ctx, t)->query_fill = KITH_FLOCK_ENOUGH;
+        kith__sweep_of(ctx, t)->query_fill = KITH_FLOCK_FILL;
     }
-    run->block = step.grid ? step_block[kith__isa(ctx)] : alone_block;
+    run->block = step.grid ? step_block[kith__isa(ctx)] : move_block;
     run->job = &step;
     KITH_TRY(kith__run(run));
     return atomic_load(&step.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
@@ -190,8 +192,8 @@ static void find_prey(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Move predators towards the particles that are nearest in flock->now. @param rules  of the next
- *  step */
+/** Move predators towards the particles that are nearest in flock->now.
+ *  @param rules  the rules of the next step, which hold the predators */
 static void move_predators(kith_ctx *ctx, const struct kith_flock *flock,
                            struct kith__flock_rules *rules)
 {
@@ -210,7 +212,7 @@ static void move_predators(kith_ctx *ctx, const struct kith_flock *flock,
 }
 
 #ifndef NDEBUG
-/** Whether all indices of a state are in [0, n), and add up to those of a permutation. */
+/** Return true when all indices of a state are in [0, n), and have the sum of a permutation. */
 static bool ids_in_range(const struct kith__flock_state *state, int64_t n)
 {
     bool valid = true;

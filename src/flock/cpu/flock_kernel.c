@@ -7,11 +7,12 @@
 #include "engine/cpu/visit.h"
 #include "flock_step.h"
 
-/* Terms have 24 bits: so many of them never overflow 32 bits. */
-enum { FULL = 230 };
+/* Most terms that are summed in 32 bits: terms have 24 bits, and the sign. */
+enum { MOST_TERMS = 230 };
 
-/** Radii of the rules, as squared distances of the tile: certainly within `clear`, possibly within
- *  `most`. */
+/** Radii of the rules, as two thresholds for r^2 - |i|^2 of the tile's candidates, like those of
+ *  struct query_particle: candidates up to `clear` are within the radius, candidates above `most`
+ *  are not, and the others are borderline [cutoff^2]. */
 struct reaches {
     bool on[KITH_RULES];    /**< the rule is on */
     bool whole[KITH_RULES]; /**< its radius is the cutoff of the sweep */
@@ -19,8 +20,9 @@ struct reaches {
     vf most[KITH_RULES];    /**< squared radius plus the error bound, for one query particle */
 };
 
-/** Radii as seen from query particle i. @param usual  alignment and cohesion have the cutoff of the
- *  sweep, separation a smaller radius: known when compiling */
+/** Return the thresholds of all rules for query particle i.
+ *  @param usual  alignment and cohesion have the cutoff of the sweep, separation a smaller radius;
+ *                a constant at compile time */
 KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep,
                                          const struct query_particle *i, bool usual)
 {
@@ -36,7 +38,7 @@ KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep,
     return reaches;
 }
 
-/** Sums over some neighbours, by vector lanes, modulo 2^32. */
+/** Sums over at most MOST_TERMS neighbours, in each vector lane separately, modulo 2^32. */
 struct lanes {
     vi sum[KITH_RULES][3]; /**< sums of positions; of velocities for KITH_ALIGNMENT [units] */
     int hits;              /**< candidates within the cutoff */
@@ -55,14 +57,17 @@ KITH_INLINE void clear_lanes(struct lanes *lanes)
     }
 }
 
-/** Add the sum of one axis. @param here  coordinate of the query particle, subtracted n times */
+/** Add the sum of one rule and axis over all lanes.
+ *  @param n     number of neighbours
+ *  @param here  coordinate of the query particle, subtracted n times: gives the sum of offsets */
 KITH_INLINE void add_axis(const struct lanes *lanes, int rule, int c, uint32_t n, uint32_t here,
                           struct kith__flock_sums *sums)
 {
     sums->sum[rule][c] += (int32_t)(vi_total(lanes->sum[rule][c]) - n * here);
 }
 
-/** Add the sums of one rule over n neighbours. @param here  position of the query particle */
+/** Add the sums of one rule over n neighbours.
+ *  @param here  position of the query particle, for sums of offsets; 0, for sums of velocities */
 KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int32_t here[3],
                           struct kith__flock_sums *sums)
 {
@@ -72,7 +77,7 @@ KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int3
     sums->n[rule] += n;
 }
 
-/** Number of neighbours within the radius of a rule. */
+/** Return the number of neighbours within the radius of a rule. */
 KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct reaches *reaches, int rule)
 {
     return !reaches->on[rule] ? 0 : reaches->whole[rule] ? lanes->hits : lanes->n[rule];
@@ -83,30 +88,33 @@ KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct reaches *reac
 KITH_INLINE void add_lanes(const struct lanes *lanes, const struct reaches *reaches,
                            const int32_t here[3], struct kith__flock_sums *sums)
 {
-    static const int32_t nowhere[3] = {0, 0, 0};
+    static const int32_t zero[3] = {0, 0, 0};
     add_rule(lanes, KITH_SEPARATION, lanes_hits(lanes, reaches, KITH_SEPARATION), here, sums);
-    add_rule(lanes, KITH_ALIGNMENT, lanes_hits(lanes, reaches, KITH_ALIGNMENT), nowhere, sums);
+    add_rule(lanes, KITH_ALIGNMENT, lanes_hits(lanes, reaches, KITH_ALIGNMENT), zero, sums);
     add_rule(lanes, KITH_COHESION, lanes_hits(lanes, reaches, KITH_COHESION), here, sums);
 }
 
-/** Add one candidate of the tile to the sums of a rule. */
+/** Add one candidate of the tile to the sums of a rule.
+ *  @param here   position of the query particle [units]
+ *  @param index  index of the candidate in the tile */
 KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3], int rule,
-                         int place, struct kith__flock_sums *sums)
+                         int index, struct kith__flock_sums *sums)
 {
     sums->n[rule]++;
     for (int c = 0; c < 3; c++) {
         sums->sum[rule][c] += rule == KITH_ALIGNMENT
-                                  ? sweep->tile.column[3 + c][place]
-                                  : kith__flock_offset(here[c], sweep->tile.column[c][place]);
+                                  ? sweep->tile.column[3 + c][index]
+                                  : kith__flock_offset(here[c], sweep->tile.column[c][index]);
     }
 }
 
-/** Add candidates [k, k + W), some of which are borderline, one by one. Cold path, not inlined. */
-static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep *sweep,
-                                                       const struct query_particle *i,
-                                                       const struct reaches *reaches,
-                                                       const int32_t here[3], int k,
-                                                       struct kith__flock_sums *sums)
+/** Add those of candidates [k, k + W) within the radius of a rule one by one, when some of them are
+ *  borderline. Cold path, not inlined. */
+static __attribute__((noinline, cold)) void add_borderline(const struct kith__sweep *sweep,
+                                                           const struct query_particle *i,
+                                                           const struct reaches *reaches,
+                                                           const int32_t here[3], int k,
+                                                           struct kith__flock_sums *sums)
 {
     const struct tile_operands operands = load_operands(sweep, i);
     const vm all = vm_all();
@@ -128,25 +136,28 @@ static __attribute__((noinline, cold)) void add_unsure(const struct kith__sweep 
     }
 }
 
-/** Masks of candidates [k, k + W) within the radius of each rule, the query particle included.
- *  @return false when some are borderline. */
+/** Find which of candidates [k, k + W) are within the radius of each rule, the query particle
+ *  included.
+ *  @param[out] near  masks of these candidates
+ *  @param[out] hits  mask of the candidates within the cutoff of the sweep
+ *  @return false when some are borderline: the masks are then undefined */
 KITH_INLINE bool find_near(const struct tile_operands *operands, const struct reaches *reaches,
                            int k, vm near[KITH_RULES], vm *hits)
 {
     const vf r2 = squares_at(operands, k);
     *hits = vm_le(vm_all(), r2, operands->most);
-    vm unsure = vm_gt(*hits, r2, operands->clear);
+    vm borderline = vm_gt(*hits, r2, operands->clear);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         near[rule] = *hits;
         if (reaches->on[rule] && !reaches->whole[rule]) {
             near[rule] = vm_le(*hits, r2, reaches->most[rule]);
-            unsure = (vm)(unsure | vm_gt(near[rule], r2, reaches->clear[rule]));
+            borderline = (vm)(borderline | vm_gt(near[rule], r2, reaches->clear[rule]));
         }
     }
-    return __builtin_expect(vm_bits(unsure) == 0, 1);
+    return __builtin_expect(vm_bits(borderline) == 0, 1);
 }
 
-/** Sums over all neighbours. @param usual  as for start_reaches */
+/** Compute the sums over all neighbours of query particle i. @param usual  as for start_reaches */
 KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle *i, bool usual,
                          struct kith__flock_sums *sums)
 {
@@ -167,12 +178,12 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
     for (int k = 0; k < end; k += W) {
         vm near[KITH_RULES], hits;
         if (!find_near(&operands, &reaches, k, near, &hits)) {
-            const struct reaches same = reaches;
-            add_unsure(sweep, i, &same, here, k, sums);
+            const struct reaches copy = reaches; /* `reaches` itself stays in registers */
+            add_borderline(sweep, i, &copy, here, k, sums);
             continue;
         }
         const int more = __builtin_popcount(vm_bits(hits));
-        if (__builtin_expect(lanes.hits + more > FULL, 0)) {
+        if (__builtin_expect(lanes.hits + more > MOST_TERMS, 0)) {
             add_lanes(&lanes, &reaches, here, sums);
             clear_lanes(&lanes);
         }
@@ -200,13 +211,14 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
 /** A neighbour in the list of the nearest. */
 struct chosen {
     double r2;     /**< squared distance by the definition [length^2] */
-    int32_t id;    /**< index; orders equally near neighbours */
-    int32_t shift; /**< packed image; orders equally near images of one neighbour */
-    int place;     /**< index in the tile */
+    int32_t id;    /**< index in the caller's order; orders equally near neighbours */
+    int32_t shift; /**< packed shift; orders equally near images of one neighbour */
+    int index;     /**< index in the tile */
 };
 
-/** Insert a neighbour into the sorted list of the `most` nearest. @return the length of the
- *  list. */
+/** Insert a neighbour into the sorted list of the `most` nearest.
+ *  @param n  length of the list
+ *  @return the new length */
 static int choose(struct chosen *list, int n, int64_t most, const struct chosen *one)
 {
     int at = n;
@@ -234,7 +246,7 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         if (step->rules->radius[rule] > 0 && one->r2 <= step->square[rule]) {
-            add_one(sweep, here, rule, one->place, sums);
+            add_one(sweep, here, rule, one->index, sums);
         }
     }
 }
@@ -248,7 +260,8 @@ static __attribute__((noinline)) int collect_all(const struct kith__sweep *sweep
     return collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
 }
 
-/** Sums over the neighbours that are seen, and nearest: one by one, by the definition. */
+/** Compute the sums over those neighbours that are outside the blind cone, or over the nearest of
+ *  them: one by one, with distances by the definition of a pair. */
 static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
                        struct kith__flock_sums *sums)
 {
@@ -268,18 +281,18 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         v[c] = kith__real_at(step->flock->next.v[c], i->slot, sweep->question->precision);
     }
     for (int h = 0; h < n; h++) {
-        const int place = sweep->hit_id[h];
+        const int index = sweep->hit_id[h];
         double d[3];
         for (int c = 0; c < 3; c++) {
-            d[c] = kith__flock_offset(here[c], sweep->tile.column[c][place]);
+            d[c] = kith__flock_offset(here[c], sweep->tile.column[c][index]);
         }
         if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
             continue;
         }
-        const struct chosen one = {.r2 = true_square(sweep, i->slot, place),
-                                   .id = step->flock->next.id[sweep->tile.slot[place]],
-                                   .shift = tile_shift(sweep, place),
-                                   .place = place};
+        const struct chosen one = {.r2 = true_square(sweep, i->slot, index),
+                                   .id = step->flock->next.id[sweep->tile.slot[index]],
+                                   .shift = tile_shift(sweep, index),
+                                   .index = index};
         if (rules->nearest > 0) {
             listed = choose(list, listed, rules->nearest, &one);
         } else {

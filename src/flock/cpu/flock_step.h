@@ -13,30 +13,32 @@
 #include "flock/flock.h"
 
 enum {
-    KITH_FLOCK_ENOUGH = 12, /**< sweep->query_fill: particles that make a home large enough; fewer
-                                 than KITH_QUERY_FILL, as each candidate costs more here */
-    KITH_FLOCK_QUANTIZED = KITH_WORK_OF(flock) /**< slot of the context's scratch memory */
+    KITH_FLOCK_FILL = 12, /**< sweep->query_fill: cells are added to a query block until it has so
+                               many particles; fewer than KITH_QUERY_FILL, as each candidate costs
+                               more here */
+    KITH_FLOCK_QUANTIZED = KITH_WORK_OF(flock) /**< buffer of the context's scratch memory */
 };
 
 /** State of one step. */
 struct kith__flock_step {
     const struct kith_flock *flock;        /**< the flock: reads `now`, writes `next` */
     const struct kith__flock_rules *rules; /**< checked options */
-    const struct kith__grid *grid;  /**< particles by cell; NULL: all rules are off, and slots are
-                                         entries of `now` */
+    const struct kith__grid *grid;  /**< particles by cell; NULL: all rules are off, there is no
+                                         grid, and a slot is an entry of `now` */
     struct kith__columns quantized; /**< position and velocity in each slot [units] */
     double offset_unit;             /**< unit of offsets [length] */
     double velocity_unit;           /**< unit of velocities [length / time] */
     float ratio[KITH_RULES];        /**< radius^2 / cutoff^2 of each rule */
-    bool whole[KITH_RULES];         /**< the radius of the rule is the cutoff */
-    double square[KITH_RULES];      /**< radius^2 by the definition [length^2] */
-    /** Move the particle in a slot of `next`, from its neighbour sums. */
+    bool whole[KITH_RULES];         /**< the radius of the rule is the cutoff of the sweep */
+    double square[KITH_RULES];      /**< radius^2, rounded to the precision as in the definition of
+                                         a pair [length^2] */
+    /** Advance the particle in a slot of `next` by one step, from its neighbour sums. */
     void (*move)(struct kith__flock_step *step, int64_t slot, const struct kith__flock_sums *sums);
-    atomic_bool lost; /**< some particle left the range of numbers: its next position is NaN */
+    atomic_bool lost; /**< position or velocity of some particle overflowed: its next x is NaN */
 };
 
+/** Return the state of the step that a sweep belongs to. */
 static inline struct kith__flock_step *kith__flock_step_of(const struct kith__sweep *sweep)
-/** State of the step that a sweep belongs to. */
 {
     return sweep->job;
 }

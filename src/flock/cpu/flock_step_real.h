@@ -4,7 +4,7 @@
  * flock_cpu.c through per_precision.h.
  */
 
-/** Largest component of a velocity in entries [begin, end) of the state. */
+/** Return the largest |component| of a velocity in entries [begin, end) of the state. */
 static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, int64_t end)
 {
     real most = 0;
@@ -42,7 +42,7 @@ static void KITH_REAL(round_state)(const struct kith__flock_step *step, int64_t 
     }
 }
 
-/** Move the particle in a slot of `next`. */
+/** kith__flock_step.move: advance the particle in a slot of `next` by one step. */
 static void KITH_REAL(move)(struct kith__flock_step *step, int64_t slot,
                             const struct kith__flock_sums *sums)
 {
