@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Public entry of Debye's sums: checks the arguments, sorts the particles by species, calls the
- * backend for the sums of pieces, and adds these.
+ * The public functions of Debye's sums: check the arguments, sort the particles by species, call
+ * the backend for the sums of pieces, and add these.
  */
 #include "debye.h"
 
@@ -35,7 +35,7 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
                                o->n_species);
 }
 
-/** Slot of the context's scratch memory. */
+/** Number of the buffer of the context's scratch memory. */
 enum { SORTED = KITH_WORK_OF(debye) };
 
 /** Sort the particles by species, cut them into pieces, and copy their coordinates in that
@@ -79,7 +79,8 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
-/** Add the sums of pieces to those of pairs of species, and divide by q. */
+/** Add the sums of pieces for each pair of species, and divide by q.
+ *  @param[out] sums  [partials][n_q] sums of sin(q r) / (q r) */
 static void add_pieces(const struct kith__debye *d, double *sums)
 {
     const int32_t kinds = d->n_species;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Public entries of overlaps of replicas: check the arguments once, prepare the rows, and call the
- * backend to count; or compute rows of the matrix of overlaps. O(n^2 dim).
+ * The public functions of overlaps of replicas: check the arguments once, prepare the rows
+ * (overlap_rows.c), and call the backend to count; or compute rows of the matrix of overlaps.
+ * O(n^2 dim).
  */
 #include "overlap.h"
 
@@ -57,15 +58,17 @@ static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
                "options.low is %g, options.high %g, expected finite numbers", o->low, o->high);
     KITH_CHECK(ctx, o->low < o->high || (o->low == 0 && o->high == 0), KITH_INVALID,
                "options.low is %g, expected less than options.high, %g", o->low, o->high);
-    KITH_CHECK(ctx, !o->subtract_mean || r->type != KITH_BITS, KITH_INVALID,
-               "options.subtract_mean: what is left of bits are no bits; give numbers");
+    KITH_CHECK(
+        ctx, !o->subtract_mean || r->type != KITH_BITS, KITH_INVALID,
+        "options.subtract_mean: bits less their mean are no bits; give the spins as numbers");
     return KITH_OK;
 }
 
-/** Set low and width: of the edges that the caller gives, or of edges that hold all overlaps. */
+/** Set overlap->low and width, and *high: from the edges that the caller gives; without these, from
+ *  the range of all overlaps. */
 static void choose_range(const kith_overlap_options *o, struct kith__overlap *overlap, double *high)
 {
-    const double more = 1 + 0x1p-30;
+    const double more = 1 + 0x1p-30; /* so that rounding leaves no overlap outside */
     overlap->low = o->low;
     *high = o->high;
     if (o->low == 0 && o->high == 0) {
@@ -107,8 +110,8 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
     return KITH_OK;
 }
 
-/** For bits, fill overlap->table: as all rows have one square, the number of unequal spins
- *  decides. */
+/** For bits, fill overlap->table. All rows of bits have the square dim, so that the overlap follows
+ *  from the number of unequal spins. */
 static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
 {
     if (o->type != KITH_BITS) {

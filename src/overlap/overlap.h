@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Overlaps of replicas: the definition, as kith/overlap.h states it, for the C and the CUDA
- * compiler; the error band within which a product decides a bin; and the operation that each
- * backend offers.
+ * compiler; the error bound of products computed in blocks; and the operation that each backend
+ * offers.
  *
- * A backend packs the replicas, each times a scale, and multiplies them in blocks. A product c
- * stands for t = c (w_i w_j), the overlap in some unit; for distances, for t^2 = (v_i + v_j) - 2 c.
- * Its error is less than a band. Where both ends of the band are in one bin, the pair is in that
- * bin; else the definition decides.
+ * A backend multiplies the replicas, each times a scale (kith__overlap_scale), in blocks. From the
+ * product c of replicas i and j follows t = c w_i w_j, the overlap in some unit, with the weights w
+ * of kith__overlap_weight; for distances t^2 = (v_i + v_j) - 2 c, with v the squares of the scaled
+ * replicas. The band of t is the interval from t less its error bound to t plus its error bound.
+ * Where both ends of the band are in one bin, the pair is in that bin; else the definition decides.
  */
 #ifndef KITH_OVERLAP_INTERNAL_H
 #define KITH_OVERLAP_INTERNAL_H
@@ -31,11 +32,12 @@ enum {
 /** Replicas and checked copy of kith_overlap_options. */
 struct kith__overlap {
     int64_t n, dim;       /**< number of replicas, and numbers of each */
-    int type;             /**< of `rows`: KITH_FLOAT, KITH_DOUBLE, or KITH_BITS in 64-bit words */
+    int type;             /**< type of `rows`: KITH_FLOAT, KITH_DOUBLE, or KITH_BITS in 64-bit
+                               words */
     const void *rows;     /**< [n][stride] replicas, one in each row */
     int64_t stride;       /**< elements, or words of bits, from one row to the next */
     const double *square; /**< [n] scalar product of each replica with itself */
-    double most;          /**< the largest of these */
+    double most;          /**< the largest element of `square` */
     bool exact;           /**< all products and their sums are integers that the type holds */
     kith_overlap_measure measure; /**< cosine, scalar product or distance */
     int64_t bins;                 /**< number of bins */
@@ -46,7 +48,7 @@ struct kith__overlap {
     int64_t *counts; /**< [bins] zero; the backend writes them on success alone */
 };
 
-/** Overlap of two replicas with scalar product s, and squares sx and sy. */
+/** Return the overlap of two replicas with scalar product s, and squares sx and sy. */
 KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, double sx, double sy)
 {
     if (measure == KITH_COSINE) {
@@ -60,7 +62,8 @@ KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, doubl
     return s;
 }
 
-/** Counter of a value: 0 below the first edge, k + 1 in bin k, bins + 1 above the last edge. */
+/** Return the counter of a value: 0 below the first edge, k + 1 in bin k, bins + 1 above the last
+ *  edge. */
 KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double low, double width,
                                       double value)
 {
@@ -81,34 +84,37 @@ KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double 
     return k + 1;
 }
 
-/** From products to counters: the counter is floor(t factor + offset), if that is equal for both
- *  ends of the error band of t; it is clamped to `least` and `most`. */
+/** From products to counters: the counter is floor(t factor + offset), clamped to `least` and
+ *  `most`, if that is equal for both ends of the band of t. */
 struct kith__band {
-    double half;   /**< error bound of t; for distances of t^2 */
-    double edge;   /**< error bound of the position of t among the bins, in units of t */
+    double half;   /**< error bound of t, half the width of the band; for distances that of t^2 */
+    double edge;   /**< error bound of t factor + offset, the position among the bins, in units of
+                        t */
     double factor; /**< bins per unit of t */
     double offset; /**< counter of t = 0; counters of bins start at 1 */
     double least;  /**< smallest counter that occurs: 1 when no value is below the first edge */
     double most;   /**< largest counter that occurs: bins when no value is above the last edge */
     double scale;  /**< scale of all replicas; 0: each is scaled by 1 / |x| */
     bool weighted; /**< w_i = 1 / |x_i|; else 1 */
-    bool wild;     /**< bands are not narrower than bins: products must be in double */
+    bool wild;     /**< so many bands hold an edge that products must be in double instead of
+                        float */
 };
 
 /**
- * Find the error band of products.
- * @param chain  most rounded operations, one after another, that a term of a product goes through
- * @param unit   rounding unit: 2^-24 for products in float, 2^-53 in double
+ * Return the error bounds of products, and the constants from products to counters.
+ * @param chain  most rounded operations, one after another, that a term of a product is part of
+ * @param unit   relative rounding error: 2^-24 for products in float, 2^-53 in double
  */
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit);
 
-/** Scale of replica i: it is multiplied by this when it is packed. */
+/** Return the scale of replica i: its numbers are multiplied by this. */
 static inline double kith__overlap_scale(const struct kith__overlap *o,
                                          const struct kith__band *band, int64_t i)
 {
     return band->scale > 0 ? band->scale : 1 / sqrt(o->square[i]);
 }
-/** Weight w_i of replica i; for distances its square v_i. */
+
+/** Return the weight w_i of replica i; for distances its square v_i. */
 static inline double kith__overlap_weight(const struct kith__overlap *o,
                                           const struct kith__band *band, int64_t i)
 {
@@ -117,26 +123,27 @@ static inline double kith__overlap_weight(const struct kith__overlap *o,
                                        : 1;
 }
 
-/** Slots of the context's scratch memory. */
+/** Numbers of the buffers of the context's scratch memory (core/work.h). */
 enum {
     KITH_OVERLAP_ROWS = KITH_WORK_OF(overlap),
     KITH_OVERLAP_SQUARES,
     KITH_OVERLAP_MEANS,
     KITH_OVERLAP_TABLE,
-    KITH_OVERLAP_SLOTS_END
+    KITH_OVERLAP_BUFFERS_END
 };
 
-/** Check all values, subtract the mean, and pack spins into bits. Sets type, rows, stride, square,
- *  most and exact of *overlap, of which n, dim and measure are set. Rows are the caller's, or
- *  scratch memory of the context. @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_NOT_FINITE,
- *  KITH_NO_MEMORY or KITH_CANCELLED. */
+/** Check all values, subtract the mean, and pack spins into bits. Rows are the caller's, or scratch
+ *  memory of the context.
+ *  @param[in,out] overlap  n, dim and measure are read; type, rows, stride, square, most and exact
+ *                          are set
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_NOT_FINITE, KITH_NO_MEMORY or KITH_CANCELLED */
 kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *replicas, bool subtract_mean,
                                struct kith__overlap *overlap);
 
 #define KITH_PER_PRECISION "overlap/overlap_real.h"
 #include "core/per_precision.h"
 
-/** Scalar product of rows i and j by the definition; for bits it is exact. */
+/** Return the scalar product of rows i and j by the definition; for bits it is exact. */
 static inline double kith__overlap_product(const struct kith__overlap *o, int64_t i, int64_t j)
 {
     const int64_t x = i * o->stride, y = j * o->stride;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Scalar product by the definition, for one precision: KITH_OVERLAP_SUMS partial sums in double,
- * then their sum by halves. Included by overlap.h through per_precision.h.
+ * Scalar product by the definition (kith/overlap.h), for one precision. Included by overlap.h
+ * through per_precision.h.
  */
+
+/** Return the scalar product of two vectors of n numbers: KITH_OVERLAP_SUMS partial sums in double,
+ *  to which the upper half is added, then the upper quarter, and so on. */
 static inline double KITH_REAL(kith__dot)(const real *x, const real *y, int64_t n)
 {
     enum { SUMS = KITH_OVERLAP_SUMS };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From the caller's replicas to rows: checks each value, finds whether all are integers or spins,
- * subtracts the mean, and computes squares. The mean over replicas is summed in double in their
- * order. O(n dim).
+ * From the caller's replicas to rows, for overlap.c: checks each value, finds whether all are
+ * integers or spins, subtracts the mean, and computes squares; and the error bound of products
+ * (kith__overlap_band). The mean over replicas is summed in double in their order. O(n dim).
  */
 #include <float.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "overlap.h"
 #include "engine/question.h"
 
-/** Findings about replicas; those of threads are merged by taking the larger of each. */
+/** What the check of replicas finds. */
 struct findings {
     int64_t broken; /**< first replica with a value that is not finite; n: none */
     double largest; /**< largest |x| */
@@ -19,17 +19,18 @@ struct findings {
     bool not_spins; /**< some value is neither 1 nor -1 */
 };
 
-/** Number k of replica i. */
+/** Return number k of replica i. */
 static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 {
     return kith__real_at(r->values, i * r->stride + k, (kith_precision)r->type);
 }
 
-/* Rounds to an integer. An integer that this changes is too large for exact products. */
+/* x rounded to an integer. Integers that this changes are too large for exact products. */
 #define KITH_WHOLE_float(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
 #define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
 
-/** Check one replica. @return whether all its values are finite */
+/* Define a function that checks one replica, adds to *seen, and returns true when all values are
+ * finite. It has no early exit, so that the compiler vectorises its loop. */
 #define CHECK(name, real) \
     static bool name(const real *x, int64_t dim, struct findings *seen) \
     { \
@@ -61,7 +62,8 @@ static void check_row(const kith_replicas *r, int64_t i, struct findings *seen)
     }
 }
 
-/** Run a loop over replicas, on as many threads as their numbers are worth. */
+/** Run a loop over replicas, on as many threads as kith__threads_for gives for all their numbers.
+ */
 static void loop_over_replicas(kith_ctx *ctx, const kith_replicas *r, kith__range_fn *fn,
                                void *state)
 {
@@ -113,7 +115,8 @@ static kith_status check_all(kith_ctx *ctx, const kith_replicas *r, struct findi
 struct rows_loop {
     kith_ctx *ctx;                 /**< context, for cancellation */
     const kith_replicas *replicas; /**< the replicas */
-    double *means;                 /**< [dim] mean of each number; NULL: 0 */
+    double *means;                 /**< [dim] mean of each number over the replicas; NULL: none is
+                                        subtracted */
     void *to;                      /**< [n][dim] contiguous rows; for spins [n][words] */
     int64_t words;                 /**< 64-bit words of a row of spins */
 };
@@ -187,7 +190,8 @@ static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_
     }
 }
 
-/** Copy rows [begin, end) as words; bits after the byte of the last spin are 0. */
+/** Copy replicas [begin, end) to rows of 64-bit words; the bits after the last byte of a replica
+ *  are 0. */
 static void copy_bits(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;
@@ -204,7 +208,7 @@ static void copy_bits(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Set the rows of spins. */
+/** Set the rows of spins: packed bits, in scratch memory. */
 static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith__overlap *o)
 {
     const int64_t words = (r->dim + 63) / 64;
@@ -221,9 +225,9 @@ static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith_
     return KITH_OK;
 }
 
-/** Bound on the square of a replica that equals the mean: (4 n 2^-53)^2 of its square before the
- *  mean was subtracted, by rounding. */
-static double noise(const kith_replicas *r, int64_t i, bool subtract_mean)
+/** Return a bound on the square that a replica equal to the mean has by rounding: (4 n 2^-53)^2 of
+ *  its square before the mean was subtracted; 0 when no mean is subtracted. */
+static double rounding_square(const kith_replicas *r, int64_t i, bool subtract_mean)
 {
     double before = 0;
     for (int64_t k = 0; k < r->dim && subtract_mean; k++) {
@@ -237,18 +241,20 @@ static double noise(const kith_replicas *r, int64_t i, bool subtract_mean)
 struct square_loop {
     const kith_replicas *replicas;       /**< the caller's replicas */
     const struct kith__overlap *overlap; /**< their rows */
-    bool subtract_mean;                  /**< rows are less the mean */
+    bool subtract_mean;                  /**< the mean was subtracted from the rows */
     double *square;                      /**< [n] results */
     pthread_mutex_t lock;                /**< guards the members below */
-    int64_t zero;                        /**< first replica whose square is zero; n: none */
-    int64_t far;                         /**< first replica with too small or large a square */
+    int64_t zero;                        /**< first replica whose square is zero, within the bound
+                                              of rounding_square; n: none */
+    int64_t far;                         /**< first other replica whose square is too small or too
+                                              large; n: none */
     double most;                         /**< largest square */
 };
 
 /** Compute the squares of replicas [begin, end). */
 static void find_square_range(void *state, int64_t begin, int64_t end)
 {
-    static const double least = 1e-150, beyond = 1e150; /* products of two squares are normal */
+    static const double least = 1e-150, largest = 1e150; /* products of two squares are normal */
     struct square_loop *loop = state;
     int64_t zero = INT64_MAX, far = INT64_MAX;
     double most = 0;
@@ -256,9 +262,9 @@ static void find_square_range(void *state, int64_t begin, int64_t end)
         const double square = kith__overlap_product(loop->overlap, i, i);
         loop->square[i] = square;
         most = square > most ? square : most;
-        if (square <= noise(loop->replicas, i, loop->subtract_mean)) {
+        if (square <= rounding_square(loop->replicas, i, loop->subtract_mean)) {
             zero = i < zero ? i : zero;
-        } else if (!(square >= least && square <= beyond)) {
+        } else if (!(square >= least && square <= largest)) {
             far = i < far ? i : far;
         }
     }
@@ -306,19 +312,20 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
     if (spins) {
         KITH_TRY(make_bits(ctx, r, o));
     } else {
-        const double holds = r->type == KITH_FLOAT ? 0x1p24 : 0x1p53;
+        /* integers up to this one are exact in the type */
+        const double exact_up_to = r->type == KITH_FLOAT ? 0x1p24 : 0x1p53;
         KITH_TRY(make_rows(ctx, r, subtract_mean, o));
         o->exact = !subtract_mean && !seen.not_whole &&
-                   seen.largest * seen.largest * (double)r->dim <= holds;
+                   seen.largest * seen.largest * (double)r->dim <= exact_up_to;
     }
     return find_squares(ctx, r, subtract_mean, o);
 }
 
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
 {
-    const double spare = 1.05; /* for second-order terms of the errors */
-    const double clear =
-        0.125; /* largest fraction of pairs that the definition may have to decide */
+    const double second_order = 1.05; /* factor for second-order terms of the errors */
+    const double limit = 0.125; /* largest width of a band in bins: about the fraction of pairs
+                                         that the definition has to decide */
     const double high = o->edges[o->bins];
     const bool cosine = o->measure == KITH_COSINE, distance = o->measure == KITH_DISTANCE;
     int exponent;
@@ -329,7 +336,8 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
                            .weighted = cosine && o->exact};
     const double g = b.scale > 0 ? b.scale : 1;
     const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* overlap in one unit of t */
-    const double error = spare * (double)(chain + 8) * unit;
+    const double error = second_order * (double)(chain + 8) * unit;   /* of a product in (-1, 1) */
+    /* bound on |t|, for distances on t^2, by which the rounding of the last operations scales */
     const double size = o->exact ? (distance ? 4 * o->most : cosine ? 1 : 0) : 1;
     b.half = (o->exact ? 0 : error * (distance ? 2 : 1)) + 8 * unit * size;
     b.edge = 8 * unit * fmax(fabs(o->low), fabs(high)) / per_t;
@@ -337,7 +345,7 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
     b.offset = 1 - o->low / o->width;
     b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
     b.most = cosine && high >= 1 ? (double)o->bins : (double)o->bins + 1;
-    const double blur = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
-    b.wild = error > clear || 2 * (blur + b.edge) * b.factor > clear;
+    const double half_of_t = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
+    b.wild = error > limit || 2 * (half_of_t + b.edge) * b.factor > limit;
     return b;
 }

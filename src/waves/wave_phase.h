@@ -9,12 +9,13 @@
 
 #include "engine/question.h"
 
-/* Largest |h|, |k|, |l|: the CPU tabulates the powers of a phase up to it. */
+/* Largest |h|, |k|, |l|: the CPU backend tabulates the powers of a phase factor up to it. */
 enum { KITH_MOST_POWER = 1 << 14 };
 
-/** Phases of particle p: its fractional coordinates less the nearest integers [turns], so that
- *  exp(i q.r) = exp(2 pi i (h t[0] + k t[1] + l t[2])).
- *  @return KITH_OK, KITH_NOT_FINITE, or KITH_LIMIT: too far out of the box. */
+/** Compute the phases of particle p: its fractional coordinates, less the nearest integers [turns].
+ *  With the position r relative to the origin of the box, exp(i q.r) = exp(2 pi i (h t[0] + k t[1]
+ *  + l t[2])).
+ *  @return KITH_OK; KITH_NOT_FINITE; KITH_LIMIT: the particle is too far outside the box */
 KITH_FN kith_status kith__wave_phase(const struct kith__question *q, int64_t p, double t[3])
 {
     const double farthest = q->precision == KITH_FLOAT ? (double)kith__farthest_image_f

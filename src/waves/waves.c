@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Public entry of sums over plane waves: checks the arguments once, then calls the backend.
+ * The public functions of sums over plane waves: check the arguments once, then call the backend.
  */
 #include "wave_phase.h"
 

@@ -10,8 +10,8 @@
 
 /** Checked copy of kith_waves. */
 struct kith__waves {
-    int64_t n;              /**< number of waves */
-    const int32_t *hkl;     /**< [n][3] waves in units of the reciprocal lattice */
+    int64_t n;          /**< number of waves */
+    const int32_t *hkl; /**< [n][3] h, k, l of each wave: q in units of the reciprocal lattice */
     const int32_t *species; /**< [particles] species of each particle; NULL: all are 0 */
     int32_t n_species;      /**< number of species */
     double *sums;           /**< [n][n_species][2] real and imaginary part of each sum */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums on CPU cores: one task for each piece and run of q.
+ * Debye's sums on CPU cores: one task for each piece and run of q (debye.h). The tasks run as the
+ * work blocks of a sweep over an empty grid, for its threads and its test for cancellation.
  */
 #include "engine/cpu/run.h"
 #include "debye_cpu.h"

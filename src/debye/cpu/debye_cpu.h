@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernel of Debye's sums on CPU cores.
+ * The declaration of the kernel of Debye's sums on CPU cores (debye_kernel.c).
  */
 #ifndef KITH_CPU_DEBYE_H
 #define KITH_CPU_DEBYE_H
@@ -9,8 +9,8 @@
 #include "engine/cpu/isa.h"
 #include "engine/cpu/sweep.h"
 
-/** Sum over the pairs of a piece with each species, at a run of q: task piece + run pieces.
- *  sweep->job is a struct kith__debye. */
+/** Sum over the pairs of one piece with each species, at one run of q: task number
+ *  piece + run * pieces. sweep->job is a struct kith__debye. */
 kith__work_fn KITH_EACH_ISA(sum_sines);
 
 #endif

@@ -8,18 +8,20 @@
 #include <math.h>
 #include <string.h>
 
-/* LANES: pairs at a time. START: cost of starting them, in values of q. */
+/* LANES: pairs at a time. START: cost of start_block, in values of q. */
 enum { LANES = 8, START = 16 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 /** LANES pairs at one value of q. */
 struct pair_block {
-    lanes before, now; /**< sin(q r) / r at the value of q before, and at this one [1 / length] */
+    lanes before, now; /**< sin(q r) / r at the value of q before, and at the current one
+                            [1 / length] */
     lanes twice;       /**< 2 cos(q_width r) */
 };
 
-/** Start the pairs of particle i with particles [j, j + LANES), of which [begin, end) count. */
+/** Return the pairs of particle i with particles [j, j + LANES), at a value of q; those outside
+ *  [begin, end) have sums of 0. */
 static struct pair_block start_block(const struct kith__debye *d, double q, int64_t i, int64_t j,
                                      int64_t begin, int64_t end)
 {

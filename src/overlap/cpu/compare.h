@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counting the overlaps of blocks of replicas on CPU cores.
+ * Counting the overlaps of blocks of replicas on CPU cores: the data that overlap_cpu.c and the
+ * kernels share.
  *
- * Replicas are packed into panels: number 0 of all replicas of a panel, then number 1, and so on.
- * So both factors of a product are read in order, and one copy serves for both.
+ * Replicas are copied to panels of a fixed number of replicas: number 0 of all replicas of a panel,
+ * then number 1, and so on. So both factors of a product are read in order of their addresses, and
+ * one copy serves for both.
  */
 #ifndef KITH_CPU_COMPARE_H
 #define KITH_CPU_COMPARE_H
@@ -12,36 +14,42 @@
 #include "engine/cpu/sweep.h"
 #include "overlap/overlap.h"
 
-/** Slots of the context's scratch memory, after those of overlap.h. */
-enum { KITH_OVERLAP_PANELS = KITH_OVERLAP_SLOTS_END, KITH_OVERLAP_WEIGHTS, KITH_OVERLAP_THREADS };
+/** Numbers of the buffers of the context's scratch memory, after those of overlap.h. */
+enum { KITH_OVERLAP_PANELS = KITH_OVERLAP_BUFFERS_END, KITH_OVERLAP_WEIGHTS, KITH_OVERLAP_THREADS };
 
 enum {
-    KITH_PANEL_BYTES = 192, /**< one number of all replicas of a panel: whole vectors of any set */
+    KITH_PANEL_BYTES = 192,   /**< bytes of one number of all replicas of a panel: whole vectors of
+                                 every instruction set */
     KITH_COMPARE_BLOCK = 240, /**< replicas of a block: whole panels of floats or doubles */
-    KITH_COMPARE_DEPTH = 128, /**< numbers whose products are summed in registers at a time */
-    KITH_COMPARE_COPIES = 4 /**< copies of a thread's counters: adjacent pairs use different ones */
+    KITH_COMPARE_DEPTH = 128, /**< numbers of a replica whose products are summed in registers at a
+                                   time */
+    KITH_COMPARE_COPIES =
+        4 /**< copies of a thread's counters: adjacent pairs use different ones, so
+                                 that increments of one counter do not wait for each other */
 };
 
-/** Memory of one thread. */
+/** Scratch memory of one thread. */
 struct kith__compare_own {
     void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] in kith__compare.precision */
-    int64_t *counts; /**< [copies][bins + 2] */
+    int64_t *counts; /**< [copies][bins + 2] pairs; counter 0 is below the first edge */
 };
 
-/** State that all threads share. Task J (J + 1) / 2 + I is of blocks I <= J. */
+/** State that all threads share. All pairs of blocks I <= J of replicas are task J (J + 1) / 2 +
+ *  I. */
 struct kith__compare {
     kith_ctx *ctx;                       /**< context, for cancellation */
     const struct kith__overlap *overlap; /**< the replicas */
     struct kith__band band;              /**< from products to counters */
-    kith_precision precision;            /**< of products and panels */
-    void *panels;                        /**< [panels][dim][replicas of a panel]; NULL for bits */
-    void *weights;                       /**< [n] in that precision */
-    int copies;                          /**< copies of counters */
-    struct kith__compare_own *own;       /**< [threads] memory of each thread */
-    const struct kith__sweep *sweeps;    /**< [threads] the thread of sweep k uses own[k] */
+    kith_precision precision;            /**< precision of products, panels and weights */
+    void *panels;                     /**< [panels][dim][replicas of a panel] scaled numbers; NULL
+                                              for bits */
+    void *weights;                    /**< [n] kith__overlap_weight of each replica */
+    int copies;                       /**< copies of counters */
+    struct kith__compare_own *own;    /**< [threads] memory of each thread */
+    const struct kith__sweep *sweeps; /**< [threads] the thread of sweep k uses own[k] */
 };
 
-/** Number of replicas of a panel. */
+/** Return the number of replicas of a panel. */
 static inline int64_t kith__panel_width(kith_precision precision)
 {
     return KITH_PANEL_BYTES / (int64_t)precision;

@@ -27,7 +27,7 @@ enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 #define multiply_add_d(a, b, c) ((a) * (b) + (c))
 #endif
 
-/** Counter of a pair by the definition. @param c  its product, used if that is exact */
+/** Return the counter of a pair by the definition. @param c  its product, used if that is exact */
 static int32_t resolve(const struct kith__overlap *o, int64_t i, int64_t j, double c)
 {
     const double s = o->exact ? c : kith__overlap_product(o, i, j);
@@ -35,7 +35,7 @@ static int32_t resolve(const struct kith__overlap *o, int64_t i, int64_t j, doub
     return kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
 }
 
-/** Number of bits set in a word. */
+/** Return the number of bits set in a word. */
 static inline int64_t count_bits(uint64_t word)
 {
 #if defined(__POPCNT__)
@@ -48,7 +48,7 @@ static inline int64_t count_bits(uint64_t word)
 #endif
 }
 
-/** Number of unequal spins of two rows. */
+/** Return the number of unequal spins of two rows. */
 static inline int64_t count_differing(const uint64_t *x, const uint64_t *y, int64_t words)
 {
     int64_t differ = 0;
@@ -58,7 +58,7 @@ static inline int64_t count_differing(const uint64_t *x, const uint64_t *y, int6
     return differ;
 }
 
-/** Number of replicas of block B. */
+/** Return the number of replicas of block B. */
 static inline int64_t members(const struct kith__overlap *o, int64_t B)
 {
     const int64_t left = o->n - B * KITH_COMPARE_BLOCK;

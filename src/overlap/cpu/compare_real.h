@@ -4,8 +4,12 @@
  * compare_kernel.c through per_precision.h.
  */
 
-/** Products of ROWS replicas from a with those in VECTORS vectors from b, over n numbers; they are
- *  added to `to`, or written there. */
+/** Compute the products of ROWS replicas of one panel with the replicas in VECTORS vectors of
+ *  another, summed over n numbers.
+ *  @param a, b  first number of the first replica in each of the panels
+ *  @param add   true: add the products to those in `to`; false: write them
+ *  @param to    [ROWS][KITH_COMPARE_BLOCK] products, of which the first VECTORS vectors of each row
+ *               are set */
 KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bool add, real *to)
 {
     enum { LANES = VECTOR / sizeof(real), WIDTH = KITH_PANEL_BYTES / sizeof(real) };
@@ -37,7 +41,8 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
     }
 }
 
-/** Products of blocks I and J over numbers [from, from + n). */
+/** Compute the products of blocks I and J over numbers [from, from + n) of the replicas; for from >
+ *  0 add them. */
 static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real *products,
                                       int64_t from, int64_t n, int64_t I, int64_t J)
 {
@@ -65,8 +70,11 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
     }
 }
 
-/** Counters of the lower and upper ends of the error bands of n products of one row.
- *  @param c  [n] products  @param weight  of the row  @param weights  [n] of the columns */
+/** Find the counters of both ends of the bands of n products of one row.
+ *  @param c               [n] products
+ *  @param weight          weight of the row's replica
+ *  @param weights         [n] weights of the columns' replicas
+ *  @param[out] low, high  [n] counters of the lower and upper ends */
 static void KITH_REAL(find_counters)(const struct kith__compare *compare, const real *restrict c,
                                      real weight, const real *restrict weights, int64_t n,
                                      int32_t *restrict low, int32_t *restrict high)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps on CPU cores: packs the replicas into panels, and counts every pair of blocks. Each
- * thread has its own counters.
+ * Overlaps on CPU cores: copies the replicas to panels (compare.h), and counts every pair of
+ * blocks. Each thread has its own counters, which are added at the end.
  */
 #include <float.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "compare.h"
 #include "engine/cpu/run.h"
 
-enum { SET = 10 }; /* cost of one number of a panel, in the units of kith__skip */
+enum { NUMBER_COST = 10 }; /* cost of one number of a panel, for kith__skip [about 1 ns] */
 
 /** Write a replica, times its scale, to its panel. */
 static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
@@ -18,7 +18,7 @@ static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
     const double scale = kith__overlap_scale(o, &c->band, i);
     const int64_t width = kith__panel_width(c->precision);
     const int64_t at = i / width * width * o->dim + i % width;
-    for (int64_t k = 0; k < o->dim && !kith__skip(c->ctx, k, SET); k++) {
+    for (int64_t k = 0; k < o->dim && !kith__skip(c->ctx, k, NUMBER_COST); k++) {
         const double value = kith__real_at(o->rows, i * o->stride + k, (kith_precision)o->type);
         kith__set_real(panels, at + k * width, c->precision, value * scale);
     }
@@ -48,7 +48,8 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
     char *data = kith__work_need(&ctx->work, KITH_OVERLAP_PANELS, bytes);
     KITH_CHECK(ctx, weights && data, KITH_NO_MEMORY, "out of memory for a copy of %lld replicas",
                (long long)o->n);
-    for (int64_t k = (panels - 1) * o->dim; k < panels * o->dim && !kith__skip(ctx, k, SET); k++) {
+    for (int64_t k = (panels - 1) * o->dim; k < panels * o->dim && !kith__skip(ctx, k, NUMBER_COST);
+         k++) {
         memset(data + k * KITH_PANEL_BYTES, 0, KITH_PANEL_BYTES);
     }
     c->panels = data;
@@ -76,7 +77,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
     return make_panels(ctx, c);
 }
 
-/** Allocate products and zeroed counters for each thread. */
+/** Allocate products and zeroed counters of each thread. */
 static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 {
     const size_t threads = (size_t)ctx->threads;

@@ -6,8 +6,7 @@
 #include "phases.h"
 #include "engine/cpu/simd.h"
 
-/* Partial sums, the number of which is fixed on all instruction sets, so that sums have equal
-   bits. */
+/* Number of partial sums: equal on all instruction sets, so that sums have equal bits. */
 enum { LANES = 8 };
 
 static const double two_pi = 6.283185307179586;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over plane waves on CPU cores, chunk by chunk of particles; O(particles * waves). Threads
- * share the waves, so that each sum is added in one order.
+ * Sums over plane waves on CPU cores, chunk by chunk of particles; O(particles * waves). For each
+ * chunk, threads divide the waves among them: each sum is thus added in one order.
  */
 #include "waves/wave_phase.h"
 
@@ -13,12 +13,12 @@
 #include "phases.h"
 #include "waves/waves.h"
 
-/** Slots of the context's scratch memory. */
+/** Numbers of the buffers of the context's scratch memory. */
 enum { KITH_WAVES_PHASES = KITH_WORK_OF(waves), KITH_WAVES_TABLES };
 
 /** Phases of the particles by species, and tables of one chunk. */
 struct chunks {
-    /** [n] chunks of at most KITH_CHUNK particles of one species. */
+    /** [n] the chunks: at most KITH_CHUNK particles of one species each. */
     const struct kith__piece *piece;
     int64_t n;           /**< number of chunks */
     double (*phases)[3]; /**< [particles] phases, in the order of species [turns] */
