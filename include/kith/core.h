@@ -52,7 +52,7 @@ typedef struct kith_ctx kith_ctx;
  * machine the call returns within 0.3 s after a callback first returned anything but 0.
  * @param user   kith_options.user
  * @param done   work finished so far, from 0 to total
- * @param total  all of the work, in units of the operation
+ * @param total  work of the whole call, in a unit that the operation chooses
  * @return 0 to continue; anything else stops the call, which then returns KITH_CANCELLED.
  */
 typedef int (*kith_watch_fn)(void *user, int64_t done, int64_t total);

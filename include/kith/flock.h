@@ -41,7 +41,8 @@ typedef enum kith_flock_kind {
     KITH_WALL = 2, /**< an obstacle that fills the space behind the plane through `place` with
                         `normal`; acts like KITH_SPHERE */
     KITH_PREDATOR = 3 /**< starts at `place` and moves with `speed` towards the nearest particle, of
-                           equally near ones the one of smallest index. Repels like KITH_POINT */
+                           equally near ones that of the smallest index. Repels, like a KITH_POINT
+                           whose weight is -weight */
 } kith_flock_kind;
 
 enum { KITH_MOST_THINGS = 16 }; /**< largest number of obstacles and attractors */
@@ -79,7 +80,8 @@ typedef struct kith_flock_options {
     const kith_flock_thing *things; /**< [n_things] copied; NULL: none */
     int64_t n_things;               /**< up to KITH_MOST_THINGS */
     uint64_t seed;      /**< random numbers are a function of seed, step and index alone */
-    int64_t first_step; /**< steps done before: continues a flock that was read */
+    int64_t first_step; /**< steps done before: continues a flock whose state was read by
+                             kith_flock_read */
 } kith_flock_options;
 
 /** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,

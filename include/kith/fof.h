@@ -30,7 +30,7 @@ typedef struct kith_fof_options {
     const int64_t *ids;   /**< [n] distinct ids of the particles; groups of equal size are numbered
                                by the smallest id of those that link, so that labels do not depend
                                on the order of the particles. NULL: the index is the id */
-    const uint8_t *roles; /**< [n] kith_role of each; NULL: all link */
+    const uint8_t *roles; /**< [n] kith_role of each particle; NULL: all are KITH_LINK */
     int64_t min_links;    /**< a particle links only when at least this many others that link are
                                within the length; the rest are attached: DBSCAN* with border points
                                (Ester et al. 1996), which removes thin bridges. 0: all link */

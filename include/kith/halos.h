@@ -25,9 +25,9 @@ typedef struct kith_halo_input {
     const uint8_t *types;   /**< [n] from 0 to KITH_TYPES - 1; NULL: all are 0 */
     const void *potentials; /**< [n] the lowest marks the centre; NULL: unknown */
     const void *densities;  /**< [n] the highest marks the centre when there are no potentials */
-    double sphere_density[KITH_SPHERES]; /**< mass / length^3, for kith_halo.sphere_radius; 0: not
-                                              wanted. Only in 3-D, with points and halos in
-                                              host memory */
+    double sphere_density[KITH_SPHERES]; /**< mean density of a sphere, for kith_halo.sphere_radius
+                                              [mass / length^3]; 0: no sphere. Only in 3-D, with
+                                              points and halos in host memory */
 } kith_halo_input;
 
 /** Set every field to its default: nothing is available or wanted. */
@@ -58,11 +58,11 @@ typedef struct kith_halo {
                                               sum m r_j r_k / M; b/a and c/a are the shape */
     double axis[3][3];                   /**< unit vectors along a, b, c */
     double sphere_radius[KITH_SPHERES];  /**< R: all particles within R of `centre`, members or not,
-                                              have the mean density wanted; 0: there is none up to
-                                              the nearest image's distance. Of several R the first
-                                              beyond R_g, the radius of a sphere of mass M with that
-                                              density, if the density within R_g is too high; else
-                                              the last before */
+                                              have the mean density sphere_density; 0: there is no
+                                              R up to the distance of the nearest image. Of several
+                                              R, with R_g the radius of a sphere of mass M and that
+                                              density: if the density within R_g is higher, the
+                                              first beyond R_g; else the last before R_g */
     double sphere_mass[KITH_SPHERES];    /**< 4 pi / 3 sphere_density R^3 */
 } kith_halo;
 

@@ -15,8 +15,9 @@ extern "C" {
 
 /**
  * What to count. Fill with kith_rdf_options_init, set r_max or edges, then change what you need.
- * Arrays are in host memory, borrowed for the call; those called _against belong to the particles
- * of `against` and are needed there where their partner is given.
+ * Arrays are in host memory, borrowed for the call. An array named _against is that of the
+ * particles of `against`: it is given when there are two sets and the array without _against is
+ * given.
  */
 typedef struct kith_rdf_options {
     size_t size;         /**< sizeof(kith_rdf_options): set by the init call */
@@ -28,18 +29,20 @@ typedef struct kith_rdf_options {
     const int32_t *species;     /**< [n] of each particle, 0 to n_species - 1; NULL: all are 0 */
     const int32_t *species_against;
     int32_t n_species;        /**< 1 to 1024 */
-    const int32_t *molecules; /**< [n] pairs of one molecule are left out; a negative number is no
-                                   molecule; NULL: none is left out */
+    const int32_t *molecules; /**< [n] number of each particle's molecule: pairs within a molecule
+                                   are excluded; a negative number is no molecule; NULL: no pair is
+                                   excluded */
     const int32_t *molecules_against;
     const int64_t *bond_offsets; /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
-                                      bonds[bond_offsets[i + 1] - 1] are left out, given from either
-                                      end or both; NULL: none */
+                                      bonds[bond_offsets[i + 1] - 1] are excluded; a bond is given
+                                      for one of its particles, or for both; NULL: no bonds */
     const int32_t *bonds;
-    const double *weights; /**< [n] w: sums of w_i * w_j are wanted too; NULL: counts alone */
+    const double *weights; /**< [n] w: sums of w_i * w_j are made too; NULL: counts alone */
     const double *weights_against;
-    int minimum_image;  /**< 0: all images of a pair that are within r_max count; 1: the nearest
-                             alone, which beyond half the box needs all axes periodic and
-                             perpendicular. r_max is then useful up to half the diagonal */
+    int minimum_image; /**< 0: all images of a pair that are within r_max count; 1: only the nearest
+                            image counts, which for an r_max beyond half the box needs all axes
+                            periodic and perpendicular. r_max is then useful up to half the
+                            diagonal of the box */
     const void *forces; /**< [n][3] F, precision of the points: the sums for kith_rdf_force are
                              made too. Not with nearest images beyond half the box. NULL: counts
                              alone */
@@ -75,16 +78,17 @@ typedef struct kith_histogram {
                            uniformly: in each frame pairs * shell / volume, with its own box. NaN
                            where an axis was open, so that there was no volume */
     int64_t *pairs;   /**< [partials] pairs of particles: N (N - 1) / 2 or N_a N_b in each frame,
-                           with those left out */
+                           excluded pairs included */
     int64_t *centres; /**< [n_species] particles of the points */
     int dim;          /**< of the first frame's box */
-    double *pushes;   /**< [partials][2][bins + 1] with forces, else NULL: of the pairs below the
-                           first edge, then in each bin, first the sums of p = (F_j - F_i).d, d from
-                           i to j, then of p / r^dim (r at least r_max / 1024 or a 64th of the first
-                           edge above 0, whichever is less). Terms are rounded to 2^-40 of
-                           their bounds and added exactly in each frame: equal bits for any number
-                           of threads and instruction set */
-    double *density;  /**< [partials] with forces, else NULL: pairs / volume, over frames */
+    double *pushes;   /**< [partials][2][bins + 1] with forces, else NULL. With p = (F_j - F_i).d, d
+                           the vector from i to j, the first bins + 1 are sums of p, the others of
+                           p / r^dim, each over the pairs below the first edge, then over those of
+                           each bin. r is taken as at least r_max / 1024, or a 64th of the first
+                           edge above 0 if that is less. Terms are rounded to 2^-40 of their bounds
+                           and added exactly in each frame: equal bits for any number of threads and
+                           instruction set */
+    double *density;  /**< [partials] with forces, else NULL: pairs / volume, summed over frames */
     void *owner;      /**< of the library */
 } kith_histogram;
 
