@@ -2,7 +2,7 @@
  *
  * A pool of POSIX threads that runs loops in parallel.
  *
- * The caller hands over a function and a number of pieces of work. The caller and the workers of
+ * The caller gives a function and a number of pieces of work. The caller and the workers of
  * the pool claim pieces in ascending order from one atomic counter until none is left. The caller
  * never waits for a worker that has not started: on a busy machine it does the pieces itself. Idle
  * workers spin for some 20 microseconds, as the next loop often follows at once, and then sleep on
@@ -43,7 +43,7 @@ void kith__pool_close(struct kith__pool *pool);
  *                  true, the pieces that no thread has claimed are dropped */
 void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void *user);
 
-/** Most threads of a loop, the caller included. */
+/** Return the most threads of a loop, the caller included. */
 int kith__pool_threads(const struct kith__pool *pool);
 
 /**
@@ -69,21 +69,22 @@ void kith__pool_chunks(struct kith__pool *pool, int threads, int64_t n, int64_t 
 void kith__pool_for(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
                     kith__range_fn *fn, void *state);
 
-/** First item of piece `piece` when n items are cut into `pieces` whose sizes differ by one item at
- *  most. */
+/** Return the first item of piece `piece` when n items are cut into `pieces` whose sizes differ by
+ *  one item at most. */
 static inline int64_t kith__piece_begin(int64_t n, int64_t pieces, int64_t piece)
 {
     const int64_t longer = n % pieces; /* the first pieces have one item more */
     return n / pieces * piece + (piece < longer ? piece : longer);
 }
 
-/** How many threads this process should use when its user does not say: the first number of
+/** Return how many threads this process should use when its user does not say: the first number of
  *  OMP_NUM_THREADS; else the cores of the affinity mask, at most the processor quota of the control
  *  group, and at most this process's share of the machine where an MPI launcher says how many ranks
  *  the machine runs. At least 1. */
 int kith__default_threads(void);
 
-/** The processor quota, in whole processors rounded up, of the control group that a process is in.
+/** Return the processor quota, in whole processors rounded up, of the control group that a process
+ *  is in.
  *  @param groups  the file that names the groups: "/proc/self/cgroup"
  *  @param root    where control groups are mounted: "/sys/fs/cgroup"
  *  @return the quota, or INT_MAX where there is none */

@@ -143,7 +143,7 @@ static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
 }
 
 #ifndef NDEBUG
-/** Sum of n counts. */
+/** Return the sum of n counts. */
 static int64_t sum_of(const int64_t *counts, int64_t n)
 {
     int64_t sum = 0;

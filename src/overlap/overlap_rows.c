@@ -121,7 +121,7 @@ struct rows_loop {
     int64_t words;                 /**< 64-bit words of a row of spins */
 };
 
-/** Means of numbers [begin, end) over the replicas, in their order. */
+/** Compute the means of numbers [begin, end) over the replicas, summed in their order. */
 static void find_means(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;

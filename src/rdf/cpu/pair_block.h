@@ -21,8 +21,8 @@ static inline record_vectors record_load(const double *record)
 {
     return (record_vectors){_mm512_loadu_pd(record)};
 }
-/** Products of the differences between i and j along each axis: d d, and force times d. Both
- *  differences are i less j: the signs cancel. */
+/** Return the products of the differences between i and j along each axis: d d, and force times d.
+ *  Both differences are i less j: the signs cancel. */
 static inline record_vectors record_products(record_vectors i, const double *j)
 {
     const __m512d d = _mm512_sub_pd(i.both, _mm512_loadu_pd(j));
