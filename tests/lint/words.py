@@ -16,7 +16,10 @@ folders = {"bench", "cli", "examples", "include", "io", "ladder", "sets", "src",
 # A comment, or a string literal; a character literal is matched so that '"' begins no string.
 pieces = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.DOTALL)
 words = re.compile(r"\b(likewise|the\s+same|such|nobody|whoever|what\s+is\s+there|as\s+above|"
-                   r"in\s+their\s+stead|thereof)\b", re.IGNORECASE)
+                   r"in\s+their\s+stead|thereof|left\s+out|hands?\s+over|handed\s+over)\b",
+                   re.IGNORECASE)
+# The comment of a function that returns a bool says "Return true when ...".
+question = re.compile(r"/\*\*?<?\s*(Whether|Is|Are|Does|Has|Have|Can|Must|Should)\b.*")
 # The comment of a struct's field is whole: it does not run on into the next one.
 runs_on = re.compile(r"[,;]\s*\*/$")
 
@@ -28,6 +31,7 @@ def places(path):
         plain = re.sub(r"\n\s*\*?", " ", piece.group())
         found = [word.group() for word in words.finditer(plain)]
         found += ["ends in a comma"] if runs_on.search(plain) else []
+        found += ["a question"] if question.match(plain) else []
         for word in found:
             yield text.count("\n", 0, piece.start()) + 1, " ".join(word.split()), plain
 
