@@ -64,8 +64,8 @@ typedef struct kith_groups {
  * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near
  * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. At 0.2 of
  * the mean spacing 28 bytes of scratch memory for each particle in float, 40 in double; on a GPU 42
- * and 54, and room for what is uploaded from host memory. In a very skewed box, or one that is thin
- * for the length, O(n + pairs) time and a block of pairs in memory.
+ * and 54, and a copy of what is uploaded from host memory. In a very skewed box, or one that is
+ * thin for the length, O(n + pairs) time and a block of pairs in memory.
  * @param ctx         the context
  * @param points      the particles; with roles or min_links in host memory, and up to 140 bytes of
  *                    scratch memory each

@@ -62,10 +62,10 @@ void kith__buffer_free(struct kith__buffer *buffer)
     *buffer = (struct kith__buffer){NULL, 0};
 }
 
-void *kith__work_need(struct kith__work *work, int slot, size_t bytes)
+void *kith__work_need(struct kith__work *work, int number, size_t bytes)
 {
-    assert(slot >= 0 && slot < KITH_WORK_SLOTS);
-    return kith__buffer_need(&work->slot[slot], bytes);
+    assert(number >= 0 && number < KITH_WORK_SLOTS);
+    return kith__buffer_need(&work->slot[number], bytes);
 }
 
 int64_t kith__work_bytes(const struct kith__work *work)

@@ -49,8 +49,11 @@ void *kith__buffer_grow(struct kith__buffer *buffer, size_t used, size_t bytes);
 /** Free the data and set the buffer to zero. */
 void kith__buffer_free(struct kith__buffer *buffer);
 
-/** Make buffer number `slot` of a context's scratch hold at least `bytes`, by kith__buffer_need. */
-void *kith__work_need(struct kith__work *work, int slot, size_t bytes);
+/** Make a buffer of a context's scratch memory hold at least `bytes`; its contents are lost when it
+ *  grows.
+ *  @param number  number of the buffer (questions.h)
+ *  @return the data, or NULL when there is no memory */
+void *kith__work_need(struct kith__work *work, int number, size_t bytes);
 
 /** Return the bytes that all buffers of a context's scratch hold. */
 int64_t kith__work_bytes(const struct kith__work *work);

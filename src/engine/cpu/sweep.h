@@ -230,7 +230,7 @@ bool kith__rows_room(struct kith__sweep *sweep);
 
 /** Grow the buffers of all threads to the size of the largest, so that a second run allocates
  *  nothing, whichever thread processes which work block. Buffers that cannot be grown now are grown
- *  when they are needed. Contents are lost, but for those of KITH_SWEEP_OWN.
+ *  when they are needed. Contents are lost, except those of KITH_SWEEP_OWN.
  *  @param sweeps  [n] the working memory of all threads */
 void kith__sweep_equalise(struct kith__sweep *sweeps, int n);
 

@@ -113,7 +113,7 @@ KITH_INLINE unsigned lanes_to_pair(const struct kith__sweep *sweep, const struct
     return sweep->stencil == KITH_FORWARD ? ~(self | (self - 1)) : ~self;
 }
 
-/** What is stored of the hits of a query particle. Constant at compile time but for the
+/** What is stored of the hits of a query particle. Constant at compile time except the
  *  pointers. */
 struct hit_output {
     const int32_t *of; /**< array of the tile from which a number is stored for each hit; NULL: its

@@ -64,7 +64,7 @@ struct kith__tally {
     int64_t n_counts32;          /**< upper bound on the pairs in `counts32` */
 };
 
-/** Fill the tables for a question, but for species and force_records, which the caller sets.
+/** Fill the tables for a question, except species and force_records, which the caller sets.
  *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__rdf *rdf, struct kith__scale *scale);
