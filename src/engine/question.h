@@ -23,7 +23,7 @@ struct kith__question {
     double height[3]; /**< distance between the two faces of the box across row k [length] */
     double reach;     /**< sum of the lengths of the periodic rows; 0 in open space [length] */
     double subcell; /**< 0: cells are as wide as the cutoff. Else cells are divided into subcells of
-                      at most this width [length], and are as small as their table permits */
+                         at most this width [length], and are as small as their table permits */
     struct kith__lattice_d box_d; /**< the box, in double */
     struct kith__lattice_f box_f; /**< the box, its origin and rows rounded to float */
 };

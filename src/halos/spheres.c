@@ -62,8 +62,8 @@ struct search {
     kith_halos *halos;                     /**< the result */
     struct pending *pending; /**< [n_pending] centres to search, largest reach first */
     int64_t n_pending;       /**< number of centres to search */
-    int64_t again; /**< number of centres to be searched again; they are stored at the front
-                                  of `pending`, whose entries there have been searched */
+    int64_t again; /**< number of centres to be searched again; they are stored at the front of
+                        `pending`, whose entries there have been searched */
     double reach;  /**< radius of this search [length] */
     struct chosen_set chosen_set; /**< particles of this search */
     double farthest;              /**< largest permitted search radius [length] */

@@ -27,7 +27,7 @@ struct kith__rdf {
     int32_t partials;          /**< number of partial histograms, one for each pair of species */
     bool linear;               /**< edges are r_min + k * width, except for rounding */
     bool nearest;              /**< images beside the nearest are within the last edge, and only the
-                              nearest is counted */
+                                    nearest is counted */
     double r_min;              /**< first edge of linear bins [length] */
     double width;              /**< width of linear bins [length] */
     const double *edges;       /**< [bins + 1] edges [length] */

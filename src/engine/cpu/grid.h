@@ -35,10 +35,10 @@ struct kith__grid {
     struct kith__sorted b;     /**< candidates; equal to a unless the question has two sets */
     bool table;                /**< cells are few enough for a table of first slots */
     bool wrapped;              /**< at least one particle was outside the box as given */
-    bool plain; /**< all particles are known to be inside the box as given: coordinates
-                                are read without wrapping */
+    bool plain; /**< all particles are known to be inside the box as given: coordinates are read
+                     without wrapping */
     bool far;   /**< a subcell may hold particles that are further apart than its width
-                   (kith__divide_cells), or the width of subcells was doubled */
+                     (kith__divide_cells), or the width of subcells was doubled */
 };
 
 /** Numbers of the scratch buffers of the context (core/work.h) that the engine uses. Those before

@@ -90,7 +90,7 @@ struct kith__query_block {
     double centre[3]; /**< centre of the bounding box of the particles, from which coordinates of
                            the tile are measured [length] */
     double inverse_cutoff; /**< 1 / cutoff; 0 when the block is too wide for float coordinates: all
-                           candidates are then borderline cases */
+                                candidates are then borderline cases */
     float half_extent[3];  /**< half the size of the bounding box, rounded up [cutoff] */
     float error_bound;     /**< bound on the rounding error of r^2 / cutoff^2 */
 

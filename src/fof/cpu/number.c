@@ -26,7 +26,7 @@ struct numbering {
      *  root of a group its negated label. */
     _Atomic int32_t *size;
     _Atomic int32_t *leader;   /**< [nodes] at the root of a group its smallest particle index, or,
-                                  with ids, its number before sorting */
+                                    with ids, its number before sorting */
     int64_t n;                 /**< groups */
     uint64_t *group;           /**< [n] root in the lower half, sort key in the upper half */
     uint64_t *spare;           /**< [n] second buffer of the sort */

@@ -19,13 +19,13 @@ enum { KITH_OVERLAP_PANELS = KITH_OVERLAP_BUFFERS_END, KITH_OVERLAP_WEIGHTS, KIT
 
 enum {
     KITH_PANEL_BYTES = 192,   /**< bytes of one number of all replicas of a panel: whole vectors of
-                                 every instruction set */
+                                   every instruction set */
     KITH_COMPARE_BLOCK = 240, /**< replicas of a block: whole panels of floats or doubles */
     KITH_COMPARE_DEPTH = 128, /**< numbers of a replica whose products are summed in registers at a
                                    time */
     KITH_COMPARE_COPIES =
-        4 /**< copies of a thread's counters: adjacent pairs use different ones, so
-                                 that increments of one counter do not wait for each other */
+        4 /**< copies of a thread's counters: adjacent pairs use different ones, so that increments
+               of one counter do not wait for each other */
 };
 
 /** Scratch memory of one thread. */
@@ -42,7 +42,7 @@ struct kith__compare {
     struct kith__band band;              /**< from products to counters */
     kith_precision precision;            /**< precision of products, panels and weights */
     void *panels;                     /**< [panels][dim][replicas of a panel] scaled numbers; NULL
-                                              for bits */
+                                           for bits */
     void *weights;                    /**< [n] kith__overlap_weight of each replica */
     int copies;                       /**< copies of counters */
     struct kith__compare_own *own;    /**< [threads] memory of each thread */

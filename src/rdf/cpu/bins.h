@@ -52,8 +52,8 @@ struct binner {
     vf fixed_offset; /**< fixed point: offset in fixed units, plus 2^23 and the error bound */
     vf fixed_least, fixed_most; /**< fixed point: bounds that the sum is clamped to */
     vi fixed_counter;           /**< fixed point: mask of the bits of the counter */
-    vi fixed_clear; /**< fixed point: mask of the fraction bits of which one is set unless
-                                   the pair is borderline */
+    vi fixed_clear; /**< fixed point: mask of the fraction bits of which one is set unless the pair
+                         is borderline */
     int fixed_bits; /**< fixed point: bits of the fraction */
     vf cells;       /**< other bins: cells of the table */
     vf last_cell;   /**< other bins: cells + 0.5, to which cell numbers are clamped */

@@ -57,9 +57,9 @@ struct kith__tally {
     int64_t *counts64;           /**< [size] pairs before the last flush */
     kith__wide *sums;            /**< [size] products of weights; NULL without weights */
     kith__wide (*force_sums)[2]; /**< [size] pair-force sums before the last flush; NULL without
-                                        forces */
+                                      forces */
     int64_t (*force_sums64)[2];  /**< [size] pair-force sums since the last flush; NULL without
-                                        forces */
+                                      forces */
     int64_t n_force_terms;       /**< pairs in `force_sums64` */
     int64_t n_counts32;          /**< upper bound on the pairs in `counts32` */
 };
