@@ -149,7 +149,7 @@ KITH_FN double kith__outside(const struct kith__question *q, const struct kith__
 KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     const double epsilon = kith__epsilon(q);
-    double side = q->cutoff * (1 + KITH_CELL_MARGIN) + 16 * epsilon * q->reach +
+    double side = q->cutoff * (1 + KITH_CELL_MARGIN) + 16 * epsilon * q->period_sum +
                   2 * kith__outside(q, bounds);
     if (!q->box_d.orthorhombic) {
         double images = 0;
@@ -158,7 +158,7 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
                 images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
             }
         }
-        side += 8 * epsilon * q->reach * images + 16 * DBL_EPSILON * kith__farthest(q, bounds);
+        side += 8 * epsilon * q->period_sum * images + 16 * DBL_EPSILON * kith__farthest(q, bounds);
     }
     return side;
 }
@@ -266,7 +266,7 @@ KITH_FN double kith__definition_error(const struct kith__question *q)
         }
     }
     if (!q->box_d.orthorhombic) {
-        return 16 * epsilon + 32 * epsilon * q->reach * (images + 1) / q->cutoff;
+        return 16 * epsilon + 32 * epsilon * q->period_sum * (images + 1) / q->cutoff;
     }
     const double off = sqrt(square) / q->cutoff;
     return kith__definition_error_no_image(q) + off * (2 + off);

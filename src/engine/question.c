@@ -201,10 +201,10 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
                "box: rows a, b, c span no volume");
     memcpy(q->box_d.row, row, sizeof row);
     q->box_d.orthorhombic = is_orthorhombic(row);
-    q->reach = 0;
+    q->period_sum = 0;
     for (int k = 0; k < 3; k++) {
         if (q->box_d.periodic[k]) {
-            q->reach += length(row[k]);
+            q->period_sum += length(row[k]);
             KITH_CHECK(ctx, q->cutoff <= KITH_MAX_IMAGES * q->height[k], KITH_LIMIT,
                        "cutoff is %g, more than %d times the box's height along %c (%g)", q->cutoff,
                        KITH_MAX_IMAGES, 'a' + k, q->height[k]);
@@ -260,7 +260,7 @@ static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_poi
     KITH_TRY(check_sets(ctx, points, against, box, q));
     KITH_TRY(cutoff ? check_cutoff(ctx, *cutoff, q) : KITH_OK);
     KITH_TRY(check_box(ctx, box, q));
-    assert(q->height[0] > 0 && q->height[1] > 0 && q->height[2] > 0 && q->reach >= 0);
+    assert(q->height[0] > 0 && q->height[1] > 0 && q->height[2] > 0 && q->period_sum >= 0);
     round_to_float(&q->box_d, &q->box_f);
     return KITH_OK;
 }

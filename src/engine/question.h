@@ -20,8 +20,8 @@ struct kith__question {
     kith_precision precision; /**< precision of all coordinates, and of the definition of a pair */
     int dim;                  /**< dimensions, 2 or 3 */
     double cutoff;            /**< largest distance of a pair, rounded to the precision [length] */
-    double height[3]; /**< distance between the two faces of the box across row k [length] */
-    double reach;     /**< sum of the lengths of the periodic rows; 0 in open space [length] */
+    double height[3];  /**< distance between the two faces of the box across row k [length] */
+    double period_sum; /**< sum of the lengths of the periodic rows; 0 in open space [length] */
     double subcell; /**< 0: cells are as wide as the cutoff. Else cells are divided into subcells of
                          at most this width [length], and are as small as their table permits */
     struct kith__lattice_d box_d; /**< the box, in double */

@@ -330,7 +330,7 @@ static bool choose_particles(kith_ctx *ctx, const struct search *s, const kith_p
     const struct kith__question *q = s->question;
     /* the search radius, and a bound on the rounding error of a distance in the points' precision
      */
-    const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->reach;
+    const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->period_sum;
     double r[3];
     int32_t image[3];
     struct cell_marks cell_marks = {.question = q,
