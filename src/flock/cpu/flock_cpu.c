@@ -158,7 +158,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
         for (int rule = 0; rule < KITH_RULES; rule++) {
             const double radius = rules->radius[rule], part = radius / q->cutoff;
             step.ratio[rule] = (float)(part * part);
-            step.whole[rule] = radius == q->cutoff;
+            step.at_cutoff[rule] = radius == q->cutoff;
             step.square[rule] = kith__rounded(radius * radius, q->precision);
         }
     }

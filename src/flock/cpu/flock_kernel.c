@@ -7,35 +7,36 @@
 #include "engine/cpu/visit.h"
 #include "flock_step.h"
 
-/* Most terms that are summed in 32 bits: terms have 24 bits, and the sign. */
+/* Most terms that are summed in 32 bits: offsets and velocities are about 2^23 units at most, so
+ * that the absolute value of the sum stays below 2^31. */
 enum { MOST_TERMS = 230 };
 
 /** Radii of the rules, as two thresholds for r^2 - |i|^2 of the tile's candidates, like those of
  *  struct query_particle: candidates up to `clear` are within the radius, candidates above `most`
  *  are not, and the others are borderline [cutoff^2]. */
-struct reaches {
-    bool on[KITH_RULES];    /**< the rule is on */
-    bool whole[KITH_RULES]; /**< its radius is the cutoff of the sweep */
-    vf clear[KITH_RULES];   /**< squared radius less the error bound, for one query particle */
-    vf most[KITH_RULES];    /**< squared radius plus the error bound, for one query particle */
+struct thresholds {
+    bool on[KITH_RULES];        /**< the rule is on */
+    bool at_cutoff[KITH_RULES]; /**< its radius is the cutoff of the sweep */
+    vf clear[KITH_RULES];       /**< squared radius less the error bound, for one query particle */
+    vf most[KITH_RULES];        /**< squared radius plus the error bound, for one query particle */
 };
 
 /** Return the thresholds of all rules for query particle i.
  *  @param usual  alignment and cohesion have the cutoff of the sweep, separation a smaller radius;
  *                a constant at compile time */
-KITH_INLINE struct reaches start_reaches(const struct kith__sweep *sweep,
-                                         const struct query_particle *i, bool usual)
+KITH_INLINE struct thresholds find_thresholds(const struct kith__sweep *sweep,
+                                              const struct query_particle *i, bool usual)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
-    struct reaches reaches;
+    struct thresholds thresholds;
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const float middle = step->ratio[rule] - i->q;
-        reaches.on[rule] = usual || step->rules->radius[rule] > 0;
-        reaches.whole[rule] = usual ? rule != KITH_SEPARATION : step->whole[rule];
-        reaches.clear[rule] = vf_set(middle - sweep->query.error_bound);
-        reaches.most[rule] = vf_set(middle + sweep->query.error_bound);
+        thresholds.on[rule] = usual || step->rules->radius[rule] > 0;
+        thresholds.at_cutoff[rule] = usual ? rule != KITH_SEPARATION : step->at_cutoff[rule];
+        thresholds.clear[rule] = vf_set(middle - sweep->query.error_bound);
+        thresholds.most[rule] = vf_set(middle + sweep->query.error_bound);
     }
-    return reaches;
+    return thresholds;
 }
 
 /** Sums over at most MOST_TERMS neighbours, in each vector lane separately, modulo 2^32. */
@@ -45,7 +46,8 @@ struct lanes {
     int n[KITH_RULES];     /**< candidates within the radius of a rule with a smaller radius */
 };
 
-/** Zero the sums, field by field: a struct that is copied whole would not be held in registers. */
+/** Zero the sums, field by field: a struct that is copied as a whole would not be held in
+ *  registers. */
 KITH_INLINE void clear_lanes(struct lanes *lanes)
 {
     lanes->hits = 0;
@@ -78,20 +80,20 @@ KITH_INLINE void add_rule(const struct lanes *lanes, int rule, int n, const int3
 }
 
 /** Return the number of neighbours within the radius of a rule. */
-KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct reaches *reaches, int rule)
+KITH_INLINE int lanes_hits(const struct lanes *lanes, const struct thresholds *thresholds, int rule)
 {
-    return !reaches->on[rule] ? 0 : reaches->whole[rule] ? lanes->hits : lanes->n[rule];
+    return !thresholds->on[rule] ? 0 : thresholds->at_cutoff[rule] ? lanes->hits : lanes->n[rule];
 }
 
 /** Add the lanes to the sums, as offsets from `here`. Without loops, which would keep the lanes in
  *  memory. */
-KITH_INLINE void add_lanes(const struct lanes *lanes, const struct reaches *reaches,
+KITH_INLINE void add_lanes(const struct lanes *lanes, const struct thresholds *thresholds,
                            const int32_t here[3], struct kith__flock_sums *sums)
 {
     static const int32_t zero[3] = {0, 0, 0};
-    add_rule(lanes, KITH_SEPARATION, lanes_hits(lanes, reaches, KITH_SEPARATION), here, sums);
-    add_rule(lanes, KITH_ALIGNMENT, lanes_hits(lanes, reaches, KITH_ALIGNMENT), zero, sums);
-    add_rule(lanes, KITH_COHESION, lanes_hits(lanes, reaches, KITH_COHESION), here, sums);
+    add_rule(lanes, KITH_SEPARATION, lanes_hits(lanes, thresholds, KITH_SEPARATION), here, sums);
+    add_rule(lanes, KITH_ALIGNMENT, lanes_hits(lanes, thresholds, KITH_ALIGNMENT), zero, sums);
+    add_rule(lanes, KITH_COHESION, lanes_hits(lanes, thresholds, KITH_COHESION), here, sums);
 }
 
 /** Add one candidate of the tile to the sums of a rule.
@@ -112,7 +114,7 @@ KITH_INLINE void add_one(const struct kith__sweep *sweep, const int32_t here[3],
  *  borderline. Cold path, not inlined. */
 static __attribute__((noinline, cold)) void add_borderline(const struct kith__sweep *sweep,
                                                            const struct query_particle *i,
-                                                           const struct reaches *reaches,
+                                                           const struct thresholds *thresholds,
                                                            const int32_t here[3], int k,
                                                            struct kith__flock_sums *sums)
 {
@@ -123,11 +125,11 @@ static __attribute__((noinline, cold)) void add_borderline(const struct kith__sw
     const unsigned hits = decide(sweep, i, k, near, near & vm_bits(vm_gt(all, r2, operands.clear)),
                                  sweep->question->cutoff);
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        unsigned inner = reaches->on[rule] ? hits : 0;
-        if (reaches->on[rule] && !reaches->whole[rule]) {
-            inner &= vm_bits(vm_le(all, r2, reaches->most[rule]));
+        unsigned inner = thresholds->on[rule] ? hits : 0;
+        if (thresholds->on[rule] && !thresholds->at_cutoff[rule]) {
+            inner &= vm_bits(vm_le(all, r2, thresholds->most[rule]));
             inner = decide(sweep, i, k, inner,
-                           inner & vm_bits(vm_gt(all, r2, reaches->clear[rule])),
+                           inner & vm_bits(vm_gt(all, r2, thresholds->clear[rule])),
                            kith__flock_step_of(sweep)->rules->radius[rule]);
         }
         for (; inner; inner &= inner - 1) {
@@ -141,29 +143,31 @@ static __attribute__((noinline, cold)) void add_borderline(const struct kith__sw
  *  @param[out] near  masks of these candidates
  *  @param[out] hits  mask of the candidates within the cutoff of the sweep
  *  @return false when some are borderline: the masks are then undefined */
-KITH_INLINE bool find_near(const struct tile_operands *operands, const struct reaches *reaches,
-                           int k, vm near[KITH_RULES], vm *hits)
+KITH_INLINE bool find_near(const struct tile_operands *operands,
+                           const struct thresholds *thresholds, int k, vm near[KITH_RULES],
+                           vm *hits)
 {
     const vf r2 = squares_at(operands, k);
     *hits = vm_le(vm_all(), r2, operands->most);
     vm borderline = vm_gt(*hits, r2, operands->clear);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         near[rule] = *hits;
-        if (reaches->on[rule] && !reaches->whole[rule]) {
-            near[rule] = vm_le(*hits, r2, reaches->most[rule]);
-            borderline = (vm)(borderline | vm_gt(near[rule], r2, reaches->clear[rule]));
+        if (thresholds->on[rule] && !thresholds->at_cutoff[rule]) {
+            near[rule] = vm_le(*hits, r2, thresholds->most[rule]);
+            borderline = (vm)(borderline | vm_gt(near[rule], r2, thresholds->clear[rule]));
         }
     }
     return __builtin_expect(vm_bits(borderline) == 0, 1);
 }
 
-/** Compute the sums over all neighbours of query particle i. @param usual  as for start_reaches */
+/** Compute the sums over all neighbours of query particle i.
+ *  @param usual  as for find_thresholds */
 KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle *i, bool usual,
                          struct kith__flock_sums *sums)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct tile_operands operands = load_operands(sweep, i);
-    const struct reaches reaches = start_reaches(sweep, i, usual);
+    const struct thresholds thresholds = find_thresholds(sweep, i, usual);
     const int end = sweep->tile.n;
     const int32_t *quantized[KITH_COLUMNS];
     int32_t here[3];
@@ -177,33 +181,33 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
     clear_lanes(&lanes);
     for (int k = 0; k < end; k += W) {
         vm near[KITH_RULES], hits;
-        if (!find_near(&operands, &reaches, k, near, &hits)) {
-            const struct reaches copy = reaches; /* `reaches` itself stays in registers */
+        if (!find_near(&operands, &thresholds, k, near, &hits)) {
+            const struct thresholds copy = thresholds; /* `thresholds` itself stays in registers */
             add_borderline(sweep, i, &copy, here, k, sums);
             continue;
         }
         const int more = __builtin_popcount(vm_bits(hits));
         if (__builtin_expect(lanes.hits + more > MOST_TERMS, 0)) {
-            add_lanes(&lanes, &reaches, here, sums);
+            add_lanes(&lanes, &thresholds, here, sums);
             clear_lanes(&lanes);
         }
         lanes.hits += more;
         for (int rule = 0; rule < KITH_RULES; rule++) {
             const int first = rule == KITH_ALIGNMENT ? 3 : 0;
-            for (int c = 0; c < 3 && reaches.on[rule]; c++) {
+            for (int c = 0; c < 3 && thresholds.on[rule]; c++) {
                 lanes.sum[rule][c] = vi_add_where(lanes.sum[rule][c], near[rule],
                                                   vi_load(quantized[first + c] + k));
             }
-            if (reaches.on[rule] && !reaches.whole[rule]) {
+            if (thresholds.on[rule] && !thresholds.at_cutoff[rule]) {
                 lanes.n[rule] += __builtin_popcount(vm_bits(near[rule]));
             }
         }
     }
-    add_lanes(&lanes, &reaches, here, sums);
+    add_lanes(&lanes, &thresholds, here, sums);
     for (int rule = 0; rule < KITH_RULES && i->self >= 0; rule++) {
-        sums->n[rule] -= reaches.on[rule]; /* the query particle itself, at offset 0 */
+        sums->n[rule] -= thresholds.on[rule]; /* the query particle itself, at offset 0 */
     }
-    for (int c = 0; c < 3 && i->self >= 0 && reaches.on[KITH_ALIGNMENT]; c++) {
+    for (int c = 0; c < 3 && i->self >= 0 && thresholds.on[KITH_ALIGNMENT]; c++) {
         sums->sum[KITH_ALIGNMENT][c] -= step->quantized.of[3 + c][i->slot];
     }
 }
@@ -304,7 +308,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     }
 }
 
-/** Operation for the usual radii, see start_reaches. */
+/** Operation for the usual radii, see find_thresholds. */
 static void flock_usual_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
@@ -333,7 +337,7 @@ void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     if (step->rules->nearest > 0 || !step->rules->sees_all) {
         process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
-    } else if (step->whole[KITH_ALIGNMENT] && step->whole[KITH_COHESION] &&
+    } else if (step->at_cutoff[KITH_ALIGNMENT] && step->at_cutoff[KITH_COHESION] &&
                step->rules->radius[KITH_SEPARATION] > 0) {
         process_work_block(sweep, block, NULL, flock_usual_operation, NULL);
     } else {

@@ -29,7 +29,7 @@ struct kith__flock_step {
     double offset_unit;             /**< unit of offsets [length] */
     double velocity_unit;           /**< unit of velocities [length / time] */
     float ratio[KITH_RULES];        /**< radius^2 / cutoff^2 of each rule */
-    bool whole[KITH_RULES];         /**< the radius of the rule is the cutoff of the sweep */
+    bool at_cutoff[KITH_RULES];     /**< the radius of the rule is the cutoff of the sweep */
     double square[KITH_RULES];      /**< radius^2, rounded to the precision as in the definition of
                                          a pair [length^2] */
     /** Advance the particle in a slot of `next` by one step, from its neighbour sums. */

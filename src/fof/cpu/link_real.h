@@ -84,7 +84,8 @@ struct KITH_REAL(traversal) {
     int32_t root;              /**< root of the clump's tree when it was last read; -1: unused */
     int subcell[3];            /**< coordinates of the clump's subcell in its cell */
     real cutoff2;              /**< squared linking length [length^2] */
-    real near2; /**< squared largest distance of a pair, rounding errors included [length^2] */
+    real near2; /**< squared largest distance of a pair, rounding errors included: bounding boxes
+                     further apart hold no friends [length^2] */
 };
 
 /** Return the squared distance of the particle in slot i and an image of the one in slot j, by the

@@ -58,8 +58,8 @@ struct size_loop {
     int pieces;                        /**< number of ranges */
 };
 
-/** Point every node of a range at its root, and add its size to the root where that is in the
- *  range. A root precedes all other nodes of its tree. */
+/** Point every node of a range at its root, and add the number of its particles to the root where
+ *  that is in the range. A root precedes all other nodes of its tree. */
 static void sum_inside(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -79,8 +79,8 @@ static void sum_inside(void *state, int64_t piece, int worker)
     }
 }
 
-/** For the nodes of a range, other than the first, whose root is in an earlier range: add the
- *  number of their particles to the root. */
+/** Add the particles of those nodes of a range whose root is in an earlier range to the root. Piece
+ *  p is range p + 1, as the first range has no earlier one. */
 static void sum_across(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -99,8 +99,8 @@ static void sum_across(void *state, int64_t piece, int worker)
     }
 }
 
-/** Point every node at its root, and add up sizes there: first inside each range of nodes, without
- *  atomic additions, then across ranges. */
+/** Point every node at its root, and set `size`: add up particles first inside each range of nodes,
+ *  without atomic additions, then across ranges. */
 static void measure(struct numbering *w)
 {
     struct size_loop loop = {w, kith__threads_for(w->ctx, w->f->grid->a.n)};

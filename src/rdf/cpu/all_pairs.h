@@ -21,7 +21,7 @@ struct kith__by_species {
     int32_t *id;               /**< [n] caller's index of each */
     int64_t *first;            /**< [n_species + 2] first particle of each species */
     int32_t pieces;            /**< number of pieces */
-    struct kith__piece *piece; /**< [pieces] */
+    struct kith__piece *piece; /**< [pieces] the pieces: at most KITH_PIECE particles each */
 };
 
 /** All pairs of two pieces, each of which is a task. Of two sets, piece p of a and piece q of b are

@@ -140,6 +140,7 @@ KITH_INLINE struct addresses start_addresses(const struct kith__scale *scale,
     }
     addresses.shift[0] = (vp){0} + (uint64_t)(bits - 2);
     addresses.shift[1] = addresses.shift[0] + 32;
+    /* a counter has 23 - bits bits, and its offset in bytes two more, the last of which are 0 */
     addresses.keep = (vp){0} + (((uint64_t)1 << (25 - bits)) - sizeof *counts32);
     return addresses;
 }

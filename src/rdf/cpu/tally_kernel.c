@@ -7,8 +7,9 @@
 #include "pair_forces.h"
 #include "engine/cpu/visit.h"
 
-/** Return the counter, within its partial, of a row's particle and candidate `tile_index` of the
- *  tile, by the definition. */
+/** Return the counter, within its partial, of a row's particle and a candidate, by the definition.
+ *  @param tile_index  index of the candidate in the tile
+ *  @param guess       the counter, or one next to it */
 static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith__row *row,
                               int tile_index, int32_t guess)
 {
@@ -69,9 +70,9 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     for (int k = 0, o = 0; k < n && (by_row || o < batch.n_borderline);) {
         const int end = part_of_row(at, first, k, n);
         o = resolve_row(sweep, at->row, end, tile_index, &batch, o);
-        if (scale->species[0]) {
-            const int32_t kind = scale->species[0][at->row->slot];
-            const int32_t *base = scale->first_counters + (int64_t)kind * scale->rdf->n_species;
+        if (scale->species[0]) { /* tile.rank holds the species of the candidates */
+            const int32_t species = scale->species[0][at->row->slot];
+            const int32_t *base = scale->first_counters + (int64_t)species * scale->rdf->n_species;
             for (int l = k; l < end; l++) {
                 batch.counter[l] += base[sweep->tile.rank[tile_index[l]]];
             }
@@ -102,11 +103,11 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         sweep->tile.shifted ? sweep->query.error_bound : sweep->query.error_bound_no_image, 0, 1);
     kith__tally_reserve(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
-    for (int k = 0; k < PAIR_BLOCK && sweep->n_hits > 0;
-         k++) { /* padding: pair forces read by PAIR_BLOCK */
+    /* padding: pair forces read PAIR_BLOCK hits at a time, and tally_batch W distances */
+    for (int k = 0; k < PAIR_BLOCK && sweep->n_hits > 0; k++) {
         sweep->hit_id[sweep->n_hits + k] = 0;
     }
-    for (int k = 0; k < W && sweep->n_hits > 0; k++) { /* padding: distances are read by W */
+    for (int k = 0; k < W && sweep->n_hits > 0; k++) {
         sweep->hit_r2[sweep->n_hits + k] = 0;
     }
     for (int64_t first = 0; first < sweep->n_hits; first += BATCH) {
