@@ -12,6 +12,7 @@
 #define gpuDeviceProp hipDeviceProp_t
 #define gpuErrorMemoryAllocation hipErrorOutOfMemory
 #define gpuFreeHost hipHostFree
+#define gpuFuncAttributes hipFuncAttributes
 #define gpuGraphInstantiate(exec, graph) hipGraphInstantiate(exec, graph, NULL, NULL, 0)
 #define gpuMallocHost(pointer, bytes) hipHostMalloc(pointer, bytes, hipHostMallocDefault)
 #define gpuSharedBytes sharedMemPerBlock
@@ -22,6 +23,7 @@
 #define gpuDeviceProp struct cudaDeviceProp
 #define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
 #define gpuFreeHost cudaFreeHost
+#define gpuFuncAttributes struct cudaFuncAttributes
 #define gpuGraphInstantiate(exec, graph) cudaGraphInstantiateWithFlags(exec, graph, 0)
 #define gpuMallocHost(pointer, bytes) cudaMallocHost(pointer, bytes)
 #define gpuSharedBytes sharedMemPerBlockOptin
@@ -39,7 +41,6 @@
 #define gpuEventSynchronize KITH_GPU_NAME(EventSynchronize)
 #define gpuEvent_t KITH_GPU_NAME(Event_t)
 #define gpuFree KITH_GPU_NAME(Free)
-#define gpuFuncAttributes KITH_GPU_NAME(FuncAttributes)
 #define gpuFuncAttributeMaxDynamicSharedMemorySize \
     KITH_GPU_NAME(FuncAttributeMaxDynamicSharedMemorySize)
 #define gpuFuncGetAttributes KITH_GPU_NAME(FuncGetAttributes)
