@@ -64,22 +64,22 @@ void kith__buffer_free(struct kith__buffer *buffer)
 
 void *kith__work_need(struct kith__work *work, int number, size_t bytes)
 {
-    assert(number >= 0 && number < KITH_WORK_SLOTS);
-    return kith__buffer_need(&work->slot[number], bytes);
+    assert(number >= 0 && number < KITH_WORK_BUFFERS);
+    return kith__buffer_need(&work->buffer[number], bytes);
 }
 
 int64_t kith__work_bytes(const struct kith__work *work)
 {
     int64_t bytes = 0;
-    for (int s = 0; s < KITH_WORK_SLOTS; s++) {
-        bytes += (int64_t)work->slot[s].bytes;
+    for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
+        bytes += (int64_t)work->buffer[s].bytes;
     }
     return bytes;
 }
 
 void kith__work_free(struct kith__work *work)
 {
-    for (int s = 0; s < KITH_WORK_SLOTS; s++) {
-        kith__buffer_free(&work->slot[s]);
+    for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
+        kith__buffer_free(&work->buffer[s]);
     }
 }

@@ -31,7 +31,8 @@ struct kith__memory {
 
 /** The scratch memory of a context. */
 struct kith__work {
-    struct kith__buffer slot[KITH_WORK_SLOTS]; /**< buffers, each for one purpose (questions.h) */
+    struct kith__buffer
+        buffer[KITH_WORK_BUFFERS]; /**< buffers, each for one purpose (questions.h) */
 };
 
 /** Allocate memory aligned to KITH_ALIGN, on huge pages where it is large. Release it with free().

@@ -79,17 +79,17 @@ KITH_FN int64_t kith__open_cell(const struct kith__axis *axis, double f)
 
 /** Return the cell of an axis that holds fractional coordinate f, 0 to n_uncompressed - 1: its
  *  number before compression. */
-KITH_FN int64_t kith__plain_cell(const struct kith__axis *axis, double f)
+KITH_FN int64_t kith__uncompressed_cell(const struct kith__axis *axis, double f)
 {
     const int64_t c = axis->periodic ? (int64_t)(f * axis->scale)
                                      : kith__open_cell(axis, f) - axis->first;
     return c < 0 ? 0 : c < axis->n_uncompressed ? c : axis->n_uncompressed - 1;
 }
 
-/** Return the cell of an axis that holds fractional coordinate f, as kith__plain_cell does, and set
+/** Return the cell of an axis that holds fractional coordinate f, as kith__uncompressed_cell does, and set
  *  *subcell to the number of its subcell, 0 to subcells - 1. Branch-free: anchor and first are 0
  *  along periodic axes. */
-KITH_FN int64_t kith__plain_subcell(const struct kith__axis *axis, double f, int *subcell)
+KITH_FN int64_t kith__uncompressed_subcell(const struct kith__axis *axis, double f, int *subcell)
 {
     double u = (f - axis->anchor) * axis->scale;
     u = u < KITH_FAR_CELLS ? u : KITH_FAR_CELLS;

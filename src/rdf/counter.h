@@ -26,7 +26,7 @@ KITH_FN bool kith__is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)
 
 /** Return true when the pair of particles i and j, by the caller's indices, is excluded: they are
  *  in one molecule, or bonded. @param cross i and j are of two sets */
-KITH_FN bool kith__is_left_out(const struct kith__rdf *rdf, bool cross, int32_t i, int32_t j)
+KITH_FN bool kith__is_excluded(const struct kith__rdf *rdf, bool cross, int32_t i, int32_t j)
 {
     if (rdf->molecules[0] && rdf->molecules[0][i] >= 0 &&
         rdf->molecules[0][i] == rdf->molecules[1][j]) {

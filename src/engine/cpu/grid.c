@@ -120,7 +120,7 @@ static int64_t list_cells(const struct kith__question *q, int k, const struct ki
         const bool in_a = p < q->a.n;
         double f[3];
         locate(q, in_a ? &q->a : &q->b, in_a ? p : p - q->a.n, f);
-        const uint64_t c = (uint64_t)kith__plain_cell(axis, f[k]);
+        const uint64_t c = (uint64_t)kith__uncompressed_cell(axis, f[k]);
         uint64_t *last = &seen[c * 0x9e3779b97f4a7c15u >> (64 - SEEN_BITS)];
         if (*last != c) {
             *last = c;
@@ -156,9 +156,9 @@ static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int
                               const struct kith__axis *axis, uint64_t **occupied)
 {
     const int64_t n = q->a.n + (q->cross ? q->b.n : 0);
-    uint64_t *cell = ctx->work.slot[KITH_GRID_ELEMENTS].data;
-    uint64_t *spare = ctx->work.slot[spare_slot(q)].data;
-    int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+    uint64_t *cell = ctx->work.buffer[KITH_GRID_ELEMENTS].data;
+    uint64_t *spare = ctx->work.buffer[spare_slot(q)].data;
+    int64_t *bins = ctx->work.buffer[KITH_GRID_BINS].data;
     struct cell_loop loop = {.question = q, .k = k, .axis = axis, .cell = cell, .spare = spare};
     kith__loop(ctx, n, list_range, &loop);
     const int64_t listed = loop.listed;
@@ -361,7 +361,7 @@ static uint64_t *sort_keys(kith_ctx *ctx, const struct kith__question *q, const 
     const int64_t n = points->n;
     const int low = index_length(n);
     const int bits = key_length(grid);
-    int64_t *bins = ctx->work.slot[KITH_GRID_BINS].data;
+    int64_t *bins = ctx->work.buffer[KITH_GRID_BINS].data;
     struct kith__key_axis key_axis[3];
     const bool plain = !keys && set_key_axes(q, grid, key_axis);
     struct element_loop make = {ctx, q, points, grid, plain, key_axis, low, elements, keys};

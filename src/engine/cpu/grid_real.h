@@ -45,10 +45,10 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
             const struct kith__axis *axis = &grid->axis[k];
             if (subcells) {
                 int subcell;
-                cell[k] = kith__plain_subcell(axis, f[k], &subcell);
+                cell[k] = kith__uncompressed_subcell(axis, f[k], &subcell);
                 key = key << axis->subcell_bits | (uint64_t)subcell;
             } else {
-                cell[k] = kith__plain_cell(axis, f[k]);
+                cell[k] = kith__uncompressed_cell(axis, f[k]);
             }
             if (axis->n_occupied) {
                 cell[k] = axis_rank(axis, cell[k]);

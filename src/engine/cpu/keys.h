@@ -27,7 +27,7 @@ struct kith__key_axis {
 
 /** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
  *  the key in the bits above them. Cell and subcell are computed by the operations of
- *  kith__plain_subcell (engine/cells.h), with equal results.
+ *  kith__uncompressed_subcell (engine/cells.h), with equal results.
  *  @param key_axis  constants of each axis
  *  @param elements  [n] the elements, by the caller's index of the particle */
 typedef void kith__elements_fn(const struct kith__question *question, const kith_points *points,

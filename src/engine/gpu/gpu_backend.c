@@ -110,7 +110,7 @@ static void gpu_close(kith_ctx *ctx)
         (void)gpuStreamSynchronize(gpu->stream);
         (void)gpuStreamDestroy(gpu->own_stream);
     }
-    for (int s = 0; s < KITH_WORK_SLOTS; s++) {
+    for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
         kith__gpu_buffer_free(&gpu->slot[s]);
     }
     for (int l = 0; l < KITH_GPU_TRANSFERS; l++) {
@@ -171,7 +171,7 @@ static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
 {
     const struct kith__gpu *gpu = ctx->state;
     size_t bytes = sizeof *gpu;
-    for (int s = 0; s < KITH_WORK_SLOTS; s++) {
+    for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
         bytes += gpu->slot[s].bytes;
     }
     return (int64_t)bytes;

@@ -326,7 +326,7 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
         uint64_t subcells = 0;
         for (int k = 2; k >= 0; k--) {
             int subcell;
-            cell[k] = kith__plain_subcell(&plan->axis[k], f[k], &subcell);
+            cell[k] = kith__uncompressed_subcell(&plan->axis[k], f[k], &subcell);
             subcells = subcells << plan->axis[k].subcell_bits | (uint64_t)subcell;
         }
         mine = (uint64_t)((cell[2] * plan->axis[1].n + cell[1]) * plan->axis[0].n + cell[0]);

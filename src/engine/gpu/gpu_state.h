@@ -53,8 +53,8 @@ struct kith__gpu {
     int64_t shared;     /**< most shared memory of a thread block [bytes] */
     int64_t shared_all; /**< shared memory of a multiprocessor, for all its thread blocks [bytes] */
     gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream */
-    gpuStream_t own_stream;                    /**< stream that the context created */
-    struct kith__buffer slot[KITH_WORK_SLOTS]; /**< scratch memory on the device */
+    gpuStream_t own_stream;                      /**< stream that the context created */
+    struct kith__buffer slot[KITH_WORK_BUFFERS]; /**< scratch memory on the device */
     int64_t temporary_n;    /**< number of particles that temporary_bytes was determined for */
     size_t temporary_bytes; /**< scratch that the vendor's sort, scan and select need [bytes] */
     struct kith__gpu_transfer transfer[KITH_GPU_TRANSFERS]; /**< transfer buffers */

@@ -152,7 +152,7 @@ void kith__gpu_pinned_free(struct kith__buffer *buffer)
 
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
 {
-    assert(slot >= 0 && slot < KITH_WORK_SLOTS);
+    assert(slot >= 0 && slot < KITH_WORK_BUFFERS);
     return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
 }
 

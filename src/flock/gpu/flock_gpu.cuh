@@ -63,7 +63,7 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flock_s
     def::fractions(def::box(f.sweep.grid.question), r, fraction);
     *inside = true;
     for (int k = 0; k < 3; k++) {
-        cell[k] = kith__plain_cell(&axis[k], fraction[k]);
+        cell[k] = kith__uncompressed_cell(&axis[k], fraction[k]);
         *inside = *inside && is_inside(axis[k], cell[k]);
     }
     return (cell[2] * axis[1].n + cell[1]) * axis[0].n + cell[0];

@@ -97,7 +97,7 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
     struct clump_loop loop = {.key = sorted->key,
                               .n = sorted->n,
                               .pieces = kith__threads_for(ctx, sorted->n),
-                              .clumps = ctx->work.slot[KITH_GRID_BINS].data,
+                              .clumps = ctx->work.buffer[KITH_GRID_BINS].data,
                               .first = first};
     kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_clumps, &loop);
     KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
@@ -279,7 +279,7 @@ static void tabulate_all(kith_ctx *ctx, const uint64_t *key, const uint32_t *fir
  *  more. */
 static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
-    void *elements = ctx->work.slot[KITH_GRID_ELEMENTS].data;
+    void *elements = ctx->work.buffer[KITH_GRID_ELEMENTS].data;
     const size_t all = (size_t)f->grid->a.n;
     const size_t table = ((size_t)f->grid->cells + KITH_START_PADDING) * sizeof *f->start;
     const size_t trees = (2 * all + 1) * sizeof *f->first + KITH_ALIGN;

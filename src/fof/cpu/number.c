@@ -210,7 +210,7 @@ static kith_status sort_by(struct numbering *w, enum sort_key key)
     w->key = key;
     kith__loop(w->ctx, w->n, set_keys, w);
     uint64_t *sorted = kith__sort(w->ctx, w->group, w->spare, w->n, 32, 64,
-                                  w->ctx->work.slot[KITH_GRID_BINS].data);
+                                  w->ctx->work.buffer[KITH_GRID_BINS].data);
     w->spare = sorted == w->group ? w->spare : w->group;
     w->group = sorted;
     return kith__proceed(w->ctx);

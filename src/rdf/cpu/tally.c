@@ -172,7 +172,7 @@ void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally,
                      int32_t i, int32_t j)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    if (kith__is_left_out(rdf, scale->question->cross, i, j)) {
+    if (kith__is_excluded(rdf, scale->question->cross, i, j)) {
         return;
     }
     assert(counter >= 0 && counter < scale->size);
