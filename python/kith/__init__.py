@@ -5,6 +5,10 @@ Neighbour lists, friends-of-friends groups, pair distributions, overlaps and flo
 that finds all pairs of particles within a radius. All images of periodic boxes count. Results do
 not depend on the number of threads or on the processor.
 """
+from __future__ import annotations
+
+from typing import Any
+
 from . import rdf
 from ._context import (Busy, CapacityError, Context, DeviceLost, Error, LimitError, NoBackend)
 from ._lib import library as _library
@@ -12,14 +16,16 @@ from ._box import Box
 from ._debye import debye
 from ._flock import Flock
 from ._fof import Groups, fof
+from ._kinds import DeviceArray
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
 
-__all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceLost", "Error", "Flock", "Groups",
-           "LimitError", "NoBackend", "count_pairs", "debye", "fof", "overlap", "pairs", "rdf"]
+__all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
+           "Groups", "LimitError", "NoBackend", "count_pairs", "debye", "fof", "overlap", "pairs",
+           "rdf"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _library().kith_version().decode()
     raise AttributeError(f"module 'kith' has no attribute {name!r}")

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The space that particles are in."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
 import numpy as np
 
 from . import _abi
+
+Array = np.ndarray[Any, Any]
 
 
 class Box:
@@ -27,7 +33,8 @@ class Box:
     Box([10.0, 10.0, 20.0], pbc=[True, True, False])
     """
 
-    def __init__(self, cell=None, pbc=None, origin=None, dim=None):
+    def __init__(self, cell: Any = None, pbc: Any = None, origin: Any = None,
+                 dim: Optional[int] = None) -> None:
         if dim not in (None, 2, 3):
             raise ValueError(f"dim is {dim}; it may be 2 or 3")
         if isinstance(cell, (str, bytes)) or np.asarray(cell).dtype.kind not in "fiuO":
@@ -63,42 +70,45 @@ class Box:
             raise ValueError(f"origin has the shape {self._origin.shape}; expected [{dim}]")
         for array in (self._cell, self._pbc, self._origin):
             array.flags.writeable = False
+        self._dim = len(rows)
+        self._struct = self._filled()
+        self._reach: Optional[float] = None
 
     @classmethod
-    def from_ase(cls, atoms):
-        """Return the box of an ase.Atoms object."""
+    def from_ase(cls, atoms: Any) -> Box:
+        """Return the box of an ase.Atoms object: its cell and pbc."""
         return cls(np.array(atoms.cell), atoms.pbc)
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Number of dimensions, 3 or 2."""
-        return len(self._cell)
+        return self._dim
 
     @property
-    def cell(self):
+    def cell(self) -> Array:
         """Row vectors a, b, c, array [dim][dim]; read-only."""
         return self._cell
 
     @property
-    def pbc(self):
+    def pbc(self) -> Array:
         """Which axes are periodic, array [dim] of bool; read-only."""
         return self._pbc
 
     @property
-    def origin(self):
+    def origin(self) -> Array:
         """The corner where fractional coordinates are 0, array [dim]; read-only."""
         return self._origin
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Box) and all(map(np.array_equal, self._parts(), other._parts()))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(tuple(part.tobytes() for part in self._parts()))
 
-    def _parts(self):
+    def _parts(self) -> tuple[Array, Array, Array]:
         return self._cell, self._pbc, self._origin
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not self.cell.any() and not self.pbc.any():
             return f"Box(dim={self.dim})"
         diagonal = np.array_equal(self.cell, np.diag(np.diag(self.cell)))
@@ -110,34 +120,61 @@ class Box:
         return f"Box({text})"
 
     @property
-    def volume(self):
+    def volume(self) -> float:
         """The volume, in 2-D the area; infinite without a cell."""
         if not self.cell.any():
             return float("inf")
         return float(abs(np.linalg.det(self.cell)))
 
-    def struct(self):
-        """Return the box as kith_box."""
-        box = _abi.Box(dim=self.dim)
-        box.origin[:self.dim] = self.origin.tolist()
-        box.periodic[:self.dim] = self.pbc.tolist()
-        for row, values in zip(box.row, self.cell.tolist()):
-            row[:self.dim] = values
+    @property
+    def reach(self) -> float:
+        """The smallest height along a periodic axis: a sphere of this radius meets the images next
+        to the box alone. Infinite where no axis is periodic."""
+        if self._reach is None:
+            with np.errstate(all="ignore"):
+                area = [np.linalg.norm(np.delete(self._cell, k, 0), axis=-1) if self._dim == 2 else
+                        np.linalg.norm(np.cross(*np.delete(self._cell, k, 0)))
+                        for k in range(self._dim)]
+                heights = [self.volume / float(np.squeeze(one)) if one.any() else 0.0
+                           for one, periodic in zip(area, self._pbc) if periodic]
+            self._reach = min(heights, default=float("inf"))
+        return self._reach
+
+    def struct(self) -> _abi.Box:
+        """Return the box as kith_box; not to be changed."""
+        return self._struct
+
+    def _filled(self) -> _abi.Box:
+        box = _abi.Box(dim=self._dim)
+        box.origin[:self._dim] = self._origin.tolist()
+        box.periodic[:self._dim] = self._pbc.tolist()
+        for row, values in zip(box.row, self._cell.tolist()):
+            row[:self._dim] = values
         return box
 
+    def __reduce__(self) -> Any:
+        return Box, (self._cell if self._cell.any() else None, self._pbc, self._origin, self._dim)
 
-def as_box(box, dim):
+
+_OPEN = {dim: Box(dim=dim) for dim in (2, 3)}
+
+
+def as_box(box: Any, dim: int) -> Box:
     """Return what may stand for a box as a Box: one, a length, lengths, row vectors or None."""
-    made = box if isinstance(box, Box) else Box(box, dim=dim if box is None or np.ndim(box) == 0
-                                                else None)
+    if box is None:
+        return _OPEN[dim]
+    made = box if isinstance(box, Box) else Box(box, dim=dim if np.ndim(box) == 0 else None)
     if made.dim != dim:
         raise ValueError(f"box has {made.dim} dimensions, x has {dim}")
     return made
 
 
-def dimensions(x, box):
+def dimensions(x: Any, box: Any) -> int:
     """Return the number of dimensions: of the box, else of the coordinates."""
     if isinstance(box, Box):
         return box.dim
-    shape = np.shape(x)
-    return shape[1] if len(shape) == 2 and shape[1] in (2, 3) else 3
+    shape = getattr(x, "shape", None)
+    if shape is None:
+        face = getattr(x, "__cuda_array_interface__", None)
+        shape = face["shape"] if face else np.shape(x)
+    return int(shape[1]) if len(shape) == 2 and shape[1] in (2, 3) else 3

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Contexts of the library, and its statuses as exceptions."""
+from __future__ import annotations
+
 import _signal as signal  # the module signal makes enums of numbers, which takes 15 microseconds
 import ctypes as C
 import threading
 import weakref
+from typing import Any, Callable, Optional
 
 from . import _abi
 from ._lib import library
@@ -17,7 +20,7 @@ _SIGNALS = [getattr(signal, name) for name in (
 class Unshared:
     """What owns memory of the library, and so can be neither copied nor pickled."""
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be copied or pickled")
 
 
@@ -28,7 +31,7 @@ class Error(Exception):
 class CapacityError(Error):
     """Arrays of the caller's are too small. `needed` is the size that they need."""
 
-    def __init__(self, message, needed=None):
+    def __init__(self, message: str, needed: Optional[int] = None) -> None:
         super().__init__(message)
         self.needed = needed
 
@@ -49,10 +52,11 @@ class Busy(Error, RuntimeError):
     """The context is in another call."""
 
 
-_EXCEPTIONS = {-1: ValueError, -2: ValueError, -4: LimitError, -5: MemoryError,
-               -6: KeyboardInterrupt, -7: NotImplementedError, -8: NoBackend, -9: DeviceLost,
-               -10: Busy}
+_EXCEPTIONS: dict[int, type[BaseException]] = {
+    -1: ValueError, -2: ValueError, -4: LimitError, -5: MemoryError, -6: KeyboardInterrupt,
+    -7: NotImplementedError, -8: NoBackend, -9: DeviceLost, -10: Busy}
 CAPACITY, BUSY = -3, -10
+SMALL = 256  # particles: a search among so many is over before the library would call back
 
 
 class Context(Unshared):
@@ -67,6 +71,9 @@ class Context(Unshared):
         environment's KITH_BACKEND, else "auto".
     threads : int, optional
         CPU threads; 0: OMP_NUM_THREADS, else the cores that the process may use.
+    stream : int, optional
+        Backend "cuda": the address of the CUDA stream that work is queued on, such as
+        torch.cuda.Stream.cuda_stream; default: one of its own, ordered with the default stream.
 
     Raises
     ------
@@ -76,14 +83,17 @@ class Context(Unshared):
         The backend cannot run here.
     """
 
-    _at = None
+    _at: Optional[C.c_void_p] = None
+    _brief: Optional[C.c_void_p] = None
 
-    def __init__(self, backend=None, threads=0):
+    def __init__(self, backend: Optional[str] = None, threads: int = 0, *,
+                 stream: int = 0) -> None:
         if backend is not None and (not isinstance(backend, str) or "\0" in backend):
             raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
         self._lock = threading.Lock()  # held during a call
-        self._flocks = weakref.WeakSet()  # to be closed before the context
-        self._left = []  # handles of flocks whose Python objects are gone; closed with the context
+        self._flocks: Any = weakref.WeakSet()  # to be closed before the context
+        self._left: list[Any] = []  # handles of flocks whose objects are gone; closed with it
+        self.spares: list[Any] = []  # lists of pairs whose memory the next small list uses again
         self._stop = stop = [False]
         # Not a method: the context would be in a cycle of references. Lives as long as the context.
         self._watch = _abi.WATCH(lambda _user, _done, _total: stop[0])
@@ -93,41 +103,53 @@ class Context(Unshared):
             raise ImportError("the library is of another version than the package")
         options.backend = backend.encode() if backend is not None else None
         options.threads = whole(threads, "threads", 0, 2 ** 31 - 1)
+        options.stream = whole(stream, "stream", 0, 2 ** 64 - 1) or None
         options.watch = C.cast(self._watch, C.c_void_p)
+        self._at = self._open(options)
+        self.device: Optional[int] = None  # number of the GPU; None: CPU cores
+        name = self.backend
+        if name.startswith("cpu"):
+            options.threads, options.watch = 1, None
+            self._brief = self._open(options)
+        else:
+            self.device = int(name.partition(":")[2] or 0)
+
+    @staticmethod
+    def _open(options: _abi.Options) -> C.c_void_p:
         at = C.c_void_p()
         status = library().kith_open(C.byref(options), C.byref(at))
         if status:
             raise _EXCEPTIONS.get(status, Error)(library().kith_message(None).decode())
-        self._at = at
+        return at
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Context:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<kith.Context {self.backend!r}, {self.threads} threads>"
 
     @property
-    def backend(self):
+    def backend(self) -> str:
         """The backend that was chosen, such as "cpu:avx512"; "" once it is closed."""
-        return library().kith_backend(self._at).decode()
+        return str(library().kith_backend(self._at).decode())
 
     @property
-    def threads(self):
+    def threads(self) -> int:
         """Number of CPU threads; 0 once it is closed."""
-        return library().kith_threads(self._at)
+        return int(library().kith_threads(self._at))
 
     @property
-    def scratch_bytes(self):
+    def scratch_bytes(self) -> int:
         """Bytes of scratch memory that the context holds now."""
-        return library().kith_scratch_bytes(self._at)
+        return sum(library().kith_scratch_bytes(at) for at in (self._at, self._brief) if at)
 
-    def close(self):
+    def close(self) -> None:
         """Free the scratch memory and end the threads, and close flocks of the context. Results
         stay valid.
 
@@ -144,12 +166,14 @@ class Context(Unshared):
                 flock.free()
             while self._left:
                 library().kith_flock_close(self._left.pop())
-            library().kith_close(self._at)
-            self._at = None
+            self.spares.clear()
+            for at in (self._at, self._brief):
+                library().kith_close(at)
+            self._at = self._brief = None
         finally:
             self._lock.release()
 
-    def close_flock(self, flock):
+    def close_flock(self, flock: Any) -> None:
         """Free a flock of the context, unless another thread is in a call."""
         self._acquire()
         try:
@@ -157,22 +181,42 @@ class Context(Unshared):
         finally:
             self._lock.release()
 
-    def leave(self, flock):
+    def leave(self, flock: Any) -> None:
         """Close a flock, given by its handle, with the context."""
         if flock is not None:
             self._left.append(flock)
 
-    def _acquire(self):
+    def _acquire(self) -> None:
         if not self._lock.acquire(blocking=False):
             raise Busy("the context is in another call")
 
-    def call(self, name, *arguments, needed=None):
-        """Call a function of the library on this context, and raise what its status says."""
+    def call(self, name: str, *arguments: Any, needed: Optional[Callable[[], int]] = None,
+             brief: bool = False) -> None:
+        """Call a function of the library on this context, and raise what its status says.
+
+        A brief call takes milliseconds at most. It runs on a handle without a callback, so that
+        handlers of signals wait for its end.
+        """
         if self._at is None:
             raise ValueError("the context is closed")
-        self.invoke(getattr(library(), name), self._at, *arguments, needed=needed)
+        function = getattr(library(), name)
+        if not brief or self._brief is None:
+            self.invoke(function, self._at, *arguments, needed=needed)
+            return
+        message = ""
+        if not self._lock.acquire(False):
+            raise Busy("the context is in another call")
+        try:
+            status = function(self._brief, *arguments)
+            if status:
+                message = library().kith_message(self._brief).decode()
+        finally:
+            self._lock.release()
+        if status:
+            self._raise(status, message, needed)
 
-    def invoke(self, function, *arguments, needed=None):
+    def invoke(self, function: Any, *arguments: Any,
+               needed: Optional[Callable[[], int]] = None) -> None:
         """Call a function that returns a status, as call() does.
 
         Handlers of signals run in the main thread, inside the callback, where ctypes drops what
@@ -180,7 +224,9 @@ class Context(Unshared):
         stop the call; it is raised afterwards.
         """
         self._acquire()
-        raised, replaced, message = [], [], ""
+        raised: list[BaseException] = []
+        replaced: list[tuple[int, Any]] = []
+        message = ""
         self._stop[0] = False
         try:
             if threading.get_ident() == threading.main_thread().ident:
@@ -198,14 +244,18 @@ class Context(Unshared):
             self._lock.release()
         if raised:
             raise raised[0]
+        if status:
+            self._raise(status, message, needed)
+
+    @staticmethod
+    def _raise(status: int, message: str, needed: Optional[Callable[[], int]]) -> None:
         if status == CAPACITY:
             raise CapacityError(message, needed() if needed else None)
-        if status:
-            raise _EXCEPTIONS.get(status, Error)(message)
+        raise _EXCEPTIONS.get(status, Error)(message)
 
-    def _keeping(self, handler, raised):
+    def _keeping(self, handler: Any, raised: list[BaseException]) -> Callable[[int, Any], None]:
         """Return a handler that calls another one, keeps what it raises, and stops the call."""
-        def run(number, frame):
+        def run(number: int, frame: Any) -> None:
             try:
                 handler(number, frame)
             except BaseException as error:
@@ -214,15 +264,36 @@ class Context(Unshared):
         return run
 
 
-_local = threading.local()
+class _Local(threading.local):
+    """The contexts of a thread."""
+
+    context: Optional[Context] = None
+
+    def __init__(self) -> None:
+        self.on_device: dict[tuple[int, int], Context] = {}  # by number of the GPU and stream
 
 
-def context(ctx=None):
-    """Return `ctx`, or the context of this thread."""
+_local = _Local()
+
+
+def context(ctx: Optional[Context] = None, array: Any = None) -> Context:
+    """Return `ctx`, or a context of this thread for an array: one on its GPU and its stream."""
+    number = getattr(array, "number", None)
     if ctx is not None:
         if not isinstance(ctx, Context):
             raise TypeError(f"ctx is {ctx!r}; expected a kith.Context")
+        if number is not None and ctx.device not in (None, number):
+            raise ValueError(f"ctx is on cuda:{ctx.device}, x on cuda:{number}")
         return ctx
-    if getattr(_local, "context", None) is None:
-        _local.context = Context()
-    return _local.context
+    if number is not None:
+        key = (number, array.stream)
+        made = _local.on_device.get(key)
+        if made is None:
+            if len(_local.on_device) >= 8:  # streams come and go
+                _local.on_device.pop(next(iter(_local.on_device)))
+            made = _local.on_device[key] = Context(f"cuda:{number}", stream=array.stream)
+        return made
+    made = _local.context
+    if made is None or made._at is None:
+        made = _local.context = Context()
+    return made

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Debye's sums over the pairs of a finite cluster."""
+from __future__ import annotations
+
 import ctypes as C
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _abi
 from ._arrays import address, column, coordinates
-from ._context import context
+from ._context import Context, context
+from ._kinds import kind_of
 from ._lib import library
 from ._numbers import real, whole
 
 
-def debye(x, q_width, n_q, *, q_min=0.0, species=None, n_species=1, ctx=None):
+def debye(x: Any, q_width: float, n_q: int, *, q_min: float = 0.0, species: Any = None,
+          n_species: int = 1, ctx: Optional[Context] = None) -> Any:
     """Sum sin(q r) / (q r) over all pairs of a finite cluster, exactly.
 
     Parameters
@@ -46,4 +51,4 @@ def debye(x, q_width, n_q, *, q_min=0.0, species=None, n_species=1, ctx=None):
     options.species, options.n_species = address(species), n_species
     sums = np.empty((n_species * (n_species + 1) // 2, n_q))
     context(ctx).call("kith_debye_sum", C.byref(points), C.byref(options), sums.ctypes.data)
-    return sums
+    return kind_of(x).give(sums)

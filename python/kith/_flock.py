@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flocks: boids and Vicsek's models."""
+from __future__ import annotations
+
 import ctypes as C
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _abi
 from ._arrays import coordinates
 from ._context import Busy, Context, Unshared, context
+from ._kinds import kind_of
 from ._lib import library
 from ._numbers import real, whole
 from ._box import as_box, dimensions
@@ -40,14 +44,15 @@ class Flock(Unshared):
     array([[2., 2., 2.]])
     """
 
-    def __init__(self, x, v, box=None, *, ctx=None, **how):
+    def __init__(self, x: Any, v: Any, box: Any = None, *, ctx: Optional[Context] = None,
+                 **how: Any) -> None:
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
         points, kept = coordinates(x, "x", dim)
         velocities, kept_v = coordinates(v, "v", dim, kept.dtype)
         if len(kept_v) != len(kept):
             raise ValueError(f"v has {len(kept_v)} rows, x has {len(kept)}")
-        self._shape, self._dtype = kept.shape, kept.dtype
+        self._shape, self._dtype, self._kind = kept.shape, kept.dtype, kind_of(x)
         self._how = dict(how)
         options, at = self._options(), C.c_void_p()
         self._own = ctx is None
@@ -57,10 +62,11 @@ class Flock(Unshared):
         self._at = at
         self._ctx._flocks.add(self)
 
-    _at = _ctx = None
+    _at: Any = None
+    _ctx: Any = None
     _own = False
 
-    def _options(self):
+    def _options(self) -> _abi.FlockOptions:
         options = _abi.FlockOptions()
         library().kith_flock_options_init(C.byref(options))
         for name, value in self._how.items():
@@ -85,40 +91,40 @@ class Flock(Unshared):
                 raise TypeError(f"Flock has no option {name!r}")
         return options
 
-    def __del__(self):
+    def __del__(self) -> None:
         try:
             self.close()
         except Busy:  # of another thread: the context frees it later
             self._ctx.leave(self._at)
 
-    def __enter__(self):
+    def __enter__(self) -> Flock:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __len__(self):
-        return self._shape[0]
+    def __len__(self) -> int:
+        return int(self._shape[0])
 
-    def close(self):
+    def close(self) -> None:
         """Free the flock, and its context if that is its own."""
         if self._ctx is not None:
             self._ctx.close_flock(self)
             if self._own:
                 self._ctx.close()
 
-    def free(self):
+    def free(self) -> None:
         """Free the flock. Called by its context, which is in no other call then."""
         if self._at is not None:
             library().kith_flock_close(self._at)
             self._at = None
 
-    def _call(self, name, *arguments):
+    def _call(self, name: str, *arguments: Any) -> None:
         if self._at is None:
             raise ValueError("the flock or its context is closed")
         self._ctx.invoke(getattr(library(), name), self._at, *arguments)
 
-    def change(self, **how):
+    def change(self, **how: Any) -> Flock:
         """Change options from the next step on; those not named keep their values."""
         before = self._how
         self._how = {**before, **how}
@@ -129,35 +135,35 @@ class Flock(Unshared):
             raise
         return self
 
-    def step(self, steps=1):
+    def step(self, steps: int = 1) -> Flock:
         """Go some steps further. Returns the flock."""
         self._call("kith_flock_step", whole(steps, "steps", 0))
         return self
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         """Steps done, first_step included."""
-        return library().kith_flock_steps(self._at)
+        return int(library().kith_flock_steps(self._at))
 
-    def _read(self, which):
+    def _read(self, which: int) -> Any:
         made = np.empty((self._shape[0], 3), self._dtype)
-        addresses = [None, None]
+        addresses: list[Optional[int]] = [None, None]
         addresses[which] = made.ctypes.data
         self._call("kith_flock_read", *addresses)
-        return made[:, :self._shape[1]]
+        return self._kind.give(made[:, :self._shape[1]])
 
     @property
-    def positions(self):
+    def positions(self) -> Any:
         """A copy of the positions, wrapped into the box, array [n][dim]."""
         return self._read(0)
 
     @property
-    def velocities(self):
+    def velocities(self) -> Any:
         """A copy of the velocities, array [n][dim]."""
         return self._read(1)
 
-    def measure(self):
+    def measure(self) -> dict[str, float]:
         """Return polarisation, milling, mean_speed and neighbours as a dict."""
         found = _abi.FlockMeasures()
         self._call("kith_flock_measure", C.byref(found))
-        return {name: getattr(found, name) for name, _ in found._fields_}
+        return {field[0]: getattr(found, field[0]) for field in found._fields_}

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Friends of friends: groups of particles, and what halos are like."""
+from __future__ import annotations
+
 import ctypes as C
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, address, column, coordinates
-from ._context import Unshared, context
+from ._arrays import Owned, address, column, column_like, coordinates
+from ._context import SMALL, Context, Unshared, context
+from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
 from ._lib import library
 from ._numbers import real, whole
-from ._box import as_box, dimensions
+from ._box import Box, as_box, dimensions
 
 # The fields of kith_halo as a structured type; `axis` has a unit vector in each row.
 HALO = np.dtype([
@@ -25,6 +29,8 @@ class Groups(Unshared):
     """Groups of particles. Group 1 is the largest. The coordinates are kept, but not copied:
     measure halos before they change.
 
+    Arrays are of the library that the coordinates are of, and on their device.
+
     Attributes
     ----------
     labels : array [n] of int32
@@ -33,21 +39,27 @@ class Groups(Unshared):
         Particles in each group, falling; members[0] is of group 1.
     """
 
-    def __init__(self, owned, x, box):
+    def __init__(self, owned: Owned, x: Memory, box: Box, kind: Kind) -> None:
         found = owned.struct
         self._owned, self._x, self._box = owned, x, box
-        self.labels = owned.view(found.labels, (found.points,), np.int32)
-        self.members = owned.view(found.members, (found.n,), np.int64)
-        self.labels.flags.writeable = self.members.flags.writeable = False
+        labels, members = (
+            owned.on_device(at, shape, dtype, x.number) if isinstance(x, DeviceArray)
+            else owned.view(at, shape, dtype)
+            for at, shape, dtype in ((found.labels, (found.points,), np.int32),
+                                     (found.members, (found.n,), np.int64)))
+        if kind is NUMPY and isinstance(labels, np.ndarray) and isinstance(members, np.ndarray):
+            labels.flags.writeable = members.flags.writeable = False
+        self.labels, self.members = kind.give(labels), kind.give(members)
 
-    def __len__(self):
-        return self._owned.struct.n
+    def __len__(self) -> int:
+        return int(self._owned.struct.n)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<kith.Groups: {len(self)} groups of {len(self.labels)} particles>"
 
-    def halos(self, *, masses=None, velocities=None, types=None, potentials=None, densities=None,
-              sphere_density=(), ctx=None):
+    def halos(self, *, masses: Any = None, velocities: Any = None, types: Any = None,
+              potentials: Any = None, densities: Any = None, sphere_density: Any = (),
+              ctx: Optional[Context] = None) -> np.ndarray[Any, Any]:
         """Measure the groups.
 
         Parameters
@@ -66,14 +78,14 @@ class Groups(Unshared):
         structured array [len(self)]
             Row k is of group k + 1; the fields are those of HALO, described in kith.h.
         """
-        points, kept = coordinates(self._x, "x", self._box.dim)
+        points, kept = coordinates(self._x, "x", self._box.dim, device=True)
         dtype, n = kept.dtype, len(kept)
         given = _abi.HaloInput()
         library().kith_halo_input_init(C.byref(given))
-        speed = _in_space(velocities, n, dtype, self._box.dim)
+        speed = _in_space(velocities, n, dtype, self._box.dim, kept)
         reals = ((masses, "masses"), (potentials, "potentials"), (densities, "densities"))
-        lives = [speed, *(column(values, n, dtype, name) for values, name in reals),
-                 column(types, n, np.uint8, "types")]
+        lives = [speed, *(column_like(values, n, dtype, name, kept) for values, name in reals),
+                 column_like(types, n, np.uint8, "types", kept)]
         (given.velocities, given.masses, given.potentials, given.densities,
          given.types) = map(address, lives)
         sphere_density = np.atleast_1d(sphere_density).tolist()
@@ -84,28 +96,31 @@ class Groups(Unshared):
             given.sphere_density[k] = real(density, "sphere_density")
         found, space = _abi.Halos(), self._box.struct()
         owned = Owned(found, library().kith_halos_free)
-        context(ctx).call("kith_halos_measure", C.byref(points), C.byref(space),
-                          C.byref(self._owned.struct), C.byref(given), C.byref(found))
+        context(ctx, kept).call("kith_halos_measure", C.byref(points), C.byref(space),
+                                C.byref(self._owned.struct), C.byref(given), C.byref(found))
         return _halo_array(owned)
 
 
-def _in_space(velocities, n, dtype, dim):
+def _in_space(velocities: Any, n: int, dtype: Any, dim: int, like: Memory) -> Optional[Memory]:
     """Return velocities [n][dim] as the library reads them, [n][3]; None stays None."""
+    if isinstance(like, DeviceArray):
+        return column_like(velocities, n, dtype, "velocities", like, 3)
     made = column(velocities, n, dtype, "velocities", dim)
     if made is None or dim == 3:
         return made
     return np.hstack([made, np.zeros((n, 1), dtype)])
 
 
-def _halo_array(owned):
+def _halo_array(owned: Owned) -> np.ndarray[Any, Any]:
     """Return the halos of a result as a structured array that keeps it alive."""
     found = owned.struct
     raw = owned.view(C.cast(found.halo, C.c_void_p).value, (found.n * HALO.itemsize,), np.uint8)
     return raw.view(HALO)
 
 
-def fof(x, length, box=None, *, min_members=20, ids=None, roles=None, min_links=0,
-        velocities=None, velocity_length=0.0, ctx=None):
+def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: Any = None,
+        roles: Any = None, min_links: int = 0, velocities: Any = None,
+        velocity_length: float = 0.0, ctx: Optional[Context] = None) -> Groups:
     """Find groups by friends-of-friends.
 
     Parameters
@@ -139,7 +154,7 @@ def fof(x, length, box=None, *, min_members=20, ids=None, roles=None, min_links=
     """
     dim = dimensions(x, box)
     space = as_box(box, dim)
-    points, kept = coordinates(x, "x", dim)
+    points, kept = coordinates(x, "x", dim, device=True)
     n = len(kept)
     options = _abi.FofOptions()
     library().kith_fof_options_init(C.byref(options))
@@ -147,11 +162,14 @@ def fof(x, length, box=None, *, min_members=20, ids=None, roles=None, min_links=
     options.min_links = whole(min_links, "min_links")
     ids = column(ids, n, np.int64, "ids")
     roles = column(roles, n, np.uint8, "roles")
-    speed = _in_space(velocities, n, kept.dtype, dim)
+    speed = _in_space(velocities, n, kept.dtype, dim, kept)
     options.ids, options.roles, options.velocities = map(address, (ids, roles, speed))
     options.velocity_length = real(velocity_length, "velocity_length")
-    found, struct = _abi.Groups(), space.struct()
-    owned = Owned(found, library().kith_groups_free)
-    context(ctx).call("kith_fof_find", C.byref(points), C.byref(struct), real(length, "length"),
-                      C.byref(options), C.byref(found))
-    return Groups(owned, kept, space)
+    length = real(length, "length")
+    on = context(ctx, kept)
+    on_device = isinstance(kept, DeviceArray)
+    found = _abi.Groups(memory=int(on_device))
+    owned = Owned(found, library().kith_groups_free, on if on_device else None)
+    on.call("kith_fof_find", C.byref(points), C.byref(space.struct()), length, C.byref(options),
+            C.byref(found), brief=n <= SMALL and length <= space.reach)
+    return Groups(owned, kept, space, kind_of(x))

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The shared library: found on first use, and its functions declared."""
+from __future__ import annotations
+
 import ctypes as C
 import os
 import pathlib
+from collections.abc import Iterator
+from typing import Any, Optional, Union
 
 from . import _abi
 
-_P = C.POINTER
+_P: Any = C.POINTER
 _CTX = C.c_void_p
 
 # Name: type of the result, types of the arguments. A status is an int.
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kith_version": (C.c_char_p, []),
     "kith_status_name": (C.c_char_p, [C.c_int]),
     "kith_message": (C.c_char_p, [_CTX]),
@@ -25,6 +29,8 @@ _FUNCTIONS = {
                                   _P(_abi.PairsOptions), _P(_abi.Pairs)]),
     "kith_pairs_count": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
                                    _P(_abi.PairsOptions), _P(C.c_int64), C.c_void_p]),
+    "kith_pairs_fill": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
+                                  _P(_abi.PairsOptions), _P(_abi.Pairs)]),
     "kith_pairs_free": (None, [_P(_abi.Pairs)]),
     "kith_fof_options_init": (None, [_P(_abi.FofOptions)]),
     "kith_fof_find": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
@@ -58,10 +64,10 @@ _FUNCTIONS = {
     "kith_flock_close": (None, [C.c_void_p]),
 }
 NAME = "libkith.so"
-_loaded = None
+_loaded: Optional[C.CDLL] = None
 
 
-def _candidates():
+def _candidates() -> Iterator[Union[str, pathlib.Path]]:
     """Yield the places where the library may be: the environment's, the wheel's, the checkout's."""
     given = os.environ.get("KITH_LIBRARY")
     if given:
@@ -73,7 +79,7 @@ def _candidates():
     yield NAME + ".0"  # where the system has it
 
 
-def _load():
+def _load() -> C.CDLL:
     """Load the library from the first place where it is."""
     tried = []
     for place in _candidates():
@@ -93,7 +99,7 @@ def _load():
                       + "; ".join(tried))
 
 
-def library():
+def library() -> C.CDLL:
     """Return the loaded library. ctypes releases the interpreter's lock during its calls."""
     global _loaded
     if _loaded is None:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers of the caller's. ctypes would cut integers to their low bits, and name no argument."""
+from __future__ import annotations
+
 import operator
+from typing import Any
 
 import numpy as np
 
 
-def whole(value, name, low=-2 ** 63, high=2 ** 63 - 1):
+def whole(value: Any, name: str, low: int = -2 ** 63, high: int = 2 ** 63 - 1) -> int:
     """Return a whole number from low to high."""
     try:
         number = operator.index(value)
@@ -16,7 +19,7 @@ def whole(value, name, low=-2 ** 63, high=2 ** 63 - 1):
     return number
 
 
-def real(value, name):
+def real(value: Any, name: str) -> float:
     """Return a real number as a float."""
     if isinstance(value, float):
         return value

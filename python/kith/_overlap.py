@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Overlaps of replicas."""
+from __future__ import annotations
+
 import ctypes as C
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _abi
 from ._arrays import Owned, given
-from ._context import context
+from ._context import Context, context
+from ._kinds import kind_of
 from ._lib import library
 from ._numbers import real, whole
 
 _MEASURES = {"cosine": 0, "product": 1, "distance": 2}
 
 
-def overlap(x, *, measure="cosine", subtract_mean=False, bins=200, range=None, ctx=None):
+def overlap(x: Any, *, measure: str = "cosine", subtract_mean: bool = False, bins: int = 200,
+            range: Optional[tuple[float, float]] = None,
+            ctx: Optional[Context] = None) -> tuple[Any, Any]:
     """Count the pairs of different replicas by their overlap.
 
     Parameters
@@ -59,5 +65,6 @@ def overlap(x, *, measure="cosine", subtract_mean=False, bins=200, range=None, c
     found = _abi.Overlaps()
     owned = Owned(found, library().kith_overlaps_free)
     context(ctx).call("kith_overlap_count", C.byref(replicas), C.byref(options), C.byref(found))
-    return (owned.view(found.counts, (found.bins,), np.int64),
-            owned.view(found.edges, (found.bins + 1,), np.float64))
+    give = kind_of(x).give
+    return (give(owned.view(found.counts, (found.bins,), np.int64)),
+            give(owned.view(found.edges, (found.bins + 1,), np.float64)))

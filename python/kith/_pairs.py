@@ -1,40 +1,131 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Neighbour lists."""
+from __future__ import annotations
+
 import ctypes as C
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from . import _abi
 from ._arrays import Owned, coordinates
-from ._context import context
+from ._box import Box, as_box, dimensions
+from ._context import SMALL, CapacityError, Context, context
+from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of, take
 from ._lib import library
 from ._numbers import real
-from ._box import as_box, dimensions
 
 _EXTRAS = {"d": _abi.DISTANCES, "D": _abi.VECTORS, "S": _abi.SHIFTS}
+_FIELD = {"i": "i", "j": "j", "o": "offsets", "d": "distances", "D": "vectors", "S": "shifts"}
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
+_FEW = 4096  # pairs: a list up to this size is copied out of memory that the context keeps
 
 
-def _options(x, against, full, dim):
-    """Return the points of x and against, the options that both calls share, and what must live."""
-    points, kept = coordinates(x, "x", dim)
-    options = _abi.PairsOptions()
-    library().kith_pairs_options_init(C.byref(options))
-    options.full = bool(full)
-    if against is not None:
-        others, kept_others = coordinates(against, "against", dim, kept.dtype)
-        options.against = C.pointer(others)
-        kept = (kept, kept_others, others)
-    return points, options, kept
+class _Plan(NamedTuple):
+    """What a list holds: checked once for each combination of arguments."""
+
+    want: str
+    options: _abi.PairsOptions  # shared by all calls without `against`; not to be changed
 
 
-def pairs(x, cutoff, box=None, want=None, *, full=False, layout="ij", sort=False, against=None,
-          index=np.int32, ctx=None):
+_plans: dict[Any, _Plan] = {}
+
+
+def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
+    """Return the plan of a list, made if it is the first of its kind."""
+    if layout not in ("ij", "csr"):
+        raise ValueError(f"layout is {layout!r}; it may be 'ij' or 'csr'")
+    letters = "ijdDS" if layout == "ij" else "ojdDS"
+    asked, want = want, letters[:2] if want is None else want
+    if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
+        raise ValueError(f"want is {want!r}; with layout {layout!r} it may have the letters "
+                         f"{letters}")
+    key = asked, bool(full), layout, bool(sort)
+    made = _plans.get(key)
+    if made is None:
+        options = _abi.PairsOptions()
+        library().kith_pairs_options_init(C.byref(options))
+        options.full, options.sorted = bool(full), bool(sort)
+        options.layout = _abi.CSR if layout == "csr" else _abi.IJ
+        for letter, extra in _EXTRAS.items():
+            options.extras |= extra if letter in want else 0
+        made = _Plan(want, options)
+        if len(_plans) < 1000:
+            _plans[key] = made
+    return made
+
+
+def _against(options: _abi.PairsOptions, against: Any, dim: int,
+             like: Memory) -> tuple[_abi.PairsOptions, Memory, _abi.Points]:
+    """Return a copy of the options with a second set, and what must live as long as they do."""
+    on_device = isinstance(like, DeviceArray)
+    others, kept = coordinates(against, "against", dim, like.dtype, device=on_device)
+    if on_device and not isinstance(kept, DeviceArray):
+        raise TypeError("against is in host memory, x in that of a GPU: give both one memory")
+    made = _abi.PairsOptions.from_buffer_copy(options)
+    made.against = C.pointer(others)
+    return made, kept, others
+
+
+class _List(Owned):
+    """A list of pairs whose arrays the library allocates."""
+
+    def __init__(self, on: Context, memory: int) -> None:
+        super().__init__(_abi.Pairs(memory=memory), library().kith_pairs_free,
+                         on if memory else None)
+        self.at = C.byref(self.struct)
+        self._seen: dict[str, tuple[Any, Any, Any]] = {}  # by letter: address, type, whole array
+
+    def whole(self, letter: str, real_type: Any) -> np.ndarray[Any, Any]:
+        """Return an array of the list in host memory, as long as the list."""
+        found, width = self.struct, 3 if letter in "DS" else 0
+        n = found.rows + 1 if letter == "o" else found.n
+        dtype = _INT64 if letter == "o" else real_type if letter in "dD" else _INT32
+        return self.view(getattr(found, _FIELD[letter]), (n, width) if width else (n,), dtype)
+
+    def copy(self, letter: str, real_type: Any) -> np.ndarray[Any, Any]:
+        """Return a copy of an array of a short list, through a view that later lists use again."""
+        found = self.struct
+        at = getattr(found, _FIELD[letter])
+        if not at or letter == "o":
+            return self.whole(letter, real_type).copy()
+        seen = self._seen.get(letter)
+        if seen is None or seen[0] != (at, found.capacity) or seen[1] is not real_type:
+            room, width = found.capacity, 3 if letter in "DS" else 0
+            dtype = real_type if letter in "dD" else _INT32
+            size = room * max(width, 1) * dtype.itemsize
+            flat = np.frombuffer((C.c_char * size).from_address(at), dtype)
+            seen = ((at, room), real_type, flat.reshape(room, width) if width else flat)
+            self._seen[letter] = seen
+        copied: np.ndarray[Any, Any] = seen[2][:found.n].copy()
+        return copied
+
+    def on_gpu(self, letter: str, real_type: Any, number: int) -> DeviceArray:
+        """Return an array of the list in the memory of a GPU."""
+        found, width = self.struct, 3 if letter in "DS" else 0
+        n = found.rows + 1 if letter == "o" else found.n
+        dtype = _INT64 if letter == "o" else real_type if letter in "dD" else _INT32
+        return self.on_device(getattr(found, _FIELD[letter]), (n, width) if width else (n,), dtype,
+                              number)
+
+
+def _no_gradient(x: Any, want: str) -> None:
+    """Refuse distances and vectors of a tensor that asks for gradients, which would be lost."""
+    if ("d" in want or "D" in want) and getattr(x, "requires_grad", False):
+        raise TypeError("x requires gradients, which pairs does not give: use "
+                        "kith.torch.radius_graph, or x.detach()")
+
+
+def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
+          full: bool = False, layout: str = "ij", sort: bool = False, against: Any = None,
+          index: Any = np.int32, out: Any = None, ctx: Optional[Context] = None) -> Any:
     """Find all pairs of particles within a radius, periodic images included.
 
     Parameters
     ----------
     x : array [n][3] or [n][2]
-        Coordinates, float32 or float64; pairs are decided in this precision.
+        Coordinates, float32 or float64; pairs are decided in this precision. NumPy, PyTorch, CuPy,
+        JAX, or anything with `__array_interface__`, `__cuda_array_interface__` or `__dlpack__`.
     cutoff : float
         The radius, in the unit of the coordinates; r <= cutoff is a pair.
     box : Box, float or array, optional
@@ -53,18 +144,24 @@ def pairs(x, cutoff, box=None, want=None, *, full=False, layout="ij", sort=False
         Pairs of i in x with j in this set, of the type of x; always a full list.
     index : {numpy.int32, numpy.int64}, optional
         The type of i and j; int32 is not copied.
+    out : tuple of arrays, optional
+        Arrays to write to, in the order of `want`, of the types that would be returned: i, j and d
+        [capacity], D and S [capacity][dim], offsets [n + 1]. What is returned is their beginning.
     ctx : Context, optional
-        Default: this thread's own.
+        Default: this thread's own; for x on a GPU one on that GPU and x's stream.
 
     Returns
     -------
     array or tuple of arrays
         What `want` names, in its order: i, j [p]; d [p]; D [p][dim]; S [p][dim]; offsets [n + 1].
+        Arrays are of the library that x is of, and on its device.
 
     Raises
     ------
     ValueError
         An argument makes no sense, or a coordinate is not finite.
+    CapacityError
+        `out` is too small; its attribute `needed` is the capacity that the list needs.
     MemoryError
         The list does not fit into memory.
 
@@ -76,56 +173,205 @@ def pairs(x, cutoff, box=None, want=None, *, full=False, layout="ij", sort=False
     (array([0], dtype=int32), array([1], dtype=int32), array([1.]))
     >>> S
     array([[-1,  0,  0]], dtype=int32)
-    """
-    dim = dimensions(x, box)
-    space = as_box(box, dim).struct()
-    points, options, kept = _options(x, against, full, dim)
-    if layout not in ("ij", "csr"):
-        raise ValueError(f"layout is {layout!r}; it may be 'ij' or 'csr'")
-    letters = "ijdDS" if layout == "ij" else "ojdDS"
-    want = letters[:2] if want is None else want
-    if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
-        raise ValueError(f"want is {want!r}; with layout {layout!r} it may have the letters "
-                         f"{letters}")
-    if np.dtype(index) not in (np.int32, np.int64):
-        raise ValueError(f"index is {index!r}; it may be numpy.int32 or numpy.int64")
-    options.sorted = bool(sort)
-    options.layout = _abi.CSR if layout == "csr" else _abi.IJ
-    for letter, extra in _EXTRAS.items():
-        options.extras |= extra if letter in want else 0
 
-    found = _abi.Pairs()
-    owned = Owned(found, library().kith_pairs_free)
-    context(ctx).call("kith_pairs_find", C.byref(points), C.byref(space), real(cutoff, "cutoff"),
-                      C.byref(options), C.byref(found))
-    dtype = np.float32 if points.precision == 4 else np.float64
-    views = {
-        "i": lambda: owned.view(found.i, (found.n,), np.int32).astype(index, copy=False),
-        "j": lambda: owned.view(found.j, (found.n,), np.int32).astype(index, copy=False),
-        "o": lambda: owned.view(found.offsets, (found.rows + 1,), np.int64),
-        "d": lambda: owned.view(found.distances, (found.n,), dtype),
-        "D": lambda: owned.view(found.vectors, (found.n, 3), dtype)[:, :dim],
-        "S": lambda: owned.view(found.shifts, (found.n, 3), np.int32)[:, :dim],
-    }
-    del kept
-    result = tuple(views[letter]() for letter in want)
+    Molecular dynamics reuses its arrays:
+
+    >>> room = np.empty(100, np.int32), np.empty(100, np.int32)
+    >>> i, j = kith.pairs(x, 1.5, 10.0, out=room)
+    >>> i.base is room[0], len(i)
+    (True, 1)
+    """
+    try:
+        plan = _plans[want, full, layout, sort]
+    except (KeyError, TypeError):
+        plan = _plan(want, full, layout, sort)
+    dim = dimensions(x, box)
+    space = box if type(box) is Box else as_box(box, dim)
+    kind = NUMPY if type(x) is np.ndarray else kind_of(x)
+    if kind is not NUMPY:
+        _no_gradient(x, plan.want)
+    points, kept = coordinates(x, "x", dim, device=True)
+    options, others = plan.options, None
+    if against is not None:
+        options, *others = _against(options, against, dim, kept)
+    wide = index is not np.int32 and _is_wide(index)
+    cutoff = real(cutoff, "cutoff")
+    on = context(ctx, kept)
+    brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
+        cutoff <= space.reach)
+    if out is not None:
+        return _into(out, plan.want, kind, kept, others, dim, wide, brief,
+                     on, (C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)))
+    on_device = isinstance(kept, DeviceArray)
+    try:
+        found = _List(on, 1) if on_device else on.spares.pop()
+    except IndexError:
+        found = _List(on, 0)
+    on.call("kith_pairs_find", C.byref(points), C.byref(space.struct()), cutoff,
+            C.byref(options), found.at, brief=brief)
+    result = _result(found, plan.want, kind, kept, dim, wide, on)
     return result[0] if len(result) == 1 else result
 
 
-def count_pairs(x, cutoff, box=None, *, full=False, against=None, neighbours=False, ctx=None):
+def _is_wide(index: Any) -> bool:
+    """Return whether indices of 64 bits are wanted."""
+    try:
+        made = np.dtype(index)
+    except TypeError:
+        made = None
+    if made not in (_INT32, _INT64):
+        raise ValueError(f"index is {index!r}; it may be numpy.int32 or numpy.int64")
+    return bool(made == _INT64)
+
+
+def _result(found: _List, want: str, kind: Kind, kept: Memory, dim: int, wide: bool,
+            on: Context) -> tuple[Any, ...]:
+    """Return what `want` names of a list. A short list is copied, and its memory used again."""
+    dtype = kept.dtype
+    if isinstance(kept, DeviceArray):
+        made = [kind.give(found.on_gpu(letter, dtype, kept.number)) for letter in want]
+        return tuple(_narrow(one, letter, dim, wide) for one, letter in zip(made, want))
+    if dtype.byteorder == "=" and found.struct.n <= _FEW and found.struct.capacity <= 8 * _FEW:
+        arrays = [found.copy(letter, dtype) for letter in want]
+        if len(on.spares) < 4:
+            on.spares.append(found)
+    else:
+        arrays = [found.whole(letter, dtype) for letter in want]
+    if wide:
+        arrays = [array.astype(_INT64) if letter in "ij" else array
+                  for array, letter in zip(arrays, want)]
+    if dim == 2:
+        arrays = [array[:, :2] if letter in "DS" else array
+                  for array, letter in zip(arrays, want)]
+    return tuple(arrays) if kind is NUMPY else tuple(kind.give(array) for array in arrays)
+
+
+def _narrow(array: Any, letter: str, dim: int, wide: bool) -> Any:
+    """Return an array of a GPU's library in two dimensions, or with wide indices."""
+    if letter in "DS" and dim == 2:
+        return array[:, :2]
+    if letter in "ij" and wide:
+        if hasattr(array, "long"):
+            return array.long()
+        return array.astype(np.int64)
+    return array
+
+
+def _into(out: Any, want: str, kind: Kind, kept: Memory, others: Any, dim: int, wide: bool,
+          brief: bool, on: Context, arguments: tuple[Any, ...]) -> Any:
+    """Write a list into the caller's arrays. Return their beginning."""
+    targets = [out] if len(want) == 1 and not isinstance(out, (tuple, list)) else list(out)
+    if len(targets) != len(want):
+        raise ValueError(f"out has {len(targets)} arrays; want {want!r} names {len(want)}")
+    inputs = [kept] + ([others[0]] if others else [])
+    room = [_room(target, letter, f"out[{k}]", kept, dim, wide, inputs)
+            for k, (target, letter) in enumerate(zip(targets, want))]
+    for k, one in enumerate(room):
+        if any(_share(one, other) for other in room[:k]):
+            raise ValueError(f"out[{k}] shares memory with an array before it")
+    rows = len(kept) + 1
+    capacity = min((len(one) for one, letter in zip(room, want) if letter != "o"), default=2 ** 62)
+    direct = (dim == 3 and not wide and len(set(want)) == len(want) and "j" in want
+              and ("i" in want or "o" in want))
+    on_device = isinstance(kept, DeviceArray)
+    if direct:
+        found = _abi.Pairs(capacity=capacity, memory=int(on_device))
+        for one, letter in zip(room, want):
+            setattr(found, _FIELD[letter], one.address if isinstance(one, DeviceArray)
+                    else one.__array_interface__["data"][0])
+        on.call("kith_pairs_fill", *arguments, C.byref(found), needed=lambda: int(found.n),
+                brief=brief)
+        n = found.n
+    elif on_device:
+        raise ValueError(f"out with want {want!r}, {dim} dimensions and index of "
+                         f"{64 if wide else 32} bits: on a GPU expected i or offsets, and j, of 32 "
+                         "bits in three dimensions")
+    else:
+        made = _List(on, 0)
+        on.call("kith_pairs_find", *arguments, made.at, brief=brief)
+        n = made.struct.n
+        if n > capacity:
+            raise CapacityError(f"the list has {n} pairs, the arrays have room for {capacity}",
+                                int(n))
+        for one, letter in zip(room, want):
+            whole = made.whole(letter, kept.dtype)
+            one[:len(whole)] = whole[:, :dim] if letter in "DS" else whole
+    result = tuple(target[:rows if letter == "o" else n] for target, letter in zip(targets, want))
+    return result[0] if len(result) == 1 else result
+
+
+def _room(target: Any, letter: str, name: str, kept: Memory, dim: int, wide: bool,
+          inputs: list[Memory]) -> Any:
+    """Return an array that results are written to, checked."""
+    array: Any = take(target, name)
+    host = isinstance(array, np.ndarray)
+    if not host and not isinstance(kept, DeviceArray) or host and isinstance(kept, DeviceArray):
+        raise TypeError(f"{name} is in {'host memory' if host else 'the memory of a GPU'}, x is "
+                        "not: give both one memory")
+    if isinstance(target, (list, tuple)):
+        raise TypeError(f"{name} is a {type(target).__name__}; expected an array")
+    dtype = (_INT64 if letter == "o" or letter in "ij" and wide else
+             kept.dtype if letter in "dD" else _INT32)
+    if array.dtype != dtype:
+        raise TypeError(f"{name} has the type {array.dtype}; {letter!r} needs {dtype}")
+    if array.ndim != (2 if letter in "DS" else 1) or letter in "DS" and array.shape[1] != dim:
+        expected = f"[capacity][{dim}]" if letter in "DS" else "[n + 1]" if letter == "o" else (
+            "[capacity]")
+        raise ValueError(f"{name} has the shape {tuple(array.shape)}; expected {expected}")
+    if letter == "o" and len(array) < len(kept) + 1:
+        raise CapacityError(f"{name} has room for {len(array)} offsets; {len(kept) + 1} are needed",
+                            len(kept) + 1)
+    if host:
+        if not array.flags.writeable:
+            raise ValueError(f"{name} is read-only")
+        if not (array.flags.c_contiguous and array.flags.aligned):
+            raise ValueError(f"{name} is not contiguous in memory (C order)")
+    elif not array.writeable or not array.packed:
+        raise ValueError(f"{name} is read-only, or not contiguous in memory (C order)")
+    if any(_share(array, one) for one in inputs):
+        raise ValueError(f"{name} shares memory with the coordinates")
+    return array
+
+
+def _share(one: Any, other: Any) -> bool:
+    """Return whether two arrays, each within one range of addresses, share memory."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.may_share_memory(one, other)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return False
+    ends = [array.address + array.strides[0] * max(len(array) - 1, 0) + array.dtype.itemsize
+            for array in (one, other)]
+    return bool(one.address < ends[1] and other.address < ends[0])
+
+
+def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
+                against: Any = None, neighbours: bool = False,
+                ctx: Optional[Context] = None) -> Any:
     """Count pairs, storing none. Parameters as in `pairs`.
 
     Returns
     -------
     int, or (int, array [n] of int64)
         The pairs in the list; with `neighbours` also the entries of each i in the full list.
+
+    Examples
+    --------
+    >>> kith.count_pairs(np.array([[0., 0, 0], [0, 0, 1], [0, 0, 2]]), 1.0)
+    2
     """
     dim = dimensions(x, box)
-    space = as_box(box, dim).struct()
-    points, options, kept = _options(x, against, full, dim)
-    n = C.c_int64()
-    each = np.empty(points.n, np.int64) if neighbours else None
-    context(ctx).call("kith_pairs_count", C.byref(points), C.byref(space), real(cutoff, "cutoff"),
-                      C.byref(options), C.byref(n), each.ctypes.data if neighbours else None)
-    del kept
-    return (n.value, each) if neighbours else n.value
+    space = as_box(box, dim)
+    points, kept = coordinates(x, "x", dim, device=True)
+    options, others = _plan("ij", full, "ij", False).options, None
+    if against is not None:
+        options, *others = _against(options, against, dim, kept)
+    cutoff, n = real(cutoff, "cutoff"), C.c_int64()
+    brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
+        cutoff <= space.reach)
+    each = np.empty(len(kept), np.int64) if neighbours else None
+    context(ctx, kept).call("kith_pairs_count", C.byref(points), C.byref(space.struct()), cutoff,
+                            C.byref(options), C.byref(n),
+                            None if each is None else each.ctypes.data, brief=brief)
+    if each is None:
+        return n.value
+    return n.value, each if isinstance(kept, DeviceArray) else kind_of(x).give(each)

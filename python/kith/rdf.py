@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pair distributions g(r) and coordination numbers."""
+from __future__ import annotations
+
 import ctypes as C
 import threading
+from collections.abc import Callable
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _abi
 from ._arrays import Owned, address, column, coordinates, given
-from ._context import Unshared, context
+from ._context import Context, Unshared, context
 from ._lib import library
 from ._numbers import real, whole
 from ._box import as_box, dimensions
+
+
+Array = np.ndarray[Any, Any]
 
 
 class Histogram(Unshared):
@@ -41,8 +48,9 @@ class Histogram(Unshared):
     array([1., 1., 1., 1.])
     """
 
-    def __init__(self, r_max=None, bins=200, r_min=0.0, *, edges=None, n_species=1,
-                 minimum_image=False, ctx=None):
+    def __init__(self, r_max: Optional[float] = None, bins: int = 200, r_min: float = 0.0, *,
+                 edges: Any = None, n_species: int = 1, minimum_image: bool = False,
+                 ctx: Optional[Context] = None) -> None:
         if (r_max is None) == (edges is None):
             raise ValueError("give r_max or edges")
         self._edges = None if edges is None else np.array(given(edges, "edges"), dtype=np.float64)
@@ -55,13 +63,14 @@ class Histogram(Unshared):
         self._n_species = whole(n_species, "n_species", 1, 1024)
         self._minimum_image = bool(minimum_image)
         self._ctx = ctx
-        self._dim = None  # of the first frame
+        self._dim: Optional[int] = None  # of the first frame
         self._lock = threading.RLock()  # several threads may add frames to one histogram
         self._found = _abi.Histogram()
         self._owned = Owned(self._found, library().kith_histogram_free)
 
-    def add(self, x, box=None, *, species=None, against=None, species_against=None,
-            molecules=None, molecules_against=None, weights=None, weights_against=None):
+    def add(self, x: Any, box: Any = None, *, species: Any = None, against: Any = None,
+            species_against: Any = None, molecules: Any = None, molecules_against: Any = None,
+            weights: Any = None, weights_against: Any = None) -> Histogram:
         """Count the pairs of one frame and add them.
 
         Parameters
@@ -120,67 +129,69 @@ class Histogram(Unshared):
             self._dim = dim
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._range[2]
 
-    def _counted(self):
+    def _counted(self) -> _abi.Histogram:
         if self._found.frames == 0:
             raise ValueError("the histogram has no frames yet")
         return self._found
 
-    def _partial(self, a, b):
+    def _partial(self, a: int, b: int) -> int:
         number = library().kith_histogram_partial(
             C.byref(self._counted()), whole(a, "a", 0, 2 ** 31 - 1), whole(b, "b", 0, 2 ** 31 - 1))
         if number < 0:
             raise ValueError(f"there is no partial of species {a} and {b}")
-        return number
+        return int(number)
 
-    def _row(self, at, a, b, dtype):
+    def _row(self, at: Callable[[Any], Any], a: int, b: int, dtype: Any) -> Array:
         with self._lock:
             found = self._counted()
             shape = (found.partials, found.bins)
-            return self._owned.view(at(found), shape, dtype)[self._partial(a, b)].copy()
+            row: Array = self._owned.view(at(found), shape, dtype)[self._partial(a, b)].copy()
+        return row
 
     @property
-    def frames(self):
+    def frames(self) -> int:
         """Number of frames that were added."""
         return int(self._found.frames)
 
     @property
-    def edges(self):
+    def edges(self) -> Array:
         """Edges of the bins, array [bins + 1]."""
         found = self._counted()
         return self._owned.view(found.edges, (found.bins + 1,), np.float64).copy()
 
     @property
-    def r(self):
+    def r(self) -> Array:
         """Middles of the bins, array [bins]."""
         edges = self.edges
-        return (edges[1:] + edges[:-1]) / 2
+        middles: Array = (edges[1:] + edges[:-1]) / 2
+        return middles
 
-    def counts(self, a=0, b=0):
+    def counts(self, a: int = 0, b: int = 0) -> Array:
         """Return the pairs of species a and b in each bin, array [bins] of int64."""
         return self._row(lambda found: found.counts, a, b, np.int64)
 
-    def sums(self, a=0, b=0):
+    def sums(self, a: int = 0, b: int = 0) -> Array:
         """Return the sums of w_i w_j in each bin, array [bins]."""
         if not self._counted().sums:
             raise ValueError("no weights were given")
         return self._row(lambda found: found.sums, a, b, np.float64)
 
-    def ideal(self, a=0, b=0):
+    def ideal(self, a: int = 0, b: int = 0) -> Array:
         """Return what an ideal gas would count, array [bins]; NaN in open space."""
         return self._row(lambda found: found.ideal, a, b, np.float64)
 
-    def g(self, a=0, b=0):
+    def g(self, a: int = 0, b: int = 0) -> Array:
         """Return the pair distribution g_ab(r), array [bins]; NaN where nothing is expected."""
         return self._curve(library().kith_rdf_g, a, b)
 
-    def n(self, a=0, b=0):
+    def n(self, a: int = 0, b: int = 0) -> Array:
         """Return the coordination number: b around one a up to the end of each bin, [bins]."""
         return self._curve(library().kith_rdf_coordination, a, b)
 
-    def _curve(self, function, a, b):
+    def _curve(self, function: Any, a: int, b: int) -> Array:
         values = np.empty(len(self))
         with self._lock:
             self._partial(a, b)

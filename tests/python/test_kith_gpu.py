@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays in the memory of a GPU: results are the CPU's, stay on the device, and are ordered with
+the caller's stream. Needs a library built with CUDA, and CuPy, PyTorch or JAX."""
+import gc
+import sys
+
+import numpy as np
+
+import functions
+import kith
+import needs
+from functions import raises
+
+random = np.random.default_rng(5)
+X = random.random((20000, 3))
+BOX = kith.Box([1.0, 1.2, 0.9])
+
+
+def host(array):
+    """Return an array of any library as NumPy's."""
+    if hasattr(array, "get"):
+        return array.get()
+    return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
+
+
+def check(kind, make):
+    """Lists, groups and halos of arrays on the GPU have the CPU's values, and are on the GPU."""
+    for dtype in (np.float32, np.float64):
+        x = X.astype(dtype)
+        on_gpu = make(x)
+        for full, layout, want in ((False, "ij", "ijdDS"), (True, "ij", "ijS"),
+                                   (True, "csr", "ojdD")):
+            how = {"full": full, "layout": layout, "sort": True}
+            expected = kith.pairs(x, 0.03, BOX, want, **how)
+            found = kith.pairs(on_gpu, 0.03, BOX, want, **how)
+            assert all(isinstance(one, kind) for one in found)
+            assert all(np.array_equal(host(a), b) for a, b in zip(found, expected)), want
+        i = kith.pairs(on_gpu, 0.03, BOX, "i", sort=True, index=np.int64)
+        assert host(i).dtype == np.int64 and np.array_equal(
+            host(i), kith.pairs(x, 0.03, BOX, "i", sort=True))
+        n, each = kith.count_pairs(on_gpu, 0.03, BOX, neighbours=True)
+        assert (n, each.sum()) == (len(i), 2 * len(i))
+        flat = kith.pairs(make(x[:, :2].copy()), 0.01, 1.5, "ijD", sort=True)
+        assert all(np.array_equal(host(a), b) for a, b in zip(
+            flat, kith.pairs(x[:, :2].copy(), 0.01, 1.5, "ijD", sort=True)))
+        groups = kith.fof(on_gpu, 0.01, BOX, min_members=2)
+        expected = kith.fof(x, 0.01, BOX, min_members=2)
+        assert isinstance(groups.labels, kind)
+        assert np.array_equal(host(groups.labels), expected.labels)
+        assert np.array_equal(host(groups.members), expected.members)
+        masses = random.random(len(x)).astype(dtype) + 1
+        assert np.array_equal(groups.halos(masses=make(masses)), expected.halos(masses=masses))
+        raises(TypeError, lambda: groups.halos(masses=masses), "masses is in host memory")
+        raises(TypeError, lambda: kith.pairs(on_gpu, 0.03, against=x), "against is in host memory")
+        i, j = kith.pairs(on_gpu, 0.03, against=make(x[:100].copy()), sort=True)
+        assert np.array_equal(host(j), kith.pairs(x, 0.03, against=x[:100], sort=True)[1])
+    raises(TypeError, lambda: kith.pairs(make(X.astype(int)), 0.1), "x has the type")
+    raises(TypeError, lambda: kith.debye(make(X), 1.0, 3), "x is in the memory of a GPU")
+
+
+def check_out(make, empty):
+    """Lists are written to arrays of the caller's on the GPU."""
+    x = make(X)
+    expected = kith.pairs(X, 0.03, BOX, "ijd", sort=True)
+    n = len(expected[0])
+    room = empty(n, "int32"), empty(n, "int32"), empty(n, "float64")
+    found = kith.pairs(x, 0.03, BOX, "ijd", sort=True, out=room)
+    assert all(np.array_equal(host(a), b) for a, b in zip(found, expected))
+    assert all(np.array_equal(host(a), b) for a, b in zip(room, expected))
+    small = empty(10, "int32"), empty(10, "int32")
+    error = raises(kith.CapacityError, lambda: kith.pairs(x, 0.03, BOX, out=small))
+    assert error.needed == n
+    raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, "jd", out=room[1:]), "on a GPU expected i")
+    raises(TypeError, lambda: kith.pairs(X, 0.03, BOX, out=small), "out[0] is in the memory")
+
+
+def gpu():
+    """Skip a test where no GPU can be used."""
+    try:
+        kith.Context("cuda").close()
+    except (kith.NoBackend, ValueError) as error:
+        raise needs.Skip(f"no GPU ({error})") from error
+
+
+def test_torch():
+    gpu()
+    torch = needs.module("torch")
+    if not torch.cuda.is_available():
+        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+
+    def make(array):
+        return torch.from_numpy(array).cuda()
+    check(torch.Tensor, make)
+    check_out(make, lambda n, dtype: torch.empty(n, dtype=getattr(torch, dtype), device="cuda"))
+    assert kith.pairs(make(X), 0.03, BOX, "d").device == make(X).device
+    expected = kith.count_pairs(X * 0.5, 0.03)
+    for _ in range(20):  # the coordinates are written on a stream just before the call
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            x = make(X)
+            delay = torch.rand(4000, 4000, device="cuda")
+            for _ in range(5):
+                delay = delay @ delay
+            x.mul_(0.5)
+            assert len(kith.pairs(x, 0.03)[0]) == expected
+    for k in range(torch.cuda.device_count()):
+        with torch.cuda.device(k):
+            assert kith.pairs(make(X), 0.03, BOX, "d").device.index == k
+        assert kith.pairs(torch.from_numpy(X).to(f"cuda:{k}"), 0.03, BOX, "d").device.index == k
+    gc.collect()
+    torch.cuda.synchronize()
+    free = torch.cuda.mem_get_info()[0]
+    for _ in range(50):
+        kith.pairs(make(X), 0.1, BOX)
+    gc.collect()
+    torch.cuda.empty_cache()
+    assert free - torch.cuda.mem_get_info()[0] < 200e6, "lists are not freed"
+
+
+def test_cupy():
+    gpu()
+    cupy = needs.module("cupy")
+    check(cupy.ndarray, cupy.asarray)
+    check_out(cupy.asarray, cupy.empty)
+    with cupy.cuda.Stream(non_blocking=True):
+        x = cupy.asarray(X)
+        x *= 0.5
+        assert len(kith.pairs(x, 0.03)[0]) == kith.count_pairs(X * 0.5, 0.03)
+    wide = cupy.zeros((len(X), 7))
+    wide[:, 2:5] = cupy.asarray(X)
+    assert kith.count_pairs(wide[:, 2:5], 0.03, BOX) == kith.count_pairs(X, 0.03, BOX)
+    raises(ValueError, lambda: kith.pairs(cupy.asarray(X)[::-1], 0.03, BOX), "strides")
+
+
+def test_jax():
+    gpu()
+    jax = needs.module("jax")
+    if jax.default_backend() != "gpu":
+        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
+    jax.config.update("jax_enable_x64", True)
+    check(jax.Array, jax.numpy.asarray)
+
+
+def test_device_array():
+    """An object of no known library gives DeviceArrays, which it can take in turn."""
+    gpu()
+    torch = needs.module("torch")
+    if not torch.cuda.is_available():
+        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+    tensor = torch.from_numpy(X).cuda()
+    torch.cuda.synchronize()
+
+    class Face:
+        """An object with __cuda_array_interface__ alone."""
+        __cuda_array_interface__ = tensor.__cuda_array_interface__
+
+    d = kith.pairs(Face(), 0.03, BOX, "d", sort=True)
+    assert isinstance(d, kith.DeviceArray) and d.shape == (kith.count_pairs(X, 0.03, BOX),)
+    taken = torch.as_tensor(d, device="cuda"), torch.from_dlpack(d)
+    for one in taken:
+        assert one.data_ptr() == d.address
+        assert np.array_equal(one.cpu(), kith.pairs(X, 0.03, BOX, "d", sort=True))
+
+
+if __name__ == "__main__":
+    sys.exit(functions.main(globals()))
