@@ -5,7 +5,8 @@
 #   headers   headers, the static library, what CMake and pkg-config need to find them
 #   command   the command kith, its benchmark, man pages and completion
 #   doc       examples, README, CHANGELOG and licence
-#   python    the shared library where the Python package looks for it (pyproject.toml)
+#   io        libkith-io, which reads files for the Python package
+#   python    the shared libraries where the Python package looks for them (pyproject.toml)
 # A build of static libraries alone has no component library.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
@@ -42,4 +43,10 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL
 if(KITH_HAVE_SHARED)
     install(FILES "$<TARGET_FILE:kith>" DESTINATION kith/lib RENAME libkith.so COMPONENT python
             EXCLUDE_FROM_ALL)
+endif()
+if(KITH_HAVE_IO_SHARED)
+    install(TARGETS kith_io_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
+            NAMELINK_SKIP)
+    install(FILES "$<TARGET_FILE:kith_io_shared>" DESTINATION kith/lib RENAME libkith-io.so
+            COMPONENT python EXCLUDE_FROM_ALL)
 endif()

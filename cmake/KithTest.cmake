@@ -107,20 +107,28 @@ endfunction()
 # The system's Python first: it has Debian's NumPy.
 find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
 
-# kith_add_python_test(name script [LABELS label...])
-# Run a script that imports the Python package, as `script STRUCT_LAYOUT`. A sanitizer's run-time
-# library is not in the interpreter.
+# kith_add_python_test(name script [LABELS label...] [ARGS word...])
+# Run a script that imports the Python package, as `script STRUCT_LAYOUT ARGS...`. A sanitizer's
+# run-time library is not in the interpreter.
 function(kith_add_python_test name script)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS;ARGS")
     if(NOT KITH_TEST_PYTHON OR NOT KITH_HAVE_SHARED OR KITH_SANITIZE OR CMAKE_CROSSCOMPILING)
         return()
     endif()
     add_test(NAME ${name} COMMAND ${KITH_TEST_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
-             $<TARGET_FILE:struct_layout>)
+             $<TARGET_FILE:struct_layout> ${arg_ARGS})
     kith_set_test(${name} LABELS ${arg_LABELS} python TIMEOUT 300)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
                  "KITH_LIBRARY=$<TARGET_FILE:kith>"
                  "PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/common:${PROJECT_SOURCE_DIR}/python")
+    if(TARGET kith_io_shared)
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+                     "KITH_IO_LIBRARY=$<TARGET_FILE:kith_io_shared>")
+    endif()
+    if(TARGET kith_cli)
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+                     "KITH_COMMAND=$<TARGET_FILE:kith_cli>")
+    endif()
 endfunction()
 
 # kith_add_fuzzer(name SOURCES file... LIBRARIES target... CORPUS folder [ARGS word...])

@@ -16,13 +16,15 @@ from ._box import Box
 from ._debye import debye
 from ._flock import Flock
 from ._fof import Groups, fof
+from ._io import FormatError, Frame, MissingError, frames, read
 from ._kinds import DeviceArray
+from ._make import make
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
 
 __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
-           "Groups", "LimitError", "NoBackend", "count_pairs", "debye", "fof", "overlap", "pairs",
-           "rdf"]
+           "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend",
+           "count_pairs", "debye", "fof", "frames", "make", "overlap", "pairs", "rdf", "read"]
 
 
 def __getattr__(name: str) -> Any:

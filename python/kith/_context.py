@@ -59,6 +59,45 @@ CAPACITY, BUSY = -3, -10
 SMALL = 256  # particles: a search among so many is over before the library would call back
 
 
+class Signals:
+    """Keep what handlers of signals raise during a call of a library, stop the call, and raise it
+    afterwards.
+
+    Handlers run in the main thread, inside the callback of the call, where ctypes drops what they
+    raise. So they are replaced meanwhile by handlers that keep the exception.
+    """
+
+    def __init__(self, stop: list[bool]) -> None:
+        self._stop = stop  # its one element is what the callback returns
+        self._raised: list[BaseException] = []
+        self._replaced: list[tuple[int, Any]] = []
+
+    def __enter__(self) -> None:
+        self._stop[0] = False
+        if threading.get_ident() == threading.main_thread().ident:
+            for number in _SIGNALS:
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self._replaced.append((number, handler))
+                    signal.signal(number, self._keeping(handler))
+
+    def __exit__(self, *_: Any) -> None:
+        for number, handler in self._replaced:
+            signal.signal(number, handler)
+        if self._raised:
+            raise self._raised[0]
+
+    def _keeping(self, handler: Any) -> Callable[[int, Any], None]:
+        """Return a handler that calls another one, keeps what it raises, and stops the call."""
+        def run(number: int, frame: Any) -> None:
+            try:
+                handler(number, frame)
+            except BaseException as error:
+                self._raised.append(error)
+                self._stop[0] = True
+        return run
+
+
 class Context(Unshared):
     """A backend, its threads and its scratch memory, which later calls use again.
 
@@ -217,33 +256,17 @@ class Context(Unshared):
 
     def invoke(self, function: Any, *arguments: Any,
                needed: Optional[Callable[[], int]] = None) -> None:
-        """Call a function that returns a status, as call() does.
-
-        Handlers of signals run in the main thread, inside the callback, where ctypes drops what
-        they raise. So they are replaced during the call by handlers that keep the exception, and
-        stop the call; it is raised afterwards.
-        """
+        """Call a function that returns a status, as call() does."""
         self._acquire()
-        raised: list[BaseException] = []
-        replaced: list[tuple[int, Any]] = []
         message = ""
-        self._stop[0] = False
         try:
-            if threading.get_ident() == threading.main_thread().ident:
-                for number in _SIGNALS:
-                    handler = signal.getsignal(number)
-                    if callable(handler):
-                        replaced.append((number, handler))
-                        signal.signal(number, self._keeping(handler, raised))
-            status = function(*arguments)
-            if status:
-                message = library().kith_message(None if status == BUSY else self._at).decode()
+            with Signals(self._stop):
+                status = function(*arguments)
+                if status:
+                    message = library().kith_message(None if status == BUSY
+                                                     else self._at).decode()
         finally:
-            for number, handler in replaced:
-                signal.signal(number, handler)
             self._lock.release()
-        if raised:
-            raise raised[0]
         if status:
             self._raise(status, message, needed)
 
@@ -252,16 +275,6 @@ class Context(Unshared):
         if status == CAPACITY:
             raise CapacityError(message, needed() if needed else None)
         raise _EXCEPTIONS.get(status, Error)(message)
-
-    def _keeping(self, handler: Any, raised: list[BaseException]) -> Callable[[int, Any], None]:
-        """Return a handler that calls another one, keeps what it raises, and stops the call."""
-        def run(number: int, frame: Any) -> None:
-            try:
-                handler(number, frame)
-            except BaseException as error:
-                raised.append(error)
-                self._stop[0] = True
-        return run
 
 
 class _Local(threading.local):

@@ -63,26 +63,29 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kith_flock_measure": (C.c_int, [C.c_void_p, _P(_abi.FlockMeasures)]),
     "kith_flock_close": (None, [C.c_void_p]),
 }
-NAME = "libkith.so"
 _loaded: Optional[C.CDLL] = None
 
 
-def _candidates() -> Iterator[Union[str, pathlib.Path]]:
-    """Yield the places where the library may be: the environment's, the wheel's, the checkout's."""
-    given = os.environ.get("KITH_LIBRARY")
+def _candidates(name: str, variable: str, folder: str) -> Iterator[Union[str, pathlib.Path]]:
+    """Yield the places where a library may be: the environment's, the wheel's, the checkout's."""
+    given = os.environ.get(variable)
     if given:
         yield given
         return
     here = pathlib.Path(__file__).resolve().parent
-    yield here / "lib" / NAME
-    yield here.parents[1] / "build" / "release" / "src" / NAME
-    yield NAME + ".0"  # where the system has it
+    yield here / "lib" / f"{name}.so"
+    yield here.parents[1] / "build" / "release" / folder / f"{name}.so"
+    yield f"{name}.so.0"  # where the system has it
 
 
-def _load() -> C.CDLL:
-    """Load the library from the first place where it is."""
+def find_library(name: str, variable: str, folder: str,
+                 functions: dict[str, tuple[Any, list[Any]]]) -> C.CDLL:
+    """Load a library from the first place where it is, and declare its functions.
+
+    `variable` of the environment may name it; `folder` is where a build has it.
+    """
     tried = []
-    for place in _candidates():
+    for place in _candidates(name, variable, folder):
         if isinstance(place, pathlib.Path) and not place.exists():
             tried.append(str(place))
             continue
@@ -91,17 +94,17 @@ def _load() -> C.CDLL:
         except OSError as error:
             tried.append(str(error))
             continue
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(library, name)
+        for function_name, (result, arguments) in functions.items():
+            function = getattr(library, function_name)
             function.restype, function.argtypes = result, arguments
         return library
-    raise ImportError("kith's shared library was not found; set KITH_LIBRARY to its path. Tried: "
-                      + "; ".join(tried))
+    raise ImportError(f"kith's shared library {name} was not found; set {variable} to its path. "
+                      "Tried: " + "; ".join(tried))
 
 
 def library() -> C.CDLL:
     """Return the loaded library. ctypes releases the interpreter's lock during its calls."""
     global _loaded
     if _loaded is None:
-        _loaded = _load()
+        _loaded = find_library("libkith", "KITH_LIBRARY", "src", _FUNCTIONS)
     return _loaded
