@@ -7,6 +7,7 @@ not depend on the number of threads or on the processor.
 """
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from . import rdf
@@ -27,7 +28,16 @@ __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost
            "count_pairs", "debye", "fof", "frames", "make", "overlap", "pairs", "rdf", "read"]
 
 
+_OPTIONAL = {"ase": "ase", "torch": "torch", "plot": "matplotlib"}  # modules, and what they need
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _library().kith_version().decode()
+    if name in _OPTIONAL:
+        try:
+            return importlib.import_module(f"kith.{name}")
+        except ModuleNotFoundError as error:
+            raise ImportError(f"kith.{name} needs {_OPTIONAL[name]} (pip install "
+                              f"{_OPTIONAL[name]}): {error}") from error
     raise AttributeError(f"module 'kith' has no attribute {name!r}")

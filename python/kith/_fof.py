@@ -13,6 +13,7 @@ from ._context import SMALL, Context, Unshared, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
 from ._lib import library
 from ._numbers import real, whole
+from ._sources import resolve
 from ._box import Box, as_box, dimensions
 
 # The fields of kith_halo as a structured type; `axis` has a unit vector in each row.
@@ -126,7 +127,7 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     Parameters
     ----------
     x : array [n][3] or [n][2]
-        Coordinates, float32 or float64.
+        Coordinates, float32 or float64, or what holds them, as in `pairs`.
     length : float
         The linking length.
     box : Box, float or array, optional
@@ -152,6 +153,7 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     >>> groups.labels
     array([1, 1, 0], dtype=int32)
     """
+    x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = as_box(box, dim)
     points, kept = coordinates(x, "x", dim, device=True)

@@ -267,7 +267,8 @@ def frames(path: Path, frames: Any = None, *, species: Any = None, dataset: Opti
     Parameters
     ----------
     path : path
-        A trajectory, or any file that `read` reads. The format is found by content.
+        A trajectory, or any file that `read` reads. The format is found by content. Or a Universe
+        or AtomGroup of MDAnalysis, whose trajectory is gone through.
     frames : int, slice or str, optional
         Which to read: 5, slice(10, None, 2), "10::2"; negative numbers count from the end.
         Default: all.
@@ -304,6 +305,9 @@ def frames(path: Path, frames: Any = None, *, species: Any = None, dataset: Opti
     >>> for frame in kith.frames("water.xyz"):  # doctest: +SKIP
     ...     histogram.add(frame.positions, frame.box)
     """
+    from ._sources import is_universe, mdanalysis_frames
+    if is_universe(path):
+        return mdanalysis_frames(path, frames)
     options = _options(frames, species, dataset, columns, topology, label, weights, dtype)
     trajectory = _Trajectory(path, options)
     return _each(trajectory)

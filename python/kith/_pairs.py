@@ -14,6 +14,7 @@ from ._context import SMALL, CapacityError, Context, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of, take
 from ._lib import library
 from ._numbers import real
+from ._sources import resolve
 
 _EXTRAS = {"d": _abi.DISTANCES, "D": _abi.VECTORS, "S": _abi.SHIFTS}
 _FIELD = {"i": "i", "j": "j", "o": "offsets", "d": "distances", "D": "vectors", "S": "shifts"}
@@ -125,11 +126,13 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     ----------
     x : array [n][3] or [n][2]
         Coordinates, float32 or float64; pairs are decided in this precision. NumPy, PyTorch, CuPy,
-        JAX, or anything with `__array_interface__`, `__cuda_array_interface__` or `__dlpack__`.
+        JAX, or anything with `__array_interface__`, `__cuda_array_interface__` or `__dlpack__`. Or
+        a Frame, ase.Atoms, an AtomGroup of MDAnalysis, data of pynbody or yt, with their box.
     cutoff : float
         The radius, in the unit of the coordinates; r <= cutoff is a pair.
     box : Box, float or array, optional
-        The box, or what Box takes as its cell, periodic on all axes. Default: open space.
+        The box, or what Box takes as its cell, periodic on all axes. Default: the box of x,
+        else open space.
     want : str, optional
         What to return, a letter each, as in ASE: "i" and "j" the particles, "d" distances, "D"
         vectors r_j + S.cell - r_i, "S" the image S of j; with layout "csr" "o", offsets, in place
@@ -185,6 +188,8 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
         plan = _plans[want, full, layout, sort]
     except (KeyError, TypeError):
         plan = _plan(want, full, layout, sort)
+    if type(x) is not np.ndarray:
+        x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = box if type(box) is Box else as_box(box, dim)
     kind = NUMPY if type(x) is np.ndarray else kind_of(x)
@@ -359,6 +364,7 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
     >>> kith.count_pairs(np.array([[0., 0, 0], [0, 0, 1], [0, 0, 2]]), 1.0)
     2
     """
+    x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = as_box(box, dim)
     points, kept = coordinates(x, "x", dim, device=True)

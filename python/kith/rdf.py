@@ -14,6 +14,7 @@ from ._arrays import Owned, address, column, coordinates, given
 from ._context import Context, Unshared, context
 from ._lib import library
 from ._numbers import real, whole
+from ._sources import resolve
 from ._box import as_box, dimensions
 
 
@@ -76,7 +77,7 @@ class Histogram(Unshared):
         Parameters
         ----------
         x : array [n][3] or [n][2]
-            Coordinates, float32 or float64.
+            Coordinates, float32 or float64, or what holds them, as in `pairs`.
         box : Box, float or array, optional
             As in `pairs`; g(r) needs periodic axes.
         species : array [n] of integers, optional
@@ -93,6 +94,7 @@ class Histogram(Unshared):
         Histogram
             This one.
         """
+        x, box = resolve(x, box)
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
         points, kept = coordinates(x, "x", dim)
