@@ -162,6 +162,23 @@ class Flock(Unshared):
         """A copy of the velocities, array [n][dim]."""
         return self._read(1)
 
+    def record(self, steps: int, every: int = 1) -> np.ndarray[Any, Any]:
+        """Go some steps further, and measure now and after each `every` of them.
+
+        Returns
+        -------
+        structured array
+            step, polarisation, milling, mean_speed, neighbours; kith.plot.order_parameters draws
+            them.
+        """
+        steps, every = whole(steps, "steps", 0), whole(every, "every", 1)
+        rows = [(self.steps, *self.measure().values())]
+        for done in range(0, steps, every):
+            self.step(min(every, steps - done))
+            rows.append((self.steps, *self.measure().values()))
+        names = [field[0] for field in _abi.FlockMeasures._fields_]
+        return np.array(rows, [("step", "i8"), *((name, "f8") for name in names)])
+
     def measure(self) -> dict[str, float]:
         """Return polarisation, milling, mean_speed and neighbours as a dict."""
         found = _abi.FlockMeasures()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+from importlib import import_module
 from typing import Any, Optional
 
 import numpy as np
@@ -57,6 +58,22 @@ class Groups(Unshared):
 
     def __repr__(self) -> str:
         return f"<kith.Groups: {len(self)} groups of {len(self.labels)} particles>"
+
+    def plot(self, what: str = "map", **how: Any) -> Any:
+        """Draw a map of the halos, or their mass function by numbers of members, by matplotlib.
+
+        Parameters
+        ----------
+        what : {"map", "mass_function"}, optional
+        **how
+            Passed to kith.plot.halo_map or kith.plot.mass_function.
+        """
+        plot = import_module("kith").plot
+        if what == "map":
+            return plot.halo_map(self, self._x, **how)
+        if what == "mass_function":
+            return plot.mass_function(self, **how)
+        raise ValueError(f"what is {what!r}; it may be 'map' or 'mass_function'")
 
     def halos(self, *, masses: Any = None, velocities: Any = None, types: Any = None,
               potentials: Any = None, densities: Any = None, sphere_density: Any = (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Optional
 
 import numpy as np
@@ -15,7 +16,7 @@ from ._context import Context, Unshared, context
 from ._lib import library
 from ._numbers import real, whole
 from ._sources import resolve
-from ._box import as_box, dimensions
+from ._box import Box, as_box, dimensions
 
 
 Array = np.ndarray[Any, Any]
@@ -193,9 +194,124 @@ class Histogram(Unshared):
         """Return the coordination number: b around one a up to the end of each bin, [bins]."""
         return self._curve(library().kith_rdf_coordination, a, b)
 
+    @property
+    def n_species(self) -> int:
+        """Number of species."""
+        return self._n_species
+
+    def plot(self, a: Optional[int] = None, b: Optional[int] = None, **how: Any) -> Any:
+        """Draw g(r) by matplotlib: kith.plot.pair_distribution. Returns the axes."""
+        return import_module("kith").plot.pair_distribution(self, a, b, **how)
+
     def _curve(self, function: Any, a: int, b: int) -> Array:
         values = np.empty(len(self))
         with self._lock:
             self._partial(a, b)
             function(C.byref(self._found), a, b, values.ctypes.data)
         return values
+
+
+class StructureFactor:
+    """S(q) of the waves that fit a box, by direct sum.
+
+    Attributes
+    ----------
+    q : array [shells]
+        Mean wave number of each shell [1 / length].
+    s : array [shells]
+        Mean S(q) of its waves and of all frames.
+    waves : array [shells] of int
+        Waves in each shell, those of -q not counted.
+    frames : int
+
+    Examples
+    --------
+    >>> found = kith.rdf.structure_factor(kith.make("lattice", 1000), 70.0)
+    >>> found.q[found.s > 1].round(3), found.s[found.s > 1].round(3)
+    (array([62.832]), array([1000.]))
+    """
+
+    def __init__(self, q: Array, s: Array, waves: Array, frames: int) -> None:
+        self.q, self.s, self.waves, self.frames = q, s, waves, frames
+
+    def plot(self, **how: Any) -> Any:
+        """Draw S(q) by matplotlib: kith.plot.structure_factor. Returns the axes."""
+        return import_module("kith").plot.structure_factor(self, **how)
+
+
+def _waves_within(box: Box, q_max: float, most: int) -> tuple[Array, Array]:
+    """Return the numbers [waves][3] of half of the waves up to q_max, and their q."""
+    inverse = 2 * np.pi * np.linalg.inv(box.cell)
+    reach = [int(q_max * float(np.linalg.norm(row)) / (2 * np.pi)) if periodic else 0
+             for row, periodic in zip(box.cell, box.pbc)]
+    if np.prod([2.0 * r + 1 for r in reach]) > 16.0 * most:
+        raise ValueError(f"q_max is {q_max}: more than {most} waves; give a smaller one, or `most`")
+    grid = np.meshgrid(*(np.arange(-r, r + 1) for r in reach), indexing="ij")
+    hkl = np.stack([one.ravel() for one in grid], axis=1)
+    hkl = hkl[len(hkl) // 2 + 1:]  # the waves after 0: the others are their opposites
+    q = np.linalg.norm(hkl @ inverse.T, axis=1)
+    hkl, q = hkl[q <= q_max], q[q <= q_max]
+    if len(hkl) > most:
+        raise ValueError(f"q_max is {q_max}: {len(hkl)} waves; give a smaller one, or `most`")
+    return np.pad(hkl, ((0, 0), (0, 3 - box.dim))).astype(np.int32), q
+
+
+def structure_factor(x: Any, q_max: float, box: Any = None, *, width: Optional[float] = None,
+                     most: int = 200000, ctx: Optional[Context] = None) -> StructureFactor:
+    """Sum the structure factor S(q) = |sum exp(i q.r)|^2 / n over the waves that fit a box.
+
+    Parameters
+    ----------
+    x : array [n][3] or [n][2], or iterator of Frame
+        Coordinates, or what holds them, as in `pairs`; frames as `kith.frames` yields them, all
+        with the box of the first.
+    q_max : float
+        The largest wave number [1 / length].
+    box : Box, float or array, optional
+        Periodic along some axis; default: that of x.
+    width : float, optional
+        Width of a shell of waves; default: waves of equal q are a shell.
+    most : int, optional
+        Refuse more waves than these.
+    """
+    q_max = real(q_max, "q_max")
+    if not 0 < q_max < float("inf"):
+        raise ValueError(f"q_max is {q_max}; expected a positive number")
+    each = x if hasattr(x, "__next__") else iter([x])
+    total, hkl, q, space, frames = None, None, None, None, 0
+    for one in each:
+        one, its_box = resolve(one, box)
+        its = as_box(its_box, dimensions(one, its_box))
+        if hkl is None or q is None:
+            if not its.pbc.any():
+                raise ValueError("box is open; S(q) needs a periodic axis")
+            space = its
+            hkl, q = _waves_within(its, q_max, most)
+        elif its != space:
+            raise ValueError("the box changes from frame to frame")
+        sums = _wave_sums(one, its, hkl, ctx)
+        total = sums if total is None else total + sums
+        frames += 1
+    if total is None or q is None or not len(q):
+        raise ValueError("x has no frames" if total is None else
+                         f"q_max is {q_max}: no wave of the box is as long")
+    scale = width if width is not None else 1e-9 * q_max
+    shell = (np.round(q / scale) if width is None else np.floor(q / scale)).astype(np.int64)
+    which, shell, waves = np.unique(shell, return_inverse=True, return_counts=True)
+    return StructureFactor(np.bincount(shell, q) / waves,
+                           np.bincount(shell, total) / waves / frames, waves, frames)
+
+
+def _wave_sums(x: Any, box: Box, hkl: Array, ctx: Optional[Context]) -> Array:
+    """Return S(q) of each wave."""
+    points, kept = coordinates(x, "x", box.dim)
+    if not len(kept):
+        raise ValueError("x has no particles")
+    waves = _abi.Waves()
+    library().kith_waves_init(C.byref(waves))
+    waves.n, waves.hkl = len(hkl), hkl.ctypes.data
+    sums = np.empty((len(hkl), 2))
+    context(ctx).call("kith_waves_sum", C.byref(points), C.byref(box.struct()), C.byref(waves),
+                      sums.ctypes.data)
+    squares: Array = (sums ** 2).sum(axis=1) / len(kept)
+    return squares
