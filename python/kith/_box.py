@@ -2,6 +2,7 @@
 """The space that particles are in."""
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 import numpy as np
@@ -131,12 +132,11 @@ class Box:
         """The smallest height along a periodic axis: a sphere of this radius meets the images next
         to the box alone. Infinite where no axis is periodic."""
         if self._reach is None:
-            with np.errstate(all="ignore"):
-                area = [np.linalg.norm(np.delete(self._cell, k, 0), axis=-1) if self._dim == 2 else
-                        np.linalg.norm(np.cross(*np.delete(self._cell, k, 0)))
-                        for k in range(self._dim)]
-                heights = [self.volume / float(np.squeeze(one)) if one.any() else 0.0
-                           for one, periodic in zip(area, self._pbc) if periodic]
+            heights = []
+            for axis in np.flatnonzero(self._pbc).tolist():
+                others = np.delete(self._cell, axis, 0).tolist()
+                face = math.hypot(*others[0]) if self._dim == 2 else math.hypot(*_cross(*others))
+                heights.append(self.volume / face if face else 0.0)
             self._reach = min(heights, default=float("inf"))
         return self._reach
 
@@ -154,6 +154,10 @@ class Box:
 
     def __reduce__(self) -> Any:
         return Box, (self._cell if self._cell.any() else None, self._pbc, self._origin, self._dim)
+
+
+def _cross(a: list[float], b: list[float]) -> tuple[float, float, float]:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 _OPEN = {dim: Box(dim=dim) for dim in (2, 3)}

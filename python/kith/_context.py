@@ -17,6 +17,12 @@ _SIGNALS = [getattr(signal, name) for name in (
     "SIGINT", "SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGPROF")]
 
 
+def address_of(pointer: Any) -> Optional[int]:
+    """Return the address that a pointer or function of ctypes holds. ctypes.cast would leave it in
+    a cycle of references."""
+    return C.c_void_p.from_buffer(pointer).value
+
+
 class Unshared:
     """What owns memory of the library, and so can be neither copied nor pickled."""
 
@@ -143,7 +149,7 @@ class Context(Unshared):
         options.backend = backend.encode() if backend is not None else None
         options.threads = whole(threads, "threads", 0, 2 ** 31 - 1)
         options.stream = whole(stream, "stream", 0, 2 ** 64 - 1) or None
-        options.watch = C.cast(self._watch, C.c_void_p)
+        options.watch = address_of(self._watch)
         self._at = self._open(options)
         self.device: Optional[int] = None  # number of the GPU; None: CPU cores
         name = self.backend

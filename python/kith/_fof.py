@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import Owned, address, column, column_like, coordinates
-from ._context import SMALL, Context, Unshared, context
+from ._context import SMALL, Context, Unshared, address_of, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
 from ._lib import library
 from ._numbers import real, whole
@@ -132,7 +132,7 @@ def _in_space(velocities: Any, n: int, dtype: Any, dim: int, like: Memory) -> Op
 def _halo_array(owned: Owned) -> np.ndarray[Any, Any]:
     """Return the halos of a result as a structured array that keeps it alive."""
     found = owned.struct
-    raw = owned.view(C.cast(found.halo, C.c_void_p).value, (found.n * HALO.itemsize,), np.uint8)
+    raw = owned.view(address_of(found.halo), (found.n * HALO.itemsize,), np.uint8)
     return raw.view(HALO)
 
 

@@ -17,7 +17,7 @@ from . import _io_abi as _abi
 from ._abi import WATCH
 from ._abi import Box as _AbiBox
 from ._box import Box
-from ._context import Error, LimitError, Signals
+from ._context import Error, LimitError, Signals, address_of
 from ._lib import find_library
 
 Array = np.ndarray[Any, Any]
@@ -160,7 +160,7 @@ class _Trajectory:
             raise ValueError(f"path is {path!r}; it holds a null byte")
         self._stop = stop = [False]
         self._watch = WATCH(lambda _user, _done, _total: stop[0])
-        options.read.watch = C.cast(self._watch, C.c_void_p)
+        options.read.watch = address_of(self._watch)
         at = C.c_void_p()
         self._call("io_trajectory_open", self.path, C.byref(options), C.byref(at))
         self._at = at

@@ -44,8 +44,8 @@ def make(family: str, n: int, seed: int = 0, *, box: float = 1.0, dtype: Any = n
     Examples
     --------
     >>> kith.make("lattice", 8, box=2.0).positions[:2]
-    array([[0.5, 0.5, 0.5],
-           [1.5, 0.5, 0.5]])
+    array([[0., 0., 0.],
+           [1., 0., 0.]])
     """
     if family not in FAMILIES:
         raise ValueError(f"family is {family!r}; it may be one of {', '.join(FAMILIES)}")

@@ -228,7 +228,7 @@ class StructureFactor:
     --------
     >>> found = kith.rdf.structure_factor(kith.make("lattice", 1000), 70.0)
     >>> found.q[found.s > 1].round(3), found.s[found.s > 1].round(3)
-    (array([62.832]), array([1000.]))
+    (array([62.832]), array([200.]))
     """
 
     def __init__(self, q: Array, s: Array, waves: Array, frames: int) -> None:
