@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import math
 from typing import Any, Optional
 
 import numpy as np
@@ -134,6 +135,19 @@ def address(array: Optional[Memory]) -> Optional[C.c_void_p]:
     return C.c_void_p(array.address if isinstance(array, DeviceArray) else array.ctypes.data)
 
 
+_buffers: list[Any] = [C.c_char * (1 << bits) for bits in range(48)]
+
+
+def over(at: int, n: int, dtype: np.dtype[Any], owner: Any = None) -> np.ndarray[Any, Any]:
+    """Return an array [n] over memory at an address, which keeps `owner` alive.
+
+    ctypes makes a type for each length of a buffer: there are only those of powers of two.
+    """
+    buffer = _buffers[(n * dtype.itemsize).bit_length()].from_address(at)
+    buffer.owner = owner
+    return np.frombuffer(buffer, dtype, n)
+
+
 class Owned(Unshared):
     """A result struct of the library, freed with the last array that views it."""
 
@@ -152,18 +166,9 @@ class Owned(Unshared):
         """Return an array over host memory of the struct; it keeps the struct alive."""
         if 0 in shape or not at:
             return np.empty(shape, dtype)
-        return np.asarray(_View(self, at, shape, np.dtype(dtype)))
+        return over(at, math.prod(shape), np.dtype(dtype), self).reshape(shape)
 
     def on_device(self, at: Optional[int], shape: tuple[int, ...], dtype: Any,
                   number: int) -> DeviceArray:
         """Return an array over memory of a GPU of the struct; it keeps the struct alive."""
         return DeviceArray(at or 0, shape, dtype, number, self)
-
-
-class _View:
-    """Memory of a result, for np.asarray, which keeps this object as the array's base."""
-
-    def __init__(self, owner: Owned, at: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self._owner = owner
-        self.__array_interface__ = {"data": (at, False), "shape": shape,
-                                    "typestr": dtype.str, "version": 3}

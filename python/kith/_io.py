@@ -16,6 +16,7 @@ import numpy as np
 from . import _io_abi as _abi
 from ._abi import WATCH
 from ._abi import Box as _AbiBox
+from ._arrays import over
 from ._box import Box
 from ._context import Error, LimitError, Signals, address_of
 from ._lib import find_library
@@ -200,8 +201,7 @@ class _Trajectory:
         def copy(at: Optional[int], kind: Any, count: int = n, width: int = 0) -> Optional[Array]:
             if not at:
                 return np.empty((count, width) if width else count, kind) if not n else None
-            size = count * max(width, 1) * np.dtype(kind).itemsize
-            flat = np.frombuffer((C.c_char * size).from_address(at), kind)
+            flat = over(at, count * max(width, 1), np.dtype(kind))
             if width == 3:
                 return flat.reshape(count, 3)[:, :p.dim].copy()
             return (flat.reshape(count, width) if width else flat).copy()

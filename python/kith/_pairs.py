@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, coordinates
+from ._arrays import Owned, coordinates, over
 from ._box import Box, as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of, take
@@ -94,8 +94,7 @@ class _List(Owned):
         if seen is None or seen[0] != (at, found.capacity) or seen[1] is not real_type:
             room, width = found.capacity, 3 if letter in "DS" else 0
             dtype = real_type if letter in "dD" else _INT32
-            size = room * max(width, 1) * dtype.itemsize
-            flat = np.frombuffer((C.c_char * size).from_address(at), dtype)
+            flat = over(at, room * max(width, 1), dtype)
             seen = ((at, room), real_type, flat.reshape(room, width) if width else flat)
             self._seen[letter] = seen
         copied: np.ndarray[Any, Any] = seen[2][:found.n].copy()

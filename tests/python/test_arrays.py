@@ -89,6 +89,17 @@ def test_short_lists():
         assert all(map(np.array_equal, one, other))
 
 
+def test_flags():
+    """Results may be made read-only and writeable again, as SciPy does."""
+    for i in (kith.pairs(X, 0.3, BOX, "i"), kith.pairs(X[:5], 0.3, BOX, "i")):
+        i.flags.writeable = False
+        i.flags.writeable = True
+        again = i[::2]
+        again.flags.writeable = False
+        again.flags.writeable = True
+        i[:] = 7
+
+
 def test_strides():
     """Rows that are a whole number of elements apart are read where they are."""
     wide = np.zeros((300, 8))
