@@ -161,12 +161,20 @@ def _cross(a: list[float], b: list[float]) -> tuple[float, float, float]:
 
 
 _OPEN = {dim: Box(dim=dim) for dim in (2, 3)}
+_cubes: dict[tuple[float, int], Box] = {}  # boxes that were given as a length
 
 
 def as_box(box: Any, dim: int) -> Box:
     """Return what may stand for a box as a Box: one, a length, lengths, row vectors or None."""
     if box is None:
         return _OPEN[dim]
+    if type(box) is float or type(box) is int:
+        made = _cubes.get((box, dim))
+        if made is None:
+            made = Box(box, dim=dim)
+            if len(_cubes) < 100:
+                _cubes[box, dim] = made
+        return made
     made = box if isinstance(box, Box) else Box(box, dim=dim if np.ndim(box) == 0 else None)
     if made.dim != dim:
         raise ValueError(f"box has {made.dim} dimensions, x has {dim}")
