@@ -48,6 +48,12 @@
  * library starts threads inside a call, which sleep between calls; it never prints, exits or
  * touches signal handlers. A child made by fork() may use its parent's context, on CPU cores.
  *
+ * VERSIONS. Structs that may grow have a size, by which a program may be older or newer than the
+ * library that it runs with: the init calls set that of options and inputs; results are zeroed,
+ * which stands for the fields of version 0.1, and later fields are used where size is set. A field
+ * that the library does not know must be 0. kith_points, kith_box, kith_replicas, kith_flock_rule
+ * and kith_flock_thing never grow.
+ *
  * ERRORS. Every fallible call returns a kith_status; kith_message() has the message. After every
  * failure, also of a refused argument, results are empty, as each call says. An int that is a flag
  * is 0 or 1, an enum one of its values; others are refused by name.

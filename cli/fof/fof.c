@@ -263,7 +263,7 @@ int verb_fof(int argc, char **argv)
     task.b = task.b > 0 ? task.b : 0.2;
 
     progress_catch_signals();
-    fof_outcome found = {0};
+    fof_outcome found = {.halos = {.size = sizeof found.halos, .stride = sizeof(kith_halo)}};
     const int status = run(&task, &found);
     kith_halos_free(&found.halos);
     kith_groups_free(&found.groups);

@@ -73,6 +73,12 @@ typedef struct kith_options {
 /** Set every field to its default. @param[out] options  the caller's struct; NULL: no effect. */
 KITH_API void kith_options_init(kith_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_options_init is a macro
+ *  that passes sizeof, so that a library of a later version knows which fields there are; the
+ *  function of that name sets those of version 0.1. */
+KITH_API void kith_options_init_sized(kith_options *options, size_t size);
+#define kith_options_init(options) kith_options_init_sized(options, sizeof(kith_options))
+
 /**
  * Open a context.
  * @param options   NULL: the defaults

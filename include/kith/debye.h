@@ -39,6 +39,13 @@ typedef struct kith_debye_options {
 /** Set every field to its default: one species, from q = 0; q_width and n_q are 0, to be set. */
 KITH_API void kith_debye_options_init(kith_debye_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_debye_options_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_debye_options_init_sized(kith_debye_options *options, size_t size);
+#define kith_debye_options_init(options) \
+    kith_debye_options_init_sized(options, sizeof(kith_debye_options))
+
 /**
  * Sums of sin(q r) / (q r) over all pairs of a finite cluster, without binning. In double, in an
  * order that does not depend on threads or instruction sets; on a GPU in another.

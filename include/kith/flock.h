@@ -88,6 +88,13 @@ typedef struct kith_flock_options {
  *  time_step 0.2 (the constants of UPenn's CIS 565). */
 KITH_API void kith_flock_options_init(kith_flock_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_flock_options_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t size);
+#define kith_flock_options_init(options) \
+    kith_flock_options_init_sized(options, sizeof(kith_flock_options))
+
 /**
  * A simulation of moving particles, kept by the library in the order of cells. Opaque; made by
  * kith_flock_open.
@@ -176,6 +183,14 @@ typedef struct kith_flock_measures {
  * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST.
  */
 KITH_API kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out);
+
+/** Measure a flock, into the first `size` bytes of the struct. kith_flock_measure is a macro that
+ *  passes sizeof; the function of that name writes the fields of version 0.1.
+ *  @return as kith_flock_measure */
+KITH_API kith_status kith_flock_measure_sized(kith_flock *flock, kith_flock_measures *out,
+                                              size_t size);
+#define kith_flock_measure(flock, out) \
+    kith_flock_measure_sized(flock, out, sizeof(kith_flock_measures))
 
 /** Free a flock. Not during a call on its context. @param flock  NULL is fine. */
 KITH_API void kith_flock_close(kith_flock *flock);

@@ -43,6 +43,13 @@ typedef struct kith_fof_options {
 /** Set every field to its default: groups of 20 and more by positions alone; all link. */
 KITH_API void kith_fof_options_init(kith_fof_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_fof_options_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_fof_options_init_sized(kith_fof_options *options, size_t size);
+#define kith_fof_options_init(options) \
+    kith_fof_options_init_sized(options, sizeof(kith_fof_options))
+
 /**
  * Groups of particles. Zero it before its first use. Group 1 is the largest; groups of equal size
  * are numbered by their smallest particle id. The labels depend on the particles alone (without
@@ -54,6 +61,7 @@ typedef struct kith_groups {
     int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
     int64_t *members;   /**< [n] particles in each group, descending; members[0] is of group 1 */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
+    uint32_t size;      /**< sizeof(kith_groups) of the caller; 0: the fields of version 0.1 */
     void *owner;        /**< of the library */
 } kith_groups;
 
@@ -82,7 +90,7 @@ KITH_API kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, con
                                    double length, const kith_fof_options *options,
                                    kith_groups *out);
 
-/** Free the arrays and zero the struct. @param groups  NULL or zeroed is fine. */
+/** Free the arrays and zero the struct but for its size. @param groups  NULL or zeroed is fine. */
 KITH_API void kith_groups_free(kith_groups *groups);
 
 #ifdef __cplusplus

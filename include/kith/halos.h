@@ -33,6 +33,12 @@ typedef struct kith_halo_input {
 /** Set every field to its default: nothing is available or wanted. */
 KITH_API void kith_halo_input_init(kith_halo_input *input);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_halo_input_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_halo_input_init_sized(kith_halo_input *input, size_t size);
+#define kith_halo_input_init(input) kith_halo_input_init_sized(input, sizeof(kith_halo_input))
+
 /**
  * One group. Sums are over its members; x is a member's position unwrapped across periodic faces:
  * the box is cut, along each axis, at the end of its widest part without members. Units are those
@@ -66,13 +72,17 @@ typedef struct kith_halo {
     double sphere_mass[KITH_SPHERES];    /**< 4 pi / 3 sphere_density R^3 */
 } kith_halo;
 
-/** Halos. Zero it before its first use. */
+/** Halos. Zero it before its first use; the fields after `owner` are used where `size` is set. */
 typedef struct kith_halos {
     int64_t n;             /**< groups */
-    kith_halo *halo;       /**< [n]: halo[0] is group 1 */
+    kith_halo *halo;       /**< [n], `stride` bytes apart: halo[0] is group 1 */
     kith_memory memory;    /**< where they are: KITH_HOST unless set, before the first call */
-    double sphere_seconds; /**< time that finding the spheres took in the last call [s] */
+    uint32_t size;         /**< sizeof(kith_halos) of the caller; 0: the fields of version 0.1 */
     void *owner;           /**< of the library */
+    double sphere_seconds; /**< time that finding the spheres took in the last call [s] */
+    int64_t stride;        /**< sizeof(kith_halo) of the caller, a multiple of 8; fields that the
+                                library does not know are 0. In device memory only the library's. 0:
+                                that of version 0.1, 480, with its fields */
 } kith_halos;
 
 /**
@@ -95,7 +105,7 @@ KITH_API kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points
                                         const kith_box *box, const kith_groups *groups,
                                         const kith_halo_input *input, kith_halos *out);
 
-/** Free the arrays and zero the struct. @param halos  NULL or zeroed is fine. */
+/** Free the arrays and zero the struct but for its size. @param halos  NULL or zeroed is fine. */
 KITH_API void kith_halos_free(kith_halos *halos);
 
 #ifdef __cplusplus

@@ -74,6 +74,13 @@ typedef struct kith_overlap_options {
 /** Set every field to its default: cosines, 200 bins, the range of the measure. */
 KITH_API void kith_overlap_options_init(kith_overlap_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_overlap_options_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_overlap_options_init_sized(kith_overlap_options *options, size_t size);
+#define kith_overlap_options_init(options) \
+    kith_overlap_options_init_sized(options, sizeof(kith_overlap_options))
+
 /** Histogram of the overlaps of pairs of replicas. Zero it before its first use. */
 typedef struct kith_overlaps {
     int64_t bins;    /**< number of bins */
@@ -81,6 +88,7 @@ typedef struct kith_overlaps {
     int64_t *counts; /**< [bins] bin k holds edges[k] <= q < edges[k + 1], the last its end too */
     int64_t pairs;   /**< n (n - 1) / 2; pairs that are in no bin are outside the edges */
     int spins;       /**< 1: they were counted as bits: all values were +1 or -1 */
+    uint32_t size;   /**< sizeof(kith_overlaps) of the caller; 0: the fields of version 0.1 */
     void *owner;     /**< of the library */
 } kith_overlaps;
 
@@ -113,7 +121,8 @@ KITH_API kith_status kith_overlap_rows(kith_ctx *ctx, const kith_replicas *repli
                                        const kith_overlap_options *options, int64_t first,
                                        int64_t rows, double *matrix);
 
-/** Free the arrays and zero the struct. @param overlaps  NULL or zeroed is fine. */
+/** Free the arrays and zero the struct but for its size. @param overlaps  NULL or zeroed is
+ *  fine. */
 KITH_API void kith_overlaps_free(kith_overlaps *overlaps);
 
 #ifdef __cplusplus

@@ -40,6 +40,13 @@ typedef struct kith_pairs_options {
 /** Set every field to its default: half (i, j), unsorted, no extras. */
 KITH_API void kith_pairs_options_init(kith_pairs_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_pairs_options_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_pairs_options_init_sized(kith_pairs_options *options, size_t size);
+#define kith_pairs_options_init(options) \
+    kith_pairs_options_init_sized(options, sizeof(kith_pairs_options))
+
 /**
  * A pair list. Zero it before its first use. The order of pairs depends on the input and the kind
  * of backend alone: not on threads, instruction set or run. Sorted lists are equal on all backends.
@@ -56,6 +63,7 @@ typedef struct kith_pairs {
                              the box */
     int64_t capacity;   /**< number of pairs that the arrays can hold */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
+    uint32_t size;      /**< sizeof(kith_pairs) of the caller; 0: the fields of version 0.1 */
     void *owner;        /**< of the library; NULL when the arrays are the caller's */
 } kith_pairs;
 
@@ -139,7 +147,8 @@ KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points
                                         const kith_pairs_options *options, const kith_pairs *out,
                                         int64_t *result);
 
-/** Free a list's arrays and zero it. @param pairs  NULL or a zeroed list is fine. */
+/** Free a list's arrays and zero it but for its size. @param pairs  NULL or a zeroed list is
+ *  fine. */
 KITH_API void kith_pairs_free(kith_pairs *pairs);
 
 #ifdef __cplusplus

@@ -52,6 +52,13 @@ typedef struct kith_rdf_options {
 /** Set every field to its default: 200 linear bins from 0, one species; r_max is 0, to be set. */
 KITH_API void kith_rdf_options_init(kith_rdf_options *options);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_rdf_options_init is a
+ *  macro that passes sizeof, so that a library of a later version knows which fields there are;
+ *  the function of that name sets those of version 0.1. */
+KITH_API void kith_rdf_options_init_sized(kith_rdf_options *options, size_t size);
+#define kith_rdf_options_init(options) \
+    kith_rdf_options_init_sized(options, sizeof(kith_rdf_options))
+
 /**
  * Numbers of pairs by distance and species, summed over frames. Zero it before its first use.
  *
@@ -68,6 +75,7 @@ typedef struct kith_histogram {
     int32_t n_species;
     int32_t partials; /**< n_species (n_species + 1) / 2; of two sets n_species^2 */
     int against;      /**< 1: of two sets */
+    uint32_t size;    /**< sizeof(kith_histogram) of the caller; 0: the fields of version 0.1 */
     int64_t frames;   /**< calls that were added up */
     double *edges;    /**< [bins + 1] not rounded */
     int64_t *counts;  /**< [partials][bins] pairs */
@@ -156,7 +164,8 @@ KITH_API void kith_rdf_coordination(const kith_histogram *histogram, int32_t a, 
 KITH_API kith_status kith_shell_volumes(const kith_box *box, int minimum_image, int64_t bins,
                                         const double *edges, double *volumes);
 
-/** Free the arrays and zero the struct. @param histogram  NULL or zeroed is fine. */
+/** Free the arrays and zero the struct but for its size. @param histogram  NULL or zeroed is
+ *  fine. */
 KITH_API void kith_histogram_free(kith_histogram *histogram);
 
 #ifdef __cplusplus

@@ -39,6 +39,12 @@ typedef struct kith_waves {
 /** Set every field to its default: no waves, one species. */
 KITH_API void kith_waves_init(kith_waves *waves);
 
+/** Set the fields of a struct of `size` bytes to their defaults. kith_waves_init is a macro
+ *  that passes sizeof, so that a library of a later version knows which fields there are; the
+ *  function of that name sets those of version 0.1. */
+KITH_API void kith_waves_init_sized(kith_waves *waves, size_t size);
+#define kith_waves_init(waves) kith_waves_init_sized(waves, sizeof(kith_waves))
+
 /**
  * Sum exp(i q.(r - origin)) over the particles of each species: the structure factor of species a
  * and b is Re(sum_a conj(sum_b)) / sqrt(N_a N_b).

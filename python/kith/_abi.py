@@ -34,6 +34,7 @@ class Pairs(C.Structure):
     _fields_ = [("n", C.c_int64), ("rows", C.c_int64), ("i", C.c_void_p), ("j", C.c_void_p),
                 ("offsets", C.c_void_p), ("distances", C.c_void_p), ("vectors", C.c_void_p),
                 ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
+                ("size", C.c_uint32),
                 ("owner", C.c_void_p)]
 
 
@@ -45,7 +46,8 @@ class FofOptions(C.Structure):
 
 class Groups(C.Structure):
     _fields_ = [("n", C.c_int64), ("points", C.c_int64), ("labels", C.c_void_p),
-                ("members", C.c_void_p), ("memory", C.c_int), ("owner", C.c_void_p)]
+                ("members", C.c_void_p), ("memory", C.c_int), ("size", C.c_uint32),
+                ("owner", C.c_void_p)]
 
 
 class HaloInput(C.Structure):
@@ -67,7 +69,8 @@ class Halo(C.Structure):
 
 class Halos(C.Structure):
     _fields_ = [("n", C.c_int64), ("halo", C.POINTER(Halo)), ("memory", C.c_int),
-                ("sphere_seconds", C.c_double), ("owner", C.c_void_p)]
+                ("size", C.c_uint32),
+                ("owner", C.c_void_p), ("sphere_seconds", C.c_double), ("stride", C.c_int64)]
 
 
 class RdfOptions(C.Structure):
@@ -87,7 +90,8 @@ class DebyeOptions(C.Structure):
 
 class Histogram(C.Structure):
     _fields_ = [("bins", C.c_int64), ("n_species", C.c_int32), ("partials", C.c_int32),
-                ("against", C.c_int), ("frames", C.c_int64), ("edges", C.c_void_p),
+                ("against", C.c_int), ("size", C.c_uint32), ("frames", C.c_int64),
+                ("edges", C.c_void_p),
                 ("counts", C.c_void_p), ("sums", C.c_void_p), ("ideal", C.c_void_p),
                 ("pairs", C.c_void_p), ("centres", C.c_void_p), ("dim", C.c_int),
                 ("pushes", C.c_void_p), ("density", C.c_void_p), ("owner", C.c_void_p)]
@@ -129,7 +133,8 @@ class OverlapOptions(C.Structure):
 
 class Overlaps(C.Structure):
     _fields_ = [("bins", C.c_int64), ("edges", C.c_void_p), ("counts", C.c_void_p),
-                ("pairs", C.c_int64), ("spins", C.c_int), ("owner", C.c_void_p)]
+                ("pairs", C.c_int64), ("spins", C.c_int), ("size", C.c_uint32),
+                ("owner", C.c_void_p)]
 
 
 class Waves(C.Structure):

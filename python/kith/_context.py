@@ -143,9 +143,7 @@ class Context(Unshared):
         # Not a method: the context would be in a cycle of references. Lives as long as the context.
         self._watch = _abi.WATCH(lambda _user, _done, _total: stop[0])
         options = _abi.Options()
-        library().kith_options_init(C.byref(options))
-        if options.size != C.sizeof(options):
-            raise ImportError("the library is of another version than the package")
+        library().kith_options_init_sized(C.byref(options), C.sizeof(options))
         options.backend = backend.encode() if backend is not None else None
         options.threads = whole(threads, "threads", 0, 2 ** 31 - 1)
         options.stream = whole(stream, "stream", 0, 2 ** 64 - 1) or None

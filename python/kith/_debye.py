@@ -41,7 +41,7 @@ def debye(x: Any, q_width: float, n_q: int, *, q_min: float = 0.0, species: Any 
     """
     points, kept = coordinates(x, "x")
     options = _abi.DebyeOptions()
-    library().kith_debye_options_init(C.byref(options))
+    library().kith_debye_options_init_sized(C.byref(options), C.sizeof(options))
     options.q_min, options.q_width = real(q_min, "q_min"), real(q_width, "q_width")
     options.n_q = n_q = whole(n_q, "n_q", 1, 2 ** 20)
     n_species = whole(n_species, "n_species", 1, 1024)

@@ -68,7 +68,7 @@ class Flock(Unshared):
 
     def _options(self) -> _abi.FlockOptions:
         options = _abi.FlockOptions()
-        library().kith_flock_options_init(C.byref(options))
+        library().kith_flock_options_init_sized(C.byref(options), C.sizeof(options))
         for name, value in self._how.items():
             if name == "model":
                 if value not in _MODELS:

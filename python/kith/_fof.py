@@ -99,7 +99,7 @@ class Groups(Unshared):
         points, kept = coordinates(self._x, "x", self._box.dim, device=True)
         dtype, n = kept.dtype, len(kept)
         given = _abi.HaloInput()
-        library().kith_halo_input_init(C.byref(given))
+        library().kith_halo_input_init_sized(C.byref(given), C.sizeof(given))
         speed = _in_space(velocities, n, dtype, self._box.dim, kept)
         reals = ((masses, "masses"), (potentials, "potentials"), (densities, "densities"))
         lives = [speed, *(column_like(values, n, dtype, name, kept) for values, name in reals),
@@ -176,7 +176,7 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     points, kept = coordinates(x, "x", dim, device=True)
     n = len(kept)
     options = _abi.FofOptions()
-    library().kith_fof_options_init(C.byref(options))
+    library().kith_fof_options_init_sized(C.byref(options), C.sizeof(options))
     options.min_members = whole(min_members, "min_members")
     options.min_links = whole(min_links, "min_links")
     ids = column(ids, n, np.int64, "ids")

@@ -56,7 +56,7 @@ def overlap(x: Any, *, measure: str = "cosine", subtract_mean: bool = False, bin
     replicas = _abi.Replicas(len(values), values.shape[1], values.ctypes.data, values.shape[1],
                              dtype.itemsize)
     options = _abi.OverlapOptions()
-    library().kith_overlap_options_init(C.byref(options))
+    library().kith_overlap_options_init_sized(C.byref(options), C.sizeof(options))
     options.measure, options.subtract_mean = _MEASURES[measure], bool(subtract_mean)
     options.bins = whole(bins, "bins", 1, 2 ** 20)
     if range is not None:

@@ -45,7 +45,7 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
     made = _plans.get(key)
     if made is None:
         options = _abi.PairsOptions()
-        library().kith_pairs_options_init(C.byref(options))
+        library().kith_pairs_options_init_sized(C.byref(options), C.sizeof(options))
         options.full, options.sorted = bool(full), bool(sort)
         options.layout = _abi.CSR if layout == "csr" else _abi.IJ
         for letter, extra in _EXTRAS.items():

@@ -101,7 +101,7 @@ class Histogram(Unshared):
         points, kept = coordinates(x, "x", dim)
         n = len(kept)
         options = _abi.RdfOptions()
-        library().kith_rdf_options_init(C.byref(options))
+        library().kith_rdf_options_init_sized(C.byref(options), C.sizeof(options))
         options.r_min, options.r_max, options.bins = self._range
         options.edges = address(self._edges)
         options.n_species = self._n_species
@@ -308,7 +308,7 @@ def _wave_sums(x: Any, box: Box, hkl: Array, ctx: Optional[Context]) -> Array:
     if not len(kept):
         raise ValueError("x has no particles")
     waves = _abi.Waves()
-    library().kith_waves_init(C.byref(waves))
+    library().kith_waves_init_sized(C.byref(waves), C.sizeof(waves))
     waves.n, waves.hkl = len(hkl), hkl.ctypes.data
     sums = np.empty((len(hkl), 2))
     context(ctx).call("kith_waves_sum", C.byref(points), C.byref(box.struct()), C.byref(waves),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "sized.h"
 
 static _Thread_local char thread_message[512];
 
@@ -88,11 +89,16 @@ int64_t kith__prefix_sum(int64_t *counts, int64_t n)
     return sum;
 }
 
-void kith_options_init(kith_options *options)
+static const kith_options defaults = {.size = sizeof(kith_options)};
+
+void kith_options_init_sized(kith_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_options){.size = sizeof *options};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_options_init)(kith_options *options)
+{
+    kith_options_init_sized(options, KITH_OPTIONS_0_1);
 }
 
 /** Callback of kith__pool_watch: return true when the call on this context is to stop. */
@@ -106,24 +112,22 @@ kith_status kith_open(const kith_options *options, kith_ctx **out)
     kith__clear_message();
     KITH_CHECK(NULL, out != NULL, KITH_INVALID, "kith_open: out is NULL");
     *out = NULL;
-    kith_options defaults;
-    kith_options_init(&defaults);
-    options = options ? options : &defaults;
-    KITH_CHECK_SIZE(NULL, "options", options, kith_options_init);
-    KITH_CHECK(NULL, options->threads >= 0 && options->threads <= 4096, KITH_INVALID,
-               "options.threads is %d, expected 0 (all cores) to 4096", options->threads);
+    kith_options own = defaults;
+    KITH_OPTIONS_READ(NULL, "options", kith_options_init, options, KITH_OPTIONS_0_1, &own);
+    KITH_CHECK(NULL, own.threads >= 0 && own.threads <= 4096, KITH_INVALID,
+               "options.threads is %d, expected 0 (all cores) to 4096", own.threads);
 
-    const char *name = options->backend ? options->backend : getenv("KITH_BACKEND");
+    const char *name = own.backend ? own.backend : getenv("KITH_BACKEND");
     kith_ctx *ctx = calloc(1, sizeof *ctx);
     KITH_CHECK(NULL, ctx != NULL, KITH_NO_MEMORY, "out of memory for a context");
-    ctx->threads = options->threads ? options->threads : kith__default_threads();
+    ctx->threads = own.threads ? own.threads : kith__default_threads();
     ctx->pool = kith__pool_open(ctx->threads);
     if (ctx->pool) {
         kith__pool_watch(ctx->pool, is_cancelled, ctx);
     }
-    ctx->watch = options->watch;
-    ctx->user = options->user;
-    ctx->stream = options->stream;
+    ctx->watch = own.watch;
+    ctx->user = own.user;
+    ctx->stream = own.stream;
     const kith_status status = ctx->pool
                                    ? kith__backend_open(ctx, name && *name ? name : "auto")
                                    : kith__fail(ctx, KITH_NO_MEMORY, "out of memory for threads");

@@ -87,12 +87,6 @@ kith_status kith__exit(kith_ctx *ctx, kith_status status);
  *  @param name  the field as the caller writes it, for the message: "options.full" */
 kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value);
 
-/** Refuse a struct of the caller's whose field `size` was not set by the function `init`. */
-#define KITH_CHECK_SIZE(ctx, name, given, init) \
-    KITH_CHECK(ctx, (given)->size == sizeof *(given), KITH_INVALID, \
-               name ".size is %zu, expected %zu: fill the struct with " #init, (given)->size, \
-               sizeof *(given))
-
 /** Return true when the call is to stop, so that a loop over items should end before this one. Any
  *  thread of the call may call it. Reads the clock about every 65536 / cost items.
  *  @param item  number of the item in the loop

@@ -9,20 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sized.h"
 #include "engine/question.h"
 
-void kith_debye_options_init(kith_debye_options *options)
+static const kith_debye_options defaults = {.size = sizeof(kith_debye_options), .n_species = 1};
+
+void kith_debye_options_init_sized(kith_debye_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_debye_options){.size = sizeof *options, .n_species = 1};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_debye_options_init)(kith_debye_options *options)
+{
+    kith_debye_options_init_sized(options, KITH_DEBYE_OPTIONS_0_1);
 }
 
 static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_debye_options *o)
 {
     enum { MOST_Q = 1 << 20 };
-    KITH_CHECK(ctx, o != NULL, KITH_INVALID, "options is NULL: there is no default n_q");
-    KITH_CHECK_SIZE(ctx, "options", o, kith_debye_options_init);
     KITH_CHECK(ctx, o->n_q >= 1 && o->n_q <= MOST_Q, KITH_INVALID,
                "options.n_q is %lld, expected 1 to 2^20", (long long)o->n_q);
     KITH_CHECK(ctx, isfinite(o->q_min) && o->q_min >= 0, KITH_INVALID,
@@ -133,10 +137,14 @@ static kith_status check_and_sum(kith_ctx *ctx, const kith_points *points,
     KITH_CHECK(ctx, sums != NULL, KITH_INVALID, "sums is NULL");
     struct kith__question q;
     KITH_TRY(kith__question_space(ctx, points, NULL, &q));
-    KITH_TRY(check(ctx, points, options));
+    KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL: there is no default n_q");
+    kith_debye_options own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_debye_options_init, options, KITH_DEBYE_OPTIONS_0_1,
+                      &own);
+    KITH_TRY(check(ctx, points, &own));
     KITH_CHECK(ctx, ctx->backend->debye->sum != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not offer Debye's sum", ctx->name);
-    return sum(ctx, &q, options, sums);
+    return sum(ctx, &q, &own, sums);
 }
 
 kith_status kith_debye_sum(kith_ctx *ctx, const kith_points *points,

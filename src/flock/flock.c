@@ -99,8 +99,7 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
     KITH_CHECK(ctx, points->memory == KITH_HOST && velocities->memory == KITH_HOST,
                KITH_UNSUPPORTED, "a flock starts from host memory");
     flock->n = points->n;
-    KITH_TRY(kith__flock_rules_init(flock, options));
-    flock->step = options ? options->first_step : 0;
+    KITH_TRY(kith__flock_rules_init(flock, options, &flock->step));
     KITH_CHECK(ctx, lay_out(flock), KITH_NO_MEMORY, "out of memory for a flock of %lld",
                (long long)flock->n);
     for (int64_t p = 0; p < flock->n; p++) {
@@ -152,7 +151,8 @@ static kith_status change(kith_flock *flock, const kith_flock_options *options)
 {
     const int before[3] = {flock->rules.reflecting[0], flock->rules.reflecting[1],
                            flock->rules.reflecting[2]};
-    KITH_TRY(kith__flock_rules_init(flock, options));
+    int64_t ignored;
+    KITH_TRY(kith__flock_rules_init(flock, options, &ignored));
     for (int k = 0; k < 3; k++) {
         if (flock->rules.reflecting[k] && !before[k]) {
             flock->walled = flock->step + 1;

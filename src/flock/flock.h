@@ -59,8 +59,12 @@ struct kith_flock {
     } while (0)
 
 /** Check options against the flock's n, precision and box, and set flock->question and rules. On
- *  failure these are unchanged. @return KITH_OK, KITH_INVALID, KITH_LIMIT */
-kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options);
+ *  failure these are unchanged.
+ *  @param options          NULL: the defaults
+ *  @param[out] first_step  options.first_step
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
+kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options,
+                                   int64_t *first_step);
 
 /** Copy the state at the current step to flock->now on the host, where the backend keeps it
  *  elsewhere. */

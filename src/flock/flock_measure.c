@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sized.h"
 #include "flock.h"
 #include "pairs/list.h"
 
@@ -178,7 +179,7 @@ static void measure(kith_ctx *ctx, const struct kith__question *q, struct view *
     };
 }
 
-static kith_status measure_all(kith_flock *flock, kith_flock_measures *out)
+static kith_status measure_all(kith_flock *flock, kith_flock_measures *out, size_t size)
 {
     kith_ctx *ctx = flock->ctx;
     KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
@@ -195,14 +196,20 @@ static kith_status measure_all(kith_flock *flock, kith_flock_measures *out)
     measure(ctx, q, &view, flock->n, &found);
     free(view.memory);
     KITH_TRY(kith__proceed(ctx));
-    *out = found;
-    out->neighbours = 2 * (double)pairs / (double)flock->n;
+    found.neighbours = 2 * (double)pairs / (double)flock->n;
+    memset(out, 0, size);
+    memcpy(out, &found, size < sizeof found ? size : sizeof found);
     return KITH_OK;
 }
 
-kith_status kith_flock_measure(kith_flock *flock, kith_flock_measures *out)
+kith_status kith_flock_measure_sized(kith_flock *flock, kith_flock_measures *out, size_t size)
 {
     kith_status status;
-    KITH_FLOCK_CALL(flock, &status, measure_all(flock, out));
+    KITH_FLOCK_CALL(flock, &status, measure_all(flock, out, size));
     return status;
+}
+
+kith_status(kith_flock_measure)(kith_flock *flock, kith_flock_measures *out)
+{
+    return kith_flock_measure_sized(flock, out, KITH_FLOCK_MEASURES_0_1);
 }

@@ -7,20 +7,26 @@
 #include <float.h>
 #include <stdbool.h>
 
+#include "core/sized.h"
 #include "flock.h"
 
 static const double pi = 3.14159265358979323846;
 
-void kith_flock_options_init(kith_flock_options *options)
+static const kith_flock_options defaults = {.size = sizeof(kith_flock_options),
+                                            .separation = {3, 0.1},
+                                            .alignment = {5, 0.1},
+                                            .cohesion = {5, 0.01},
+                                            .max_speed = 1,
+                                            .time_step = 0.2};
+
+void kith_flock_options_init_sized(kith_flock_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_flock_options){.size = sizeof *options,
-                                        .separation = {3, 0.1},
-                                        .alignment = {5, 0.1},
-                                        .cohesion = {5, 0.01},
-                                        .max_speed = 1,
-                                        .time_step = 0.2};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_flock_options_init)(kith_flock_options *options)
+{
+    kith_flock_options_init_sized(options, KITH_FLOCK_OPTIONS_0_1);
 }
 
 static kith_status check_rule(kith_ctx *ctx, const char *name, const kith_flock_rule *rule)
@@ -160,13 +166,14 @@ static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const k
     return KITH_OK;
 }
 
-kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options)
+kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options,
+                                   int64_t *first_step)
 {
     kith_ctx *ctx = flock->ctx;
-    kith_flock_options defaults;
-    kith_flock_options_init(&defaults);
-    const kith_flock_options *o = options ? options : &defaults;
-    KITH_CHECK_SIZE(ctx, "options", o, kith_flock_options_init);
+    kith_flock_options own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_flock_options_init, options, KITH_FLOCK_OPTIONS_0_1,
+                      &own);
+    const kith_flock_options *o = &own;
     KITH_TRY(check_numbers(ctx, o));
     struct kith__question q = flock->question;
     struct kith__flock_rules rules = {
@@ -197,5 +204,6 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
     }
     flock->question = q;
     flock->rules = rules;
+    *first_step = o->first_step;
     return KITH_OK;
 }

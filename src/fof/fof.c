@@ -6,16 +6,23 @@
 #include <assert.h>
 #include <float.h>
 
+#include "core/sized.h"
 #include "groups.h"
 #include "subcells.h"
 
 static const int64_t default_min_members = 20;
 
-void kith_fof_options_init(kith_fof_options *options)
+static const kith_fof_options defaults = {.size = sizeof(kith_fof_options),
+                                          .min_members = default_min_members};
+
+void kith_fof_options_init_sized(kith_fof_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_fof_options){.size = sizeof *options, .min_members = default_min_members};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_fof_options_init)(kith_fof_options *options)
+{
+    kith_fof_options_init_sized(options, KITH_FOF_OPTIONS_0_1);
 }
 
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
@@ -70,11 +77,6 @@ static bool are_valid(const kith_groups *groups, int64_t min_members)
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double length, const kith_fof_options *options, kith_groups *out)
 {
-    kith_fof_options defaults;
-    kith_fof_options_init(&defaults);
-    options = options ? options : &defaults;
-    KITH_CHECK_SIZE(ctx, "options", options, kith_fof_options_init);
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
                "out holds arrays that are not the library's: zero it");
     struct kith__question question;
@@ -104,11 +106,25 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return KITH_OK;
 }
 
+/** Find groups by options of full size into a struct of full size. */
+static kith_status find_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                             double length, const kith_fof_options *options, kith_groups *out)
+{
+    kith_fof_options own_options = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_fof_options_init, options, KITH_FOF_OPTIONS_0_1,
+                      &own_options);
+    kith_groups own;
+    KITH_RESULT_READ(ctx, out, KITH_GROUPS_0_1, &own);
+    const kith_status status = find(ctx, points, box, length, &own_options, &own);
+    KITH_RESULT_WRITE(&own, KITH_GROUPS_0_1, out);
+    return status;
+}
+
 kith_status kith_fof_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                           double length, const kith_fof_options *options, kith_groups *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, find(ctx, points, box, length, options, out));
+    KITH_CALL(ctx, &status, find_into(ctx, points, box, length, options, out));
     if (status != KITH_OK && out) {
         out->n = out->points = 0;
     }

@@ -5,6 +5,7 @@
 #include "groups.h"
 
 #include "core/owned.h"
+#include "core/sized.h"
 
 /* Numbers of the arrays in kith__owned.array. */
 enum { LABELS, MEMBERS };
@@ -52,6 +53,6 @@ void kith_groups_free(kith_groups *groups)
 {
     if (groups) {
         kith__owned_free(groups->owner);
-        *groups = (kith_groups){0};
+        KITH_RESULT_CLEAR(groups, kith_groups, KITH_GROUPS_0_1);
     }
 }

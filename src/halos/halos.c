@@ -4,13 +4,29 @@
  * particle, and then finds spherical overdensities.
  */
 #include "halo.h"
-#include "core/owned.h"
+#include <string.h>
 
-void kith_halo_input_init(kith_halo_input *input)
+#include "core/owned.h"
+#include "core/sized.h"
+
+enum { HALOS, SPREAD }; /* arrays of a kith_halos: of this library's stride, and of another */
+
+static const kith_halo_input defaults = {.size = sizeof(kith_halo_input)};
+
+void kith_halo_input_init_sized(kith_halo_input *input, size_t size)
 {
-    if (input) {
-        *input = (kith_halo_input){.size = sizeof *input};
-    }
+    kith__options_init(&defaults, input, size);
+}
+
+void(kith_halo_input_init)(kith_halo_input *input)
+{
+    kith_halo_input_init_sized(input, KITH_HALO_INPUT_0_1);
+}
+
+/** Bytes from one halo of a result to the next. */
+static size_t halo_stride(const kith_halos *out)
+{
+    return out->stride ? (size_t)out->stride : KITH_HALO_0_1;
 }
 
 static bool is_memory(kith_memory memory)
@@ -56,8 +72,6 @@ static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *
 static kith_status check_call(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
                               const kith_halo_input *input, const kith_halos *out)
 {
-    KITH_CHECK_SIZE(ctx, "input", input, kith_halo_input_init);
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_CHECK(ctx, out->owner || !out->halo, KITH_INVALID,
                "out holds an array that is not the library's: zero it");
     KITH_CHECK(ctx, groups != NULL, KITH_INVALID, "groups is NULL");
@@ -112,7 +126,7 @@ kith_status kith__halo_empty(kith_ctx *ctx, int64_t g)
 kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out)
 {
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
-    out->halo = owned ? kith__owned_need(owned, 0, (size_t)n * sizeof *out->halo) : NULL;
+    out->halo = owned ? kith__owned_need(owned, HALOS, (size_t)n * sizeof *out->halo) : NULL;
     KITH_CHECK(ctx, out->halo, KITH_NO_MEMORY, "out of memory for %lld halos", (long long)n);
     out->n = n;
     return KITH_OK;
@@ -121,9 +135,6 @@ kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out)
 static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            const kith_groups *groups, const kith_halo_input *input, kith_halos *out)
 {
-    kith_halo_input nothing;
-    kith_halo_input_init(&nothing);
-    input = input ? input : &nothing;
     struct kith__question question;
     KITH_TRY(kith__question_space(ctx, points, box, &question));
     KITH_TRY(check_call(ctx, points, groups, input, out));
@@ -142,12 +153,64 @@ static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_
     return status;
 }
 
+/** Refuse a stride that no version has, or that the memory of the result does not allow. */
+static kith_status check_stride(kith_ctx *ctx, const kith_halos *out)
+{
+    const int64_t stride = out->stride;
+    KITH_CHECK(ctx,
+               stride == 0 || (stride >= KITH_HALO_0_1 && stride <= KITH_MOST_SIZE &&
+                               stride % (int64_t)sizeof(double) == 0),
+               KITH_INVALID, "out.stride is %lld, expected %zu, or 0 for the fields of version 0.1",
+               (long long)stride, sizeof(kith_halo));
+    KITH_CHECK(ctx, out->memory == KITH_HOST || halo_stride(out) == sizeof(kith_halo),
+               KITH_UNSUPPORTED,
+               "out.stride is %lld and out is in device memory, where halos are %zu bytes apart",
+               (long long)stride, sizeof(kith_halo));
+    return KITH_OK;
+}
+
+/** Copy the halos to an array of the caller's stride, where that is not the library's. */
+static kith_status spread_halos(kith_ctx *ctx, kith_halos *out)
+{
+    const size_t stride = halo_stride(out), n = (size_t)out->n;
+    const size_t known = stride < sizeof(kith_halo) ? stride : sizeof(kith_halo);
+    if (stride == sizeof(kith_halo)) {
+        return KITH_OK;
+    }
+    char *to = kith__owned_need(out->owner, SPREAD, n * stride);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for %lld halos", (long long)out->n);
+    memset(to, 0, n * stride);
+    for (size_t g = 0; g < n; g++) {
+        memcpy(to + g * stride, out->halo + g, known);
+    }
+    out->halo = (kith_halo *)(void *)to;
+    return KITH_OK;
+}
+
+/** Measure by input of full size into a struct of full size. */
+static kith_status measure_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                const kith_groups *groups, const kith_halo_input *input,
+                                kith_halos *out)
+{
+    kith_halo_input own_input = defaults;
+    KITH_OPTIONS_READ(ctx, "input", kith_halo_input_init, input, KITH_HALO_INPUT_0_1, &own_input);
+    kith_halos own;
+    KITH_RESULT_READ(ctx, out, KITH_HALOS_0_1, &own);
+    KITH_TRY(check_stride(ctx, &own));
+    kith_status status = measure(ctx, points, box, groups, &own_input, &own);
+    if (status == KITH_OK) {
+        status = spread_halos(ctx, &own);
+    }
+    KITH_RESULT_WRITE(&own, KITH_HALOS_0_1, out);
+    return status;
+}
+
 kith_status kith_halos_measure(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                const kith_groups *groups, const kith_halo_input *input,
                                kith_halos *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, measure(ctx, points, box, groups, input, out));
+    KITH_CALL(ctx, &status, measure_into(ctx, points, box, groups, input, out));
     if (status != KITH_OK && out) {
         out->n = 0;
     }
@@ -158,6 +221,6 @@ void kith_halos_free(kith_halos *halos)
 {
     if (halos) {
         kith__owned_free(halos->owner);
-        *halos = (kith_halos){0};
+        KITH_RESULT_CLEAR(halos, kith_halos, KITH_HALOS_0_1);
     }
 }

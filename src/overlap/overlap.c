@@ -10,13 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sized.h"
+
 enum { MOST_BINS = 1 << 20 };
 
-void kith_overlap_options_init(kith_overlap_options *options)
+static const kith_overlap_options defaults = {.size = sizeof(kith_overlap_options), .bins = 200};
+
+void kith_overlap_options_init_sized(kith_overlap_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_overlap_options){.size = sizeof *options, .bins = 200};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_overlap_options_init)(kith_overlap_options *options)
+{
+    kith_overlap_options_init_sized(options, KITH_OVERLAP_OPTIONS_0_1);
 }
 
 static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
@@ -46,7 +53,6 @@ static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
 static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
                                  const kith_overlap_options *o)
 {
-    KITH_CHECK_SIZE(ctx, "options", o, kith_overlap_options_init);
     KITH_TRY(kith__check_flag(ctx, "options.subtract_mean", o->subtract_mean));
     KITH_CHECK(
         ctx, o->measure == KITH_COSINE || o->measure == KITH_PRODUCT || o->measure == KITH_DISTANCE,
@@ -103,6 +109,7 @@ static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
                            .counts = (int64_t *)(void *)(edges + bins + 1),
                            .pairs = overlap->n * (overlap->n - 1) / 2,
                            .spins = overlap->type == KITH_BITS,
+                           .size = out->size,
                            .owner = memory};
     memset(out->counts, 0, bins * sizeof *out->counts);
     overlap->edges = edges;
@@ -157,29 +164,41 @@ static int64_t sum_of(const int64_t *counts, int64_t n)
 static kith_status count(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, kith_overlaps *out)
 {
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
-    kith_overlap_options defaults;
-    kith_overlap_options_init(&defaults);
-    options = options ? options : &defaults;
-    *out = (kith_overlaps){.owner = out->owner};
+    kith_overlap_options own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_overlap_options_init, options, KITH_OVERLAP_OPTIONS_0_1,
+                      &own);
     struct kith__overlap overlap;
-    KITH_TRY(begin(ctx, replicas, options, &overlap));
+    KITH_TRY(begin(ctx, replicas, &own, &overlap));
     KITH_CHECK(ctx, ctx->backend->overlap->count != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not count overlaps", ctx->name);
-    KITH_TRY(make_histogram(ctx, options, &overlap, out));
+    KITH_TRY(make_histogram(ctx, &own, &overlap, out));
     KITH_TRY(make_table(ctx, &overlap));
     KITH_TRY(kith__end_call(ctx, ctx->backend->overlap->count(ctx, &overlap)));
     assert(sum_of(out->counts, out->bins) <= out->pairs);
     return KITH_OK;
 }
 
+/** Count into a struct of full size. */
+static kith_status count_into(kith_ctx *ctx, const kith_replicas *replicas,
+                              const kith_overlap_options *options, kith_overlaps *out)
+{
+    kith_overlaps own;
+    KITH_RESULT_READ(ctx, out, KITH_OVERLAPS_0_1, &own);
+    own = (kith_overlaps){.size = own.size, .owner = own.owner};
+    const kith_status status = count(ctx, replicas, options, &own);
+    KITH_RESULT_WRITE(&own, KITH_OVERLAPS_0_1, out);
+    return status;
+}
+
 kith_status kith_overlap_count(kith_ctx *ctx, const kith_replicas *replicas,
                                const kith_overlap_options *options, kith_overlaps *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, count(ctx, replicas, options, out));
+    KITH_CALL(ctx, &status, count_into(ctx, replicas, options, out));
     if (status != KITH_OK && out) {
-        *out = (kith_overlaps){.owner = out->owner};
+        void *owner = out->owner;
+        KITH_RESULT_CLEAR(out, kith_overlaps, KITH_OVERLAPS_0_1);
+        out->owner = owner;
     }
     return status;
 }
@@ -206,10 +225,11 @@ static kith_status compute_rows(kith_ctx *ctx, const kith_replicas *replicas,
                                 const kith_overlap_options *options, int64_t first, int64_t rows,
                                 double *matrix)
 {
-    kith_overlap_options defaults;
-    kith_overlap_options_init(&defaults);
+    kith_overlap_options own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_overlap_options_init, options, KITH_OVERLAP_OPTIONS_0_1,
+                      &own);
     struct kith__overlap o;
-    KITH_TRY(begin(ctx, replicas, options ? options : &defaults, &o));
+    KITH_TRY(begin(ctx, replicas, &own, &o));
     KITH_CHECK(ctx, first >= 0 && rows >= 0 && first <= o.n - rows, KITH_INVALID,
                "rows %lld to %lld, expected some of 0 to %lld", (long long)first,
                (long long)(first + rows - 1), (long long)o.n - 1);
@@ -241,6 +261,6 @@ void kith_overlaps_free(kith_overlaps *overlaps)
         free(overlaps->owner);
     }
     if (overlaps) {
-        *overlaps = (kith_overlaps){0};
+        KITH_RESULT_CLEAR(overlaps, kith_overlaps, KITH_OVERLAPS_0_1);
     }
 }

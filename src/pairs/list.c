@@ -50,6 +50,7 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
         .shifts = need(owned, SHIFTS, extras & KITH_SHIFTS, capacity, 3 * sizeof *out->shifts, &ok),
         .capacity = capacity,
         .memory = out->memory,
+        .size = out->size,
         .owner = owned,
     };
     if (!ok) {
@@ -66,6 +67,7 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
     kith_pairs piece = *all;
     piece.n = n;
     piece.capacity = n;
+    piece.size = sizeof piece;
     piece.owner = NULL;
     piece.i = all->i + first;
     piece.j = all->j + first;

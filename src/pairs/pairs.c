@@ -6,20 +6,25 @@
 #include "pairs.h"
 #include "list.h"
 #include "core/owned.h"
+#include "core/sized.h"
 
 /* Pairs of a block when options.block_pairs is 0. */
 static const int64_t default_block_pairs = (int64_t)1 << 24;
 
-void kith_pairs_options_init(kith_pairs_options *options)
+static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options)};
+
+void kith_pairs_options_init_sized(kith_pairs_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_pairs_options){.size = sizeof *options};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_pairs_options_init)(kith_pairs_options *options)
+{
+    kith_pairs_options_init_sized(options, KITH_PAIRS_OPTIONS_0_1);
 }
 
 static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *options)
 {
-    KITH_CHECK_SIZE(ctx, "options", options, kith_pairs_options_init);
     KITH_TRY(kith__check_flag(ctx, "options.full", options->full));
     KITH_TRY(kith__check_flag(ctx, "options.sorted", options->sorted));
     KITH_TRY(kith__check_flag(ctx, "options.unordered", options->unordered));
@@ -38,12 +43,12 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
 /** Check points, box, cutoff and options, and build the question and the description of the
  *  list. */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double cutoff, const kith_pairs_options *options,
+                           double cutoff, const kith_pairs_options *given,
                            struct kith__question *question, struct kith__list *list)
 {
-    kith_pairs_options defaults;
-    kith_pairs_options_init(&defaults);
-    options = options ? options : &defaults;
+    kith_pairs_options own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_pairs_options_init, given, KITH_PAIRS_OPTIONS_0_1, &own);
+    const kith_pairs_options *options = &own;
     KITH_TRY(check_options(ctx, options));
     *list = (struct kith__list){
         .full = options->full || options->against,
@@ -62,7 +67,6 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
 /** Check that the backend can write to the memory of a list. */
 static kith_status check_memory(kith_ctx *ctx, const kith_pairs *out)
 {
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
                "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
     KITH_CHECK(ctx, out->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
@@ -104,11 +108,22 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, true, out));
 }
 
+/** Find into a struct of full size. */
+static kith_status find_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    kith_pairs own;
+    KITH_RESULT_READ(ctx, out, KITH_PAIRS_0_1, &own);
+    const kith_status status = find(ctx, points, box, cutoff, options, &own);
+    KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
+    return status;
+}
+
 kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, find(ctx, points, box, cutoff, options, out));
+    KITH_CALL(ctx, &status, find_into(ctx, points, box, cutoff, options, out));
     if (status != KITH_OK && out) {
         out->n = out->rows = 0;
     }
@@ -125,11 +140,22 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, false, out));
 }
 
+/** Fill a struct of full size. */
+static kith_status fill_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    kith_pairs own;
+    KITH_RESULT_READ(ctx, out, KITH_PAIRS_0_1, &own);
+    const kith_status status = fill(ctx, points, box, cutoff, options, &own);
+    KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
+    return status;
+}
+
 kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, fill(ctx, points, box, cutoff, options, out));
+    KITH_CALL(ctx, &status, fill_into(ctx, points, box, cutoff, options, out));
     if (status != KITH_OK && status != KITH_CAPACITY && out) {
         out->n = out->rows = 0;
     }
@@ -181,11 +207,14 @@ kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith
 }
 
 static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double cutoff, const kith_pairs_options *options, const kith_pairs *out,
-                           int64_t *result)
+                           double cutoff, const kith_pairs_options *options,
+                           const kith_pairs *given, int64_t *result)
 {
     struct kith__question question;
     struct kith__list list;
+    kith_pairs own;
+    KITH_RESULT_READ(ctx, given, KITH_PAIRS_0_1, &own);
+    const kith_pairs *out = &own;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
     KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
                "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
@@ -209,6 +238,6 @@ void kith_pairs_free(kith_pairs *pairs)
 {
     if (pairs) {
         kith__owned_free(pairs->owner);
-        *pairs = (kith_pairs){0};
+        KITH_RESULT_CLEAR(pairs, kith_pairs, KITH_PAIRS_0_1);
     }
 }

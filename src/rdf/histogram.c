@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sized.h"
+
 /** The library's memory of a histogram. */
 struct owned {
     struct kith__frame frame;   /**< arrays of one frame */
@@ -148,6 +150,6 @@ void kith_histogram_free(kith_histogram *histogram)
         free(owned);
     }
     if (histogram) {
-        *histogram = (kith_histogram){0};
+        KITH_RESULT_CLEAR(histogram, kith_histogram, KITH_HISTOGRAM_0_1);
     }
 }

@@ -5,17 +5,24 @@
  */
 #include <string.h>
 
+#include "core/sized.h"
 #include "histogram.h"
 #include "pair_force.h"
 
 /* Most bins, and most bins of all partials together. */
 enum { MOST_BINS = 1 << 20, MOST_COUNTERS = 1 << 24 };
 
-void kith_rdf_options_init(kith_rdf_options *options)
+static const kith_rdf_options defaults = {
+    .size = sizeof(kith_rdf_options), .bins = 200, .n_species = 1};
+
+void kith_rdf_options_init_sized(kith_rdf_options *options, size_t size)
 {
-    if (options) {
-        *options = (kith_rdf_options){.size = sizeof *options, .bins = 200, .n_species = 1};
-    }
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_rdf_options_init)(kith_rdf_options *options)
+{
+    kith_rdf_options_init_sized(options, KITH_RDF_OPTIONS_0_1);
 }
 
 static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
@@ -254,10 +261,7 @@ static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
 static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                          const kith_rdf_options *options, kith_histogram *out)
 {
-    KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL: there is no default r_max");
-    KITH_CHECK_SIZE(ctx, "options", options, kith_rdf_options_init);
     KITH_TRY(kith__check_flag(ctx, "options.minimum_image", options->minimum_image));
-    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
     KITH_TRY(check_edges(ctx, options));
     struct kith__question q;
     KITH_TRY(kith__question_init(ctx, points, options->against, box,
@@ -272,6 +276,7 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
                                   .n_species = rdf.n_species,
                                   .partials = rdf.partials,
                                   .against = q.cross,
+                                  .size = out->size,
                                   .dim = q.dim};
     struct kith__frame frame;
     KITH_TRY(kith__histogram_need(ctx, &shape, options, out, &frame));
@@ -290,10 +295,25 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
     return KITH_OK;
 }
 
+/** Count by options of full size into a struct of full size. */
+static kith_status count_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                              const kith_rdf_options *options, kith_histogram *out)
+{
+    KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL: there is no default r_max");
+    kith_rdf_options own_options = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_rdf_options_init, options, KITH_RDF_OPTIONS_0_1,
+                      &own_options);
+    kith_histogram own;
+    KITH_RESULT_READ(ctx, out, KITH_HISTOGRAM_0_1, &own);
+    const kith_status status = count(ctx, points, box, &own_options, &own);
+    KITH_RESULT_WRITE(&own, KITH_HISTOGRAM_0_1, out);
+    return status;
+}
+
 kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            const kith_rdf_options *options, kith_histogram *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, count(ctx, points, box, options, out));
+    KITH_CALL(ctx, &status, count_into(ctx, points, box, options, out));
     return status;
 }

@@ -4,13 +4,19 @@
  */
 #include "wave_phase.h"
 
+#include "core/sized.h"
 #include "waves.h"
 
-void kith_waves_init(kith_waves *waves)
+static const kith_waves defaults = {.size = sizeof(kith_waves), .n_species = 1};
+
+void kith_waves_init_sized(kith_waves *waves, size_t size)
 {
-    if (waves) {
-        *waves = (kith_waves){.size = sizeof *waves, .n_species = 1};
-    }
+    kith__options_init(&defaults, waves, size);
+}
+
+void(kith_waves_init)(kith_waves *waves)
+{
+    kith_waves_init_sized(waves, KITH_WAVES_0_1);
 }
 
 static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, const kith_waves *waves)
@@ -30,10 +36,12 @@ static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, cons
 }
 
 static kith_status sum(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                       const kith_waves *waves, double *sums)
+                       const kith_waves *given, double *sums)
 {
-    KITH_CHECK(ctx, waves != NULL, KITH_INVALID, "waves is NULL");
-    KITH_CHECK_SIZE(ctx, "waves", waves, kith_waves_init);
+    KITH_CHECK(ctx, given != NULL, KITH_INVALID, "waves is NULL");
+    kith_waves own = defaults;
+    KITH_OPTIONS_READ(ctx, "waves", kith_waves_init, given, KITH_WAVES_0_1, &own);
+    const kith_waves *waves = &own;
     KITH_CHECK(ctx, waves->n >= 0 && (waves->hkl || waves->n == 0), KITH_INVALID,
                "waves.n is %lld and hkl is %s", (long long)waves->n, waves->hkl ? "given" : "NULL");
     KITH_CHECK(ctx, sums != NULL || waves->n == 0, KITH_INVALID, "sums is NULL");

@@ -57,6 +57,7 @@ int main(void)
     FIELD(kith_pairs, shifts);
     FIELD(kith_pairs, capacity);
     FIELD(kith_pairs, memory);
+    FIELD(kith_pairs, size);
     FIELD(kith_pairs, owner);
 
     SIZE(kith_fof_options);
@@ -74,6 +75,7 @@ int main(void)
     FIELD(kith_groups, labels);
     FIELD(kith_groups, members);
     FIELD(kith_groups, memory);
+    FIELD(kith_groups, size);
     FIELD(kith_groups, owner);
 
     SIZE(kith_halo_input);
@@ -108,8 +110,10 @@ int main(void)
     FIELD(kith_halos, n);
     FIELD(kith_halos, halo);
     FIELD(kith_halos, memory);
-    FIELD(kith_halos, sphere_seconds);
+    FIELD(kith_halos, size);
     FIELD(kith_halos, owner);
+    FIELD(kith_halos, sphere_seconds);
+    FIELD(kith_halos, stride);
 
     SIZE(kith_rdf_options);
     FIELD(kith_rdf_options, size);
@@ -144,6 +148,7 @@ int main(void)
     FIELD(kith_histogram, n_species);
     FIELD(kith_histogram, partials);
     FIELD(kith_histogram, against);
+    FIELD(kith_histogram, size);
     FIELD(kith_histogram, frames);
     FIELD(kith_histogram, edges);
     FIELD(kith_histogram, counts);
@@ -215,6 +220,7 @@ int main(void)
     FIELD(kith_overlaps, counts);
     FIELD(kith_overlaps, pairs);
     FIELD(kith_overlaps, spins);
+    FIELD(kith_overlaps, size);
     FIELD(kith_overlaps, owner);
 
     SIZE(kith_waves);

@@ -19,7 +19,8 @@ faults = []
 def symbols(*command):
     listed = subprocess.run([nm, "--defined-only", *command], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
-    return {line.split()[-1] for line in listed.splitlines() if len(line.split()) == 3}
+    fields = [line.split() for line in listed.splitlines()]  # value, kind, name[@version]
+    return {words[2].split("@")[0] for words in fields if len(words) == 3 and words[1] != "A"}
 
 
 text = "".join(pathlib.Path(header).read_text(encoding="utf-8") for header in headers)

@@ -194,7 +194,7 @@ static void check_options(kith_ctx *ctx)
     call c = start_call(ctx);
     c.options.size = 0;
     check_refused("size 0", &c, KITH_INVALID, "size");
-    c.options.size = sizeof c.options + 8;
+    c.options.size = sizeof c.options + 4;
     check_refused("size", &c, KITH_INVALID, "size");
     c = start_call(ctx);
     c.options.layout = (kith_layout)7;

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Compare the interface with that of version 0.1, which abidw has described (abi/README.md):
+#   abidiff.sh SOURCE WORK CMAKE CC
+# Functions may be added. Builds the library with debug information, which abidiff reads.
+set -eu
+source=$1 work=$2 cmake=$3 cc=$4
+here=$(cd "$(dirname "$0")" && pwd)
+command -v abidiff >/dev/null || {
+    echo "skipped: no abidiff (apt-get install abigail-tools)"
+    exit 77
+}
+[ "$(uname -m)" = x86_64 ] || {
+    echo "skipped: the interface was described on x86_64 (on one: tests/package/abidiff.sh)"
+    exit 77
+}
+
+rm -rf "$work"
+"$cmake" -S "$source" -B "$work" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Debug \
+    -DKITH_X86_ISAS= -DKITH_COMMAND=OFF -DKITH_TESTS=OFF -DKITH_CUDA=OFF -DKITH_INSTALL=OFF
+"$cmake" --build "$work" --target kith_static -j 2
+
+# Without versions of symbols, which 0.1 did not have: abidiff compares no types across them.
+"$cc" -shared -Wl,-soname,libkith.so.0 -Wl,--whole-archive "$work/src/libkith.a" \
+    -Wl,--no-whole-archive -lm -lpthread -o "$work/libkith.so.0"
+changed=0
+abidiff --no-added-syms --suppressions "$here/abi/allowed.txt" \
+    "$here/abi/0.1/libkith-x86_64.abi" "$work/libkith.so.0" || changed=$?
+[ "$changed" -eq 0 ] || {
+    echo "The interface is not that of 0.1 with additions: abidiff's status is $changed"
+    exit 1
+}
