@@ -83,8 +83,17 @@ kith_need(KITH_COMMAND JANSSON_FOUND libjansson-dev)
 
 set(KITH_HAVE_CUDA OFF)
 if(KITH_CUDA)
+    # Code for each of these, and for the last also PTX, which drivers compile for later devices.
+    set(KITH_CUDA_ARCHITECTURES "80;90" CACHE STRING
+        "Compute capabilities of GPU code, ascending: 80;90, say, or all (75, 80, 90, 100, 120)")
     if(NOT CMAKE_CUDA_ARCHITECTURES)
-        set(CMAKE_CUDA_ARCHITECTURES 80 90)
+        set(capabilities ${KITH_CUDA_ARCHITECTURES})
+        if(KITH_CUDA_ARCHITECTURES STREQUAL "all")
+            set(capabilities 75 80 90 100 120)
+        endif()
+        list(POP_BACK capabilities last)
+        list(TRANSFORM capabilities APPEND "-real")
+        set(CMAKE_CUDA_ARCHITECTURES ${capabilities} ${last})
     endif()
     include(CheckLanguage)
     check_language(CUDA)

@@ -5,7 +5,8 @@
 
 A doc comment stands right above it, and tells @return when the result is a status; the shared
 library exports these functions and nothing else; the static one defines no other global name than
-these and internal kith__ ones; an example or a test calls each."""
+these and internal kith__ ones; an example or a test calls each, by its name or by a macro of the
+headers."""
 import pathlib
 import re
 import subprocess
@@ -43,8 +44,11 @@ faults += [f"{name}: a global name of libkith.a that is neither API nor kith__"
 
 users = [path.read_text(encoding="utf-8") for folder in ("examples", "tests")
          for path in (root / folder).rglob("*.c")]
-faults += [f"{name}: no example and no test calls it"
-           for name in declared if not any(re.search(rf"\b{name}\(", user) for user in users)]
+macros = {inner: outer
+          for outer, inner in re.findall(r"#define (kith_\w+)\([^)]*\)[\s\\]+(kith_\w+)\(", text)}
+faults += [f"{name}: no example and no test calls it" for name in declared
+           if not any(re.search(rf"\b({name}|{macros.get(name, name)})\(", user)
+                      for user in users)]
 
 if not declared:
     faults.append("no KITH_API function found in the public headers")
