@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith for C++17: contexts and results that free themselves, failures as exceptions.
+ *
+ *     kith::context ctx;
+ *     const auto points = kith::points(xyz.data(), xyz.size() / 3); // double xyz[n][3]
+ *     const kith_box box = kith_box_periodic(lx, ly, lz);
+ *     const kith::pairs list = ctx.pairs(points, cutoff, &box);
+ *     for (std::size_t p = 0; p < list.size(); p++)
+ *         use(list->i[p], list->j[p]);
+ *
+ * All else is called as in C, with ctx.get(); kith::check turns a status into an exception. See
+ * kith.h for pairs, boxes, memory and threads: a result is destroyed before its context.
+ */
+#ifndef KITH_API_HPP
+#define KITH_API_HPP
+
+#include <kith.h>
+
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+namespace kith
+{
+
+/** A call that failed: what() has the message of the library. */
+class error : public std::runtime_error
+{
+  public:
+    error(kith_status status, const char *message) : std::runtime_error(message), status_(status)
+    {
+    }
+
+    /** What the call returned. */
+    kith_status status() const noexcept
+    {
+        return status_;
+    }
+
+  private:
+    kith_status status_;
+};
+
+/** Throw the error of a call on ctx. Nothing happens if status is KITH_OK. */
+inline void check(kith_status status, const kith_ctx *ctx)
+{
+    if (status != KITH_OK) {
+        const bool of_thread = !ctx || status == KITH_BUSY;
+        throw error(status, kith_message(of_thread ? nullptr : ctx));
+    }
+}
+
+/** Borrow an array [n][3] in host memory. */
+inline kith_points points(const double *xyz, std::size_t n)
+{
+    return kith_points_packed(xyz, static_cast<int64_t>(n), KITH_DOUBLE);
+}
+
+inline kith_points points(const float *xyz, std::size_t n)
+{
+    return kith_points_packed(xyz, static_cast<int64_t>(n), KITH_FLOAT);
+}
+
+/** Elements of an array that a result owns: valid while the result is. */
+template <typename T> class span
+{
+  public:
+    span(T *first, int64_t n) : first_(first), n_(static_cast<std::size_t>(n))
+    {
+    }
+
+    T *begin() const noexcept
+    {
+        return first_;
+    }
+    T *end() const noexcept
+    {
+        return first_ + n_;
+    }
+    T *data() const noexcept
+    {
+        return first_;
+    }
+    std::size_t size() const noexcept
+    {
+        return n_;
+    }
+    T &operator[](std::size_t k) const
+    {
+        return first_[k];
+    }
+
+  private:
+    T *first_;
+    std::size_t n_;
+};
+
+/** A struct of results of the C interface, with all fields of this header, freed at the end. */
+template <typename C, void (*Free)(C *)> class result
+{
+  public:
+    result() noexcept
+    {
+        of_.size = sizeof(C);
+    }
+    ~result()
+    {
+        Free(&of_);
+    }
+    result(result &&other) noexcept : result()
+    {
+        std::swap(of_, other.of_);
+    }
+    result &operator=(result &&other) noexcept
+    {
+        std::swap(of_, other.of_);
+        return *this;
+    }
+    result(const result &) = delete;
+    result &operator=(const result &) = delete;
+
+    C *get() noexcept
+    {
+        return &of_;
+    }
+    const C *get() const noexcept
+    {
+        return &of_;
+    }
+    const C *operator->() const noexcept
+    {
+        return &of_;
+    }
+
+  private:
+    C of_ = C();
+};
+
+/** A list of pairs: kith_pairs. */
+class pairs : public result<kith_pairs, kith_pairs_free>
+{
+  public:
+    std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(get()->n);
+    }
+};
+
+/** Groups of particles: kith_groups. */
+class groups : public result<kith_groups, kith_groups_free>
+{
+  public:
+    std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(get()->n);
+    }
+    span<const int32_t> labels() const
+    {
+        return {get()->labels, get()->points};
+    }
+    span<const int64_t> members() const
+    {
+        return {get()->members, get()->n};
+    }
+};
+
+/** Properties of groups: kith_halos. */
+class halos : public result<kith_halos, kith_halos_free>
+{
+  public:
+    halos() noexcept
+    {
+        get()->stride = sizeof(kith_halo);
+    }
+    std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(get()->n);
+    }
+    const kith_halo &operator[](std::size_t k) const
+    {
+        return get()->halo[k];
+    }
+};
+
+/** A backend, its threads and its memory: kith_ctx. */
+class context
+{
+  public:
+    /** @param options  NULL: the defaults. Throws kith::error, as all that follows. */
+    explicit context(const kith_options *options = nullptr)
+    {
+        check(kith_open(options, &ctx_), nullptr);
+    }
+    ~context()
+    {
+        kith_close(ctx_);
+    }
+    context(context &&other) noexcept : ctx_(std::exchange(other.ctx_, nullptr))
+    {
+    }
+    context &operator=(context &&other) noexcept
+    {
+        std::swap(ctx_, other.ctx_);
+        return *this;
+    }
+    context(const context &) = delete;
+    context &operator=(const context &) = delete;
+
+    kith_ctx *get() const noexcept
+    {
+        return ctx_;
+    }
+
+    /** kith_pairs_find. @param reuse  an earlier list, whose arrays are used again */
+    kith::pairs pairs(const kith_points &points, double cutoff, const kith_box *box = nullptr,
+                      const kith_pairs_options *options = nullptr, kith::pairs reuse = {})
+    {
+        check(kith_pairs_find(ctx_, &points, box, cutoff, options, reuse.get()), ctx_);
+        return reuse;
+    }
+
+    /** kith_fof_find. */
+    kith::groups groups(const kith_points &points, double length, const kith_box *box = nullptr,
+                        const kith_fof_options *options = nullptr, kith::groups reuse = {})
+    {
+        check(kith_fof_find(ctx_, &points, box, length, options, reuse.get()), ctx_);
+        return reuse;
+    }
+
+    /** kith_halos_measure. */
+    kith::halos halos(const kith_points &points, const kith::groups &groups,
+                      const kith_box *box = nullptr, const kith_halo_input *input = nullptr,
+                      kith::halos reuse = {})
+    {
+        check(kith_halos_measure(ctx_, &points, box, groups.get(), input, reuse.get()), ctx_);
+        return reuse;
+    }
+
+  private:
+    kith_ctx *ctx_ = nullptr;
+};
+
+} // namespace kith
+
+#endif
