@@ -18,6 +18,10 @@ function(kith_install_program target destination)
     if(NOT name)
         set(name ${target})
     endif()
+    set(beside "$ORIGIN")
+    if(APPLE)
+        set(beside "@loader_path")
+    endif()
     add_executable(${target}_installed $<TARGET_OBJECTS:${target}>)
     target_link_libraries(${target}_installed PRIVATE ${libraries})
     set_target_properties(${target}_installed PROPERTIES
@@ -25,7 +29,7 @@ function(kith_install_program target destination)
         OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/installed"
         BUILD_WITH_INSTALL_RPATH ON
-        INSTALL_RPATH "$ORIGIN/${to_library}"
+        INSTALL_RPATH "${beside}/${to_library}"
         INSTALL_RPATH_USE_LINK_PATH ON)
     install(TARGETS ${target}_installed DESTINATION "${destination}" COMPONENT command)
 endfunction()

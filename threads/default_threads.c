@@ -35,10 +35,10 @@ static int positive(const char *text)
     return value > MOST_THREADS ? MOST_THREADS : (int)value;
 }
 
-/** Return the number of cores that this process may run on: those of its affinity mask. */
-static int affinity_cores(void)
+/** Return the number of cores in the affinity mask of this process; 0 when there is none. */
+static int mask_cores(void)
 {
-    /* sched_getaffinity fails while the mask has fewer bits than the kernel's */
+#ifdef CPU_SETSIZE
     for (int cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64; cpus *= 4) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);
         if (!set) {
@@ -51,6 +51,17 @@ static int affinity_cores(void)
         if (!failed) {
             return cores > 0 ? cores : 1;
         }
+    }
+#endif
+    return 0;
+}
+
+/** Return the number of cores that this process may run on. */
+static int affinity_cores(void)
+{
+    const int cores = mask_cores();
+    if (cores > 0) {
+        return cores;
     }
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;

@@ -87,13 +87,29 @@ static void pause_briefly(void)
     }
 }
 
+/** Wait for the condition variable `emptied`, with the mutex locked, for at most IDLE_NS.
+ *  @return 0 when the condition variable was signalled */
+static int wait_while_idle(struct kith__pool *pool)
+{
+#ifdef __APPLE__ /* no clock can be chosen for a condition variable; a duration can be given */
+    const struct timespec time = {0, IDLE_NS};
+    return pthread_cond_timedwait_relative_np(&pool->emptied, &pool->lock, &time);
+#else
+    const int64_t until = now_ns() + IDLE_NS;
+    const struct timespec time = {until / 1000000000, until % 1000000000};
+    return pthread_cond_timedwait(&pool->emptied, &pool->lock, &time);
+#endif
+}
+
 /** Initialise mutex, condition variables and counters of a pool without workers. */
 static void reset(struct kith__pool *pool)
 {
     pthread_mutex_init(&pool->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
+#ifndef __APPLE__ /* see wait_while_idle */
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+#endif
     pthread_cond_init(&pool->opened, NULL);
     pthread_cond_init(&pool->emptied, &monotonic);
     pthread_condattr_destroy(&monotonic);
@@ -335,10 +351,7 @@ static void close_gate(struct kith__pool *pool)
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->caller_sleeps, true);
     while (!is_empty(pool)) {
-        const int64_t until = now_ns() + IDLE_NS;
-        const struct timespec time = {until / 1000000000, until % 1000000000};
-        const int timed_out = pthread_cond_timedwait(&pool->emptied, &pool->lock, &time);
-        if (timed_out) {
+        if (wait_while_idle(pool) != 0) {
             pthread_mutex_unlock(&pool->lock);
             (void)is_stopped(pool); /* `stopped` may call the caller's code: not under the lock */
             pthread_mutex_lock(&pool->lock);
