@@ -9,7 +9,10 @@ int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ou
     settings.threads = o->threads;
     settings.watch = watch;
     settings.user = user;
-    return report_kith(NULL, kith_open(&settings, out), NULL);
+    progress_open(true);
+    const kith_status status = kith_open(&settings, out);
+    progress_open(false);
+    return report_kith(NULL, status, NULL);
 }
 
 int engine_status(const kith_ctx *ctx, kith_status status, const char *about)

@@ -22,15 +22,44 @@ static const double FIRST_DRAW = 0.3, DRAW_EVERY = 0.1;
 static atomic_bool interrupted;
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler needs a lock-free flag");
 
-/** Store the first signal, so that results so far are kept; end the command at the second.
- *  Outputs are renamed only when they are complete, and none is damaged. */
+/* A device is being opened, see progress_open. */
+static atomic_bool opening;
+
+/** End the command now. Outputs are renamed only when they are complete, and none is damaged. */
+static void end_now(void)
+{
+    io_cut_recordings();
+    io_remove_parts();
+    _exit(STATUS_INTERRUPTED);
+}
+
+/** Write the message of an interrupt, and end the command. A signal handler may call it. */
+static void end_opening(void)
+{
+    static const char message[] = "kith: interrupted\n";
+    const ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written;
+    end_now();
+}
+
+/** Store the first signal, so that results so far are kept; end the command at the second, or when
+ *  a device is being opened. */
 static void interrupt(int number)
 {
     (void)number;
-    if (atomic_exchange(&interrupted, true)) {
-        io_cut_recordings();
-        io_remove_parts();
-        _exit(STATUS_INTERRUPTED);
+    const bool again = atomic_exchange(&interrupted, true);
+    if (again) {
+        end_now();
+    } else if (atomic_load(&opening)) {
+        end_opening();
+    }
+}
+
+void progress_open(bool begins)
+{
+    atomic_store(&opening, begins);
+    if (begins && progress_interrupted()) {
+        end_opening();
     }
 }
 

@@ -25,6 +25,11 @@ void progress_catch_signals(void);
 /** Whether one of these signals has arrived. */
 bool progress_interrupted(void);
 
+/** Say that a context is being opened, or is open. To open a GPU takes most of a second, in which
+ *  no call of the driver can be stopped and nothing has been computed: a signal then ends the
+ *  command at once. */
+void progress_open(bool begins);
+
 /** Begin a stage. @param items  -1: the rate is that of the count passed to the watch; 0: the
  *  caller increases progress.items */
 progress progress_start(const char *what, const char *unit, int64_t items, bool quiet);

@@ -86,9 +86,9 @@ KITH_FN int64_t kith__uncompressed_cell(const struct kith__axis *axis, double f)
     return c < 0 ? 0 : c < axis->n_uncompressed ? c : axis->n_uncompressed - 1;
 }
 
-/** Return the cell of an axis that holds fractional coordinate f, as kith__uncompressed_cell does, and set
- *  *subcell to the number of its subcell, 0 to subcells - 1. Branch-free: anchor and first are 0
- *  along periodic axes. */
+/** Return the cell of an axis that holds fractional coordinate f, as kith__uncompressed_cell does,
+ *  and set *subcell to the number of its subcell, 0 to subcells - 1. Branch-free: anchor and first
+ *  are 0 along periodic axes. */
 KITH_FN int64_t kith__uncompressed_subcell(const struct kith__axis *axis, double f, int *subcell)
 {
     double u = (f - axis->anchor) * axis->scale;

@@ -159,6 +159,8 @@ int main(int argc, char **argv)
     cancel_sets *sets = cancel_sets_make(is_deep ? 10000000 : 1000000, 30000, 50);
     const char *seed = getenv("KITH_TEST_SEED");
     rng r = {seed ? strtoull(seed, NULL, 10) : 77};
+    const cancel_case first = {"first call of the process", cancel_count_most_images};
+    check_call(&first, backend, sets, &r, 1, 1); /* a GPU's driver loads kernels at first use */
     for (int k = 0; k < n; k++) {
         if (!only || strstr(all[k].name, only)) {
             check_call(&all[k], backend, sets, &r, is_deep ? 50 : brief ? 1 : 3, is_deep ? 2 : 0.2);

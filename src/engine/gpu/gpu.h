@@ -31,6 +31,7 @@
 #endif
 
 #define gpuDeviceSynchronize KITH_GPU_NAME(DeviceSynchronize)
+#define gpuDriverGetVersion KITH_GPU_NAME(DriverGetVersion)
 #define gpuErrorNotReady KITH_GPU_NAME(ErrorNotReady)
 #define gpuError_t KITH_GPU_NAME(Error_t)
 #define gpuEventCreateWithFlags KITH_GPU_NAME(EventCreateWithFlags)
@@ -61,6 +62,7 @@
 #define gpuMemcpyDeviceToHost KITH_GPU_NAME(MemcpyDeviceToHost)
 #define gpuMemcpyHostToDevice KITH_GPU_NAME(MemcpyHostToDevice)
 #define gpuMemsetAsync KITH_GPU_NAME(MemsetAsync)
+#define gpuRuntimeGetVersion KITH_GPU_NAME(RuntimeGetVersion)
 #define gpuSetDevice KITH_GPU_NAME(SetDevice)
 #define gpuStreamBeginCapture KITH_GPU_NAME(StreamBeginCapture)
 #define gpuStreamCaptureModeThreadLocal KITH_GPU_NAME(StreamCaptureModeThreadLocal)

@@ -135,6 +135,23 @@ static void gpu_close(kith_ctx *ctx)
     free(gpu);
 }
 
+/** Store the message that no GPU can be used, with the versions of CUDA that the driver has and that
+ *  this build needs, unless there is no driver at all. @return KITH_NO_BACKEND */
+static kith_status refuse_driver(kith_ctx *ctx, gpuError_t error)
+{
+    int has = 0, needs = 0;
+    if (gpuDriverGetVersion(&has) != gpuSuccess || gpuRuntimeGetVersion(&needs) != gpuSuccess ||
+        has == 0 || has >= needs) {
+        return kith__fail(ctx, KITH_NO_BACKEND, "backend \"cuda\": no GPU can be used here: %s",
+                          gpuGetErrorString(error));
+    }
+    return kith__fail(ctx, KITH_NO_BACKEND,
+                      "backend \"cuda\": this build needs a driver for CUDA %d.%d; the driver here "
+                      "is for %d.%d: %s",
+                      needs / 1000, needs % 1000 / 10, has / 1000, has % 1000 / 10,
+                      gpuGetErrorString(error));
+}
+
 static kith_status gpu_open(kith_ctx *ctx, const char *variant)
 {
     char *end = NULL;
@@ -145,8 +162,7 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     const gpuError_t error = gpuGetDeviceCount(&devices);
     if (error != gpuSuccess) {
         (void)gpuGetLastError();
-        return kith__fail(ctx, KITH_NO_BACKEND, "backend \"cuda\": no GPU can be used here: %s",
-                          gpuGetErrorString(error));
+        return refuse_driver(ctx, error);
     }
     KITH_CHECK(ctx, device < devices, KITH_NO_BACKEND,
                "backend \"cuda:%ld\": this machine has %d GPU%s, counted from 0", device, devices,
