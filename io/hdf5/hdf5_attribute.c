@@ -68,11 +68,61 @@ char io__hdf5_number(hid_t type)
     return H5Tget_sign(type) == H5T_SGN_NONE ? 'u' : 'i';
 }
 
+/** Whether a path leads to an object that has no links: a dataset or a type. */
+static bool is_leaf(hid_t where, const char *path)
+{
+    const hid_t object = H5Oopen(where, path, H5P_DEFAULT);
+    const bool leaf = object >= 0 && H5Iget_type(object) != H5I_GROUP;
+    io__close(object);
+    return leaf;
+}
+
+/** Find out whether every link of a path exists.
+ *  @param[out] damaged  NULL, or the path of the object whose links cannot be read ["/"]
+ *  @return > 0: all exist, 0: one does not exist, < 0: the links of an object cannot be read */
+static htri_t exists(hid_t where, const char *path, char damaged[2 * IO_HDF5_NAME])
+{
+    char part[2 * IO_HDF5_NAME] = "/";
+    size_t length = 0; /* of the part before */
+    do {
+        const size_t last = length;
+        length += path[length] == '/';
+        length += strcspn(path + length, "/");
+        char now[sizeof part];
+        snprintf(now, sizeof now, "%.*s", (int)length, path);
+        const htri_t found = H5Lexists(where, now, H5P_DEFAULT);
+        if (found < 0 && last > 0 && is_leaf(where, part)) {
+            return 0;
+        }
+        if (found < 0 && damaged) {
+            snprintf(damaged, sizeof part, "%s", part);
+        }
+        if (found <= 0) {
+            return found;
+        }
+        snprintf(part, sizeof part, "%s", now);
+    } while (path[length]);
+    return 1;
+}
+
+io_status io__hdf5_find(io_file *file, hid_t where, const char *path, bool *found)
+{
+    char damaged[2 * IO_HDF5_NAME];
+    const htri_t result = exists(where, path, damaged);
+    *found = result > 0;
+    if (result >= 0) {
+        return IO_OK;
+    }
+    if (errno == ENOMEM) {
+        return io__file_fail(file, IO_NO_MEMORY, "no memory to look for %s", path);
+    }
+    return io__file_fail(file, IO_FORMAT,
+                         "%s cannot be opened: damaged, or a link that leads nowhere", damaged);
+}
+
 hid_t io__attribute_open(hid_t where, const char *object, const char *name, bool *absent)
 {
-    htri_t found = strcmp(object, ".") == 0 ? 1
-                   : strchr(object, '/')    ? io__hdf5_exists(where, object)
-                                            : H5Lexists(where, object, H5P_DEFAULT);
+    htri_t found = strcmp(object, ".") == 0 ? 1 : exists(where, object, NULL);
     if (found > 0) {
         found = H5Aexists_by_name(where, object, name, H5P_DEFAULT);
     }
@@ -103,18 +153,6 @@ io_status io__attribute_read(io_file *file, hid_t id, const char *object, const 
     }
     return io__file_fail(file, IO_FORMAT, "attribute '%s' of %s cannot be read as %s%d number%s",
                          name, object, most > 1 ? "at most " : "", most, most > 1 ? "s" : "");
-}
-
-bool io__hdf5_exists(hid_t file, const char *path)
-{
-    char part[IO_HDF5_NAME];
-    for (const char *at = strchr(path + (*path == '/'), '/'); at; at = strchr(at + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
-        if (H5Lexists(file, part, H5P_DEFAULT) <= 0) {
-            return false;
-        }
-    }
-    return H5Lexists(file, path, H5P_DEFAULT) > 0;
 }
 
 io_status io__hdf5_open(io_file *file, hid_t *out)

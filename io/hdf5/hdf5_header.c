@@ -156,7 +156,7 @@ io_status io__hdf5_is_snapshot(io_file *file, hid_t id, bool *out)
     *out = false;
     for (int type = 0; type < IO_MOST_TYPES && !*out; type++) {
         snprintf(name, sizeof name, "PartType%d/Coordinates", type);
-        *out = io__hdf5_exists(id, name);
+        IO_TRY(io__hdf5_find(file, id, name, out));
     }
     if (*out) {
         return IO_OK;

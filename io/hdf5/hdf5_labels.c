@@ -55,8 +55,11 @@ static io_status read_list(io_file *file, hid_t id, const char *name, int64_t **
 static io_status add_labels(io_file *file, hid_t id, const char *labels, const char *ids, roll *r)
 {
     int64_t *number = NULL, *who = NULL, n = 0, n_ids = 0;
+    bool known = false;
     io_status status = read_list(file, id, labels, &number, &n);
-    const bool known = io__hdf5_exists(id, ids);
+    if (status == IO_OK) {
+        status = io__hdf5_find(file, id, ids, &known);
+    }
     if (status == IO_OK && known) {
         status = read_list(file, id, ids, &who, &n_ids);
     }
@@ -89,7 +92,9 @@ static io_status add_types(io_file *file, hid_t id, roll *r)
         char labels[48], ids[48];
         snprintf(labels, sizeof labels, "PartType%d/FOFGroupIDs", type);
         snprintf(ids, sizeof ids, "PartType%d/ParticleIDs", type);
-        if (io__hdf5_exists(id, labels)) {
+        bool found;
+        IO_TRY(io__hdf5_find(file, id, labels, &found));
+        if (found) {
             IO_TRY(add_labels(file, id, labels, ids, r));
         }
     }
@@ -126,14 +131,18 @@ static io_status add_members(io_file *file, hid_t id, roll *r)
 
 static io_status read_roll(io_file *file, hid_t id, roll *r)
 {
-    if (io__hdf5_exists(id, "FOFGroupIDs")) {
+    bool found, has_ids = false;
+    IO_TRY(io__hdf5_find(file, id, "FOFGroupIDs", &found));
+    if (found) {
         return add_labels(file, id, "FOFGroupIDs", "ParticleIDs", r);
     }
     IO_TRY(add_types(file, id, r));
     if (r->of) {
         return IO_OK;
     }
-    if (io__hdf5_exists(id, "Group/GroupLen") && io__hdf5_exists(id, "IDs/ID")) {
+    IO_TRY(io__hdf5_find(file, id, "Group/GroupLen", &found));
+    IO_TRY(io__hdf5_find(file, id, "IDs/ID", &has_ids));
+    if (found && has_ids) {
         return add_members(file, id, r);
     }
     return io__file_fail(file, IO_INVALID,

@@ -26,18 +26,35 @@ static io_status find_groups(io_file *file, hid_t id, io_arrays *arrays)
 {
     enum { MOST_GROUPS = 1000 };
     H5G_info_t facts = {0};
-    if (!io__hdf5_exists(id, "particles") ||
-        H5Gget_info_by_name(id, "particles", &facts, H5P_DEFAULT) < 0) {
+    bool found;
+    IO_TRY(io__hdf5_find(file, id, "particles", &found));
+    if (!found) {
         return IO_OK;
     }
-    for (hsize_t k = 0; k < facts.nlinks && k < MOST_GROUPS; k++) {
-        char group[128] = "", name[IO_HDF5_NAME];
-        if (H5Lget_name_by_idx(id, "particles", H5_INDEX_NAME, H5_ITER_INC, k, group, sizeof group,
-                               H5P_DEFAULT) < 0) {
-            continue;
+    const hid_t particles = H5Oopen(id, "particles", H5P_DEFAULT);
+    const bool is_group = particles < 0 || H5Iget_type(particles) == H5I_GROUP;
+    const bool read = !is_group || H5Gget_info(particles, &facts) >= 0;
+    io__close(particles);
+    if (!read) {
+        return io__file_fail(file, IO_FORMAT,
+                             "group particles cannot be opened: damaged, or a "
+                             "link that leads nowhere");
+    }
+    if (facts.nlinks > MOST_GROUPS) {
+        return io__file_fail(file, IO_LIMIT, "has %llu groups in particles; at most %d can be read",
+                             (unsigned long long)facts.nlinks, MOST_GROUPS);
+    }
+    for (hsize_t k = 0; k < facts.nlinks; k++) {
+        char group[IO_HDF5_NAME - sizeof "particles//position/value"] = "", name[IO_HDF5_NAME];
+        const ssize_t length = H5Lget_name_by_idx(id, "particles", H5_INDEX_NAME, H5_ITER_INC, k,
+                                                  group, sizeof group, H5P_DEFAULT);
+        if (length < 0 || length >= (ssize_t)sizeof group) {
+            return io__file_fail(file, IO_FORMAT, "link %llu of particles cannot be read: %s",
+                                 (unsigned long long)k, length < 0 ? "damaged" : "name too long");
         }
         snprintf(name, sizeof name, "particles/%s/position/value", group);
-        if (io__hdf5_exists(id, name)) {
+        IO_TRY(io__hdf5_find(file, id, name, &found));
+        if (found) {
             IO_TRY(add_array(file, id, arrays, name));
         }
     }
@@ -55,7 +72,9 @@ io_status io__arrays_open(io_file *file, hid_t id, io_arrays *out)
     IO_TRY(io__species_parse(file, &wanted));
     IO_TRY(io__species_check(file, &wanted)); /* fails: files of this kind have no species */
     for (size_t k = 0; k < sizeof names / sizeof *names && out->n == 0; k++) {
-        if (io__hdf5_exists(id, names[k])) {
+        bool found;
+        IO_TRY(io__hdf5_find(file, id, names[k], &found));
+        if (found) {
             IO_TRY(add_array(file, id, out, names[k]));
         }
     }

@@ -32,18 +32,24 @@ typedef struct source {
     bool swift; /* the snapshot is of SWIFT */
 } source;
 
-/** Find the path of the dataset of a field. @return false if the type does not have the field */
-static bool find_dataset(hid_t id, int type, unsigned field, char out[IO_HDF5_NAME])
+/** Find the path of the dataset of a field.
+ *  @param[out] found  false: the type does not have the field */
+static io_status find_dataset(io_file *file, hid_t id, int type, unsigned field,
+                              char out[IO_HDF5_NAME], bool *found)
 {
+    *found = false;
     for (int k = 0; k < DATASETS; k++) {
         for (int name = 0; name < NAMES && datasets[k].names[name]; name++) {
             snprintf(out, IO_HDF5_NAME, "PartType%d/%s", type, datasets[k].names[name]);
-            if (datasets[k].field == field && io__hdf5_exists(id, out)) {
-                return true;
+            if (datasets[k].field == field) {
+                IO_TRY(io__hdf5_find(file, id, out, found));
+            }
+            if (*found) {
+                return IO_OK;
             }
         }
     }
-    return false;
+    return IO_OK;
 }
 
 /** Find the factor that converts the numbers of a field to comoving lengths, peculiar velocities
@@ -76,7 +82,9 @@ static io_status find_exponents(io_file *file, const source *s, int type, io_hea
     for (int k = 0; k < 2 && header->cosmology.known; k++) {
         char name[IO_HDF5_NAME];
         double scale;
-        if (find_dataset(s->id, type, fields[k], name)) {
+        bool found;
+        IO_TRY(find_dataset(file, s->id, type, fields[k], name, &found));
+        if (found) {
             IO_TRY(find_scale(file, s, &header->cosmology, fields[k], name, &scale, exponents[k]));
         }
     }
@@ -109,14 +117,17 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
 {
     char name[IO_HDF5_NAME];
     io_array array;
+    bool found;
     snprintf(name, sizeof name, "PartType%d", type);
-    if (!io__hdf5_exists(s->id, name) && header->n[type] > 0) {
+    IO_TRY(io__hdf5_find(file, s->id, name, &found));
+    if (!found && header->n[type] > 0) {
         return io__file_fail(file, IO_FORMAT,
                              "Header/NumPart_ThisFile counts %lld particles of %s, but the file "
                              "has no group of that name",
                              (long long)header->n[type], name);
     }
-    if (!find_dataset(s->id, type, IO_POSITIONS, name)) {
+    IO_TRY(find_dataset(file, s->id, type, IO_POSITIONS, name, &found));
+    if (!found) {
         if (header->n[type] > 0) {
             header->total[type] = -1; /* tracers of AREPO have no coordinates */
         }
@@ -134,8 +145,8 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     }
     header->dim = (int)array.columns;
     for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1) {
-        if ((field == IO_MASSES && header->mass[type] > 0) ||
-            find_dataset(s->id, type, field, name)) {
+        IO_TRY(find_dataset(file, s->id, type, field, name, &found));
+        if (found || (field == IO_MASSES && header->mass[type] > 0)) {
             header->fields[type] |= field;
         }
     }
@@ -198,8 +209,10 @@ static io_status read_field(io_file *file, const source *s, const io_header *hea
     char name[IO_HDF5_NAME];
     io_array array;
     double h;
+    bool found;
     io_field to = io__particles_field(wanted->out, field, wanted->row[type], 0, (io_scalar){0});
-    if (!find_dataset(s->id, type, field, name)) {
+    IO_TRY(find_dataset(file, s->id, type, field, name, &found));
+    if (!found) {
         return io__file_fail(file, IO_FORMAT, "has changed while it was read");
     }
     IO_TRY(find_scale(file, s, &header->cosmology, field, name, &to.scale, &h));

@@ -7,23 +7,23 @@
 
 #include <stdio.h>
 
-/** Whether a link leads to a dataset of numbers in two dimensions. */
-static bool is_matrix(hid_t id, const char *name)
+/** Find out whether a link leads to a dataset of numbers in two dimensions.
+ *  @return IO_FORMAT if the object cannot be opened; a link that leads nowhere is no error */
+static io_status is_matrix(io_file *file, hid_t id, const char *name, bool *out)
 {
-    if (H5Oexists_by_name(id, name, H5P_DEFAULT) <= 0) {
-        return false;
-    }
-    const hid_t object = H5Oopen(id, name, H5P_DEFAULT);
-    bool found = false;
+    const htri_t exists = H5Oexists_by_name(id, name, H5P_DEFAULT);
+    const hid_t object = exists > 0 ? H5Oopen(id, name, H5P_DEFAULT) : -1;
+    bool read = exists == 0 || object >= 0;
+    *out = false;
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
         const hid_t space = H5Dget_space(object), type = H5Dget_type(object);
-        found = space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
-                io__hdf5_number(type) != 0;
+        read = space >= 0 && type >= 0;
+        *out = read && H5Sget_simple_extent_ndims(space) == 2 && io__hdf5_number(type) != 0;
         io__close(type);
         io__close(space);
     }
     io__close(object);
-    return found;
+    return read ? IO_OK : io__file_fail(file, IO_FORMAT, "%s is damaged; choose a dataset", name);
 }
 
 /** Find the only dataset of two dimensions in the root group. */
@@ -37,9 +37,13 @@ static io_status find_matrix(io_file *file, hid_t id, char out[IO_HDF5_NAME])
     }
     for (hsize_t k = 0; k < facts.nlinks && k < MOST_LINKS; k++) {
         char name[IO_HDF5_NAME] = "";
+        bool is_found = false;
         if (H5Lget_name_by_idx(id, ".", H5_INDEX_NAME, H5_ITER_INC, k, name, sizeof name,
-                               H5P_DEFAULT) > 0 &&
-            is_matrix(id, name)) {
+                               H5P_DEFAULT) < 0) {
+            return io__file_fail(file, IO_FORMAT, "is damaged");
+        }
+        IO_TRY(is_matrix(file, id, name, &is_found));
+        if (is_found) {
             snprintf(out, IO_HDF5_NAME, "%s", name);
             found++;
         }

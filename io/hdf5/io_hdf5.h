@@ -53,8 +53,9 @@ bool io__close(hid_t id);
 /** Open a file to read. @param[out] out  the file; -1 on failure */
 io_status io__hdf5_open(io_file *file, hid_t *out);
 
-/** Whether every link of the path a/b/c exists. */
-bool io__hdf5_exists(hid_t file, const char *path);
+/** Find out whether every link of the path a/b/c exists. The last link may lead nowhere.
+ *  @return IO_FORMAT if the links of a group on the path cannot be read */
+io_status io__hdf5_find(io_file *file, hid_t where, const char *path, bool *found);
 
 /** Record the external raw files of a dataset (linked.h), which HDF5 opens without the driver.
  *  @param plan  the dataset's creation property list
@@ -151,6 +152,26 @@ void io__arrays_close(io_arrays *arrays);
 
 /** Read frame options->frame of all arrays, one array behind the other. */
 io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out);
+
+/** Get the group of H5MD that an array belongs to: "particles/all"; "": the file is not H5MD. */
+void io__h5md_group(const io_array *array, char out[IO_HDF5_NAME]);
+
+/** Read one number for each particle of an array of positions, stored in its group of H5MD once or
+ *  for each frame.
+ *  @param name        "species"
+ *  @param type        native type of out; numbers that it cannot hold are refused
+ *  @param[out] out    [array->n]
+ *  @param[out] found  false: the group has no numbers of this name
+ *  @return IO_FORMAT, IO_TRUNCATED or IO_NO_MEMORY if they exist, but cannot be read */
+io_status io__h5md_column(io_file *file, const io_array *array, const char *name, int64_t frame,
+                          hid_t type, void *out, bool *found);
+
+/** Read the step and the time of a frame from the group of H5MD of an array of positions.
+ *  @return IO_FORMAT, IO_TRUNCATED or IO_NO_MEMORY if they exist, but cannot be read */
+io_status io__h5md_step(io_file *file, const io_array *array, int64_t frame, bool *has_step,
+                        int64_t *out);
+io_status io__h5md_time(io_file *file, const io_array *array, int64_t frame, bool *has_time,
+                        double *out);
 
 /** Read the box that H5MD stores beside an array of positions, once or for each frame.
  *  @param[out] has_box  unchanged, as *out, if there is none */

@@ -441,6 +441,23 @@ static void test_odd_h5md(void)
     }
 }
 
+/** A type of particles whose group cannot be opened must not be left out of a snapshot. */
+static void test_lost_type(void)
+{
+    const char *path = files_path("lost.hdf5");
+    const io_particles p = five();
+    io_error error = {0};
+    CHECK(io_write_particles(path, IO_HDF5, &p, &error) == IO_OK, "%s", error.text);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Lcreate_soft("/nowhere", file, "PartType2", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    io_particles got;
+    const io_status status = io_read(path, NULL, &got, &error);
+    CHECK(status == IO_FORMAT && strstr(error.text, path) && strstr(error.text, "PartType2"),
+          "%d, %lld particles: %s", status, (long long)got.n, error.text);
+    io_particles_free(&got);
+}
+
 /** Files of h5py's, as it were. */
 static void put_matrix(void)
 {
@@ -515,5 +532,6 @@ int main(void)
         fail_each(inspect, "frames.h5", false);
     }
     test_odd_h5md();
+    test_lost_type();
     return check_done();
 }
