@@ -414,10 +414,15 @@ static io_status take_unit(io_frames *frames, const char *format)
     }
     char system[16] = "";
     void *property = IO_FOREIGN(api->frame_get_property(state->frame, "lammps_units"));
-    if (property && IO_FOREIGN(api->property_get_string(property, system, sizeof system)) == 0) {
+    const bool read = !property ||
+                      IO_FOREIGN(api->property_get_string(property, system, sizeof system)) == 0;
+    release(api, property);
+    if (!read) {
+        return fail_frame(frames);
+    }
+    if (property) {
         io__frames_system(frames, system);
     }
-    release(api, property);
     return IO_OK;
 }
 
@@ -500,13 +505,15 @@ static io_status read_cell(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** Get a property of the frame that is a number. @return false if there is none of this name */
-static bool get_number(const chemfiles_state *state, const char *name, double *out)
+/** Get a property of the frame that is a number. @param[out] found  false: it does not exist */
+static io_status get_number(io_frames *frames, const char *name, double *out, bool *found)
 {
+    const chemfiles_state *state = frames->state;
     void *property = IO_FOREIGN(state->api->frame_get_property(state->frame, name));
-    const bool found = property && IO_FOREIGN(state->api->property_get_double(property, out)) == 0;
+    *found = property != NULL;
+    const bool read = !property || IO_FOREIGN(state->api->property_get_double(property, out)) == 0;
     release(state->api, property);
-    return found;
+    return read ? IO_OK : fail_frame(frames);
 }
 
 /** Get the mass of an element: that of a new atom of this type. @return false on failure */
@@ -737,9 +744,14 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     IO_TRY(read_cell(frames, out));
     IO_TRY(read_facts(frames, out));
     double step = 0;
-    out->particles.has_time = get_number(state, "time", &out->particles.time);
-    out->has_step = get_number(state, "simulation_step", &step) && fabs(step) < 0x1p53;
-    out->step = out->has_step ? (int64_t)step : 0;
+    IO_TRY(get_number(frames, "time", &out->particles.time, &out->particles.has_time));
+    IO_TRY(get_number(frames, "simulation_step", &step, &out->has_step));
+    if (!(fabs(step) < 0x1p53)) {
+        return io__file_fail(frames->file, IO_FORMAT,
+                             "frame %lld: its step is %g; expected less than 2^53",
+                             (long long)frames->next, step);
+    }
+    out->step = (int64_t)step;
     const double part = (double)(frames->next + 1) / (double)frames->count;
     return io__file_watch(frames->file, (int64_t)(part * (double)frames->file->size));
 }

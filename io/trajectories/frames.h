@@ -161,6 +161,7 @@ typedef enum io_role {
 typedef struct io_roles {
     int n;                               /* number of columns up to the last that is read */
     unsigned char role[IO_MOST_COLUMNS]; /* io_role of each column */
+    int beyond;                          /* a column that has a role but no element; 0: none */
 } io_roles;
 
 /** The head of a frame: all that precedes its atoms. */
@@ -190,11 +191,14 @@ io_status io__rows_skip(io_frames *frames);
 io_status io__rows_read(io_frames *frames, io_frame *out);
 void io__rows_close(io_frames *frames);
 
-/** Give a column a role. Columns from IO_MOST_COLUMNS on are ignored. */
+/** Give a column a role. io__roles_check refuses columns from IO_MOST_COLUMNS on. */
 void io__roles_add(io_roles *roles, int column, int role);
 
 /** Give a column the role of the weights. IO_INVALID: the column has another role. */
 io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int column);
+
+/** Return IO_LIMIT if a column from IO_MOST_COLUMNS on was given a role. */
+io_status io__roles_check(const io_lines *lines, const io_roles *roles);
 
 /** The fields all of whose columns are there, for io__frame_alloc. */
 unsigned io__roles_fields(const io_roles *roles);

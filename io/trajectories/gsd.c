@@ -502,8 +502,13 @@ static io_status read_frame(io_frames *frames, io_frame *out)
                                (find_chunk(frames, CHUNK_GROUP) ? IO_BONDS : 0u) |
                                (weights >= 0 && find_chunk(frames, weights) ? IO_WEIGHTS : 0u)));
     IO_TRY(read_numbers(frames, CHUNK_STEP, 1, &step, &found));
+    if (!(fabs(step) < 0x1p53)) {
+        return io__file_fail(frames->file, IO_FORMAT,
+                             "frame %lld: configuration/step is %g; expected less than 2^53",
+                             (long long)frames->next, step);
+    }
     out->has_step = true;
-    out->step = fabs(step) < 0x1p53 ? (int64_t)step : 0;
+    out->step = (int64_t)step;
     IO_TRY(read_vectors(frames, CHUNK_POSITION, IO_POSITIONS, out));
     if (out->particles.velocity) {
         IO_TRY(read_vectors(frames, CHUNK_VELOCITY, IO_VELOCITIES, out));

@@ -173,7 +173,10 @@ static io_status read_names(io_frames *frames, const char *names)
     }
     const char *weights = frames->options->weights;
     const int column = weights ? find_name(names, weights) : -1;
-    return column >= 0 ? io__roles_add_weight(lines, roles, column) : IO_OK;
+    if (column >= 0) {
+        IO_TRY(io__roles_add_weight(lines, roles, column));
+    }
+    return io__roles_check(lines, roles);
 }
 
 /** Read a section of the head of a frame. @param line  its title */
@@ -192,8 +195,12 @@ static io_status read_section(io_frames *frames, char *line)
     }
     if (after(line, "ITEM: TIMESTEP")) {
         IO_TRY(read_numbers(lines, "time step", 1, &number));
-        out->has_step = fabs(number) < 0x1p53;
-        out->step = out->has_step ? (int64_t)number : 0;
+        if (!(fabs(number) < 0x1p53) || trunc(number) != number) {
+            return io__lines_fail(lines, IO_FORMAT,
+                                  "time step is %g; expected a whole number below 2^53", number);
+        }
+        out->has_step = true;
+        out->step = (int64_t)number;
         return IO_OK;
     }
     if (after(line, "ITEM: TIME")) {

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 enum { ATOM_BYTES = 6 }; /* the shortest line of an atom: "0 0 0\n" */
@@ -21,10 +22,20 @@ static const char *const role_names[IO_ROLE_END] = {
 void io__roles_add(io_roles *roles, int column, int role)
 {
     if (column >= IO_MOST_COLUMNS) {
+        roles->beyond = column;
         return;
     }
     roles->role[column] = (unsigned char)role;
     roles->n = column >= roles->n ? column + 1 : roles->n;
+}
+
+io_status io__roles_check(const io_lines *lines, const io_roles *roles)
+{
+    return !roles->beyond ? IO_OK
+                          : io__lines_fail(lines, IO_LIMIT,
+                                           "column %d is to be read, counted from 1; only the "
+                                           "first %d can be read",
+                                           roles->beyond + 1, IO_MOST_COLUMNS);
 }
 
 static bool has_role(const io_roles *roles, int role)
@@ -111,7 +122,9 @@ static io_status take_number(const io_lines *lines, const char **at, int role, d
     return io__lines_number(lines, token, role_names[role], out);
 }
 
-static void put_number(io_frame *out, int role, int64_t p, double value)
+/** Store a number of an atom.
+ *  @return false if the id or the molecule is no whole number, or too large */
+static bool put_number(io_frame *out, int role, int64_t p, double value)
 {
     const kith_precision precision = out->particles.precision;
     if (role >= IO_ROLE_FORCE) {
@@ -124,9 +137,13 @@ static void put_number(io_frame *out, int role, int64_t p, double value)
         out->weight[p] = value;
     } else if (role == IO_ROLE_MOLECULE) {
         out->molecule[p] = value > 0 && value <= INT32_MAX ? (int32_t)value : -1;
+        return value <= INT32_MAX && trunc(value) == value;
     } else {
-        out->particles.id[p] = value >= 0 && value < 0x1p63 ? (int64_t)value : -1;
+        const bool fits = value >= 0 && value < 0x1p53 && trunc(value) == value;
+        out->particles.id[p] = fits ? (int64_t)value : -1;
+        return fits;
     }
+    return true;
 }
 
 static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_roles *roles,
@@ -137,7 +154,11 @@ static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_r
         if (role > IO_ROLE_LABEL && line[strspn(line, " \t")]) {
             double value;
             IO_TRY(take_number(lines, &line, role, &value));
-            put_number(out, role, p, value);
+            if (!put_number(out, role, p, value)) {
+                return io__lines_fail(lines, IO_FORMAT, "%s is %.17g; expected a whole number%s",
+                                      role_names[role], value,
+                                      role == IO_ROLE_ID ? " from 0 to 2^53" : " below 2^31");
+            }
             continue;
         }
         io_token token;

@@ -126,6 +126,7 @@ static io_status parse_properties(const io_lines *lines, const char *properties,
         column += (int)width;
         at = end + (*end == ':');
     }
+    IO_TRY(io__roles_check(lines, out));
     if (!(io__roles_fields(out) & IO_POSITIONS)) {
         return io__lines_fail(lines, IO_FORMAT, "Properties: expected pos:R:3 among '%.200s'",
                               properties);
@@ -145,27 +146,58 @@ static bool find_value(const char *comment, const char *name, char value[MOST_VA
     return false;
 }
 
+/** Parse the number of a key in a comment. A comment of plain XYZ is free text, where a word that
+ *  resembles a key may have any value; in that of extended XYZ, the value must be a number.
+ *  @param[out] found  false: the comment has no number for this key */
+static io_status find_number(const io_lines *lines, const char *comment, const char *key,
+                             bool extended, double *out, bool *found)
+{
+    char value[MOST_VALUE];
+    *found = find_value(comment, key, value);
+    if (!*found || (!extended && *io__number(value, lines->locale, out) != 0)) {
+        *found = false;
+        return IO_OK;
+    }
+    if (strcmp(value, "T") == 0) { /* a key without a value */
+        *found = false;
+        return IO_OK;
+    }
+    return io__lines_number(lines, (io_token){value, strlen(value)}, key, out);
+}
+
+/** Parse time and step of a frame. */
+static io_status parse_clock(const io_lines *lines, const char *comment, bool extended,
+                             io_rows_head *out)
+{
+    double step = 0;
+    IO_TRY(find_number(lines, comment, "time", extended, &out->time, &out->has_time));
+    IO_TRY(find_number(lines, comment, "step", extended, &step, &out->has_step));
+    const bool whole = fabs(step) < 0x1p53 && trunc(step) == step;
+    if (!whole && extended) {
+        return io__lines_fail(lines, IO_FORMAT, "step is %g; expected a whole number below 2^53",
+                              step);
+    }
+    out->has_step = out->has_step && whole;
+    out->step = out->has_step ? (int64_t)step : 0;
+    return IO_OK;
+}
+
 static io_status parse_comment(io_frames *frames, const char *comment)
 {
     xyz_state *state = frames->state;
     const io_lines *lines = &state->rows.lines;
     io_rows_head *out = &state->rows.head;
-    double lattice[9], step = 0;
+    double lattice[9];
     char value[MOST_VALUE];
-    if (find_value(comment, "time", value)) {
-        out->has_time = *io__number(value, lines->locale, &out->time) == 0;
-    }
-    if (find_value(comment, "step", value)) {
-        out->has_step = *io__number(value, lines->locale, &step) == 0 && fabs(step) < 0x1p53;
-    }
-    out->step = out->has_step ? (int64_t)step : 0;
     state->extended = find_value(comment, "Properties", state->properties);
+    const bool has_lattice = find_value(comment, "Lattice", value);
+    IO_TRY(parse_clock(lines, comment, state->extended || has_lattice, out));
     if (state->extended) {
         IO_TRY(parse_properties(lines, state->properties, frames->options->weights, &out->roles));
     } else {
         state->properties[0] = 0;
     }
-    if (!find_value(comment, "Lattice", value)) {
+    if (!has_lattice) {
         return IO_OK;
     }
     IO_TRY(parse_numbers(lines, "Lattice", value, 9, lattice));
@@ -185,7 +217,8 @@ static io_status parse_comment(io_frames *frames, const char *comment)
 static io_status read_head(io_frames *frames, char *line)
 {
     static const io_roles plain = {
-        4, {IO_ROLE_LABEL, IO_ROLE_POSITION, IO_ROLE_POSITION + 1, IO_ROLE_POSITION + 2}};
+        .n = 4,
+        .role = {IO_ROLE_LABEL, IO_ROLE_POSITION, IO_ROLE_POSITION + 1, IO_ROLE_POSITION + 2}};
     io_rows *rows = frames->state;
     io_lines *lines = &rows->lines;
     rows->head.roles = plain;

@@ -59,6 +59,37 @@ static void test_dump(void)
     frames_fail_text("ITEM: TIMESTEP\n0\nITEM: ATOMS x y z\n1 2 3\n", NULL, IO_FORMAT, 0, "ATOMS");
 }
 
+/** Ids, molecules, times and steps that are there, but no numbers of their kind. */
+static void test_numbers(void)
+{
+#define XYZ(key) "1\nLattice=\"1 0 0 0 1 0 0 0 1\" " key "\nO 0 0 0\n"
+#define ATOMS(names, row) HEAD BOX "ITEM: ATOMS " names " x y z\n" row " 0 0 0\n"
+    const io_trajectory_options ids = {.read.fields = IO_IDS};
+    const io_trajectory_options molecules = {.read.fields = IO_MOLECULES};
+    frames_fail_text(XYZ("time=abc"), NULL, IO_FORMAT, 0, "time");
+    frames_fail_text(XYZ("time=2.5ps"), NULL, IO_FORMAT, 0, "time");
+    frames_fail_text(XYZ("step=x"), NULL, IO_FORMAT, 0, "step");
+    frames_fail_text(XYZ("step=1.5"), NULL, IO_FORMAT, 0, "step");
+    frames_fail_text(XYZ("step=1e30"), NULL, IO_FORMAT, 0, "step");
+    frames_fail_text("ITEM: TIMESTEP\n1e30\nITEM: NUMBER OF ATOMS\n1\n", NULL, IO_FORMAT, 0,
+                     "time step");
+    frames_fail_text("ITEM: TIMESTEP\n1.5\nITEM: NUMBER OF ATOMS\n1\n", NULL, IO_FORMAT, 0,
+                     "time step");
+    frames_fail_text(ATOMS("id", "-5"), &ids, IO_FORMAT, 0, "id is -5");
+    frames_fail_text(ATOMS("id", "1.5"), &ids, IO_FORMAT, 0, "id is 1.5");
+    frames_fail_text(ATOMS("id", "1e16"), &ids, IO_FORMAT, 0, "id is 10000000000000000");
+    frames_fail_text(ATOMS("mol", "0.5"), &molecules, IO_FORMAT, 0, "mol is 0.5");
+    frames_fail_text(ATOMS("mol", "3000000000"), &molecules, IO_FORMAT, 0, "mol is 3000000000");
+    bytes b = {0};
+    bytes_print(&b, HEAD BOX "ITEM: ATOMS x y z");
+    for (int k = 3; k < 300; k++)
+        bytes_print(&b, k == 299 ? " id\n0 0 0" : " c_%d", k);
+    for (int k = 3; k < 300; k++)
+        bytes_print(&b, " %d%s", k, k == 299 ? "\n" : "");
+    frames_fail(bytes_save(&b, "wide", b.n), &ids, IO_LIMIT, 0, "column 300");
+    free(b.data);
+}
+
 static void test_xyz(void)
 {
     bytes b = {0};
@@ -106,6 +137,12 @@ static void test_gsd(void)
     gsd_add(&g, 0, "particles/position", 9, 3, 3, zeros);
     frames_fail(gsd_save(&g, "bad"), NULL, IO_FORMAT, 0, "shape (3, 3)");
     gsd_free(&g);
+    const double step = 1e30;
+    gsd_add(&g, 0, "configuration/step", 10, 1, 1, &step);
+    gsd_add(&g, 0, "particles/N", 3, 1, 1, &four);
+    gsd_add(&g, 0, "particles/position", 9, 4, 3, zeros);
+    frames_fail(gsd_save(&g, "bad"), NULL, IO_FORMAT, 0, "configuration/step");
+    gsd_free(&g);
     gsd_add(&g, 1, "particles/N", 3, 1, 1, &four);
     gsd_add(&g, 0, "particles/N", 3, 1, 1, &four);
     frames_fail(gsd_save(&g, "bad"), NULL, IO_FORMAT, 0, "index");
@@ -149,6 +186,7 @@ int main(void)
     setenv("KITH_CHEMFILES", "/nowhere/libchemfiles.so", true);
     files_begin();
     test_dump();
+    test_numbers();
     test_xyz();
     test_names();
     test_gsd();
