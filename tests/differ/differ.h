@@ -63,6 +63,14 @@ bool differ_is_cpu(const kith_ctx *ctx);
 /** True with probability 1 / n. */
 bool differ_one_in(rng *r, int64_t n);
 
+#ifdef DIFFER_CUDA
+/** Compare the lists that a GPU makes in device memory with one of a CPU.
+ *  @param form      as for both lists; `against` is set by this call
+ *  @param expected  sorted, in host memory */
+void differ_device(kith_ctx *ctx, const differ_input *in, kith_pairs_options form,
+                   const kith_pairs *expected);
+#endif
+
 /* The operations. Each makes one case from the random numbers and compares all contexts. */
 void differ_pairs(differ *d, rng *r);
 void differ_fof(differ *d, rng *r);

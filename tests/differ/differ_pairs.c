@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Lists of pairs: one form of the list a case, against the oracle on every context; large lists
- * context against context.
+ * context against context. Lists in a GPU's memory against a CPU's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@ static kith_pairs_options make_form(rng *r)
     kith_pairs_options_init(&o);
     o.full = (int)rng_below(r, 2);
     o.sorted = (int)rng_below(r, 2);
+    o.unordered = (int)rng_below(r, 2);
     o.layout = differ_one_in(r, 2) ? KITH_CSR : KITH_IJ;
     o.extras = differ_one_in(r, 2) ? 0 : (unsigned)rng_below(r, 8);
     return o;
@@ -36,10 +37,45 @@ static int same_lists(const kith_pairs *a, const kith_pairs *b, kith_precision p
            same_bytes(a->shifts, b->shifts, a->n, 3 * sizeof *a->shifts);
 }
 
+enum { MOST_PAIRS = 3000000 };
+
+/** Lists in device memory, if the backend is a GPU. */
+static void check_device(differ *d, const differ_input *in, kith_pairs_options form)
+{
+#ifdef DIFFER_CUDA
+    kith_ctx *cpu = d->ctx[d->contexts - 1];
+    if (differ_is_cpu(d->ctx[0]) || !CHECK(differ_is_cpu(cpu), "no CPU to compare with")) {
+        return;
+    }
+    stored points = stored_make(in->xyz, in->n, in->precision, in->how);
+    stored other = stored_make(in->other, in->other ? in->m : 0, in->precision, LAYOUT_PACKED);
+    kith_pairs_options sorted = form;
+    kith_pairs expected = {0};
+    int64_t n = 0;
+    sorted.against = in->other ? &other.points : NULL;
+    sorted.sorted = 1;
+    if (CHECK(kith_pairs_count(cpu, &points.points, differ_box(in), in->cutoff, &sorted, &n,
+                               NULL) == KITH_OK,
+              "%s", kith_message(cpu)) &&
+        n < MOST_PAIRS &&
+        CHECK(kith_pairs_find(cpu, &points.points, differ_box(in), in->cutoff, &sorted,
+                              &expected) == KITH_OK,
+              "%s", kith_message(cpu))) {
+        differ_device(d->ctx[0], in, form, &expected);
+    }
+    kith_pairs_free(&expected);
+    stored_free(&points);
+    stored_free(&other);
+#else
+    (void)d;
+    (void)in;
+    (void)form;
+#endif
+}
+
 /** Lists of any size: unsorted ones are in one order on all CPUs, sorted ones everywhere. */
 static void compare_contexts(differ *d, const differ_input *in, kith_pairs_options form)
 {
-    enum { MOST_PAIRS = 3000000 };
     stored points = stored_make(in->xyz, in->n, in->precision, in->how);
     stored other = stored_make(in->other, in->other ? in->m : 0, in->precision, LAYOUT_PACKED);
     form.against = in->other ? &other.points : NULL;
@@ -93,5 +129,6 @@ void differ_pairs(differ *d, rng *r)
                                      .cutoff = in.cutoff},
                         in.precision, in.how, form);
     }
+    check_device(d, &in, form);
     differ_input_free(&in);
 }
