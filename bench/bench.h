@@ -25,13 +25,14 @@ typedef struct bench_options {
     bool *any;                       /**< becomes true when a case is to run */
 } bench_options;
 
-/** Whether a case is to run. */
+/** Return true when --only selects a case, or when there is no --only. Sets *options->any if so. */
 bool bench_wants(const bench_options *options, const char *name);
 
-/** Whether the backend is a GPU. */
+/** Return true when the backend is a GPU. */
 bool bench_on_gpu(const bench_options *options);
 
-/** Whether a case has a run number t, with threads[t]. */
+/** Return true when each case has a run number t, with options->threads[t] threads. Run 0 always
+ *  exists. */
 bool bench_has_run(const bench_options *options, int t);
 
 /* Each verifies, then times every case, adds an array of results, and prints them to stdout.
@@ -55,7 +56,7 @@ bool bench_busy(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, and histograms of the points without forces */
 bool bench_force(const bench_options *options, json_t *out);
 
-/** Whether there is a GPU; if not, a sentence is on stderr. */
+/** Return true when there is a usable GPU; else print a sentence to stderr. */
 bool bench_gpu_can_run(void);
 
 /** "gpu", what it is; "results", of pair lists from device memory to device memory; all below */
@@ -67,7 +68,7 @@ bool bench_gpu_waves(const bench_options *options, json_t *out);
 /** "debye" */
 bool bench_gpu_debye(const bench_options *options, json_t *out);
 
-/** Whether host and device memory suffice for n particles.
+/** Return true when host and device memory suffice for n particles.
  *  @param host, device  bytes per particle */
 bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
 

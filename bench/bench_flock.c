@@ -110,7 +110,7 @@ static bool fly(herd *h, const struct flock_case *c, int64_t n, const char *back
            kith_flock_read(h->flock, h->r, h->v) == KITH_OK;
 }
 
-/* Does the backend give the CPU's bits? */
+/* Return true when positions and velocities after a run are bitwise equal to those of the CPU. */
 static bool gives_bits_of_cpu(const struct flock_case *c, int64_t n, const char *backend,
                               int threads)
 {
@@ -123,9 +123,9 @@ static bool gives_bits_of_cpu(const struct flock_case *c, int64_t n, const char 
     return ok;
 }
 
-/* Does the first step give the velocities of the ladder's grid? It rounds distances across the
- * faces to side 2^-24; some half of the neighbours are within the radius of separation, whose
- * weight is 0.1. */
+/* Return true when the velocities after the first step agree with those of the grid in ladder/,
+ * within a rounding error: the grid rounds distances across the faces of the box to side 2^-24, and
+ * about half of the neighbours are within the radius of separation, whose weight is 0.1. */
 static bool agrees_with_grid(const struct flock_case *c, int64_t n, const char *backend,
                              int threads)
 {
@@ -229,7 +229,7 @@ bool bench_flock(const bench_options *options, json_t *out)
             continue;
         }
         if (gpu && !bench_gpu_has_room(n, HOST_BYTES, DEVICE_BYTES)) {
-            printf("%s: %lld boids left out: no memory\n", name, (long long)n);
+            printf("%s: %lld boids skipped: too little memory\n", name, (long long)n);
             continue;
         }
         for (int t = 0; ok && bench_has_run(options, t); t++) {

@@ -105,8 +105,8 @@ static void add_pair(const problem *p, const kith_histogram *h, int64_t i, int64
     }
 }
 
-/* Are the sums over the first points right? A pair at an edge may be in either bin: what has been
- * added up to each edge is compared, and may differ by a pair. */
+/* Return true when the sums over the first points agree with brute force. A pair at an edge may be
+ * in either bin, so cumulative sums up to each edge are compared, and may differ by one pair. */
 static bool is_right(problem *p)
 {
     const int64_t n = p->points.n;

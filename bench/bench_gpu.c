@@ -195,7 +195,7 @@ static void *fetch(const void *from, size_t bytes)
     return to;
 }
 
-/* Is the list in device memory the CPU's? */
+/* Return true when the list in device memory is equal to that of the CPU, by length and hash. */
 static bool is_right(const problem *p)
 {
     const size_t n = (size_t)p->right.n;

@@ -103,7 +103,8 @@ static fof_job make_job(const problem *p, const ask *a)
     return j;
 }
 
-/* Are these the right bytes, wherever they are? */
+/* Return true when an array in host or device memory is equal to the right one; else print `what`.
+ */
 static bool is_same(const problem *p, const char *what, const void *right, const void *found,
                     size_t bytes)
 {
@@ -115,7 +116,7 @@ static bool is_same(const problem *p, const char *what, const void *right, const
     return ok;
 }
 
-/* Are labels and halos the CPU's? */
+/* Return true when labels and halos are bitwise equal to those of the CPU. */
 static bool is_right(const problem *p, const fof_job *found)
 {
     fof_job right = *found;
@@ -193,7 +194,7 @@ bool bench_gpu_fof(const bench_options *options, json_t *out)
         if (n <= INT32_MAX - 64 && bench_gpu_has_room(n, HOST_BYTES, DEVICE_BYTES)) {
             ok = run(cases[c].set, n, options, out);
         } else {
-            printf("%-15s %lld particles left out: no memory\n", cases[c].set, (long long)n);
+            printf("%-15s %lld particles skipped: too little memory\n", cases[c].set, (long long)n);
         }
     }
     return ok;

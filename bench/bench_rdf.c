@@ -114,7 +114,8 @@ static int64_t total(const kith_histogram *h)
     return sum;
 }
 
-/* Are the counts of the first points right, and then those of all? @return false: says why */
+/* Return true when the counts of the first points are right, and then the total count of all points
+ * is the number of pairs; else print a message. */
 static bool is_right(job *j, const problem *p)
 {
     j->points.n = p->checked;

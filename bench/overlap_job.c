@@ -64,7 +64,7 @@ static double product(const overlap_job *job, int64_t i, int64_t j)
     return sums[0];
 }
 
-/** Do the counts of the first replicas agree? */
+/** Return true when the counts of the first replicas agree with brute force. */
 static bool agrees(overlap_job *job, const kith_overlaps *found, int64_t n)
 {
     bool ok = true;

@@ -37,7 +37,8 @@ void overlap_job_free(overlap_job *job);
 /** A harness_work: count all pairs. */
 bool overlap_job_count(void *job);
 
-/** Are the counts of the first replicas those of brute force, and all pairs counted? */
+/** Count all pairs of replicas. Return true when the counts of the first replicas agree with brute
+ *  force, and the counts of all replicas add up to the number of pairs; else print a message. */
 bool overlap_job_is_right(overlap_job *job);
 
 /** Time the product of the matrix of replicas by cuBLAS, in device memory; times->repeats stay 0 if
