@@ -151,7 +151,7 @@ static void add_use(claims *all, const file_use *use)
     }
 }
 
-/** Is a path one of the names of a film whose number is this? */
+/** Return true when a path is one of the files that a film may write with a given number. */
 static bool is_frame(const char *record, int64_t number, const char *path)
 {
     bool same = false;
@@ -163,7 +163,8 @@ static bool is_frame(const char *record, int64_t number, const char *path)
     return same;
 }
 
-/** Is a path among the many names of a film? Its number begins at one of the digits of its name. */
+/** Return true when a path is one of the files that a film may write. The number in its name may
+ *  begin at any digit, so each is tried. */
 static bool is_of_film(const char *record, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -174,7 +175,7 @@ static bool is_of_film(const char *record, const char *path)
     return found;
 }
 
-/** Do two claims mean one file? */
+/** Return true when two claims mean one file. */
 static bool collide(const claim *a, const claim *b)
 {
     return is_same(a->path, b->path) || (a->frames && is_of_film(a->frames->path, b->path)) ||
@@ -220,8 +221,8 @@ static void check_descriptors(const file_use *uses, int n)
     }
 }
 
-/** End the command if a file cannot be written where the path leads. Frames are left out: their
- *  folder is made. */
+/** End the command if a file cannot be written at its path. Frames of a film are not checked, as
+ *  their folder may not exist yet: it is made later. */
 static void check_target(const file_use *use)
 {
     io_error error = {0};

@@ -34,7 +34,7 @@ struct lanes {
     int64_t records;
     char *memory;                  /* [records] of calls.bytes */
     bool *done;                    /* [records] counted, and not yet added */
-    int64_t given, claimed, added; /* frames handed over, claimed by a lane, added to the results */
+    int64_t given, claimed, added; /* frames submitted, claimed by a lane, added to the results */
     int64_t counted;               /* frames whose counting has ended */
     int64_t awaited;               /* the calling thread waits for the frames before this one */
     int64_t missing;               /* those of them whose counting has not ended */

@@ -25,13 +25,14 @@ static int rank(const char *list, const char *name)
     return at < 0 ? INT_MAX : at;
 }
 
-/** Whether a name consists of digits, as types of LAMMPS and H5MD do. */
+/** Return true when a name consists of digits, as types of LAMMPS and H5MD do. */
 static bool is_number(const char *name)
 {
     return *name && name[strspn(name, "0123456789")] == '\0';
 }
 
-/** Whether name a comes before name b. */
+/** Return true when name a comes before name b: by its rank in the lists `first` and `second`, then
+ *  numbers before other names. */
 static bool is_before(const char *a, const char *b, const char *first, const char *second)
 {
     const char *const lists[] = {first, second};

@@ -94,7 +94,7 @@ typedef struct command_line {
     const char *operands; /**< as --help shows them, "INPUT --cutoff R"; NULL: as `operand` */
     const char *operand;  /**< name of the only operand, a file to read; NULL: see read_operand */
     size_t operand_at;    /**< offset of its const char * in the task [bytes] */
-    bool may_lack;        /**< the operand may be left out */
+    bool may_lack;        /**< the operand is optional */
     /** Take an operand; NULL: `operand` is stored, or there is none. */
     void (*read_operand)(void *task, const char *arg, struct argp_state *state);
     option_table tables[10]; /**< ends with an empty one */

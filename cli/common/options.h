@@ -45,10 +45,11 @@ extern const option_row viewing_options[];    /**< where the live view is served
 extern const option_row report_options[];     /**< the form of the summary */
 extern const option_row output_options[];     /**< the file of the result */
 
-/** Does the result go to standard output? */
+/** Return true when the result is written to standard output. */
 bool options_to_stdout(const options *o);
 
-/** Is a summary for people wanted, on a standard output that is free for it? */
+/** Return true when a summary is to be printed: without --quiet, and when the result is not written
+ *  to standard output. */
 bool options_summary(const options *o);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct progress {
  *  call through its watch callback; a second one ends the process at once. */
 void progress_catch_signals(void);
 
-/** Whether one of these signals has arrived. */
+/** Return true when a signal that progress_catch_signals handles has arrived. */
 bool progress_interrupted(void);
 
 /** Say that a context is being opened, or is open. To open a GPU takes most of a second, in which

@@ -135,7 +135,8 @@ typedef struct shown_text {
  *  characters; cut where it is too long. */
 shown_text report_text(const char *text);
 
-/** Whether no allocation of jansson has failed so far: jansson omits values without an error. */
+/** Return true when no allocation of jansson has failed so far. After a failure, jansson omits
+ *  values without an error. */
 bool report_json_whole(void);
 
 /** Print a JSON value, on many lines or on one, and release it. NULL: memory was exhausted.

@@ -24,7 +24,7 @@ int space_choose(const options *o, const char *path, const io_particles *particl
  *  allowed. @return exit status, reported */
 int space_check_volume(const space *s, const char *path);
 
-/** Whether the rows of a box are along the axes. */
+/** Return true when the rows of a box are along the axes. */
 bool space_is_upright(const kith_box *box);
 
 /** Print the box and its source as lines of a summary of up to 80 columns. */
