@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The command `kith VERB ...`: finds the verb and hands over.
+ * The command `kith VERB ...`: finds the verb and calls its function with the other arguments.
  */
 #include "common/guard.h"
 #include "common/report.h"

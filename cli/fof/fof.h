@@ -83,7 +83,7 @@ int fof_prepare(const fof_task *task, fof_outcome *found);
 /** Choose the linking length. @return exit status, reported */
 int fof_choose_length(const fof_task *task, fof_outcome *found);
 
-/** Whether groups may have members that do not link. */
+/** Return true when groups may have members that do not link. */
 static inline bool fof_attaches(const fof_task *task, const fof_outcome *found)
 {
     return found->roles || task->min_links > 0;

@@ -6,7 +6,7 @@
  * rho the mean density of their species in the universe. Where the box is full of these species,
  * rho is their mass over the volume. In a zoom simulation it is not: there rho is the density of
  * matter times the share that the species have in the mass of the high-resolution particles. Where
- * species were left out when the file was read, the share is not known, and Omega_m and Omega_b
+ * only some species were read from the file, the share is not known, and Omega_m and Omega_b
  * decide.
  */
 #include "fof.h"

@@ -140,7 +140,7 @@ static void print_left_out(const fof_outcome *found)
                   {"velocities", p->velocity, found->velocities, true, IO_VELOCITIES},
                   {"potentials", p->potential, found->potentials, false, IO_POTENTIALS},
                   {"densities", p->density, found->densities, false, IO_DENSITIES}};
-    const char *title = "left out";
+    const char *title = "unused";
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
         const bool partial = p->partial & fields[k].bit;
         const bool missing = !fields[k].read && fields[k].expected && p->type;
