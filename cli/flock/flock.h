@@ -116,7 +116,8 @@ int flock_open(const flock_task *task, flock_run *run);
 /** Make steps, and add to run->seconds. */
 kith_status flock_step(flock_run *run, int64_t steps);
 
-/** Whether a step at the largest speed crosses at most half the box. */
+/** Return true when a step at the largest speed is at most half a side of the box, along each axis
+ *  that is periodic or reflecting. */
 bool flock_steps_fit(const kith_flock_options *model, const kith_box *box);
 
 /** Serve the live view, and print its address. Viewers may change the task. @return an exit

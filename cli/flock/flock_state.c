@@ -126,7 +126,8 @@ static int refuse_file(const char *path, const char *data, size_t size)
                         "%s: is not a whole restart file of kith flock", path);
 }
 
-/** Whether the file is a complete restart file of this machine. */
+/** Return true when the data are a complete restart file, written by a machine with the byte order
+ *  and types of this one. @param[out] h  the head of the file */
 static bool is_whole(const char *data, size_t size, head *h)
 {
     if (size < sizeof *h) {

@@ -90,7 +90,7 @@ static void spend(view_share *s, double since, double extra)
     s->next = now + s->cost * (1 / s->share - 1);
 }
 
-/** May the work be done now? @param free  time until the next step is due [s] */
+/** Return true when the work may be done now. @param free  time until the next step is due [s] */
 static bool may(const view_share *s, double now, double free)
 {
     return s->cost < free || now >= s->next;
