@@ -11,9 +11,12 @@
 
 enum { MAP_SIDE = 1024 };
 
-/** Make a map of weights [n] (NULL: 1 each) at places uv [n][2] in the unit square; others are left
- *  out. @param wraps  the square's opposite sides are one. @return [MAP_SIDE][MAP_SIDE], v first,
- *  the sum of all weights in it; to be freed; NULL without memory. */
+/** Make a density map of points in the unit square. Points outside it are ignored.
+ *  @param uv       [n][2] coordinates u, v of the points
+ *  @param weights  [n] weights of the points; NULL: 1 each
+ *  @param wraps    the square is periodic along u and v
+ *  @return [MAP_SIDE][MAP_SIDE], v first: the sum of the weights of the points in each cell; to be
+ *  freed; NULL without memory */
 float *density_map(const float *uv, const float *weights, int64_t n, bool wraps);
 
 #endif

@@ -207,7 +207,7 @@ encoder *encoder_open(const char *path, int width, int height, double rate, bool
     return NULL;
 }
 
-/** Was the run interrupted so long ago that ffmpeg is to end? */
+/** Return true when the run was interrupted so long ago that ffmpeg is to end. */
 static bool is_late(encoder *e)
 {
     if (!progress_interrupted()) {

@@ -27,7 +27,7 @@ bool encoder_fail_io(encoder_problem *problem, const io_error *error);
 
 typedef struct encoder encoder;
 
-/** Can ffmpeg make a film of this name: does it end in .mp4, .webm or .gif? */
+/** Return true when the path names a film that ffmpeg can make: it ends in .mp4, .webm or .gif. */
 bool encoder_knows(const char *path);
 
 /** Start ffmpeg. It writes to a temporary file next to path.

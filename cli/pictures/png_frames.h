@@ -9,8 +9,8 @@
 
 #include <core/memory_file.h>
 
-/** Does the path name a sequence of frames: "folder/", an existing folder, or a name ending in .png
- *  that contains one number, %d or %06d? */
+/** Return true when the path names a sequence of frames: "folder/", an existing folder, or a name
+ *  ending in .png that contains one number, %d or %06d. */
 bool png_frames_named(const char *path);
 
 /** The name of a frame; to be freed. NULL without memory. */
