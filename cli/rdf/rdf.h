@@ -320,8 +320,8 @@ bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *
 /** Index of the partial of classes a and b. */
 int64_t rdf_partial(const rdf_classes *classes, int a, int b);
 
-/** Whether a transform to S(q) is defined: bins of r begin at 0, and --select and --with do not
- *  overlap without --partials. */
+/** Return true when the transform of g(r) to S(q) is defined: the bins of r begin at 0, and without
+ *  --partials, --select and --with are equal or have no particle in common. */
 bool rdf_structure_can(const rdf_task *task, const rdf_outcome *found);
 
 /** Choose the bins of q of S(q) by the options and found->extent.

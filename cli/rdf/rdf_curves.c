@@ -23,7 +23,7 @@ double rdf_weight(const rdf_classes *classes, const rdf_curve *c, int a, int b)
     return (x->first && y->second) + (y->first && x->second);
 }
 
-/** Whether each unordered pair is counted from both of its particles. */
+/** Return true when each unordered pair of a curve is counted from both of its particles. */
 static bool is_symmetric(const rdf_classes *classes, const rdf_curve *c)
 {
     bool same = true;

@@ -14,7 +14,7 @@ typedef struct member {
     bool first, second; /**< of --select, of --with */
 } member;
 
-/** Whether a pair of these is counted. */
+/** Return true when a pair of these members is counted: one is in --select, the other in --with. */
 static bool is_counted(const member *a, const member *b)
 {
     return (a->first && b->second) || (b->first && a->second);
@@ -37,7 +37,8 @@ static int by_molecule(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Whether any of the members, sorted by molecule, is in a counted pair within its molecule. */
+/** Return true when a molecule contains a pair that is counted.
+ *  @param sorted  [n] members, sorted by molecule */
 static bool has_pair(const member *sorted, int64_t n)
 {
     for (int64_t begin = 0, end; begin < n; begin = end) {

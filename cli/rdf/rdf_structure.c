@@ -14,8 +14,8 @@
 
 enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 }; /* as kith_waves_sum takes */
 
-/** Whether --select and --with overlap, but differ, without --partials: then S(q) is not
- *  defined. */
+/** Return true when S(q) is not defined because --select and --with overlap, but differ, without
+ *  --partials. */
 static bool has_overlap(const rdf_task *task, const rdf_classes *classes)
 {
     bool both = false;

@@ -77,7 +77,7 @@ static double times(int64_t n)
     return n - 2 < known ? student[n - 2] : 5;
 }
 
-/** Whether the temperature given agrees with an estimate of kT. */
+/** Return true when the temperature given agrees with an estimate of kT, within its error. */
 static bool agrees(double given, double kT, double error, int64_t samples)
 {
     double allowed = most * given;
