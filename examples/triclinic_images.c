@@ -6,7 +6,8 @@
 #include <kith.h>
 #include <stdio.h>
 
-/** Whether vector is what shift makes of the box's rows. */
+/** Return 1 when vector is the sum of the box's rows, each multiplied by its number in shift; else
+ *  0. */
 static int agrees(const kith_box *box, const int32_t shift[3], const double vector[3])
 {
     for (int k = 0; k < 3; k++) {
