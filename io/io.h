@@ -260,8 +260,8 @@ typedef struct io_summary {
  *  @param[out] out  valid only on IO_OK */
 io_status io_inspect(const char *path, io_summary *out, io_error *error);
 
-/** Whether io_read(path) reads the existing file `other`: as the file that the path, the name of a
- *  snapshot or of a folder, stands for, or as one of the files of a snapshot in many files. */
+/** Return true when io_read(path) reads the existing file `other`. The path may be the name of a
+ *  file, a snapshot or a folder; a snapshot in many files reads all of its files. */
 bool io_snapshot_holds(const char *path, const char *other);
 
 /** Name of a format: "NumPy". */

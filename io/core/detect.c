@@ -74,7 +74,7 @@ static bool is_count(const char *line)
     return end[strspn(end, " \t\r")] == 0;
 }
 
-/** Whether a line is "element x y z". */
+/** Return true when a line is "element x y z". */
 static bool is_atom(const char *line)
 {
     io_token token;
@@ -94,8 +94,9 @@ static bool is_atom(const char *line)
     return true;
 }
 
-/** Whether a file begins as XYZ: a line with a count, a comment, then atoms. A comment with Lattice
- *  or Properties needs no atom. @param head  NUL-terminated; its first lines are changed */
+/** Return true when a file begins as XYZ: a line with a count, a comment, then atoms. A comment
+ *  with Lattice or Properties needs no atom. @param head  NUL-terminated; its first lines are
+ *  changed */
 static bool is_xyz(char *head)
 {
     char *line[3] = {head, NULL, NULL};

@@ -28,7 +28,7 @@ io_status io__fail(io_error *error, const char *path, io_status status, const ch
 /** Clear an error. @return the error; if it is NULL, a dummy error of this thread */
 io_error *io__error_begin(io_error *error);
 
-/** Whether a path has an ending; the case of letters does not count. */
+/** Return true when a path has an ending. The comparison ignores case. */
 bool io__ends_with(const char *path, const char *ending);
 
 /** Copy at most room - 1 bytes of text[0..length) and append a 0. Control characters become '?'.
@@ -114,7 +114,7 @@ typedef struct io_token {
  *  @return false if there is none */
 bool io__token_next(const char **at, io_token *token);
 
-/** Whether a token equals a word. */
+/** Return true when a token equals a word. */
 bool io__token_is(io_token token, const char *word);
 
 /** The number of bytes of a token that a message shows, for %.*s of printf. */
@@ -233,7 +233,8 @@ io_status io__species_parse(io_file *file, io_species *out);
 /** Find a name; the case of letters does not count. @return its index; -1 if it is not there */
 int io__species_find(const io_species *species, io_token name);
 
-/** Whether a type of a snapshot is wanted. Adds n to the particles found of its species. */
+/** Return true when the options select a type of a snapshot. Adds n to the number of particles
+ *  found of its species. */
 bool io__species_wants(io_species *species, int type, int64_t n);
 
 /** Return IO_INVALID if no particle of one of the species was found. */
@@ -354,7 +355,7 @@ io_status io__detect(io_file *file, io_format *out);
  *  @param[out] resembles  the header is valid, whatever the size of the file */
 io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles);
 
-/** Whether a file begins as a Gadget snapshot of format 1 or 2.
+/** Return true when a file begins as a Gadget snapshot of format 1 or 2.
  *  @param head  [size] the first bytes of the file */
 bool io__gadget_detect(const char *head, int64_t size);
 

@@ -82,7 +82,8 @@ static io_status refuse(int fd, const char *path, io_error *error)
                     "another process is writing it; wait for it, or give another name");
 }
 
-/** Whether a path still leads to an open file: the last holder of its lock may have removed it. */
+/** Return true when a path still names an open file. The last holder of its lock may have removed
+ *  the file. */
 static bool is_named(int fd, const char *name)
 {
     struct stat open_file, named;
@@ -124,7 +125,7 @@ static void unlist(io_lock *lock)
     pthread_mutex_unlock(&guard);
 }
 
-/** Whether this process holds a lock on a file. */
+/** Return true when this process holds a lock on a file. */
 static bool is_own(const char *name)
 {
     bool own = false;

@@ -38,7 +38,8 @@ static int decode(const char *text, uint32_t *code)
     return too_long || surrogate || *code > 0x10ffff ? 0 : length;
 }
 
-/** Whether a character is a command to a terminal or an editor, and is not simply displayed. */
+/** Return true when a character is a control character for a terminal or an editor: it is not
+ *  simply displayed. */
 static bool acts(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) ||         /* control */
@@ -112,7 +113,8 @@ static void escape(char piece[PIECE], const char *which)
     piece[used] = '\0';
 }
 
-/** Whether a word has characters that must be escaped in a shell: it needs $'...'. */
+/** Return true when a word has bytes that a shell reads in $'...' only: control characters, or
+ *  bytes that are not UTF-8. */
 static bool has_control(const char *text)
 {
     uint32_t code;

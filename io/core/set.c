@@ -289,7 +289,8 @@ static bool is_same_file(const char *path, const struct stat *file)
     return stat(path, &facts) == 0 && facts.st_dev == file->st_dev && facts.st_ino == file->st_ino;
 }
 
-/** Whether a numbered file belongs to a snapshot in many files, one of which is `file`. */
+/** Return true when the path `first` has a number and belongs to a snapshot in many files, one of
+ *  which is `file`. */
 static bool has_file(const char *first, const struct stat *file)
 {
     io_error error = {0};
