@@ -41,7 +41,7 @@ bool io__close(hid_t id)
     }
 }
 
-/** Whether sign, exponent and mantissa of a floating-point type lie within its bits. */
+/** Return true when sign, exponent and mantissa of a floating-point type lie within its bits. */
 static bool is_float_sound(hid_t type, size_t bits)
 {
     size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;

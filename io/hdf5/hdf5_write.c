@@ -138,7 +138,8 @@ static void drop(io_pairs_writer *writer)
 
 const io_pairs_format io__pairs_hdf5 = {begin, write_block, end, drop};
 
-/** Whether a box is upright, periodic along all axes, and begins at 0. */
+/** Return true when the rows of a box are along the axes, it is periodic along all axes, and its
+ *  origin is 0. */
 static bool is_simple(const kith_box *box)
 {
     for (int axis = 0; axis < 3; axis++) {
