@@ -47,7 +47,7 @@ int io__species_find(const io_species *species, io_token name)
     return -1;
 }
 
-/** Whether `name` is one of the names of a type. */
+/** Return true when `name` is one of the names of a type. */
 static bool names_type(const char *name, int type)
 {
     static const struct {

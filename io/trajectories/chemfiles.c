@@ -48,8 +48,8 @@ static const struct {
     {0, "\x1f\x8b", 2, &packed},  {0, "BZh", 3, &packed},   {0, "\xfd\x37zXZ", 5, &packed},
 };
 
-/** Whether a file begins as GRO: a title, a count, then atoms in columns of fixed width, with x, y,
- *  z as %8.3f from column 20 on. */
+/** Return true when a file begins as GRO: a title, a count, then atoms in columns of fixed width,
+ *  with x, y, z as %8.3f from column 20 on. */
 static bool is_gro(const char *head)
 {
     const char *count = strchr(head, '\n');
@@ -612,7 +612,7 @@ static io_status read_facts(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** Whether chemfiles has the number that options->weights names. */
+/** Return true when options->weights names a property that chemfiles has: "mass" or "charge". */
 static bool has_weights(const io_frames *frames)
 {
     const char *name = frames->options->weights;

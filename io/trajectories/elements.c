@@ -49,7 +49,7 @@ bool io__element_known(const char *text)
            strcmp(symbol, found) == 0;
 }
 
-/** Whether a word is in a list. */
+/** Return true when a word is in a list. @param list  ends with NULL */
 static bool is_one_of(const char *word, const char *const *list)
 {
     while (*list && strcmp(word, *list) != 0) {
@@ -70,8 +70,8 @@ static void take_letters(const char *name, char out[MOST_LETTERS])
     out[n] = 0;
 }
 
-/** Whether a name is one of a virtual site: of a water model, a lone pair, or a mass of a rigid
- *  group in GROMACS. */
+/** Return true when a name is that of a virtual site: of a water model, a lone pair, or a mass of a
+ *  rigid group in GROMACS. */
 static bool is_virtual(const char *letters)
 {
     static const char *const sites[] = {"M",  "MW",  "EP",  "EPW", "LP", "LPA",

@@ -9,15 +9,15 @@
 
 enum { IO_ELEMENT_LENGTH = 8 };
 
-/** Whether a text is the symbol of an element, or of its ion: "Na", "D", "Fe3+", "O2-". */
+/** Return true when a text is the symbol of an element or of its ion: "Na", "D", "Fe3+", "O2-". */
 bool io__element_known(const char *text);
 
 /** Find the symbol of an element; the case of letters does not count: "CL" and "cl" give "Cl".
  *  @return false if the text is no symbol */
 bool io__element_symbol(const char *text, char out[IO_ELEMENT_LENGTH]);
 
-/** Whether a residue is an amino acid or a nucleotide. An atom CA of one is a carbon, even if it is
- *  the only atom of the residue. */
+/** Return true when a residue is an amino acid or a nucleotide. An atom CA of one is a carbon, even
+ *  if it is the only atom of the residue. */
 bool io__element_is_polymer(const char *residue);
 
 /** Find the element of an atom by its name and residue, as in GRO files: OW, HW1, CA, CL, NA.

@@ -56,7 +56,7 @@ struct io_trajectory {
     pthread_cond_t changed; /* signalled when ready or stop changes */
 };
 
-/** Parse "a:b:step". Parts that are left out keep their values.
+/** Parse "a:b:step". Elements of `part` whose text is empty or missing are not changed.
  *  @return the number of parts; 0: malformed */
 static int parse_parts(const char *text, int64_t part[3])
 {
