@@ -20,7 +20,7 @@ static const double sides[RUNG_HERDS] = {30.2, 15.1};
 static const char *const faults[RUNG_FAULTS] = {
     [RUNG_SQUARE] = "distance compared with the square of the radius",
     [RUNG_STALE] = "table of cells left stale",
-    [RUNG_LAST] = "last particle of a cell left out"};
+    [RUNG_LAST] = "last particle of a cell skipped"};
 
 bool rung_herd_make(rung_herd *h, int64_t n, double side)
 {

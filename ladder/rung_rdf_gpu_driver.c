@@ -53,7 +53,7 @@ static bool count_on_cpu(const rung_rdf_gpu *in, int64_t *counts)
     return ok;
 }
 
-/* Whether counts are right: exactly, or except some pairs that are in an adjacent bin. */
+/* Return true when counts are right. @param exact  false: some pairs may be in an adjacent bin */
 static bool is_right(const rung_rdf_gpu *in, bool exact, const int64_t *counts,
                      const int64_t *right)
 {
