@@ -38,7 +38,8 @@ static kith_status check_excess(kith_ctx *ctx, const char *name, const void *giv
     return KITH_OK;
 }
 
-/** Is this the size of a struct of some version? */
+/** Return true when this can be the size of a struct in a version of the library.
+ *  @param least  size of the struct in the first version [bytes] */
 static bool is_size(size_t size, size_t least)
 {
     return size >= least && size <= KITH_MOST_SIZE && size % 8 == 0;
