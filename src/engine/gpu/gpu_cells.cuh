@@ -112,16 +112,16 @@ static __device__ __forceinline__ void fill_table(int64_t s, int64_t n, const ke
     }
 }
 
-/** Is there a slot `other`, and is it in the cell of slot p? */
+/** Return true when there is a slot `other`, and it is in the cell of slot p. */
 static __device__ __forceinline__ bool is_beside(const struct kith__gpu_set &set, int64_t p,
                                                  int64_t other)
 {
     return other >= 0 && other < set.n && set.key[other] == set.key[p];
 }
 
-/** Does an i-cluster begin at slot p, when i-clusters are the widest aligned runs of cells with at
- *  most `enough` particles? The run that contains p lies within `enough` slots of p, so only these
- *  are searched.
+/** Return true when an i-cluster begins at slot p, where i-clusters are the widest aligned runs of
+ *  cells with at most `enough` particles. The run that contains p lies within `enough` slots of p,
+ *  so only these are searched.
  *  @param nx  cells of a row */
 static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_t nx,
                                          uint32_t enough, int64_t p)
@@ -147,10 +147,11 @@ static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_
     return true;
 }
 
-/** Does an i-cluster begin at slot p of the sorted set? An i-cluster is an aligned run of 2, 4, 8
- * and so on to 64 cells of a row that together have at most most / 2 particles; else a cell; a cell
- * with more than `most` particles is divided into i-clusters of equal size.
- */
+/** Return true when an i-cluster begins at slot p of the sorted set. An i-cluster is the widest
+ *  aligned run of 2, 4, 8, ..., 64 cells of a row that has at most most / 2 particles. A cell that
+ *  is in no run is an i-cluster of its own; with more than `most` particles it is divided into
+ *  i-clusters of equal size.
+ *  @param most  most particles of an i-cluster */
 static __device__ inline bool begins_cluster(const struct kith__gpu_set &set,
                                              const struct kith__gpu_plan &plan, uint32_t most,
                                              int64_t p)

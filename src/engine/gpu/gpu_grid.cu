@@ -291,7 +291,7 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 
 /* ---------------------------------------------------------------------------------------- sort */
 
-/** Does a 64-bit word have room for a particle's key and its index? Sorting one array of words
+/** Return true when a particle's key and its index fit one 64-bit word. Sorting one array of words
  *  moves less memory than sorting two arrays. */
 static __host__ __device__ bool fits_word(int bits, int id_bits)
 {

@@ -225,8 +225,8 @@ template <class Operation> static __device__ __forceinline__ void end_block(Oper
 {
 }
 
-/** Has the host set the stop flag? Tested inside the loop over the candidates of an i-cluster, as
- *  there may be very many. All lanes get one answer. */
+/** Return true when the host has set the stop flag. Tested inside the loop over the candidates of
+ *  an i-cluster, as there may be very many. The result is uniform over the warp. */
 template <typename real> static __device__ __forceinline__ bool is_stopped(const visit<real> &v)
 {
     const unsigned next = v.lane == 0 ? *(const volatile unsigned *)v.sweep->next : 0;
