@@ -14,7 +14,8 @@
 
 /* --------------------------------------------------------------------------------------- cells */
 
-/** Whether all particles are within the box at every step. */
+/** Return true when all particles are within the box at every step: each axis is periodic or
+ *  reflecting. */
 static bool is_bounded(const struct kith_flock *flock)
 {
     const struct kith__question *q = &flock->question;

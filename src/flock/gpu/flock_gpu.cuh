@@ -44,14 +44,14 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
     return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
 }
 
-/** Whether all cells within reach of cell `at` of an axis are in the box. */
+/** Return true when all cells within reach of cell `at` of an axis are in the box. */
 static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int64_t at)
 {
     return at >= axis.reach && at + axis.reach < axis.n;
 }
 
-/** Number of the cell that holds a position. @param[out] inside  whether all cells within its reach
- *  are in the box */
+/** Return the number of the cell that holds a position.
+ *  @param[out] inside  true when all cells within its reach are in the box */
 template <typename real>
 static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flock_step &f,
                                                   const struct kith__axis axis[3], const real r[3],
@@ -69,7 +69,7 @@ static __device__ __forceinline__ int64_t cell_of(const struct kith__gpu_flock_s
     return (cell[2] * axis[1].n + cell[1]) * axis[0].n + cell[0];
 }
 
-/** Whether a kernel of the step may run: no earlier step has failed. */
+/** Return true when a kernel of the step may run: no earlier step has failed. */
 static __device__ __forceinline__ bool is_well(const struct kith__gpu_flock_step &f)
 {
     return !f.progress->stopped &&

@@ -295,7 +295,7 @@ static __device__ __noinline__ void resolve(const struct kith__gpu_flock_step &f
     }
 }
 
-/** Whether one of two bfloat16 is within a bound. */
+/** Return true when one of two packed bfloat16 has an absolute value of at most `band`. */
 static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
 {
     return fminf(fabsf(__uint_as_float(least << 16)),
