@@ -102,9 +102,9 @@ static __device__ __forceinline__ int64_t pairs_of(const struct kith__gpu_friend
            (int64_t)(f.first[pair.b + 1] - f.first[pair.b]);
 }
 
-/** Whether some particle of clump a is within the cutoff of one of clump b, of at most `most`
- *  pairs.
- *  @param[out] all  set to whether these were all pairs, if none is within the cutoff */
+/** Test the first `most` pairs of a particle of clump a and one of clump b. Return true when one of
+ *  these pairs is within the cutoff.
+ *  @param[out] all  set when the result is false: true if the clumps have no other pairs */
 template <typename real>
 static __device__ __forceinline__ bool few_are_near(const struct kith__gpu_friends &f,
                                                     const struct kith__gpu_clump_pair &pair,
@@ -129,8 +129,8 @@ static __device__ __forceinline__ bool few_are_near(const struct kith__gpu_frien
     return false;
 }
 
-/** Whether some particle of clump a is within the cutoff of one of clump b. The lanes of a warp
- *  share the particles of the larger clump. */
+/** Return true when some particle of clump a is within the cutoff of one of clump b. The lanes of a
+ *  warp share the particles of the larger clump. */
 template <typename real>
 static __device__ bool warp_is_near(const struct kith__gpu_friends &f,
                                     const struct kith__gpu_clump_pair &pair)
@@ -159,7 +159,7 @@ static __device__ bool warp_is_near(const struct kith__gpu_friends &f,
     return false;
 }
 
-/** Whether the host asks the kernel to end early. */
+/** Return true when the host has set the stop flag: the kernel is to end early. */
 static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends &f)
 {
     return *(const volatile unsigned *)f.stop >= KITH_GPU_STOP;

@@ -21,7 +21,7 @@ static __device__ __forceinline__ int64_t my_item()
 
 /* -------------------------------------------------------------------------------------- clumps */
 
-/** Whether clump c of n is the first of a dense cell. */
+/** Return true when clump c of n is the first of a dense cell. */
 static __device__ bool begins_dense_cell(const struct kith__gpu_friends &f, int64_t c, int64_t n)
 {
     const uint64_t cell = f.key[c] >> f.subcells.bits;

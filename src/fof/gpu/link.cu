@@ -284,7 +284,8 @@ static gpuError_t link_cells(const struct kith__gpu_friends *f, gpuStream_t stre
                : error;
 }
 
-/** Whether there is a table, and cell numbers fit 32 bits. */
+/** Return true when there is a table of the first clump of each cell, and cell numbers fit 32
+ *  bits. */
 static bool has_table(const struct kith__gpu_friends *f)
 {
     return f->table && f->cells < INT32_MAX;

@@ -155,7 +155,8 @@ static __device__ __forceinline__ bool take_row(const struct kith__gpu_friends &
     return true;
 }
 
-/** Whether the clump is in the tree that holds all of a dense cell. */
+/** Return true when all clumps of the dense cell are in one tree, and the traversal's clump is in
+ *  it. */
 template <typename number>
 static __device__ __forceinline__ bool is_in_dense_tree(const struct kith__gpu_friends &f,
                                                         const traversal<number> &t)
@@ -239,7 +240,7 @@ static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_f
     }
 }
 
-/** Whether rows of a dense cell are left. */
+/** Return true when the traversal is in a dense cell, and has not visited all of its rows. */
 template <bool DENSE, typename number>
 static __device__ __forceinline__ bool in_dense_cell(const traversal<number> &t)
 {
@@ -301,7 +302,8 @@ static __device__ __forceinline__ void test_queued(const struct kith__gpu_friend
     }
 }
 
-/** Whether clump b is within reach of the lane's clump. @param cell, relative  as in struct run */
+/** Return true when clump b is within reach of the lane's clump.
+ *  @param cell, relative  as in struct run */
 static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &f,
                                                 const struct kith__subcells &subcells, int32_t b,
                                                 int32_t cell, uint32_t relative)
