@@ -55,7 +55,7 @@ static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &
     }
 }
 
-/** Are distances or vectors wanted? */
+/** Return true when the list has distances or vectors. */
 static __host__ __device__ __forceinline__ bool has_vector(const struct kith__gpu_list &list)
 {
     return list.distances || list.vectors;

@@ -15,7 +15,8 @@
 #include "pairs/list.h"
 #include "engine/gpu/search.h"
 
-/** Is the list made by rows? Else it is appended. */
+/** Return true when the list is written by rows, at offsets that are counted first; else pairs are
+ *  appended in any order. */
 static bool by_rows(const struct kith__list *list)
 {
     return list->sorted || list->layout == KITH_CSR;

@@ -63,7 +63,7 @@ template <typename real> struct count_work_blocks {
     }
 };
 
-/** Does row i of a half list contain j at this image? */
+/** Return true when row i of a half list contains j at this image. */
 static __device__ __forceinline__ bool is_upper(int32_t i, int32_t j, int32_t shift)
 {
     return i < j || (i == j && shift > no_shift);
@@ -286,8 +286,8 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     const int64_t *offsets;     /**< [a.n + 1] first pair of each row in the list */
     bool whole; /**< fast path: all rows of the i-cluster are inside the part, and is_plain */
 
-    /** Are only j and images written, and images as the sweep finds them, without a correction for
-     *  wrapping? */
+    /** Return true when only j and images are written, and the images need no correction for
+     *  wrapping. */
     __device__ __forceinline__ bool is_plain(const visit<real> &v) const
     {
         return !list.i && (!EXTRAS || (!has_vector(list) && !list.extras_later &&
@@ -295,7 +295,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
     }
 
     /** Load the offsets of the i-cluster's rows.
-     *  @return whether one of them has pairs in the part that is written */
+     *  @return true when one of them has pairs in the part that is written */
     __device__ bool begin(const visit<real> &v, shared *rows)
     {
         int64_t begin = 0;
@@ -405,7 +405,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
         __VA_ARGS__ \
     }
 
-/** Are distances, vectors or images wanted? */
+/** Return true when the list has distances, vectors or images. */
 static bool has_extras(const struct kith__gpu_list *list)
 {
     return has_vector(*list) || list->shifts;
