@@ -130,7 +130,7 @@ int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
     return copies;
 }
 
-/** Whether every pair counts, and there are no weights. */
+/** Return true when no pair is excluded, and there are no weights. */
 static bool is_plain(const struct kith__rdf *rdf)
 {
     return !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0];
@@ -142,7 +142,7 @@ static int64_t most_shared(const struct kith__gpu *gpu)
     return (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
 }
 
-/** Whether the sweep counts pairs one by one, for which homes are small. */
+/** Return true when the sweep counts pairs one by one; its i-clusters are then small. */
 static bool counts_one_by_one(const struct kith__gpu *gpu, const struct kith__question *q,
                               const struct kith__rdf *rdf)
 {

@@ -123,7 +123,8 @@ template <typename real, int WAY> struct tally {
         sync_warp();
     }
 
-    /** Whether a candidate is near the bounding box. */
+    /** Return true when a candidate is within the cutoff of the i-cluster's bounding box, up to
+     *  rounding errors. */
     __device__ __forceinline__ bool is_near(const visit<real> &v, const struct candidate &at) const
     {
         type r[3];
@@ -196,7 +197,8 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
 
 /* ------------------------------------------------------------------------------------ with care */
 
-/** Counts pairs one by one: weights, pairs that are left out, counters that do not fit. */
+/** Operation: count pairs one by one. For weights, excluded pairs, and counters that do not fit in
+ *  shared memory. */
 template <typename real> struct single_tally {
     typedef members<real, KITH_GPU_CLUSTER> shared;
     struct tally_state t;

@@ -79,8 +79,8 @@ size_t kith__gpu_tally_static_bytes(void);
 /** Shared memory of a block of the all-pairs kernel beside its counters [bytes]. */
 size_t kith__gpu_nearest_static_bytes(void);
 
-/** Whether pairs are counted one by one, as they may be left out or weighed, or as counters are in
- *  device memory. */
+/** Return true when the sweep counts pairs one by one: pairs may be excluded or have weights, or
+ *  the counters are in device memory. */
 bool kith__gpu_counts_one_by_one(const struct kith__gpu_scale *scale);
 
 /** Blocks of the sweep that a multiprocessor is meant to hold. */

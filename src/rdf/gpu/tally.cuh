@@ -229,7 +229,7 @@ static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin
 #endif
 }
 
-/** Count a pair of particles i and j, by the caller's indices, in a bin, unless it is left out.
+/** Count a pair of particles i and j, by the caller's indices, in a bin, unless it is excluded.
  *  @param first       first counter of the partial in device memory
  *  @param first_here  first counter of the partial in shared memory */
 static __device__ __forceinline__ void count_single(const struct kith__gpu_scale &s,
