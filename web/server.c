@@ -56,8 +56,9 @@ static int64_t query(const struct mg_request_info *request, const char *name)
     return *end == '\0' && number > 0 ? (int64_t)number : 0;
 }
 
-/** Whether the Host header names this machine. After DNS rebinding, a page of another origin sends
- *  the name of its own host. */
+/** Return true when a request may be served: its Host header names this machine, or the server is
+ *  open to other machines. After DNS rebinding, a page of another origin sends the name of its own
+ *  host. */
 static bool is_here(const site *s, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};

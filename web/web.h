@@ -80,7 +80,7 @@ const char *web_address(const web_server *server);
 /** The port that the server listens at. */
 int web_port(const web_server *server);
 
-/** Whether other machines can reach the address. */
+/** Return true when other machines can reach the address. */
 bool web_is_open(const web_server *server);
 
 /** A message. It may be truncated to its head and any number of complete items. */
@@ -102,7 +102,7 @@ void web_publish(web_server *server, web_channel channel, web_blob *blob);
 /** Make a JSON value the newest message of the channel. @param value  owned by the function */
 void web_publish_json(web_server *server, web_channel channel, json_t *value);
 
-/** Whether a viewer waits for points that are newer than those published last. */
+/** Return true when a viewer waits for points that are newer than those published last. */
 bool web_wants_points(web_server *server);
 
 /** The largest number of points that a viewer asks for; 0: there are no viewers. */
