@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counting pairs without hit masks: candidates near a home wait in a queue until there is a batch
- * of them; then each lane takes some candidates, and bins their distances to all particles of the
- * home.
+ * Counting pairs without hit masks: candidates near an i-cluster (engine/gpu/gpu_sweep.cuh) are
+ * appended to a queue. When the queue holds a batch, each lane takes DEEP candidates, and bins
+ * their distances to all query particles of the i-cluster.
  *
- * Coordinates in double are held as floats where bins are found from roots: relative to the centre
- * of the home, in units of the reach of the last bin. Roots are then off by at most `blur`; where
- * that leaves the bin open, the definition decides.
+ * Where bins are found from square roots, coordinates in double are converted to float: relative to
+ * the centre of the i-cluster, in units of the upper edge of the last bin and half a bin. The roots
+ * then have an error of at most `blur`. A pair whose bin is ambiguous within this error is binned
+ * by the definition, in double.
  */
 #ifndef KITH_GPU_CROWD_CUH
 #define KITH_GPU_CROWD_CUH
@@ -14,16 +15,16 @@
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
-/* BATCH: candidates of a batch. QUEUE: room for waiting candidates. */
+/* BATCH: candidates of a batch. QUEUE: entries of the queue of candidates. */
 enum { BATCH = DEEP * LANES, QUEUE = 2 * BATCH };
 
-/** Form in which coordinates are held: as the caller has them, or `nearby`: as floats relative to
- *  the home. */
+/** Type of the coordinates in shared memory and registers: that of the points, or, when `nearby` is
+ *  true, float, relative to the centre of the i-cluster. */
 template <typename real, int WAY> struct held {
     enum { nearby = false };
     typedef real type;
 
-    /** r^2 of no pair, and coordinate of no particle: NaN. */
+    /** Padding value of r^2 and of coordinates, which is in no bin: NaN. */
     static __device__ __forceinline__ real none()
     {
         return no_pair((real)0);
@@ -33,27 +34,28 @@ template <> struct held<double, BY_ROOT> {
     enum { nearby = true };
     typedef float type;
 
-    /** r^2 of no pair, and coordinate of no particle: beyond all bins. */
+    /** Padding value of r^2 and of coordinates: beyond all bins. */
     static __device__ __forceinline__ float none()
     {
         return 2 * far_out;
     }
 };
 
-/** Particles of a home, in shared memory. */
+/** Query particles of an i-cluster, in shared memory. */
 template <typename held_type, int MOST> struct members {
     position<held_type> i[MOST]; /**< coordinates */
-    int32_t species[MOST];       /**< species; undefined when there is one */
+    int32_t species[MOST];       /**< species; not set when there is only one */
 };
 
-/** A coordinate as a float in units of 1 / unit; 0 when unit is 0: floats are too coarse. */
+/** Return a coordinate as a float in units of 1 / unit; 0 when unit is 0, as the i-cluster is too
+ *  wide for float coordinates. */
 template <typename real> static __device__ __forceinline__ float nearby(real x, double unit)
 {
     return unit > 0 ? (float)((double)x * unit) : 0;
 }
 
-/** Read the particles of a home into shared memory. Nearby coordinates are relative to
- *  v.shared->origin. */
+/** Read the query particles of an i-cluster into shared memory. With held.nearby, coordinates are
+ *  relative to v.shared->origin. */
 template <typename real, int WAY, int MOST>
 static __device__ __forceinline__ void load_members(
     const visit<real> &v, const struct kith__gpu_scale &s,
@@ -79,7 +81,8 @@ static __device__ __forceinline__ void load_members(
     sync_warp();
 }
 
-/** Read the coordinates of a candidate: unshifted, or nearby ones of its image. */
+/** Read the coordinates of a candidate: in the precision of the points, those of image (0, 0, 0);
+ *  as floats relative to the i-cluster (held.nearby), those of its image. */
 template <typename real>
 static __device__ __forceinline__ void read_held(const visit<real> &v, const struct candidate &at,
                                                  real r[3])
@@ -95,22 +98,23 @@ static __device__ __forceinline__ void read_held(const visit<double> &v, const s
     }
 }
 
-/** First counter of the partial of two species. */
+/** Return the index of the first counter of the partial histogram of species a and b. */
 static __device__ __forceinline__ int64_t row_of(const struct kith__gpu_scale &s, int32_t a,
                                                  int32_t b)
 {
     return kith__partial(s.rdf.n_species, s.cross, a, b) * s.rdf.bins;
 }
 
-/** Queue of candidates that wait for a batch: a ring buffer of QUEUE entries. First in, first out,
- *  so that few batches hold images or particles of the home itself. */
+/** Queue of candidates that are not counted yet: a ring buffer of QUEUE entries. It is first in,
+ *  first out, so that candidates stay in the order of the cells: most batches then have neither
+ *  periodic images nor particles of the i-cluster itself, and take a fast path (enum kind). */
 struct queue {
     unsigned first, waiting; /**< first entry, and number of entries */
 };
 
-/** Particles of a home, and its queue of candidates, in shared memory. */
+/** Query particles of an i-cluster, and its queue of candidates, in shared memory. */
 template <typename held_type> struct home_batch {
-    members<held_type, KITH_GPU_LARGE_CLUSTER> home; /**< the home's particles */
+    members<held_type, KITH_GPU_LARGE_CLUSTER> home; /**< query particles */
     int32_t place[QUEUE];                            /**< slot of each candidate in the queue */
     int32_t shift[QUEUE]; /**< periodic image of each candidate; packed */
 };
@@ -119,18 +123,18 @@ template <typename held_type> struct home_batch {
 template <typename held_type> struct candidate_batch {
     struct candidate at[DEEP]; /**< slot and image */
     held_type r[DEEP][3];      /**< coordinates */
-    int before[DEEP];          /**< a pair is counted with the home's particles before this one */
+    int before[DEEP];          /**< pairs are counted with the query particles before this one */
     int32_t species[DEEP];     /**< species */
 };
 
-/** What a batch holds, which decides the code that counts it. */
+/** Restrictions that a batch satisfies; they select the code that counts it. */
 enum kind {
-    ALL_PAIRS, /**< one species, no images, no particles of the home */
+    ALL_PAIRS, /**< one species, no images, no particles of the i-cluster itself */
     STRAIGHT,  /**< one species, and an orthorhombic box or nearby coordinates */
     ANYTHING   /**< no restriction */
 };
 
-/** Take up to BATCH candidates from the queue, DEEP for each lane. @return what the batch holds */
+/** Take up to BATCH candidates from the queue, DEEP for each lane. @return its kind */
 template <typename real, int WAY>
 static __device__ __forceinline__ enum kind take_batch(
     const visit<real> &v, const home_batch<typename held<real, WAY>::type> *all,
@@ -150,7 +154,7 @@ static __device__ __forceinline__ enum kind take_batch(
         at->shift = all->shift[mine];
         read_held(v, *at, batch->r[d]);
         if (!some) {
-            batch->r[d][0] = -form::none(); /* far from padding particles of the home, too */
+            batch->r[d][0] = -form::none(); /* far from padding query particles, too */
         }
         const int64_t own = at->slot - v.begin;
         const bool is_own = !s.cross && own >= 0 && own < v.n && at->shift == no_shift;
@@ -167,18 +171,18 @@ static __device__ __forceinline__ enum kind take_batch(
                                                               : ANYTHING;
 }
 
-/** Pairs of a lane: pair d is of its candidate d % DEEP and particle k + d / DEEP of the home. */
+/** Pairs of a lane: pair d is of its candidate d % DEEP and query particle k + d / DEEP. */
 template <typename real, int WAY, int KIND> struct lane_pairs {
     typedef held<real, WAY> form;
     typedef typename form::type type;
     enum { mixed = KIND == ANYTHING, blurred = form::nearby };
-    const visit<real> &v;                    /**< the home */
+    const visit<real> &v;                    /**< the i-cluster */
     const struct kith__gpu_scale &s;         /**< from distances to counters */
     float blur;                              /**< error bound of roots, when blurred */
     const candidate_batch<type> &candidates; /**< candidates of the lane */
     const type (*by)[3]; /**< [DEEP] shift of each candidate in an orthorhombic box [length] */
-    const members<type, KITH_GPU_LARGE_CLUSTER> *home; /**< particles of the home */
-    int k;                                             /**< particle of the home of pair 0 */
+    const members<type, KITH_GPU_LARGE_CLUSTER> *home; /**< query particles */
+    int k;                                             /**< query particle of pair 0 */
 
     __device__ __forceinline__ uint32_t first(int d) const
     {
@@ -229,7 +233,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     }
 };
 
-/** Count the pairs of a batch of some kind with the home's particles. */
+/** Count the pairs of a batch of the given kind with the query particles. */
 template <typename real, int WAY, int KIND>
 static __device__ __forceinline__ void count_members(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,
@@ -261,7 +265,7 @@ static __device__ __forceinline__ void count_members(
     }
 }
 
-/** Take a batch from the queue, and count its pairs with the home's particles. */
+/** Take a batch from the queue, and count its pairs with the query particles. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void count_batch(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,

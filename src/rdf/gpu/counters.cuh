@@ -11,15 +11,15 @@
 /** Shared memory of the block's counters. */
 KITH_DYNAMIC_SHARED(uint32_t, block_counters);
 
-/** Counters of a block as one lane uses them: counter k is fine[k copies] to fine[(k + 1) copies -
- *  1]. */
+/** Counters of a thread block as one lane uses them. Counter k is the sum of its copies, fine[k *
+ *  copies] to fine[(k + 1) * copies - 1]; a lane adds to one of the copies. */
 struct counters {
     uint32_t *fine; /**< [n][copies] in shared memory */
     uint32_t start; /**< offset of the lane's copy [bytes] */
     uint32_t step;  /**< from one counter to the next [bytes] */
 };
 
-/** Counters of a block for the calling lane. */
+/** Return the counters of a thread block for the calling lane. */
 static __device__ __forceinline__ struct counters own_counters(uint32_t *fine, int copies)
 {
     struct counters c;
@@ -43,8 +43,8 @@ static __device__ __forceinline__ void clear_counters(uint32_t *fine, int64_t n,
     }
 }
 
-/** Flush: add the block's n counters to `to`, and zero them. Called by any `of` threads, each with
- *  its number `me`; others may count meanwhile. */
+/** Flush: add the thread block's n counters to `to` in device memory, and zero them. Called by `of`
+ *  threads, each with its number `me` from 0 on; other threads may count at that time. */
 static __device__ __forceinline__ void flush_counters(uint32_t *fine, int64_t n, int copies,
                                                       unsigned long long *to, int me, int of)
 {

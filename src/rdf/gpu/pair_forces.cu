@@ -104,21 +104,20 @@ template <typename real, int N> struct force_records {
     }
 };
 
-/** The operation. The hits of a home with one candidate for each lane are listed, and the list is
- *  shared by all lanes: if each lane took its own hits, all would wait for the lane with the
- *  most. */
+/** Operation: count pairs and add pair forces. The hits of one candidate for each lane are listed
+ *  in shared memory, and the list is divided evenly among the lanes: if each lane processed the
+ *  hits of its own candidate, the warp would take as long as the lane with the most hits. */
 template <typename real, int WAY> struct force_tally {
     struct shared {
-        force_records<real, KITH_GPU_CLUSTER> home; /**< particles of the home */
+        force_records<real, KITH_GPU_CLUSTER> home; /**< query particles */
         force_records<real, LANES> candidate;       /**< one candidate for each lane */
-        uint16_t
-            hit[LANES * KITH_GPU_CLUSTER]; /**< lane * KITH_GPU_CLUSTER + particle of the home */
+        uint16_t hit[LANES * KITH_GPU_CLUSTER];     /**< lane * KITH_GPU_CLUSTER + query particle */
     };
     struct kith__gpu_scale scale;   /**< from distances to counters, with forces by slot */
     struct force_counters counters; /**< layout of the block's sums */
     int64_t since;                  /**< most pairs that this warp has added since its last flush */
 
-    /** Read the particles of a home. */
+    /** Read the query particles. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
         if (v.lane < v.n) {
@@ -168,7 +167,7 @@ template <typename real, int WAY> struct force_tally {
         }
     }
 
-    /** Count the pair of the home's particle k and candidate l, and add its pair force. */
+    /** Count the pair of query particle k and candidate l, and add its pair force. */
     __device__ __forceinline__ void add_pair(const struct kith__question &question,
                                              const shared *all, int k, int l, bool simple)
     {
@@ -248,7 +247,7 @@ template <typename real, int WAY> struct force_tally {
     }
     __device__ __forceinline__ void end(const visit<real> &, shared *)
     {
-        sync_warp(); /* before the shared memory is reused for another home */
+        sync_warp(); /* before the shared memory is reused for another i-cluster */
     }
 };
 

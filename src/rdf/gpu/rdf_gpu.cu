@@ -5,15 +5,16 @@
  */
 #include "candidate_batch.cuh"
 
-/** Counters of a warp. */
+/** State of a warp that counts pairs. */
 struct tally_state {
     struct kith__gpu_scale scale; /**< from distances to counters */
     struct bins counters;         /**< counters of the block */
     int64_t since;                /**< most pairs that this warp has counted since its last flush */
 };
 
-/** Flush the block's counters before they can overflow: each of its warps adds at most 2^29 pairs
- *  before it flushes. */
+/** Flush the thread block's counters before they can overflow 32 bits: each of its 4 warps adds
+ *  about 2^29 pairs before it flushes.
+ *  @param n  query particles: the warp is about to count at most DEEP * LANES * n pairs */
 static __device__ __forceinline__ void make_room(struct tally_state &t, int n, int lane)
 {
     const int64_t most = (int64_t)1 << 29;
@@ -28,7 +29,7 @@ static __device__ __forceinline__ void make_room(struct tally_state &t, int n, i
 
 /* ---------------------------------------------------------------------------------------- plain */
 
-/** Bounding box of a home's particles, equal in all lanes. */
+/** Compute the bounding box of the query particles of an i-cluster, uniform over the warp. */
 template <typename real>
 static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3], real high[3])
 {
@@ -53,19 +54,19 @@ static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3
     }
 }
 
-/** Counts all candidates near the bounding box of a home, without a test of the cutoff: pairs
- *  beyond it have no bin. */
+/** Operation: bin the distances of all candidates near the bounding box of an i-cluster, without a
+ *  test of the cutoff: larger distances have no bin. */
 template <typename real, int WAY> struct tally {
     typedef held<real, WAY> form;
     typedef typename form::type type;
     typedef home_batch<type> shared;
     struct tally_state t; /**< counters */
-    struct queue queue;   /**< candidates that wait */
-    type low[3], high[3]; /**< bounding box of the home */
-    type near2;           /**< squared distance from it within which pairs may be */
+    struct queue queue;   /**< candidates that are not counted yet */
+    type low[3], high[3]; /**< bounding box of the query particles */
+    type near2;           /**< squared distance from the box; a candidate beyond it is skipped */
     float blur;           /**< error bound of roots, for nearby coordinates */
 
-    /** Read a home's particles, and set its bounding box. */
+    /** Read the query particles, and set their bounding box. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
         real from[3], to[3];
@@ -88,8 +89,8 @@ template <typename real, int WAY> struct tally {
     /**
      * Choose the origin of nearby coordinates, and a bound on the error of roots, in units of
      * 2^-24: each coordinate, of at most M, is off by 1 of it, so distances by 3.5 M; of these, 1
-     * for the differences, 1.5 for products and sums, 1 for what is added to the root. A home that
-     * is too large for floats leaves all pairs to the definition.
+     * for the differences, 1.5 for products and sums, 1 for what is added to the root. In an
+     * i-cluster that is too wide for floats, all pairs are binned by the definition.
      */
     __device__ __forceinline__ void look_nearby(const visit<real> &v, const real from[3],
                                                 const real to[3], double near)
@@ -161,11 +162,12 @@ template <typename real, int WAY> struct tally {
         if (queue.waiting > 0) {
             count_waiting(v, all);
         }
-        sync_warp(); /* before the shared memory is reused for another home */
+        sync_warp(); /* before the shared memory is reused for another i-cluster */
     }
 };
 
-/** Append candidates near the home to the queue, and count a batch when there is one. */
+/** Append candidates near the i-cluster to the queue, and count a batch when the queue holds
+ *  one. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],
@@ -203,7 +205,7 @@ template <typename real> struct single_tally {
     typedef members<real, KITH_GPU_CLUSTER> shared;
     struct tally_state t;
 
-    /** Read a home's particles. */
+    /** Read the query particles. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *home)
     {
         load_members<real, ONE_BY_ONE>(v, t.scale, home);
@@ -248,13 +250,13 @@ template <typename real> struct single_tally {
     }
     __device__ __forceinline__ void end(const visit<real> &, shared *)
     {
-        sync_warp(); /* before the shared memory is reused for another home */
+        sync_warp(); /* before the shared memory is reused for another i-cluster */
     }
 };
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-/** Hook of the sweep: homes need no scaled coordinates. */
+/** Overload for the sweep: `tally` does not use the scaled coordinates of visit_shared. */
 template <typename real, int WAY>
 static __device__ __forceinline__ uint32_t prepare_cluster(const visit<real> &,
                                                            const tally<real, WAY> &)

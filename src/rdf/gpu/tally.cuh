@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From r^2 to its counter. A fast root decides where the edges of the bin are farther than its
- * error bound; else r^2 is compared with them. Blocks count in 32 bits in shared memory
- * (counters.cuh).
+ * From r^2 to its counter. The bin is computed from an approximate square root. When the root is
+ * within its error bound of an edge, r^2 is compared with the squared edge instead, so that bins
+ * are exact. Thread blocks count in 32 bits in shared memory (counters.cuh).
  */
 #ifndef KITH_GPU_TALLY_CUH
 #define KITH_GPU_TALLY_CUH
@@ -10,18 +10,19 @@
 #include "counters.cuh"
 #include "rdf_gpu.h"
 
-/** How a kernel finds bins, known when compiling. */
+/** How a kernel finds bins; a template parameter. */
 enum kith__way {
-    BY_ROOT,   /**< linear bins from 0, plain, counters in shared memory */
-    BY_TABLE,  /**< other bins, plain, counters in shared memory */
-    ONE_BY_ONE /**< one by one: no restriction */
+    BY_ROOT,   /**< linear bins from 0, kith__gpu_scale.plain, counters in shared memory */
+    BY_TABLE,  /**< other bins, kith__gpu_scale.plain, counters in shared memory */
+    ONE_BY_ONE /**< no restriction: pairs are tested and counted one by one */
 };
 
-/* 1.5 * 2^23: floats near it are integers, and differ as their bits do. */
+/* 1.5 * 2^23: floats near it are integers, and differ as their bits do. Adding it to a float rounds
+ * the float to an integer, which is then the difference of the bits. */
 static const float whole = 12582912.0f;
 static const uint32_t whole_bits = 0x4b400000u;
 
-/** whole + floor(x * y); when x * y is 2^22 or more, some larger number or NaN. */
+/** Return whole + floor(x * y); when x * y is 2^22 or more, a larger number or NaN. */
 static __device__ __forceinline__ float whole_and_product(float x, float y)
 {
 #if defined(__CUDA_ARCH__)
@@ -31,13 +32,13 @@ static __device__ __forceinline__ float whole_and_product(float x, float y)
 #endif
 }
 
-/** Bits of a float. */
+/** Return the bits of a float. */
 static __device__ __forceinline__ uint32_t bits_of(float x)
 {
     return (uint32_t)__float_as_int(x);
 }
 
-/** sqrt(x) with a relative error of 2^-23; 0 for x below 2^-126. */
+/** Return sqrt(x) with a relative error of 2^-23; 0 for x below 2^-126. */
 static __device__ __forceinline__ float fast_root(float x)
 {
 #if defined(__HIP_DEVICE_COMPILE__)
@@ -51,7 +52,7 @@ static __device__ __forceinline__ float fast_root(float x)
 #endif
 }
 
-/** x clamped to [0, 1]. */
+/** Return x clamped to [0, 1]. */
 static __device__ __forceinline__ float up_to_1(float x)
 {
 #if defined(__CUDA_ARCH__)
@@ -63,7 +64,7 @@ static __device__ __forceinline__ float up_to_1(float x)
 
 /* ------------------------------------------------------------------------------- by precision */
 
-/** r^2 in units of 1 / inverse2. */
+/** Return r^2 in units of 1 / s.inverse2. */
 static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &, float r2)
 {
     return r2;
@@ -72,7 +73,8 @@ static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &s, 
 {
     return (float)(r2 * s.inverse2);
 }
-/** Counter by the definition, from a guess. */
+/** Return the counter of r^2 by the definition (rdf/counter.h).
+ *  @param guess  a counter near it, from which the search begins */
 static __device__ __forceinline__ int32_t counter_from_guess(const struct kith__rdf *rdf, float r2,
                                                              int32_t guess)
 {
@@ -86,8 +88,9 @@ static __device__ __forceinline__ int32_t counter_from_guess(const struct kith__
 
 /* ---------------------------------------------------------------------------------------- bins */
 
-/** Bin of r^2; for larger distances, and NaN, a number of bins or more. @return false when it may
- *  be the next bin as well. */
+/** Find the bin of r^2 by its root.
+ *  @param[out] bin  the bin; rdf.bins or more when r^2 is beyond the last bin or NaN
+ *  @return false when r^2 may be in the next bin as well */
 template <typename real>
 static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale &s, real r2,
                                                    uint32_t *bin)
@@ -97,8 +100,9 @@ static __device__ __forceinline__ bool bin_by_root(const struct kith__gpu_scale 
     return *bin == bits_of(whole_and_product(r, s.factor[1])) - whole_bits;
 }
 
-/** Bin of r^2 by the table; 2^32 - 1 when there is none. @return false when the table does not
- *  decide. */
+/** Find the bin of r^2 by the table s.first.
+ *  @param[out] bin  the bin; 2^32 - 1 when r^2 is in no bin
+ *  @return false when there are several edges in the cell of the table */
 template <typename real>
 static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale &s, real r2,
                                                     uint32_t *bin)
@@ -118,7 +122,7 @@ static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale
     return true;
 }
 
-/** Which of two bins, `bin` and the next, holds r^2, by the definition. */
+/** Return the bin that holds r^2 by the definition, `bin` or the next one. */
 template <typename real>
 static __device__ __forceinline__ uint32_t resolve_beside(const struct kith__gpu_scale &s, real r2,
                                                           uint32_t bin)
@@ -132,7 +136,8 @@ static __device__ __forceinline__ uint32_t resolve_beside(const struct kith__gpu
     return bin + (next < bins ? r2 >= edge2 : r2 > edge2);
 }
 
-/** Bin by the definition, from a guess. Cold path, not inlined. */
+/** Return the bin of r^2 by the definition; 2^32 - 1 when it is NaN. Cold path, not inlined.
+ *  @param bin  a guess, from which the search begins */
 template <typename real>
 static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins, bool linear,
                                                 double r_min, double width, real r2, uint32_t bin)
@@ -146,7 +151,8 @@ static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins,
     const int32_t guess = bin < (uint32_t)bins ? (int32_t)bin + 1 : bins;
     return r2 == r2 ? (uint32_t)(counter_from_guess(&rdf, r2, guess) - 1) : 0xffffffffu;
 }
-/** Bin by the definition, of a pair whose bin was left open. */
+/** Return the bin of r^2 by the definition, after find_bin has returned false.
+ *  @param bin  the guess of find_bin */
 template <typename real, int WAY>
 static __device__ __forceinline__ uint32_t resolve(const struct kith__gpu_scale &s, real r2,
                                                    uint32_t bin)
@@ -158,7 +164,7 @@ static __device__ __forceinline__ uint32_t resolve(const struct kith__gpu_scale 
                    bin);
 }
 
-/** Bin of r^2. @return false when it is left open; *bin is then a guess. */
+/** Find the bin of r^2. @return false when the bin is ambiguous; *bin is then a guess */
 template <typename real, int WAY>
 static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s, real r2,
                                                 uint32_t *bin)
@@ -184,7 +190,7 @@ static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t
     }
 }
 
-/** Counters of the bins of a block, and LANES dummy counters after them. */
+/** Counters of the bins of a thread block, and LANES dummy counters after them. */
 struct bins {
     struct counters own; /**< the counters */
     uint32_t address; /**< where counter -whole_bits of the lane's copy would be in shared memory */
@@ -206,8 +212,9 @@ static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n
     return b;
 }
 
-/** Add `value` to the counter of a bin. Branchless: what is no bin is added to a dummy counter, as
- *  a branch costs more. With one partial, the dummy counter is the one after the last bin.
+/** Add `value` to the counter of a bin. Branch-free, which is faster: a distance beyond the last
+ *  bin is added to a dummy counter. With one partial, the dummy counter is the one after the last
+ *  bin.
  *  @param bin_and_whole  whole plus the bin
  *  @param end            whole plus the number of bins; unused unless MIXED
  *  @param first          first counter of the partial, if MIXED */
@@ -252,12 +259,12 @@ static __device__ __forceinline__ void count_single(const struct kith__gpu_scale
 
 /* --------------------------------------------------------------------------------- coordinates */
 
-/** Position of a particle, aligned so that it is read at once. */
+/** Position of a particle, aligned so that one vector load reads it. */
 template <typename real> struct alignas(4 * sizeof(real)) position {
     real x, y, z, nothing; /**< coordinates [length], and padding */
 };
 
-/** r^2 of no pair: NaN. */
+/** Return the padding value of r^2, which is in no bin: NaN. */
 static __device__ __forceinline__ float no_pair(float)
 {
     return nanf("");
@@ -267,7 +274,8 @@ static __device__ __forceinline__ double no_pair(double)
     return nan("");
 }
 
-/** square_of with contraction, whose error the bounds of set_scale include. */
+/** Return square_of(x, y, z) with fused multiply-add. The error bounds of set_scale include the
+ *  difference from the definition. */
 static __device__ __forceinline__ float nearly_square_of(float x, float y, float z)
 {
     return __fmaf_rn(z, z, __fmaf_rn(y, y, KITH_MUL_f(x, x)));
@@ -277,8 +285,8 @@ static __device__ __forceinline__ double nearly_square_of(double x, double y, do
     return square_of(x, y, z);
 }
 
-/** Count N pairs of a thread by the roots of r^2. Where a root leaves the bin open, the pair is
- *  counted in the lower bin, and moved if the definition says otherwise. */
+/** Count N pairs of a thread by the roots of r^2. A pair whose bin is ambiguous is first counted in
+ *  the lower bin, and moved if the definition puts it into another bin. */
 template <typename real, int N, typename number, class Who>
 static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scale &s,
                                                      const struct bins &counters,
@@ -322,10 +330,10 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
 
 /**
  * Count N pairs of a thread. `who` describes them:
- *     mixed                           whether there are several partials; if not, first(d) is 0
+ *     mixed                           true: there are several partials; false: first(d) is 0
  *     uint32_t first(d)               first counter of pair d's partial in the block's memory
  *     real exact(d)                   r^2 by the definition; r2[d] is within its error bound
- *     blurred                         whether roots, up to 1, are off by up to `blur`
+ *     blurred                         true: roots are at most 1, with an error of at most `blur`
  *     void count(s, counters, d, k)   count pair d in bin k, if ONE_BY_ONE
  */
 template <typename real, int WAY, int N, typename number, class Who>
@@ -373,20 +381,20 @@ static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale 
 
 /* ------------------------------------------------------------------------------------ launches */
 
-/** How the kernels of a question find bins. */
-
+/** Return how the kernels of a question find bins. */
 static inline enum kith__way way_of(const struct kith__gpu_scale *s)
 {
     return !s->plain || s->wild || s->copies == 0 ? ONE_BY_ONE : s->rooted ? BY_ROOT : BY_TABLE;
 }
 
-/** Shared memory of a block's counters [bytes]. */
+/** Return the size of a thread block's counters in shared memory [bytes]. */
 static inline size_t counter_bytes(int64_t n, int copies)
 {
     return (size_t)(n * copies + LANES) * sizeof(uint32_t);
 }
 
-/** run<real, way>(...) for a precision, with `way` known when compiling. */
+/** Call run<real, way>(...), with `real` chosen by a precision, and `way` made a template
+ *  argument. */
 #define RUN_BY_WAY(way, precision, run, ...) \
     ((precision) == KITH_FLOAT ? RUN_WAY(float, way, run, __VA_ARGS__) \
                                : RUN_WAY(double, way, run, __VA_ARGS__))
