@@ -227,7 +227,7 @@ static inline void move(const search *q, kith_precision p, const double d[3], in
         out[k] = rounded(p, d[k] + rounded(p, s * q->s.row[axis][k]));
 }
 
-/* Decide the pair whose vector is known, and hand it over. */
+/* Test the pair whose vector is known, and pass it to fn when it is within the cutoff. */
 static inline void decide(const search *q, kith_precision p, oracle_pair *t, oracle_fn fn,
                           void *user)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Steps of readers and writers made to fail: blocks and lines of a file, numbers of a line, arrays
- * of particles, what is handed to an output. For programs whose link options lead the functions
+ * of particles, what is written to an output. For programs whose link options lead the functions
  * that io_steps.c lists through it (tests/io/CMakeLists.txt).
  */
 #ifndef KITH_TEST_IO_STEPS_H

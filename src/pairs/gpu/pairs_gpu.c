@@ -151,7 +151,7 @@ struct stream {
                                  NULL: not copied from the device yet */
     int64_t n_offsets;      /**< work blocks or rows, and 1 */
     int64_t most;           /**< most pairs of a part */
-    int64_t piece;          /**< most pairs that are handed to fn at a time */
+    int64_t piece;          /**< most pairs passed to fn at a time */
 
     /** Copy a part, whose first pair is pair `base` of the list, to its destination on the host. */
     kith_status (*deliver)(struct stream *stream, const kith_pairs *part, int64_t base);
@@ -281,7 +281,7 @@ static kith_status deliver_to_arrays(struct stream *t, const kith_pairs *part, i
     return fetch_part(t, part, base, t->out);
 }
 
-/** Copy a part to the host, and hand it to the callback, at most t->piece pairs at a time. */
+/** Copy a part to the host, and pass it to the callback, at most t->piece pairs at a time. */
 static kith_status deliver_to_function(struct stream *t, const kith_pairs *part, int64_t base)
 {
     struct kith__gpu_search *s = t->search;
