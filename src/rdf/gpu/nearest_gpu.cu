@@ -24,14 +24,14 @@ template <typename real> struct holder {
     real x[DEEP], y[DEEP], z[DEEP]; /**< coordinates; NaN for padding [length] */
 };
 
-/** A task of a block. */
+/** A task of a thread block: a piece of a, and a part of a piece of b. */
 struct task {
     struct kith__piece p; /**< piece of a */
     int32_t begin, end;   /**< range of particles of b, by species */
     int64_t first;        /**< first counter of the partial in device memory */
 };
 
-/** Write wrapped positions in the order of species. */
+/** Write the wrapped positions of a set, sorted by species. */
 template <typename real>
 static __global__ void write_positions(const struct kith__gpu_nearest all, int set)
 {
@@ -49,7 +49,8 @@ static __global__ void write_positions(const struct kith__gpu_nearest all, int s
     }
 }
 
-/** Smallest |d| of the images of a difference along an axis of this side. */
+/** Return the smallest |d| of all periodic images of a difference d of coordinates [length].
+ *  @param side  side of the box along this axis; infinite along an open axis [length] */
 static __device__ __forceinline__ float folded(float d, float side)
 {
     return fminf(fabsf(d), fabsf(KITH_SUB_f(fabsf(d), side)));
@@ -65,7 +66,7 @@ template <typename real> struct sides {
     real x, y, z; /**< infinite along open axes [length] */
 };
 
-/** Sides of the question's box. */
+/** Return the sides of the question's box. */
 template <typename real>
 static __device__ __forceinline__ sides<real> sides_of(const struct kith__question &q)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The sweep's operation for histograms with forces: counts, and pair-force sums (pair_force.h). A
- * block adds in 64 bits in shared memory, as two words of 32, and flushes to 128 bits in device
- * memory before they can overflow.
+ * thread block adds in 64 bits in shared memory, as two words of 32, and flushes to 128 bits in
+ * device memory before its sums can overflow.
  */
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
-/** Layout of a block's sums: n counts, low words of 2 m pair-force sums, then their high words. */
+/** Layout of a thread block's sums in shared memory: n counts, then the low words of 2 m pair-force
+ *  sums, then their high words. */
 struct force_counters {
     int32_t n;   /**< counts: partials * bins */
     int32_t m;   /**< pair-force sums of one kind: partials * (bins + 1) */
@@ -23,7 +24,7 @@ struct force_counters {
     }
 };
 
-/** Add a term to sum `at`. */
+/** Add a fixed-point term to pair-force sum `at` in shared memory. */
 static __device__ __forceinline__ void add_term(const struct force_counters &c, int32_t at,
                                                 int64_t term)
 {
@@ -35,8 +36,8 @@ static __device__ __forceinline__ void add_term(const struct force_counters &c, 
     }
 }
 
-/** Flush: add the block's sums to those in device memory, and zero them. Called by any `of`
- *  threads, each with its number `me`; others may add meanwhile. */
+/** Flush: add the thread block's sums to those in device memory, and zero them. Called by `of`
+ *  threads, each with its number `me` from 0 on; other threads may add at that time. */
 static __device__ __noinline__ void flush_force_sums(const struct force_counters c,
                                                      unsigned long long *counts,
                                                      unsigned long long *force_sums, int me, int of)
@@ -51,7 +52,8 @@ static __device__ __noinline__ void flush_force_sums(const struct force_counters
     }
 }
 
-/** r^2 by the definition where j is no periodic image; in double, d is the definition's vector. */
+/** Return r^2 by the definition, where j is in image (0, 0, 0).
+ *  @param d  rj - ri, computed in double: by the definition where the points are double */
 static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
                                                       const double[3])
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of pair distances on a GPU, host side. All images within reach: the sweep over cells.
- * Only the nearest image, beyond half the box: all pairs, in several launches, between which the
- * watch callback is called.
+ * Histograms of pair distances on a GPU, host side. When all images within the last bin count, the
+ * sweep over cells finds the pairs. When only the nearest image counts, and the last bin is beyond
+ * half the box, a kernel visits all pairs, O(n^2), in several launches, between which the watch
+ * callback is called.
  */
 #include "rdf_gpu.h"
 
@@ -26,14 +27,14 @@ enum {
     ARRAYS
 };
 
+/** Host-side state of one call. */
 struct count {
-    /** State of one frame, host side. */
     struct kith__gpu_search s;    /**< the grid and its buffers */
     const struct kith__rdf *rdf;  /**< what is counted, in host memory */
     struct kith__gpu_scale scale; /**< what kernels are given */
 };
 
-/** List the caller's arrays. */
+/** Fill a table of the caller's arrays that are uploaded. Arrays that the call lacks stay empty. */
 static void list_arrays(const struct kith__question *q, const struct kith__rdf *rdf,
                         struct kith__gpu_array array[ARRAYS])
 {
@@ -93,11 +94,13 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 }
 
 /**
- * Set the tables, with bounds on the error of bins from roots, in units of 2^-24. In double r^2 is
- * exact. In float it is off by 6 of itself, so its root by 3: three products and sums round once
- * each, as they do in the definition. The fast root errs by 2 of r; the factor is rounded (1), as
- * are the edge and its square in float (1.5), or r^2 in double (1), and the product where it is not
- * rounded down (1): less than 9 of r / width, or 7 in double.
+ * Set the factors of `scale`, with a bound on the error of bins that are found from roots.
+ *
+ * Relative errors, in units of 2^-24: r^2 of float coordinates has an error of 6, so its root has
+ * 3: three products and sums are rounded once each, as in the definition. In double r^2 counts as
+ * exact. The approximate root adds 2, the rounding of the factor 1, the rounding of the edge and
+ * its square in float 1.5, or that of r^2 to float in double 1, and the product, where it is not
+ * rounded down, 1. The sum is less than 9 for float and 7 for double.
  */
 static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
 {
@@ -136,7 +139,8 @@ static bool is_plain(const struct kith__rdf *rdf)
     return !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0];
 }
 
-/** Shared memory that the counters of a block of the sweep may have [bytes]. */
+/** Return the most shared memory for the counters of a thread block of the sweep [bytes]: half of
+ *  what a thread block can have. */
 static int64_t most_shared(const struct kith__gpu *gpu)
 {
     return (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
