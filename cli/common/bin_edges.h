@@ -8,14 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Number of bins from r_min to r_max of which all have this width, but for the last, which ends at
- *  r_max and is narrower where the range is no multiple of the width. A whole number, as a double:
- *  it may be too large for an integer. */
+/** Return the number of bins of a given width from r_min to r_max. The last bin ends at r_max, and
+ *  is narrower when the range is not a multiple of the width. The number is a double, as it may be
+ *  too large for an integer. */
 double bin_edges_count(double r_min, double r_max, double width);
 
-/** Fill the edges of these bins.
+/** Compute the edges of the bins that bin_edges_count counts.
+ *  @param bins        their number
  *  @param[out] edges  [bins + 1]; the last is r_max exactly
- *  @return whether the last bin is narrower than the others */
+ *  @return true when the last bin is narrower than the others */
 bool bin_edges_fill(double r_min, double r_max, double width, int64_t bins, double *edges);
 
 #endif

@@ -73,7 +73,8 @@ typedef struct flock_view {
 /** Start the thread. @return success */
 bool flock_points_open(view_points *points, web_server *server);
 
-/** Take a glance at the points that viewers ask for. @return whether one was taken */
+/** Begin a copy of the points that viewers ask for (kith/glance.h). @return true when a copy has
+ *  begun */
 bool flock_points_take(flock_view *view, flock_run *run);
 
 /** Give the glance to the thread. Waits until it is complete; if the thread has no cores of its

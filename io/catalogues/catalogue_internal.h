@@ -27,7 +27,7 @@ io_status io__labels_hdf5(io_output *output, const io_catalogue *catalogue);
 io_status io__catalogue_check_box(io_output *output, const io_catalogue *catalogue);
 
 /** Get the edge lengths of an upright periodic box; in 2-D, the third is the first. Open space has
- *  lengths of 0. @return whether all are equal */
+ *  lengths of 0. @return true when all are equal */
 bool io__catalogue_lengths(const io_catalogue *catalogue, double out[3]);
 
 #endif

@@ -43,7 +43,7 @@ static int64_t expected_size(const tipsy_header *header)
 
 /** Parse a header of this size and byte order.
  *  @param high_bits  the last four bytes hold bits 32 to 39 of the counts
- *  @return whether it is valid: its counts add up, and its dimension is 1 to 3 */
+ *  @return true when it is valid: its counts add up, and its dimension is 1 to 3 */
 static bool parse(const char head[32], int bytes, bool swapped, bool high_bits, tipsy_header *out)
 {
     *out = (tipsy_header){.bytes = bytes, .swapped = swapped};

@@ -113,7 +113,7 @@ static int find_name(const char *names, const char *wanted)
     return -1;
 }
 
-/** Give three columns of these names a role. @return whether all are there. */
+/** Assign a role to the three columns with these names. @return true when all three exist */
 static bool add_three(io_roles *roles, const char *names, const char *const wanted[3], int role)
 {
     int column[3];
