@@ -192,7 +192,7 @@ template <typename real> static __device__ uint32_t load_cluster(const visit<rea
 /** Find this lane's candidate: number c + lane; the last one when that is not before `end`.
  *  @param[in,out] at  on entry, at->segment is the range where the search begins; on return the
  *                     candidate
- *  @return whether number c + lane is before `end` */
+ *  @return true when number c + lane is before `end` */
 template <typename real>
 static __device__ __forceinline__ bool find_candidate(const visit<real> &v, int64_t c, int64_t end,
                                                       struct candidate *at)

@@ -24,10 +24,10 @@ struct without_lowest {
     }
 };
 
-/** Function object: is the count at an index large enough? */
+/** Function object: returns true when the count at an index is at least `least`. */
 struct is_enough {
     const int32_t *count; /**< the counts */
-    int64_t least;        /**< smallest count that is */
+    int64_t least;        /**< smallest count that is selected */
     __device__ bool operator()(int32_t p) const
     {
         return count[p] >= least;

@@ -243,8 +243,8 @@ static __device__ __forceinline__ void store_factors(const i_cluster<real> &p, b
 }
 
 /** Compute the neighbour sums of one i-cluster: of those of the warp's particles that are left, the
- *  ones in the row of cells of the first, and near it. @return whether this lane's particle is
- *  left */
+ *  ones in the row of cells of the first, and near it. @return true when this lane's
+ *  particle is still to be processed */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ bool sum_cluster(i_cluster<real> &p, const record<real> &mine,
                                                    int32_t cell, int3 place, bool left)

@@ -136,7 +136,7 @@ static __device__ __forceinline__ void set_run(int32_t cell, uint32_t relative, 
 }
 
 /** Take the rest of the row as one run, if its cells are contiguous in the table and hold fewer
- *  than KITH_DENSE clumps. @return whether that was done */
+ *  than KITH_DENSE clumps. @return true when the run was set */
 template <typename number>
 static __device__ __forceinline__ bool take_row(const struct kith__gpu_friends &f,
                                                 traversal<number> *t, struct run *run)

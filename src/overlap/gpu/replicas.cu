@@ -250,7 +250,8 @@ static __device__ __forceinline__ int32_t clamp(const scale_of_counters<real> &s
     return (int32_t)(at < s.most ? at : s.most);
 }
 
-/** Counter of a product. @return whether both ends of its error band agree. */
+/** Find the counter of a product.
+ *  @return true when both ends of its error interval have this counter */
 template <typename real>
 static __device__ __forceinline__ bool find_counter(const scale_of_counters<real> &s, real c,
                                                     real left, real right, int32_t *counter)
