@@ -57,7 +57,7 @@ void differ_input_free(differ_input *input);
 /** The box as the library is given it. */
 const kith_box *differ_box(const differ_input *input);
 
-/** Is ctx a CPU's? */
+/** Return true when ctx is a context of a CPU. */
 bool differ_is_cpu(const kith_ctx *ctx);
 
 /** True with probability 1 / n. */

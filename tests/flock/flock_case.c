@@ -94,7 +94,8 @@ static double rounded(const flock_case *c, double x)
     return c->precision == KITH_FLOAT ? (double)(float)x : x;
 }
 
-/* Is the pair in the blind cone of i? By the rounded offset, which is the definition in kith.h. */
+/* Return true when j is in the blind cone of i, by the rounded offset, which is the definition in
+ * kith.h. */
 static bool is_blind(const view *w, const oracle_pair *pair, const double v[3])
 {
     const double *ri = w->wrapped + 3 * (int64_t)pair->i, *rj = w->wrapped + 3 * (int64_t)pair->j;

@@ -26,7 +26,7 @@ static int role_of(const truth *t, int64_t p)
     return t->c->options.roles ? t->c->options.roles[p] : KITH_LINK;
 }
 
-/** Is the pair one of friends? Rounded step by step, as kith.h says. */
+/** Return true when the two particles are friends. Rounded step by step, as kith.h says. */
 static bool friends(const truth *t, const oracle_pair *pair)
 {
     const double *v = t->c->options.velocities;

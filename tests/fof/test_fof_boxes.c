@@ -60,7 +60,8 @@ static kith_fof_options options_for(int which, const struct extras *e)
     return options;
 }
 
-/** Is the wrapping of all points independent of how the inverse of the box is rounded? */
+/** Return true when the wrapping of all points does not depend on how the inverse of the box is
+ *  rounded. */
 static bool is_unambiguous(const double *xyz, int64_t n, const kith_box *box)
 {
     bool yes = true;

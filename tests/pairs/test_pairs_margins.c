@@ -103,8 +103,8 @@ static double rounded(kith_precision precision, double x)
     return precision == KITH_FLOAT ? (double)(float)x : x;
 }
 
-/* Does wrapping the upper face give the upper face again, because moving it down by the length
- * rounds to a number below the lower face? */
+/* Return true when wrapping the upper face gives the upper face again, because moving it down by
+ * the length rounds to a number below the lower face. */
 static int returns(kith_precision p, double lo, double length)
 {
     const double hi = rounded(p, lo + length);
