@@ -18,8 +18,10 @@ pieces = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])
 words = re.compile(r"\b(likewise|the\s+same|such|nobody|whoever|what\s+is\s+there|as\s+above|"
                    r"in\s+their\s+stead|thereof|left\s+out|hands?\s+over|handed\s+over)\b",
                    re.IGNORECASE)
-# The comment of a function that returns a bool says "Return true when ...".
-question = re.compile(r"/\*\*?<?\s*(Whether|Is|Are|Does|Has|Have|Can|Must|Should)\b.*")
+# The comment of a function that returns a bool says "Return true when ...". Only the head of a file
+# may ask a question: the one that the file answers.
+question = re.compile(r"/\*\*?<?(\s*(Whether|Is|Are|Does|Has|Have|Can|Must|Should)\b|"
+                      r"(?!\s*SPDX)[^.?]*\?\s|.*@return\s+whether\b)")
 # The comment of a struct's field is whole: it does not run on into the next one.
 runs_on = re.compile(r"[,;]\s*\*/$")
 
