@@ -7,14 +7,15 @@
 
 #include <kith.h>
 
-/** Vectors normal to the rows of a box, each to the two others: row k times normal k is the volume.
- *  In 2-D the third row is of length 1 along z. */
+/** Compute the face normals of a box: normal[k] is perpendicular to the two rows other than k, and
+ *  its scalar product with row k is the volume, negative in a left-handed box. Its length is the
+ *  area of the face [length^2]. In 2-D, the third row is taken to have length 1 along z. */
 void box_normals(const kith_box *box, double normal[3][3]);
 
-/** Volume of a box [length^3]; in 2-D its area [length^2]. */
+/** Return the volume of a box [length^3]; in 2-D its area [length^2]. */
 double box_volume(const kith_box *box);
 
-/** Half the smallest height of a box over its faces [length]. */
+/** Return half the smallest distance of two opposite faces of a box [length]. */
 double box_half_height(const kith_box *box);
 
 #endif

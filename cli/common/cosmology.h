@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Densities of the universe that particles are in, in their own units: mass / length^3, comoving.
+ * Mean, critical and spherical-overdensity densities of a cosmological simulation, comoving, in the
+ * units of its file [mass / length^3].
  */
 #ifndef KITH_CLI_COSMOLOGY_H
 #define KITH_CLI_COSMOLOGY_H
@@ -8,26 +9,30 @@
 #include "catalogues/catalogue.h"
 
 typedef struct cosmology {
-    bool known; /**< the numbers below, from the file or --cosmology */
-    bool given; /**< by --cosmology */
-    double omega_m, omega_lambda, redshift;
-    double omega_b; /**< 0: not known */
-    double matter;  /**< mean density of matter; 0: not known */
-    double filled;  /**< mass in the box / (matter * volume), where matter is from the
+    bool known;          /**< the numbers below are set, by the file or by --cosmology */
+    bool given;          /**< the numbers are those of --cosmology */
+    double omega_m;      /**< density of matter / critical density, today */
+    double omega_lambda; /**< density of the cosmological constant / critical density, today */
+    double redshift;     /**< redshift of the snapshot */
+    double omega_b;      /**< density of baryons / critical density, today; 0: not known */
+    double matter;       /**< mean density of matter [mass / length^3]; 0: not known */
+    double filled;       /**< mass in the box / (matter * volume), where matter is from the
                               cosmology and the box is periodic; else 0 */
 } cosmology;
 
-/** The universe of these particles. `given` holds the numbers of --cosmology, or is not known.
+/** Return the cosmology of a file's particles.
+ *  @param given   the numbers of --cosmology; given->known is false without the option
  *  @param volume  of the periodic box; 0: there is none
  *  @param mass    of all particles in it; 0: not known, or not all were read */
 cosmology cosmology_of(const io_particles *particles, const cosmology *given, double volume,
                        double mass);
 
-/** Critical density today, comoving, in units of the file's; 0 when these are not known. */
+/** Return the critical density today in the units of the file [mass / comoving length^3]; 0 when
+ *  the units are not known. */
 double cosmology_critical(const io_particles *particles);
 
-/** Densities of the spheres 200c, 200m, 500c and virial (Bryan & Norman 1998, ApJ 495, 80); 0 where
- *  not known. */
+/** Compute the mean densities that define the spheres 200c, 200m, 500c and virial (Bryan & Norman
+ *  1998, ApJ 495, 80) [mass / length^3]; 0: not known. */
 void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opening the library as the options say.
+ * Open a context of the library with the backend and threads that the options choose.
  */
 #ifndef KITH_CLI_ENGINE_H
 #define KITH_CLI_ENGINE_H
@@ -18,10 +18,10 @@ int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ou
  *  @return exit status */
 int engine_status(const kith_ctx *ctx, kith_status status, const char *about);
 
-/** The backend and its threads: "cpu:avx512, 2 threads". */
+/** Return the backend and its threads as text: "cpu:avx512, 2 threads". */
 printed engine_words(const kith_ctx *ctx);
 
-/** Print a line of a summary: how many pairs were counted, in what time. */
+/** Print a line of a summary: the number of pairs counted, the time [s] and the rate. */
 void engine_print_count(const kith_ctx *ctx, int64_t pairs, double seconds);
 
 #endif

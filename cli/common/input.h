@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading a particle file as the options say, with progress.
+ * Read the particle file that the options describe, with a progress bar.
  */
 #ifndef KITH_CLI_INPUT_H
 #define KITH_CLI_INPUT_H
@@ -32,10 +32,11 @@ typedef struct input_frames {
     double seconds;        /**< time in which the command waited for a frame and counted none [s] */
 } input_frames;
 
-/** Which frames the options ask for, and how to read them. */
+/** Return the options of the trajectory reader that follow from the command line. */
 io_trajectory_options input_how(const options *o);
 
-/** Warn where elements follow from names of atoms, once, with the first frame. */
+/** Warn when elements were guessed from the names of atoms. To be called with the first frame
+ *  only. */
 void input_warn_guessed(const char *path, const io_frame *frame);
 
 /** What a verb does with a frame. @return exit status, reported; the next frame is read after
@@ -54,7 +55,7 @@ int input_each_frame(const char *path, const io_trajectory_options *how, input_f
 int input_survey(const char *path, const io_trajectory_options *how, bool quiet,
                  input_frame_fn take, void *user);
 
-/** The positions as points of the library; borrowed. */
+/** Return the positions as points of the library; the arrays are borrowed from `in`. */
 kith_points input_points(const input *in);
 
 /** For a JSON summary: path, number of particles, precision, size, and the time to read. */

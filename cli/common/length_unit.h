@@ -7,7 +7,7 @@
 
 #include "trajectories/trajectory.h"
 
-/** Angstrom in a unit of length, "A", "nm", "um", "cm", "m" or "Bohr"; 0 for others. */
+/** Return the length of a unit, "A", "nm", "um", "cm", "m" or "Bohr" [Angstrom]; 0: not known. */
 double length_unit_angstrom(const char *unit);
 
 /** Fail where --unit contradicts the unit that the frame's file says. A name that is no unit of

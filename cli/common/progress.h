@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Progress on a terminal, and the way out on Ctrl-C: both live in the watch callback of io and of
- * libkith. One stage runs at a time.
+ * A progress bar on the terminal, and cancellation by Ctrl-C. Both are done by progress_watch, the
+ * watch callback of io and of libkith. One stage runs at a time.
  */
 #ifndef KITH_CLI_PROGRESS_H
 #define KITH_CLI_PROGRESS_H
@@ -40,7 +40,7 @@ int progress_watch(void *user, int64_t done, int64_t total);
 /** End the stage and erase the bar. @return seconds since its start */
 double progress_end(progress *p);
 
-/** Time of a monotonic clock [s]. */
+/** Return the time of a monotonic clock [s]. */
 double progress_clock(void);
 
 #endif

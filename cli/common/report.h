@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the command says: errors with their exit statuses, numbers for people, JSON for scripts.
+ * Messages and summaries of the command: errors and their exit statuses, numbers formatted for
+ * people, JSON for scripts.
  */
 #ifndef KITH_CLI_REPORT_H
 #define KITH_CLI_REPORT_H
@@ -84,7 +85,7 @@ typedef struct printed {
     char s[96];
 } printed;
 
-/** What printf would print, cut to fit. */
+/** Format as printf does; the text is truncated to the size of `printed`. */
 printed report_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 printed report_count(int64_t n);        /**< 32,768 or 54.67 million */

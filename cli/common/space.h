@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which box a verb works in: the user's, else the file's, else open space.
+ * The simulation box of a verb: that of --box, else that of the file, else open space.
  */
 #ifndef KITH_CLI_SPACE_H
 #define KITH_CLI_SPACE_H
