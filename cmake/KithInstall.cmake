@@ -2,7 +2,8 @@
 #
 # cmake --install, whole or by components, each of which can be installed alone:
 #   library   the shared library
-#   headers   headers, the static library, what CMake and pkg-config need to find them
+#   headers   headers, the Fortran module's source, the static library, what CMake and pkg-config
+#             need to find them
 #   command   the command kith, its benchmark, man pages and completion
 #   doc       examples, README, CHANGELOG and licence
 #   io        libkith-io, which reads files for the Python package
@@ -18,6 +19,7 @@ install(TARGETS kith_static EXPORT kith
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT headers)
 install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES fortran/kith.f90 DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/kith" COMPONENT headers)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT doc
         PATTERN CMakeLists.txt EXCLUDE)

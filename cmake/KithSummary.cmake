@@ -20,6 +20,10 @@ kith_say(KITH_CUDA KITH_HAVE_CUDA "CUDA    "
          "${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}"
          "CPU backends only")
 kith_say(KITH_COMMAND KITH_HAVE_COMMAND "command " "" "the library alone")
+if(KITH_FORTRAN OR KITH_TESTS)
+    kith_say(KITH_FORTRAN KITH_HAVE_FORTRAN "Fortran " "${CMAKE_Fortran_COMPILER_VERSION}"
+             "the Fortran module is not compiled")
+endif()
 if(KITH_HAVE_COMMAND OR KITH_TESTS)
     kith_say(KITH_HDF5     HDF5_FOUND     "HDF5    " "${HDF5_VERSION}" "no HDF5 files")
     kith_say(KITH_JANSSON  JANSSON_FOUND  "jansson " "${JANSSON_VERSION}"

@@ -1,0 +1,701 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! kith in Fortran 2018: contexts, neighbour lists, friends-of-friends groups and halos.
+!
+! The bind(C) types are the structs of include/kith, field by field; the headers there are the
+! manual. kith_pairs_find, kith_fof_find and kith_halos_measure take coordinates x(3, n) in real32
+! or real64, or a kith_points. They return a status, KITH_OK or negative; kith_message(ctx) says
+! what went wrong.
+!
+! Particles count from 1: i, j, offsets and particle are one more than in C. Results are pointers to
+! arrays of the library, valid until the next call with that result, until kith_free, and while the
+! context is open. Do not assign one result to another: both would free the same arrays.
+module kith
+    use, intrinsic :: iso_c_binding
+    use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+    implicit none
+    private
+
+    ! Statuses, kith_status of core.h.
+    integer(c_int), parameter, public :: KITH_OK = 0, KITH_INVALID = -1, KITH_NOT_FINITE = -2, &
+        KITH_CAPACITY = -3, KITH_LIMIT = -4, KITH_NO_MEMORY = -5, KITH_CANCELLED = -6, &
+        KITH_UNSUPPORTED = -7, KITH_NO_BACKEND = -8, KITH_DEVICE_LOST = -9, KITH_BUSY = -10
+    ! kith_points%precision, kith_points%memory.
+    integer(c_int), parameter, public :: KITH_FLOAT = 4, KITH_DOUBLE = 8
+    integer(c_int), parameter, public :: KITH_HOST = 0, KITH_DEVICE = 1
+    ! kith_pairs_options%layout, kith_pairs_options%extras (a bit set: use ior).
+    integer(c_int), parameter, public :: KITH_IJ = 0, KITH_CSR = 1
+    integer(c_int), parameter, public :: KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4
+    ! Elements of kith_fof_options%roles.
+    integer(c_int8_t), parameter, public :: KITH_LINK = 0, KITH_ATTACH = 1, KITH_IGNORE = 2
+    ! Types of particles, densities of spheres.
+    integer, parameter, public :: KITH_TYPES = 8, KITH_SPHERES = 4
+
+    ! How to open a context. Fill with kith_options_init.
+    type, bind(c), public :: kith_options
+        integer(c_size_t) :: size
+        type(c_ptr) :: backend ! text that ends with c_null_char
+        integer(c_int) :: threads
+        type(c_funptr) :: watch
+        type(c_ptr) :: user
+        type(c_ptr) :: stream
+    end type kith_options
+
+    ! A borrowed set of coordinates.
+    type, bind(c), public :: kith_points
+        integer(c_int64_t) :: n
+        type(c_ptr) :: x, y, z
+        integer(c_int64_t) :: stride
+        integer(c_int) :: precision
+        integer(c_int) :: memory
+    end type kith_points
+
+    ! The space. Make with kith_box_open, kith_box_periodic or kith_box_triclinic.
+    type, bind(c), public :: kith_box
+        real(c_double) :: origin(3)
+        real(c_double) :: row(3, 3) ! row(:, 1) is a, row(:, 2) b, row(:, 3) c
+        integer(c_int) :: periodic(3)
+        integer(c_int) :: dim
+    end type kith_box
+
+    ! What list to make. Fill with kith_pairs_options_init.
+    type, bind(c), public :: kith_pairs_options
+        integer(c_size_t) :: size
+        type(c_ptr) :: against ! c_loc of a kith_points
+        integer(c_int) :: full
+        integer(c_int) :: sorted
+        integer(c_int) :: unordered
+        integer(c_int) :: layout
+        integer(c_int) :: extras
+        integer(c_int64_t) :: block_pairs
+    end type kith_pairs_options
+
+    ! A pair list, as in C. Programs use kith_pair_list.
+    type, bind(c), public :: kith_pairs
+        integer(c_int64_t) :: n = 0
+        integer(c_int64_t) :: rows = 0
+        type(c_ptr) :: i = c_null_ptr
+        type(c_ptr) :: j = c_null_ptr
+        type(c_ptr) :: offsets = c_null_ptr
+        type(c_ptr) :: distances = c_null_ptr
+        type(c_ptr) :: vectors = c_null_ptr
+        type(c_ptr) :: shifts = c_null_ptr
+        integer(c_int64_t) :: capacity = 0
+        integer(c_int) :: memory = KITH_HOST
+        integer(c_int32_t) :: size = 0
+        type(c_ptr) :: owner = c_null_ptr
+    end type kith_pairs
+
+    ! How to find groups. Fill with kith_fof_options_init.
+    type, bind(c), public :: kith_fof_options
+        integer(c_size_t) :: size
+        integer(c_int64_t) :: min_members
+        type(c_ptr) :: ids ! c_loc of integer(int64), (n)
+        type(c_ptr) :: roles ! c_loc of integer(int8), (n)
+        integer(c_int64_t) :: min_links
+        type(c_ptr) :: velocities ! c_loc of reals of the kind of x, (3, n)
+        real(c_double) :: velocity_length
+    end type kith_fof_options
+
+    ! Groups of particles, as in C. Programs use kith_group_list.
+    type, bind(c), public :: kith_groups
+        integer(c_int64_t) :: n = 0
+        integer(c_int64_t) :: points = 0
+        type(c_ptr) :: labels = c_null_ptr
+        type(c_ptr) :: members = c_null_ptr
+        integer(c_int) :: memory = KITH_HOST
+        integer(c_int32_t) :: size = 0
+        type(c_ptr) :: owner = c_null_ptr
+    end type kith_groups
+
+    ! Data of the particles beside their positions. Fill with kith_halo_input_init. Each pointer is
+    ! c_loc of an array; reals are of the kind of x.
+    type, bind(c), public :: kith_halo_input
+        integer(c_size_t) :: size
+        type(c_ptr) :: masses ! (n)
+        type(c_ptr) :: velocities ! (3, n)
+        type(c_ptr) :: types ! integer(int8), (n)
+        type(c_ptr) :: potentials ! (n)
+        type(c_ptr) :: densities ! (n)
+        real(c_double) :: sphere_density(KITH_SPHERES)
+    end type kith_halo_input
+
+    ! One group. kith_halos_measure counts `particle` from 1; 0: there is none.
+    type, bind(c), public :: kith_halo
+        integer(c_int64_t) :: members
+        integer(c_int64_t) :: members_of_type(KITH_TYPES)
+        real(c_double) :: mass
+        real(c_double) :: mass_of_type(KITH_TYPES)
+        real(c_double) :: centre_of_mass(3)
+        real(c_double) :: centre(3)
+        integer(c_int64_t) :: particle
+        real(c_double) :: velocity(3)
+        real(c_double) :: dispersion
+        real(c_double) :: radius_rms
+        real(c_double) :: radius_max
+        real(c_double) :: angular_momentum(3)
+        real(c_double) :: inertia(6)
+        real(c_double) :: axis_length(3)
+        real(c_double) :: axis(3, 3) ! axis(:, 1) is the unit vector along the longest axis
+        real(c_double) :: sphere_radius(KITH_SPHERES)
+        real(c_double) :: sphere_mass(KITH_SPHERES)
+    end type kith_halo
+
+    ! Halos, as in C. Programs use kith_halo_list.
+    type, bind(c), public :: kith_halos
+        integer(c_int64_t) :: n = 0
+        type(c_ptr) :: halo = c_null_ptr
+        integer(c_int) :: memory = KITH_HOST
+        integer(c_int32_t) :: size = 0
+        type(c_ptr) :: owner = c_null_ptr
+        real(c_double) :: sphere_seconds = 0
+        integer(c_int64_t) :: stride = 0
+    end type kith_halos
+
+    ! The result of kith_pairs_find. What the options did not ask for is not associated; distances
+    ! and vectors are in the kind of the coordinates.
+    type, public :: kith_pair_list
+        integer(int64) :: n = 0 ! pairs
+        integer(int64) :: rows = 0 ! particles that i counts
+        integer(int32), pointer, contiguous :: i(:) => null() ! (n), KITH_IJ
+        integer(int32), pointer, contiguous :: j(:) => null() ! (n)
+        ! (rows + 1), KITH_CSR: the neighbours of i are j(offsets(i):offsets(i + 1) - 1)
+        integer(int64), pointer, contiguous :: offsets(:) => null()
+        real(real32), pointer, contiguous :: distances_real32(:) => null() ! (n)
+        real(real64), pointer, contiguous :: distances_real64(:) => null() ! (n)
+        real(real32), pointer, contiguous :: vectors_real32(:, :) => null() ! (3, n)
+        real(real64), pointer, contiguous :: vectors_real64(:, :) => null() ! (3, n)
+        integer(int32), pointer, contiguous :: shifts(:, :) => null() ! (3, n)
+        type(kith_pairs), private :: c
+    end type kith_pair_list
+
+    ! The result of kith_fof_find.
+    type, public :: kith_group_list
+        integer(int64) :: n = 0 ! groups
+        integer(int32), pointer, contiguous :: labels(:) => null() ! of each particle; 0: in none
+        integer(int64), pointer, contiguous :: members(:) => null() ! of each group, descending
+        type(kith_groups), private :: c
+    end type kith_group_list
+
+    ! The result of kith_halos_measure.
+    type, public :: kith_halo_list
+        integer(int64) :: n = 0 ! groups
+        type(kith_halo), pointer, contiguous :: halo(:) => null() ! (n); halo(1) is group 1
+        real(real64) :: sphere_seconds = 0 ! time that finding the spheres took [s]
+        type(kith_halos), private :: c
+    end type kith_halo_list
+
+    interface
+        ! Open space without any boundary.
+        function kith_box_open() result(box) bind(c)
+            import :: kith_box
+            type(kith_box) :: box
+        end function kith_box_open
+
+        ! A box [0, lx) x [0, ly) x [0, lz), periodic on all axes.
+        function kith_box_periodic(lx, ly, lz) result(box) bind(c)
+            import :: kith_box, c_double
+            real(c_double), value :: lx, ly, lz
+            type(kith_box) :: box
+        end function kith_box_periodic
+
+        ! A box with rows (lx, 0, 0), (xy, ly, 0), (xz, yz, lz), periodic on all axes.
+        function kith_box_triclinic(lx, ly, lz, xy, xz, yz) result(box) bind(c)
+            import :: kith_box, c_double
+            real(c_double), value :: lx, ly, lz, xy, xz, yz
+            type(kith_box) :: box
+        end function kith_box_triclinic
+
+        ! Number of CPU threads that a context uses; 0 where ctx is c_null_ptr.
+        function kith_threads(ctx) result(threads) bind(c)
+            import :: c_ptr, c_int
+            type(c_ptr), value :: ctx
+            integer(c_int) :: threads
+        end function kith_threads
+    end interface
+
+    interface
+        subroutine options_init_sized(options, size) bind(c, name="kith_options_init_sized")
+            import :: kith_options, c_size_t
+            type(kith_options), intent(out) :: options
+            integer(c_size_t), value :: size
+        end subroutine options_init_sized
+
+        subroutine pairs_options_init_sized(options, size) &
+            bind(c, name="kith_pairs_options_init_sized")
+            import :: kith_pairs_options, c_size_t
+            type(kith_pairs_options), intent(out) :: options
+            integer(c_size_t), value :: size
+        end subroutine pairs_options_init_sized
+
+        subroutine fof_options_init_sized(options, size) bind(c, name="kith_fof_options_init_sized")
+            import :: kith_fof_options, c_size_t
+            type(kith_fof_options), intent(out) :: options
+            integer(c_size_t), value :: size
+        end subroutine fof_options_init_sized
+
+        subroutine halo_input_init_sized(input, size) bind(c, name="kith_halo_input_init_sized")
+            import :: kith_halo_input, c_size_t
+            type(kith_halo_input), intent(out) :: input
+            integer(c_size_t), value :: size
+        end subroutine halo_input_init_sized
+
+        function c_open(options, ctx) result(status) bind(c, name="kith_open")
+            import :: kith_options, c_ptr, c_int
+            type(kith_options), intent(in) :: options
+            type(c_ptr), intent(out) :: ctx
+            integer(c_int) :: status
+        end function c_open
+
+        subroutine c_close(ctx) bind(c, name="kith_close")
+            import :: c_ptr
+            type(c_ptr), value :: ctx
+        end subroutine c_close
+
+        function c_message(ctx) result(text) bind(c, name="kith_message")
+            import :: c_ptr
+            type(c_ptr), value :: ctx
+            type(c_ptr) :: text
+        end function c_message
+
+        function c_backend(ctx) result(text) bind(c, name="kith_backend")
+            import :: c_ptr
+            type(c_ptr), value :: ctx
+            type(c_ptr) :: text
+        end function c_backend
+
+        function c_status_name(status) result(text) bind(c, name="kith_status_name")
+            import :: c_ptr, c_int
+            integer(c_int), value :: status
+            type(c_ptr) :: text
+        end function c_status_name
+
+        function c_version() result(text) bind(c, name="kith_version")
+            import :: c_ptr
+            type(c_ptr) :: text
+        end function c_version
+
+        function c_pairs_find(ctx, points, box, cutoff, options, out) result(status) &
+            bind(c, name="kith_pairs_find")
+            import :: kith_points, kith_box, kith_pairs_options, kith_pairs, c_ptr, c_double, c_int
+            type(c_ptr), value :: ctx
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            real(c_double), value :: cutoff
+            type(kith_pairs_options), intent(in), optional :: options
+            type(kith_pairs), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_pairs_find
+
+        subroutine c_pairs_free(pairs) bind(c, name="kith_pairs_free")
+            import :: kith_pairs
+            type(kith_pairs), intent(inout) :: pairs
+        end subroutine c_pairs_free
+
+        function c_fof_find(ctx, points, box, length, options, out) result(status) &
+            bind(c, name="kith_fof_find")
+            import :: kith_points, kith_box, kith_fof_options, kith_groups, c_ptr, c_double, c_int
+            type(c_ptr), value :: ctx
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            real(c_double), value :: length
+            type(kith_fof_options), intent(in), optional :: options
+            type(kith_groups), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_fof_find
+
+        subroutine c_groups_free(groups) bind(c, name="kith_groups_free")
+            import :: kith_groups
+            type(kith_groups), intent(inout) :: groups
+        end subroutine c_groups_free
+
+        function c_halos_measure(ctx, points, box, groups, input, out) result(status) &
+            bind(c, name="kith_halos_measure")
+            import :: kith_points, kith_box, kith_groups, kith_halo_input, kith_halos, c_ptr, c_int
+            type(c_ptr), value :: ctx
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            type(kith_groups), intent(in) :: groups
+            type(kith_halo_input), intent(in), optional :: input
+            type(kith_halos), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_halos_measure
+
+        subroutine c_halos_free(halos) bind(c, name="kith_halos_free")
+            import :: kith_halos
+            type(kith_halos), intent(inout) :: halos
+        end subroutine c_halos_free
+
+        function c_strlen(text) result(length) bind(c, name="strlen")
+            import :: c_ptr, c_size_t
+            type(c_ptr), value :: text
+            integer(c_size_t) :: length
+        end function c_strlen
+    end interface
+
+    ! status = kith_pairs_find(ctx, x, cutoff, list, box, options): all pairs within the cutoff.
+    ! Without box: open space. Without options: a half list, KITH_IJ.
+    interface kith_pairs_find
+        module procedure pairs_find_points, pairs_find_real32, pairs_find_real64
+    end interface kith_pairs_find
+
+    ! status = kith_fof_find(ctx, x, length, groups, box, options): groups by friends-of-friends.
+    ! Without options: groups of 20 and more.
+    interface kith_fof_find
+        module procedure fof_find_points, fof_find_real32, fof_find_real64
+    end interface kith_fof_find
+
+    ! status = kith_halos_measure(ctx, x, groups, halos, box, input): measure groups.
+    ! Without input: each mass is 1, velocities are unknown.
+    interface kith_halos_measure
+        module procedure halos_measure_points, halos_measure_real32, halos_measure_real64
+    end interface kith_halos_measure
+
+    ! points = kith_points_packed(x): describe x(3, n), or x(2, n) for a 2-D box. x is borrowed: it
+    ! must have the attribute target, be contiguous, and outlive the points.
+    interface kith_points_packed
+        module procedure points_packed_real32, points_packed_real64
+    end interface kith_points_packed
+
+    ! call kith_free(result): free what the library allocated, before kith_close.
+    interface kith_free
+        module procedure free_pairs, free_groups, free_halos
+    end interface kith_free
+
+    public :: kith_open, kith_close, kith_message, kith_backend, kith_threads, kith_status_name, &
+        kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, kith_points_packed, &
+        kith_options_init, kith_pairs_options_init, kith_fof_options_init, kith_halo_input_init, &
+        kith_pairs_find, kith_fof_find, kith_halos_measure, kith_free
+
+contains
+
+    ! Copy a text of C.
+    function fortran_text(text) result(copy)
+        type(c_ptr), intent(in) :: text
+        character(:), allocatable :: copy
+        character(kind=c_char), pointer :: letters(:)
+        integer :: k
+
+        call c_f_pointer(text, letters, [c_strlen(text)])
+        allocate (character(size(letters)) :: copy)
+        do k = 1, size(letters)
+            copy(k:k) = letters(k)
+        end do
+    end function fortran_text
+
+    ! Set every field to its default.
+    subroutine kith_options_init(options)
+        type(kith_options), intent(out) :: options
+        call options_init_sized(options, c_sizeof(options))
+    end subroutine kith_options_init
+
+    ! Set every field to its default: half (i, j), unsorted, no extras.
+    subroutine kith_pairs_options_init(options)
+        type(kith_pairs_options), intent(out) :: options
+        call pairs_options_init_sized(options, c_sizeof(options))
+    end subroutine kith_pairs_options_init
+
+    ! Set every field to its default: groups of 20 and more by positions alone; all link.
+    subroutine kith_fof_options_init(options)
+        type(kith_fof_options), intent(out) :: options
+        call fof_options_init_sized(options, c_sizeof(options))
+    end subroutine kith_fof_options_init
+
+    ! Set every field to its default: nothing is available or wanted.
+    subroutine kith_halo_input_init(input)
+        type(kith_halo_input), intent(out) :: input
+        call halo_input_init_sized(input, c_sizeof(input))
+    end subroutine kith_halo_input_init
+
+    ! Open a context. backend: "auto", "cpu", "cuda", see core.h; absent: the environment's
+    ! KITH_BACKEND, else "auto". threads: CPU threads; absent or 0: all cores available. options:
+    ! defaults for both, and callbacks. On failure kith_message(ctx) says why.
+    function kith_open(ctx, backend, threads, options) result(status)
+        type(c_ptr), intent(out) :: ctx
+        character(*), intent(in), optional :: backend
+        integer, intent(in), optional :: threads
+        type(kith_options), intent(in), optional :: options
+        integer(c_int) :: status
+        type(kith_options) :: used
+        character(kind=c_char), allocatable, target :: letters(:)
+        integer :: k
+
+        call kith_options_init(used)
+        if (present(options)) used = options
+        if (present(threads)) used%threads = int(threads, c_int)
+        if (present(backend)) then
+            allocate (letters(len_trim(backend) + 1))
+            do k = 1, len_trim(backend)
+                letters(k) = backend(k:k)
+            end do
+            letters(len_trim(backend) + 1) = c_null_char
+            used%backend = c_loc(letters)
+        end if
+        status = c_open(used, ctx)
+    end function kith_open
+
+    ! Close a context and free its scratch memory. Free results first.
+    subroutine kith_close(ctx)
+        type(c_ptr), intent(inout) :: ctx
+        call c_close(ctx)
+        ctx = c_null_ptr
+    end subroutine kith_close
+
+    ! The message of the last call on a context, "" after success. c_null_ptr: of the last kith_open
+    ! that failed.
+    function kith_message(ctx) result(text)
+        type(c_ptr), intent(in) :: ctx
+        character(:), allocatable :: text
+        text = fortran_text(c_message(ctx))
+    end function kith_message
+
+    ! Name of the backend chosen, for example "cpu:avx512".
+    function kith_backend(ctx) result(text)
+        type(c_ptr), intent(in) :: ctx
+        character(:), allocatable :: text
+        text = fortran_text(c_backend(ctx))
+    end function kith_backend
+
+    ! Name of a status, for example "KITH_CAPACITY".
+    function kith_status_name(status) result(text)
+        integer(c_int), intent(in) :: status
+        character(:), allocatable :: text
+        text = fortran_text(c_status_name(status))
+    end function kith_status_name
+
+    ! Version of the library that is running, for example "0.1.0".
+    function kith_version() result(text)
+        character(:), allocatable :: text
+        text = fortran_text(c_version())
+    end function kith_version
+
+    function points_packed_real32(x) result(points)
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        type(kith_points) :: points
+
+        points = kith_points(size(x, 2, int64), c_null_ptr, c_null_ptr, c_null_ptr, &
+                             size(x, 1, int64), KITH_FLOAT, KITH_HOST)
+        if (size(x) == 0) then
+            points%stride = max(points%stride, 1_int64)
+            return
+        end if
+        points%x = c_loc(x(1, 1))
+        if (size(x, 1) > 1) points%y = c_loc(x(2, 1))
+        if (size(x, 1) > 2) points%z = c_loc(x(3, 1))
+    end function points_packed_real32
+
+    function points_packed_real64(x) result(points)
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        type(kith_points) :: points
+
+        points = kith_points(size(x, 2, int64), c_null_ptr, c_null_ptr, c_null_ptr, &
+                             size(x, 1, int64), KITH_DOUBLE, KITH_HOST)
+        if (size(x) == 0) then
+            points%stride = max(points%stride, 1_int64)
+            return
+        end if
+        points%x = c_loc(x(1, 1))
+        if (size(x, 1) > 1) points%y = c_loc(x(2, 1))
+        if (size(x, 1) > 2) points%z = c_loc(x(3, 1))
+    end function points_packed_real64
+
+    function pairs_find_real32(ctx, x, cutoff, list, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: cutoff
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_pairs_options), intent(in), optional :: options
+        integer(c_int) :: status
+        status = pairs_find_points(ctx, kith_points_packed(x), cutoff, list, box, options)
+    end function pairs_find_real32
+
+    function pairs_find_real64(ctx, x, cutoff, list, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: cutoff
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_pairs_options), intent(in), optional :: options
+        integer(c_int) :: status
+        status = pairs_find_points(ctx, kith_points_packed(x), cutoff, list, box, options)
+    end function pairs_find_real64
+
+    function pairs_find_points(ctx, x, cutoff, list, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_points), intent(in) :: x
+        real(real64), intent(in) :: cutoff
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_pairs_options), intent(in), optional :: options
+        integer(c_int) :: status
+        type(kith_pairs) :: c
+        type(kith_pairs_options) :: used
+
+        call kith_pairs_options_init(used)
+        if (present(options)) used = options
+        c = list%c
+        list = kith_pair_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        status = c_pairs_find(ctx, x, box, cutoff, used, c)
+        list%c = c
+        if (status == KITH_OK) call view_pairs(list, used, x%precision)
+    end function pairs_find_points
+
+    ! Point to the arrays that the options ask for, and let particles count from 1.
+    subroutine view_pairs(list, options, precision)
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_pairs_options), intent(in) :: options
+        integer(c_int), intent(in) :: precision
+
+        list%n = list%c%n
+        list%rows = list%c%rows
+        call view_int32(list%c%j, list%n, list%j)
+        list%j = list%j + 1_int32
+        if (options%layout == KITH_CSR) then
+            call c_f_pointer(list%c%offsets, list%offsets, [list%rows + 1])
+            list%offsets = list%offsets + 1_int64
+        else
+            call view_int32(list%c%i, list%n, list%i)
+            list%i = list%i + 1_int32
+        end if
+        if (list%n == 0) return
+        if (iand(options%extras, KITH_SHIFTS) /= 0) then
+            call c_f_pointer(list%c%shifts, list%shifts, [3_int64, list%n])
+        end if
+        if (iand(options%extras, KITH_DISTANCES) /= 0 .and. precision == KITH_FLOAT) then
+            call c_f_pointer(list%c%distances, list%distances_real32, [list%n])
+        else if (iand(options%extras, KITH_DISTANCES) /= 0) then
+            call c_f_pointer(list%c%distances, list%distances_real64, [list%n])
+        end if
+        if (iand(options%extras, KITH_VECTORS) /= 0 .and. precision == KITH_FLOAT) then
+            call c_f_pointer(list%c%vectors, list%vectors_real32, [3_int64, list%n])
+        else if (iand(options%extras, KITH_VECTORS) /= 0) then
+            call c_f_pointer(list%c%vectors, list%vectors_real64, [3_int64, list%n])
+        end if
+    end subroutine view_pairs
+
+    ! Point to n integers of C, of which there may be none.
+    subroutine view_int32(array, n, view)
+        type(c_ptr), intent(in) :: array
+        integer(int64), intent(in) :: n
+        integer(int32), pointer, contiguous, intent(out) :: view(:)
+        integer(int32), target, save :: none(0)
+
+        view => none
+        if (n > 0) call c_f_pointer(array, view, [n])
+    end subroutine view_int32
+
+    function fof_find_real32(ctx, x, length, groups, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: length
+        type(kith_group_list), intent(inout) :: groups
+        type(kith_box), intent(in), optional :: box
+        type(kith_fof_options), intent(in), optional :: options
+        integer(c_int) :: status
+        status = fof_find_points(ctx, kith_points_packed(x), length, groups, box, options)
+    end function fof_find_real32
+
+    function fof_find_real64(ctx, x, length, groups, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: length
+        type(kith_group_list), intent(inout) :: groups
+        type(kith_box), intent(in), optional :: box
+        type(kith_fof_options), intent(in), optional :: options
+        integer(c_int) :: status
+        status = fof_find_points(ctx, kith_points_packed(x), length, groups, box, options)
+    end function fof_find_real64
+
+    function fof_find_points(ctx, x, length, groups, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_points), intent(in) :: x
+        real(real64), intent(in) :: length
+        type(kith_group_list), intent(inout) :: groups
+        type(kith_box), intent(in), optional :: box
+        type(kith_fof_options), intent(in), optional :: options
+        integer(c_int) :: status
+        type(kith_groups) :: c
+        integer(int64), target, save :: none(0)
+
+        c = groups%c
+        groups = kith_group_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        status = c_fof_find(ctx, x, box, length, options, c)
+        groups%c = c
+        if (status == KITH_OK) then
+            groups%n = c%n
+            call view_int32(c%labels, c%points, groups%labels)
+            groups%members => none
+            if (c%n > 0) call c_f_pointer(c%members, groups%members, [c%n])
+        end if
+    end function fof_find_points
+
+    function halos_measure_real32(ctx, x, groups, halos, box, input) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        type(kith_group_list), intent(in) :: groups
+        type(kith_halo_list), intent(inout) :: halos
+        type(kith_box), intent(in), optional :: box
+        type(kith_halo_input), intent(in), optional :: input
+        integer(c_int) :: status
+        status = halos_measure_points(ctx, kith_points_packed(x), groups, halos, box, input)
+    end function halos_measure_real32
+
+    function halos_measure_real64(ctx, x, groups, halos, box, input) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        type(kith_group_list), intent(in) :: groups
+        type(kith_halo_list), intent(inout) :: halos
+        type(kith_box), intent(in), optional :: box
+        type(kith_halo_input), intent(in), optional :: input
+        integer(c_int) :: status
+        status = halos_measure_points(ctx, kith_points_packed(x), groups, halos, box, input)
+    end function halos_measure_real64
+
+    function halos_measure_points(ctx, x, groups, halos, box, input) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_points), intent(in) :: x
+        type(kith_group_list), intent(in) :: groups
+        type(kith_halo_list), intent(inout) :: halos
+        type(kith_box), intent(in), optional :: box
+        type(kith_halo_input), intent(in), optional :: input
+        integer(c_int) :: status
+        type(kith_halos) :: c
+        type(kith_halo), target, save :: none(0)
+        type(kith_halo) :: one
+
+        c = halos%c
+        halos = kith_halo_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        c%stride = int(c_sizeof(one), c_int64_t)
+        status = c_halos_measure(ctx, x, box, groups%c, input, c)
+        halos%c = c
+        if (status == KITH_OK) then
+            halos%n = c%n
+            halos%sphere_seconds = c%sphere_seconds
+            halos%halo => none
+            if (c%n > 0) call c_f_pointer(c%halo, halos%halo, [c%n])
+            halos%halo%particle = halos%halo%particle + 1
+        end if
+    end function halos_measure_points
+
+    subroutine free_pairs(list)
+        type(kith_pair_list), intent(inout) :: list
+        call c_pairs_free(list%c)
+        list = kith_pair_list()
+    end subroutine free_pairs
+
+    subroutine free_groups(groups)
+        type(kith_group_list), intent(inout) :: groups
+        call c_groups_free(groups%c)
+        groups = kith_group_list()
+    end subroutine free_groups
+
+    subroutine free_halos(halos)
+        type(kith_halo_list), intent(inout) :: halos
+        call c_halos_free(halos%c)
+        halos = kith_halo_list()
+    end subroutine free_halos
+end module kith

@@ -1,0 +1,168 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! The calls of the Fortran module: lists of both kinds of reals and both layouts, compared with a
+! double loop over all particles; indices that count from 1; empty sets; messages of failed calls.
+module cases
+    use, intrinsic :: iso_c_binding
+    use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
+    use kith
+    implicit none
+
+    integer, parameter :: n = 200
+    real(real64), parameter :: cutoff = 0.2_real64
+    integer :: faults = 0
+
+contains
+
+    subroutine check(right, what)
+        logical, intent(in) :: right
+        character(*), intent(in) :: what
+        if (right) return
+        print "(a)", "wrong: "//what
+        faults = faults + 1
+    end subroutine check
+
+    ! Coordinates on a lattice of 1/1024: sums and squares are exact in both kinds.
+    subroutine scatter(x)
+        real(real64), intent(out) :: x(3, n)
+        integer :: p
+        do p = 1, n
+            x(:, p) = mod(p*[389, 631, 877], 1024)/1024.0_real64
+        end do
+    end subroutine scatter
+
+    ! Minimum-image vectors of a unit box.
+    function from(x, i, j) result(d)
+        real(real64), intent(in) :: x(3, n)
+        integer(int32), intent(in) :: i, j
+        real(real64) :: d(3)
+        d = x(:, j) - x(:, i)
+        d = d - anint(d)
+    end function from
+
+    subroutine check_full(list, x, kind_name)
+        type(kith_pair_list), intent(in) :: list
+        real(real64), intent(in) :: x(3, n)
+        character(*), intent(in) :: kind_name
+        integer(int32) :: i, j
+        integer(int64) :: p, pairs
+        real(real64) :: d(3)
+
+        p = 0
+        pairs = 0
+        do i = 1, n
+            call check(list%offsets(i) == pairs + 1, "offsets, "//kind_name)
+            do j = 1, n
+                d = from(x, i, j)
+                if (i == j .or. sum(d**2) > cutoff**2) cycle
+                pairs = pairs + 1
+                p = min(pairs, list%n)
+                call check(list%j(p) == j, "j, "//kind_name)
+                if (associated(list%vectors_real64)) then
+                    call check(all(list%vectors_real64(:, p) == d), "vectors")
+                else
+                    call check(all(list%vectors_real32(:, p) == real(d, real32)), "vectors_real32")
+                    call check(abs(list%distances_real32(p) - norm2(d)) < 1e-6, "distances_real32")
+                end if
+            end do
+        end do
+        call check(list%n == pairs .and. pairs > 0, "number of pairs, "//kind_name)
+        call check(list%rows == n .and. list%offsets(n + 1) == pairs + 1, "rows, "//kind_name)
+    end subroutine check_full
+
+    subroutine check_pairs(ctx)
+        type(c_ptr), intent(in) :: ctx
+        real(real64) :: x(3, n)
+        type(kith_box) :: box
+        type(kith_pairs_options) :: options
+        type(kith_pair_list) :: list
+        integer(int64) :: full, p
+
+        call scatter(x)
+        box = kith_box_periodic(1.0_real64, 1.0_real64, 1.0_real64)
+        call kith_pairs_options_init(options)
+        options%layout = KITH_CSR
+        options%full = 1
+        options%sorted = 1
+        options%extras = ior(KITH_DISTANCES, KITH_VECTORS)
+        call check(kith_pairs_find(ctx, x, cutoff, list, box, options) == KITH_OK, "real64")
+        call check_full(list, x, "real64")
+        call check(kith_pairs_find(ctx, real(x, real32), cutoff, list, box, options) == KITH_OK, &
+                   "real32")
+        call check_full(list, x, "real32")
+        full = list%n
+
+        call check(kith_pairs_find(ctx, x, cutoff, list, box) == KITH_OK, "half list")
+        call check(2*list%n == full, "number of pairs of the half list")
+        call check(.not. associated(list%offsets), "offsets of an (i, j) list")
+        do p = 1, list%n
+            call check(sum(from(x, list%i(p), list%j(p))**2) <= cutoff**2, "a pair (i, j)")
+        end do
+        call check(kith_pairs_find(ctx, x(:, :0), cutoff, list, box) == KITH_OK, "no particles")
+        call check(list%n == 0 .and. size(list%i) == 0 .and. size(list%j) == 0, "an empty list")
+        call kith_free(list)
+        call check(.not. associated(list%j), "a freed list")
+    end subroutine check_pairs
+
+    subroutine check_halos(ctx)
+        type(c_ptr), intent(in) :: ctx
+        real(real32) :: x(3, 5)
+        real(real32), target :: potentials(5)
+        type(kith_fof_options) :: options
+        type(kith_halo_input) :: input
+        type(kith_group_list) :: groups
+        type(kith_halo_list) :: halos
+
+        x = 0
+        x(1, :) = [9.0, 1.0, 1.5, 2.0, 9.5]
+        potentials = [0, 0, 0, -1, 0]
+        call kith_fof_options_init(options)
+        call check(options%min_members == 20, "default of min_members")
+        options%min_members = 2
+        call kith_halo_input_init(input)
+        input%potentials = c_loc(potentials)
+        call check(kith_fof_find(ctx, x, 0.6_real64, groups, options=options) == KITH_OK, "groups")
+        call check(all(groups%labels == [2, 1, 1, 1, 2]), "labels")
+        call check(kith_halos_measure(ctx, x, groups, halos, input=input) == KITH_OK, "halos")
+        call check(all(halos%halo%particle == [4, 1]), "particle")
+        call check(kith_halos_measure(ctx, x, groups, halos) == KITH_OK, "halos again")
+        call check(all(halos%halo%particle == 0), "no particle")
+        call check(kith_fof_find(ctx, x, 0.6_real64, groups) == KITH_OK, "no groups")
+        call check(groups%n == 0 .and. size(groups%members) == 0, "groups of 20")
+        call kith_free(halos)
+        call kith_free(groups)
+    end subroutine check_halos
+
+    subroutine check_failures(ctx)
+        type(c_ptr), intent(in) :: ctx
+        type(c_ptr) :: no_ctx
+        real(real64) :: x(3, 2)
+        type(kith_pair_list) :: list
+
+        x = 0
+        call check(kith_pairs_find(ctx, x, -1.0_real64, list) == KITH_INVALID, "a cutoff below 0")
+        call check(index(kith_message(ctx), "cutoff") > 0, "message: "//kith_message(ctx))
+        call check(kith_pairs_find(ctx, x(:1, :), 1.0_real64, list) == KITH_INVALID, "x(1, n)")
+        call check(index(kith_message(ctx), "y") > 0, "message: "//kith_message(ctx))
+        call check(list%n == 0 .and. .not. associated(list%j), "the list of a failed call")
+        call kith_free(list)
+        call check(kith_open(no_ctx, "abacus") == KITH_INVALID, "an unknown backend")
+        call check(index(kith_message(no_ctx), "abacus") > 0, "message: "//kith_message(no_ctx))
+        call check(kith_status_name(KITH_NO_MEMORY) == "KITH_NO_MEMORY", "kith_status_name")
+    end subroutine check_failures
+end module cases
+
+program fortran_calls
+    use cases
+    implicit none
+    type(c_ptr) :: ctx
+
+    call check(kith_open(ctx, "cpu", 2) == KITH_OK, "kith_open")
+    call check(index(kith_backend(ctx), "cpu:") == 1, "kith_backend")
+    call check(kith_threads(ctx) == 2, "kith_threads")
+    call check_pairs(ctx)
+    call check_halos(ctx)
+    call check_failures(ctx)
+    call kith_close(ctx)
+    if (faults > 0) error stop 1
+end program fortran_calls

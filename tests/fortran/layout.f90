@@ -1,0 +1,234 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Compare the layouts of the module's bind(C) types with those of the C compiler, which
+! tests/common/struct_layout.c prints:  struct_layout | fortran_layout
+! Each size and each offset must be equal. A field that C has and the module has not is a fault, and
+! so is one that C has not.
+module layout
+    use, intrinsic :: iso_c_binding
+    use kith
+    implicit none
+
+    type :: entry
+        character(64) :: name
+        integer(c_intptr_t) :: bytes ! size of a type, offset of a field
+        logical :: found = .false. ! C has it
+    end type entry
+
+    type(entry), allocatable :: entries(:)
+    character(64) :: current ! type whose fields are added
+    integer(c_intptr_t) :: start ! its address
+
+contains
+
+    ! Begin a type: its name, an object of it, its size in bytes.
+    subroutine add_type(name, object, bytes)
+        character(*), intent(in) :: name
+        type(c_ptr), intent(in) :: object
+        integer(c_size_t), intent(in) :: bytes
+        current = name
+        start = transfer(object, start)
+        entries = [entries, entry(current, int(bytes, c_intptr_t))]
+    end subroutine add_type
+
+    ! Add a field of the type that was begun last.
+    subroutine add(name, field)
+        character(*), intent(in) :: name
+        type(c_ptr), intent(in) :: field
+        character(64) :: whole
+        whole = trim(current)//"."//name
+        entries = [entries, entry(whole, transfer(field, start) - start)]
+    end subroutine add
+
+    subroutine list_options()
+        type(kith_options), target :: o
+        call add_type("kith_options", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size))
+        call add("backend", c_loc(o%backend))
+        call add("threads", c_loc(o%threads))
+        call add("watch", c_loc(o%watch))
+        call add("user", c_loc(o%user))
+        call add("stream", c_loc(o%stream))
+    end subroutine list_options
+
+    subroutine list_points()
+        type(kith_points), target :: o
+        call add_type("kith_points", c_loc(o), c_sizeof(o))
+        call add("n", c_loc(o%n))
+        call add("x", c_loc(o%x))
+        call add("y", c_loc(o%y))
+        call add("z", c_loc(o%z))
+        call add("stride", c_loc(o%stride))
+        call add("precision", c_loc(o%precision))
+        call add("memory", c_loc(o%memory))
+    end subroutine list_points
+
+    subroutine list_box()
+        type(kith_box), target :: o
+        call add_type("kith_box", c_loc(o), c_sizeof(o))
+        call add("origin", c_loc(o%origin))
+        call add("row", c_loc(o%row))
+        call add("periodic", c_loc(o%periodic))
+        call add("dim", c_loc(o%dim))
+    end subroutine list_box
+
+    subroutine list_pairs_options()
+        type(kith_pairs_options), target :: o
+        call add_type("kith_pairs_options", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size))
+        call add("against", c_loc(o%against))
+        call add("full", c_loc(o%full))
+        call add("sorted", c_loc(o%sorted))
+        call add("unordered", c_loc(o%unordered))
+        call add("layout", c_loc(o%layout))
+        call add("extras", c_loc(o%extras))
+        call add("block_pairs", c_loc(o%block_pairs))
+    end subroutine list_pairs_options
+
+    subroutine list_pairs()
+        type(kith_pairs), target :: o
+        call add_type("kith_pairs", c_loc(o), c_sizeof(o))
+        call add("n", c_loc(o%n))
+        call add("rows", c_loc(o%rows))
+        call add("i", c_loc(o%i))
+        call add("j", c_loc(o%j))
+        call add("offsets", c_loc(o%offsets))
+        call add("distances", c_loc(o%distances))
+        call add("vectors", c_loc(o%vectors))
+        call add("shifts", c_loc(o%shifts))
+        call add("capacity", c_loc(o%capacity))
+        call add("memory", c_loc(o%memory))
+        call add("size", c_loc(o%size))
+        call add("owner", c_loc(o%owner))
+    end subroutine list_pairs
+
+    subroutine list_fof_options()
+        type(kith_fof_options), target :: o
+        call add_type("kith_fof_options", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size))
+        call add("min_members", c_loc(o%min_members))
+        call add("ids", c_loc(o%ids))
+        call add("roles", c_loc(o%roles))
+        call add("min_links", c_loc(o%min_links))
+        call add("velocities", c_loc(o%velocities))
+        call add("velocity_length", c_loc(o%velocity_length))
+    end subroutine list_fof_options
+
+    subroutine list_groups()
+        type(kith_groups), target :: o
+        call add_type("kith_groups", c_loc(o), c_sizeof(o))
+        call add("n", c_loc(o%n))
+        call add("points", c_loc(o%points))
+        call add("labels", c_loc(o%labels))
+        call add("members", c_loc(o%members))
+        call add("memory", c_loc(o%memory))
+        call add("size", c_loc(o%size))
+        call add("owner", c_loc(o%owner))
+    end subroutine list_groups
+
+    subroutine list_halo_input()
+        type(kith_halo_input), target :: o
+        call add_type("kith_halo_input", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size))
+        call add("masses", c_loc(o%masses))
+        call add("velocities", c_loc(o%velocities))
+        call add("types", c_loc(o%types))
+        call add("potentials", c_loc(o%potentials))
+        call add("densities", c_loc(o%densities))
+        call add("sphere_density", c_loc(o%sphere_density))
+    end subroutine list_halo_input
+
+    subroutine list_halo()
+        type(kith_halo), target :: o
+        call add_type("kith_halo", c_loc(o), c_sizeof(o))
+        call add("members", c_loc(o%members))
+        call add("members_of_type", c_loc(o%members_of_type))
+        call add("mass", c_loc(o%mass))
+        call add("mass_of_type", c_loc(o%mass_of_type))
+        call add("centre_of_mass", c_loc(o%centre_of_mass))
+        call add("centre", c_loc(o%centre))
+        call add("particle", c_loc(o%particle))
+        call add("velocity", c_loc(o%velocity))
+        call add("dispersion", c_loc(o%dispersion))
+        call add("radius_rms", c_loc(o%radius_rms))
+        call add("radius_max", c_loc(o%radius_max))
+        call add("angular_momentum", c_loc(o%angular_momentum))
+        call add("inertia", c_loc(o%inertia))
+        call add("axis_length", c_loc(o%axis_length))
+        call add("axis", c_loc(o%axis))
+        call add("sphere_radius", c_loc(o%sphere_radius))
+        call add("sphere_mass", c_loc(o%sphere_mass))
+    end subroutine list_halo
+
+    subroutine list_halos()
+        type(kith_halos), target :: o
+        call add_type("kith_halos", c_loc(o), c_sizeof(o))
+        call add("n", c_loc(o%n))
+        call add("halo", c_loc(o%halo))
+        call add("memory", c_loc(o%memory))
+        call add("size", c_loc(o%size))
+        call add("owner", c_loc(o%owner))
+        call add("sphere_seconds", c_loc(o%sphere_seconds))
+        call add("stride", c_loc(o%stride))
+    end subroutine list_halos
+
+    ! Compare one line of C. Returns the number of faults, each of which is printed.
+    integer function faults_of(name, bytes)
+        character(*), intent(in) :: name
+        integer(c_intptr_t), intent(in) :: bytes
+        integer :: k
+
+        faults_of = 0
+        do k = 1, size(entries)
+            if (entries(k)%name == name) then
+                entries(k)%found = .true.
+                if (entries(k)%bytes /= bytes) then
+                    print "(a, i0, a, i0)", trim(name)//": ", entries(k)%bytes, ", in C ", bytes
+                    faults_of = 1
+                end if
+                return
+            end if
+        end do
+        k = index(name, ".")
+        if (k > 0) then
+            if (any(entries%name == name(:k - 1))) then
+                print "(a)", trim(name)//": not in the module"
+                faults_of = 1
+            end if
+        end if
+    end function faults_of
+end module layout
+
+program fortran_layout
+    use layout
+    implicit none
+    character(64) :: name
+    integer(c_intptr_t) :: bytes
+    integer :: k, faults, error
+
+    allocate (entries(0))
+    call list_options()
+    call list_points()
+    call list_box()
+    call list_pairs_options()
+    call list_pairs()
+    call list_fof_options()
+    call list_groups()
+    call list_halo_input()
+    call list_halo()
+    call list_halos()
+
+    faults = 0
+    do
+        read (*, *, iostat=error) name, bytes
+        if (error /= 0) exit
+        faults = faults + faults_of(name, bytes)
+    end do
+    do k = 1, size(entries)
+        if (.not. entries(k)%found) then
+            print "(a)", trim(entries(k)%name)//": not in C"
+            faults = faults + 1
+        end if
+    end do
+    if (faults > 0) error stop 1
+end program fortran_layout
