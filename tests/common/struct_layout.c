@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Print the size of each public struct and the offset of each field, as the C compiler has them:
- * "struct size" and "struct.field offset", one a line. python/kith/_abi.py is checked against it.
+ * Print the size of each public struct, and the offset and the size of each field, as the C
+ * compiler has them: "struct size" and "struct.field offset size", one a line. python/kith/_abi.py and
+ * fortran/kith.f90 are checked against it.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #include <kith.h>
 
 #define SIZE(type) printf(#type " %zu\n", sizeof(type))
-#define FIELD(type, field) printf(#type "." #field " %zu\n", offsetof(type, field))
+#define FIELD(type, field) \
+    printf(#type "." #field " %zu %zu\n", offsetof(type, field), sizeof(((type *)0)->field))
 
 int main(void)
 {

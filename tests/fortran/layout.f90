@@ -2,8 +2,8 @@
 !
 ! Compare the layouts of the module's bind(C) types with those of the C compiler, which
 ! tests/common/struct_layout.c prints:  struct_layout | fortran_layout
-! Each size and each offset must be equal. A field that C has and the module has not is a fault, and
-! so is one that C has not.
+! Sizes of types, and offsets and sizes of fields, must be equal. A field that C has and the module
+! has not is a fault, and so is one that C has not.
 module layout
     use, intrinsic :: iso_c_binding
     use kith
@@ -11,7 +11,8 @@ module layout
 
     type :: entry
         character(64) :: name
-        integer(c_intptr_t) :: bytes ! size of a type, offset of a field
+        integer(c_intptr_t) :: offset ! of a field; 0: a type
+        integer(c_intptr_t) :: bytes ! size
         logical :: found = .false. ! C has it
     end type entry
 
@@ -28,162 +29,164 @@ contains
         integer(c_size_t), intent(in) :: bytes
         current = name
         start = transfer(object, start)
-        entries = [entries, entry(current, int(bytes, c_intptr_t))]
+        entries = [entries, entry(current, 0_c_intptr_t, int(bytes, c_intptr_t))]
     end subroutine add_type
 
     ! Add a field of the type that was begun last.
-    subroutine add(name, field)
+    subroutine add(name, field, bytes)
         character(*), intent(in) :: name
         type(c_ptr), intent(in) :: field
+        integer(c_size_t), intent(in) :: bytes
         character(64) :: whole
         whole = trim(current)//"."//name
-        entries = [entries, entry(whole, transfer(field, start) - start)]
+        entries = [entries, entry(whole, transfer(field, start) - start, int(bytes, c_intptr_t))]
     end subroutine add
 
     subroutine list_options()
         type(kith_options), target :: o
         call add_type("kith_options", c_loc(o), c_sizeof(o))
-        call add("size", c_loc(o%size))
-        call add("backend", c_loc(o%backend))
-        call add("threads", c_loc(o%threads))
-        call add("watch", c_loc(o%watch))
-        call add("user", c_loc(o%user))
-        call add("stream", c_loc(o%stream))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("backend", c_loc(o%backend), c_sizeof(o%backend))
+        call add("threads", c_loc(o%threads), c_sizeof(o%threads))
+        call add("watch", c_loc(o%watch), c_sizeof(o%watch))
+        call add("user", c_loc(o%user), c_sizeof(o%user))
+        call add("stream", c_loc(o%stream), c_sizeof(o%stream))
     end subroutine list_options
 
     subroutine list_points()
         type(kith_points), target :: o
         call add_type("kith_points", c_loc(o), c_sizeof(o))
-        call add("n", c_loc(o%n))
-        call add("x", c_loc(o%x))
-        call add("y", c_loc(o%y))
-        call add("z", c_loc(o%z))
-        call add("stride", c_loc(o%stride))
-        call add("precision", c_loc(o%precision))
-        call add("memory", c_loc(o%memory))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("x", c_loc(o%x), c_sizeof(o%x))
+        call add("y", c_loc(o%y), c_sizeof(o%y))
+        call add("z", c_loc(o%z), c_sizeof(o%z))
+        call add("stride", c_loc(o%stride), c_sizeof(o%stride))
+        call add("precision", c_loc(o%precision), c_sizeof(o%precision))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
     end subroutine list_points
 
     subroutine list_box()
         type(kith_box), target :: o
         call add_type("kith_box", c_loc(o), c_sizeof(o))
-        call add("origin", c_loc(o%origin))
-        call add("row", c_loc(o%row))
-        call add("periodic", c_loc(o%periodic))
-        call add("dim", c_loc(o%dim))
+        call add("origin", c_loc(o%origin), c_sizeof(o%origin))
+        call add("row", c_loc(o%row), c_sizeof(o%row))
+        call add("periodic", c_loc(o%periodic), c_sizeof(o%periodic))
+        call add("dim", c_loc(o%dim), c_sizeof(o%dim))
     end subroutine list_box
 
     subroutine list_pairs_options()
         type(kith_pairs_options), target :: o
         call add_type("kith_pairs_options", c_loc(o), c_sizeof(o))
-        call add("size", c_loc(o%size))
-        call add("against", c_loc(o%against))
-        call add("full", c_loc(o%full))
-        call add("sorted", c_loc(o%sorted))
-        call add("unordered", c_loc(o%unordered))
-        call add("layout", c_loc(o%layout))
-        call add("extras", c_loc(o%extras))
-        call add("block_pairs", c_loc(o%block_pairs))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("against", c_loc(o%against), c_sizeof(o%against))
+        call add("full", c_loc(o%full), c_sizeof(o%full))
+        call add("sorted", c_loc(o%sorted), c_sizeof(o%sorted))
+        call add("unordered", c_loc(o%unordered), c_sizeof(o%unordered))
+        call add("layout", c_loc(o%layout), c_sizeof(o%layout))
+        call add("extras", c_loc(o%extras), c_sizeof(o%extras))
+        call add("block_pairs", c_loc(o%block_pairs), c_sizeof(o%block_pairs))
     end subroutine list_pairs_options
 
     subroutine list_pairs()
         type(kith_pairs), target :: o
         call add_type("kith_pairs", c_loc(o), c_sizeof(o))
-        call add("n", c_loc(o%n))
-        call add("rows", c_loc(o%rows))
-        call add("i", c_loc(o%i))
-        call add("j", c_loc(o%j))
-        call add("offsets", c_loc(o%offsets))
-        call add("distances", c_loc(o%distances))
-        call add("vectors", c_loc(o%vectors))
-        call add("shifts", c_loc(o%shifts))
-        call add("capacity", c_loc(o%capacity))
-        call add("memory", c_loc(o%memory))
-        call add("size", c_loc(o%size))
-        call add("owner", c_loc(o%owner))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("rows", c_loc(o%rows), c_sizeof(o%rows))
+        call add("i", c_loc(o%i), c_sizeof(o%i))
+        call add("j", c_loc(o%j), c_sizeof(o%j))
+        call add("offsets", c_loc(o%offsets), c_sizeof(o%offsets))
+        call add("distances", c_loc(o%distances), c_sizeof(o%distances))
+        call add("vectors", c_loc(o%vectors), c_sizeof(o%vectors))
+        call add("shifts", c_loc(o%shifts), c_sizeof(o%shifts))
+        call add("capacity", c_loc(o%capacity), c_sizeof(o%capacity))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("owner", c_loc(o%owner), c_sizeof(o%owner))
     end subroutine list_pairs
 
     subroutine list_fof_options()
         type(kith_fof_options), target :: o
         call add_type("kith_fof_options", c_loc(o), c_sizeof(o))
-        call add("size", c_loc(o%size))
-        call add("min_members", c_loc(o%min_members))
-        call add("ids", c_loc(o%ids))
-        call add("roles", c_loc(o%roles))
-        call add("min_links", c_loc(o%min_links))
-        call add("velocities", c_loc(o%velocities))
-        call add("velocity_length", c_loc(o%velocity_length))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("min_members", c_loc(o%min_members), c_sizeof(o%min_members))
+        call add("ids", c_loc(o%ids), c_sizeof(o%ids))
+        call add("roles", c_loc(o%roles), c_sizeof(o%roles))
+        call add("min_links", c_loc(o%min_links), c_sizeof(o%min_links))
+        call add("velocities", c_loc(o%velocities), c_sizeof(o%velocities))
+        call add("velocity_length", c_loc(o%velocity_length), c_sizeof(o%velocity_length))
     end subroutine list_fof_options
 
     subroutine list_groups()
         type(kith_groups), target :: o
         call add_type("kith_groups", c_loc(o), c_sizeof(o))
-        call add("n", c_loc(o%n))
-        call add("points", c_loc(o%points))
-        call add("labels", c_loc(o%labels))
-        call add("members", c_loc(o%members))
-        call add("memory", c_loc(o%memory))
-        call add("size", c_loc(o%size))
-        call add("owner", c_loc(o%owner))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("points", c_loc(o%points), c_sizeof(o%points))
+        call add("labels", c_loc(o%labels), c_sizeof(o%labels))
+        call add("members", c_loc(o%members), c_sizeof(o%members))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("owner", c_loc(o%owner), c_sizeof(o%owner))
     end subroutine list_groups
 
     subroutine list_halo_input()
         type(kith_halo_input), target :: o
         call add_type("kith_halo_input", c_loc(o), c_sizeof(o))
-        call add("size", c_loc(o%size))
-        call add("masses", c_loc(o%masses))
-        call add("velocities", c_loc(o%velocities))
-        call add("types", c_loc(o%types))
-        call add("potentials", c_loc(o%potentials))
-        call add("densities", c_loc(o%densities))
-        call add("sphere_density", c_loc(o%sphere_density))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("masses", c_loc(o%masses), c_sizeof(o%masses))
+        call add("velocities", c_loc(o%velocities), c_sizeof(o%velocities))
+        call add("types", c_loc(o%types), c_sizeof(o%types))
+        call add("potentials", c_loc(o%potentials), c_sizeof(o%potentials))
+        call add("densities", c_loc(o%densities), c_sizeof(o%densities))
+        call add("sphere_density", c_loc(o%sphere_density), c_sizeof(o%sphere_density))
     end subroutine list_halo_input
 
     subroutine list_halo()
         type(kith_halo), target :: o
         call add_type("kith_halo", c_loc(o), c_sizeof(o))
-        call add("members", c_loc(o%members))
-        call add("members_of_type", c_loc(o%members_of_type))
-        call add("mass", c_loc(o%mass))
-        call add("mass_of_type", c_loc(o%mass_of_type))
-        call add("centre_of_mass", c_loc(o%centre_of_mass))
-        call add("centre", c_loc(o%centre))
-        call add("particle", c_loc(o%particle))
-        call add("velocity", c_loc(o%velocity))
-        call add("dispersion", c_loc(o%dispersion))
-        call add("radius_rms", c_loc(o%radius_rms))
-        call add("radius_max", c_loc(o%radius_max))
-        call add("angular_momentum", c_loc(o%angular_momentum))
-        call add("inertia", c_loc(o%inertia))
-        call add("axis_length", c_loc(o%axis_length))
-        call add("axis", c_loc(o%axis))
-        call add("sphere_radius", c_loc(o%sphere_radius))
-        call add("sphere_mass", c_loc(o%sphere_mass))
+        call add("members", c_loc(o%members), c_sizeof(o%members))
+        call add("members_of_type", c_loc(o%members_of_type), c_sizeof(o%members_of_type))
+        call add("mass", c_loc(o%mass), c_sizeof(o%mass))
+        call add("mass_of_type", c_loc(o%mass_of_type), c_sizeof(o%mass_of_type))
+        call add("centre_of_mass", c_loc(o%centre_of_mass), c_sizeof(o%centre_of_mass))
+        call add("centre", c_loc(o%centre), c_sizeof(o%centre))
+        call add("particle", c_loc(o%particle), c_sizeof(o%particle))
+        call add("velocity", c_loc(o%velocity), c_sizeof(o%velocity))
+        call add("dispersion", c_loc(o%dispersion), c_sizeof(o%dispersion))
+        call add("radius_rms", c_loc(o%radius_rms), c_sizeof(o%radius_rms))
+        call add("radius_max", c_loc(o%radius_max), c_sizeof(o%radius_max))
+        call add("angular_momentum", c_loc(o%angular_momentum), c_sizeof(o%angular_momentum))
+        call add("inertia", c_loc(o%inertia), c_sizeof(o%inertia))
+        call add("axis_length", c_loc(o%axis_length), c_sizeof(o%axis_length))
+        call add("axis", c_loc(o%axis), c_sizeof(o%axis))
+        call add("sphere_radius", c_loc(o%sphere_radius), c_sizeof(o%sphere_radius))
+        call add("sphere_mass", c_loc(o%sphere_mass), c_sizeof(o%sphere_mass))
     end subroutine list_halo
 
     subroutine list_halos()
         type(kith_halos), target :: o
         call add_type("kith_halos", c_loc(o), c_sizeof(o))
-        call add("n", c_loc(o%n))
-        call add("halo", c_loc(o%halo))
-        call add("memory", c_loc(o%memory))
-        call add("size", c_loc(o%size))
-        call add("owner", c_loc(o%owner))
-        call add("sphere_seconds", c_loc(o%sphere_seconds))
-        call add("stride", c_loc(o%stride))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("halo", c_loc(o%halo), c_sizeof(o%halo))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("owner", c_loc(o%owner), c_sizeof(o%owner))
+        call add("sphere_seconds", c_loc(o%sphere_seconds), c_sizeof(o%sphere_seconds))
+        call add("stride", c_loc(o%stride), c_sizeof(o%stride))
     end subroutine list_halos
 
     ! Compare one line of C. Returns the number of faults, each of which is printed.
-    integer function faults_of(name, bytes)
+    integer function faults_of(name, offset, bytes)
         character(*), intent(in) :: name
-        integer(c_intptr_t), intent(in) :: bytes
+        integer(c_intptr_t), intent(in) :: offset, bytes
         integer :: k
 
         faults_of = 0
         do k = 1, size(entries)
             if (entries(k)%name == name) then
                 entries(k)%found = .true.
-                if (entries(k)%bytes /= bytes) then
-                    print "(a, i0, a, i0)", trim(name)//": ", entries(k)%bytes, ", in C ", bytes
+                if (entries(k)%offset /= offset .or. entries(k)%bytes /= bytes) then
+                    print "(a, 4(a, i0))", trim(name), ": offset ", entries(k)%offset, ", size ", &
+                        entries(k)%bytes, "; in C ", offset, ", ", bytes
                     faults_of = 1
                 end if
                 return
@@ -202,8 +205,9 @@ end module layout
 program fortran_layout
     use layout
     implicit none
+    character(200) :: line
     character(64) :: name
-    integer(c_intptr_t) :: bytes
+    integer(c_intptr_t) :: offset, bytes
     integer :: k, faults, error
 
     allocate (entries(0))
@@ -220,9 +224,15 @@ program fortran_layout
 
     faults = 0
     do
-        read (*, *, iostat=error) name, bytes
+        read (*, "(a)", iostat=error) line
         if (error /= 0) exit
-        faults = faults + faults_of(name, bytes)
+        offset = 0
+        if (index(line, ".") > 0) then
+            read (line, *) name, offset, bytes
+        else
+            read (line, *) name, bytes
+        end if
+        faults = faults + faults_of(name, offset, bytes)
     end do
     do k = 1, size(entries)
         if (.not. entries(k)%found) then

@@ -444,11 +444,13 @@ def test_layout():
     for line in listed.splitlines():
         if not line:
             continue
-        name, value = line.split()
+        name, *values = line.split()
         struct, _, field = name.partition(".")
         mirror = _abi.STRUCTS[struct]
-        here = getattr(mirror, field).offset if field else _abi.C.sizeof(mirror)
-        assert here == int(value), f"{name}: {here} in Python, {value} in C"
+        here = [_abi.C.sizeof(mirror)]
+        if field:
+            here = [getattr(mirror, field).offset, getattr(mirror, field).size]
+        assert here == [int(value) for value in values], f"{name}: {here} in Python, {values} in C"
         seen.setdefault(struct, []).extend([field] if field else [])
     for struct, mirror in _abi.STRUCTS.items():
         assert seen[struct] == [field[0] for field in mirror._fields_], struct
