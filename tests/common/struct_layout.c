@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Print the size of each public struct, and the offset and the size of each field, as the C
- * compiler has them: "struct size" and "struct.field offset size", one a line. python/kith/_abi.py and
- * fortran/kith.f90 are checked against it.
+ * compiler has them: "struct size" and "struct.field offset size", one a line.
+ * python/kith/_abi.py and fortran/kith.f90 are checked against it.
  */
 #include <stddef.h>
 #include <stdio.h>
