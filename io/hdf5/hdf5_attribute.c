@@ -68,7 +68,7 @@ char io__hdf5_number(hid_t type)
     return H5Tget_sign(type) == H5T_SGN_NONE ? 'u' : 'i';
 }
 
-/** Whether a path leads to an object that has no links: a dataset or a type. */
+/** Return true when a path leads to an object that has no links: a dataset or a type. */
 static bool is_leaf(hid_t where, const char *path)
 {
     const hid_t object = H5Oopen(where, path, H5P_DEFAULT);

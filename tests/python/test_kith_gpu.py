@@ -4,11 +4,15 @@ the caller's stream. Needs a library built with CUDA, and CuPy, PyTorch or JAX."
 import gc
 import sys
 
-import numpy as np
+import needs
+
+try:
+    import numpy as np
+except ImportError as error:
+    needs.leave(error)
 
 import functions
 import kith
-import needs
 from functions import raises
 
 random = np.random.default_rng(5)

@@ -135,8 +135,8 @@ static void gpu_close(kith_ctx *ctx)
     free(gpu);
 }
 
-/** Store the message that no GPU can be used, with the versions of CUDA that the driver has and that
- *  this build needs, unless there is no driver at all. @return KITH_NO_BACKEND */
+/** Store the message that no GPU can be used. Of a driver that is too old, it has the version of
+ *  CUDA that the driver is for, and the one that this build needs. @return KITH_NO_BACKEND */
 static kith_status refuse_driver(kith_ctx *ctx, gpuError_t error)
 {
     int has = 0, needs = 0;
