@@ -32,6 +32,28 @@ static void check_rounded_distances(kith_ctx *ctx)
     }
 }
 
+/* In float the difference between coordinates at opposite faces of a wide box is rounded: to the
+ * cutoff, although the particles are further apart than the width of a cell without a margin for
+ * that. */
+static void check_wide_box(kith_ctx *ctx)
+{
+    const double side = 0x1p18; /* numbers below it are 2^-6 apart, those below its half 2^-7 */
+    for (int axis = 0; axis < 3; axis++) {
+        kith_box box = kith_box_periodic(4, 4, 4);
+        box.row[axis][axis] = side;
+        box.origin[axis] = -side / 2;
+        double xyz[2][3] = {{0}};
+        xyz[0][axis] = -side / 2;
+        xyz[1][axis] = side / 2 - 1 - 0x1p-7;
+        case_check(ctx, &(pair_case){.name = "wide box",
+                                     .xyz = xyz[0],
+                                     .n = 2,
+                                     .box = &box,
+                                     .cutoff = 1,
+                                     .precisions = CASE_FLOAT});
+    }
+}
+
 /* Far from the origin of the cells a coordinate in cells is rounded by more than the distances
  * differ: pairs at the cutoff, or one unit in the last place more or less, up to 2^50 cutoffs
  * away. */
@@ -304,6 +326,7 @@ int main(int argc, char **argv)
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
     rng r = {20261123};
     check_rounded_distances(ctx);
+    check_wide_box(ctx);
     check_far_cells(ctx, &r);
     check_far_skewed(ctx, &r);
     check_upper_face(ctx, &r, KITH_DOUBLE);
