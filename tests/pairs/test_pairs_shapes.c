@@ -157,23 +157,31 @@ static void check_offset(kith_ctx *ctx, rng *r, double offset)
 }
 
 /* So many particles so far apart that a cell's number and a particle's index together have more
- * than 64 bits. Particles come in twos, and no others are near each other. */
+ * than 64 bits. Particles come in twos, and no others are near each other. A chain along z has pairs
+ * across every border of cells: numbers of cells that lose their highest bits lose some of them. */
 static void check_scattered(kith_ctx *ctx, rng *r)
 {
-    enum { TWOS = 40000 };
-    double(*xyz)[3] = check_malloc(2 * TWOS * sizeof *xyz);
+    enum { TWOS = 40000, CHAIN = 40000, N = 2 * TWOS + CHAIN };
+    double(*xyz)[3] = check_malloc(N * sizeof *xyz);
     for (int p = 0; p < TWOS; p++) {
         for (int k = 0; k < 3; k++) {
             xyz[2 * p][k] = rng_uniform(r, 0, 1e6);
             xyz[2 * p + 1][k] = xyz[2 * p][k] + rng_uniform(r, -0.5, 0.5);
         }
     }
-    const kith_points points = kith_points_packed(xyz, 2 * TWOS, KITH_DOUBLE);
+    for (int p = 0; p < CHAIN; p++) {
+        xyz[2 * TWOS + p][0] = xyz[2 * TWOS + p][1] = -10;
+        xyz[2 * TWOS + p][2] = 0.9 * p;
+    }
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
     kith_pairs list = {0};
     CHECK(kith_pairs_find(ctx, &points, NULL, 1, NULL, &list) == KITH_OK, "%s", kith_message(ctx));
-    CHECK(list.n == TWOS, "scattered: %lld pairs, expected %d", (long long)list.n, TWOS);
+    CHECK(list.n == TWOS + CHAIN - 1, "scattered: %lld pairs, expected %d", (long long)list.n,
+          TWOS + CHAIN - 1);
     for (int64_t p = 0; p < list.n; p++) {
-        CHECK(list.i[p] / 2 == list.j[p] / 2, "scattered: %d and %d", list.i[p], list.j[p]);
+        const int32_t i = list.i[p], j = list.j[p];
+        CHECK(i < 2 * TWOS ? i / 2 == j / 2 : j == i + 1 || j == i - 1, "scattered: %d and %d", i,
+              j);
     }
     kith_pairs_free(&list);
     free(xyz);
