@@ -39,6 +39,8 @@ static void count_by_definition(const double *xyz, int64_t entries[N])
 typedef struct tally {
     int64_t entries[N];
     double vectors[3], lengths;
+    int32_t last[5];  /**< the last entry: i, j, Sc, Sb, Sa, by which sorted lists ascend */
+    int64_t descents; /**< entries of a sorted list that are not above the one before */
 } tally;
 
 static int add_block(void *user, const kith_pairs *block, int64_t first)
@@ -54,6 +56,22 @@ static int add_block(void *user, const kith_pairs *block, int64_t first)
         }
     }
     return 0;
+}
+
+static int add_sorted_block(void *user, const kith_pairs *block, int64_t first)
+{
+    tally *t = user;
+    for (int64_t p = 0; p < block->n; p++) {
+        const int32_t *s = block->shifts + 3 * p;
+        const int32_t now[5] = {block->i[p], block->j[p], s[2], s[1], s[0]};
+        int k = 0;
+        while (k < 4 && now[k] == t->last[k]) {
+            k++;
+        }
+        t->descents += now[k] <= t->last[k];
+        memcpy(t->last, now, sizeof now);
+    }
+    return add_block(user, block, first);
 }
 
 static void check_lists(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -93,12 +111,14 @@ static void check_lists(kith_ctx *ctx, const kith_points *points, const kith_box
     kith_pairs_free(&csr);
     options.layout = KITH_IJ;
     options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
-    tally streamed = {.lengths = 0}, sorted = {.lengths = 0};
+    tally streamed = {.lengths = 0}, sorted = {.last = {-1}};
     CHECK(kith_pairs_each(ctx, points, box, cutoff, &options, add_block, &streamed) == KITH_OK,
           "%s", kith_message(ctx));
     options.sorted = 1;
-    CHECK(kith_pairs_each(ctx, points, box, cutoff, &options, add_block, &sorted) == KITH_OK, "%s",
-          kith_message(ctx));
+    CHECK(kith_pairs_each(ctx, points, box, cutoff, &options, add_sorted_block, &sorted) == KITH_OK,
+          "%s", kith_message(ctx));
+    CHECK(sorted.descents == 0, "%lld entries of the sorted list are out of order",
+          (long long)sorted.descents);
     CHECK(memcmp(streamed.entries, entries, sizeof streamed.entries) == 0, "streamed rows differ");
     CHECK(memcmp(sorted.entries, entries, sizeof sorted.entries) == 0, "sorted rows differ");
     const double off = streamed.lengths / sorted.lengths - 1;
