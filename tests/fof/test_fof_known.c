@@ -322,6 +322,23 @@ static void check_wide(kith_ctx *ctx)
     expect(ctx, "in a box of very many lengths", close, 5, &unit, 1e-14, 4, 2);
 }
 
+/* Beyond 2^40 cells on either side the outermost part of a cell holds particles that are far from
+ * each other: next to it, coordinates in cells are rounded by more than the length. */
+static void check_outermost(kith_ctx *ctx)
+{
+    enum { NEAR = 60, FAR = 40, N = NEAR + FAR };
+    for (int round = 0; round < 100; round++) {
+        const int axis = round % 3, power = 42 + round % 20, sign = round % 2 ? 1 : -1;
+        const double begin = ldexp(1 + round / 100.0, power);
+        const double step = fmax(4, nextafter(begin, INFINITY) - begin);
+        double xyz[N][3] = {{0}};
+        for (int p = 0; p < N; p++) {
+            xyz[p][axis] = p < NEAR ? 4 * p : sign * (begin + (p - NEAR) * step);
+        }
+        expect(ctx, "outermost", xyz[0], N, NULL, 1, N, 1);
+    }
+}
+
 /* Wrapping 829 boxes back leaves one a little beside the oblique box, in floats. */
 static void check_beside(kith_ctx *ctx)
 {
@@ -385,6 +402,7 @@ int main(int argc, char **argv)
     check_coincident(ctx);
     check_shared_spot(ctx);
     check_wide(ctx);
+    check_outermost(ctx);
     check_beside(ctx);
     check_bridge(ctx);
     check_poisson(ctx, &r);

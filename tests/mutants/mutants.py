@@ -4,7 +4,8 @@
 
     mutants.py                 run all mutants of mutants.toml
     mutants.py NAME|NUMBER...  run these only; a NAME may be the beginning of several
-    mutants.py --check         only see that the text of each mutant is found exactly once
+    mutants.py --check         only see that the text of each mutant is found exactly once, and
+                               count the results that mutants.toml records
     mutants.py --list          print the mutants
 
 Everything happens in a copy of the tree in build/mutants. README.md says how mutants.toml is
@@ -31,7 +32,9 @@ PLACEHOLDER = re.compile(r"\$([a-z]\w*)")
 TOKEN = re.compile(r"\$[a-z]\w*|\w+|\s+|\S")
 ADD_TEST = re.compile(r'^add_test\((?:\[=*\[)?([^\s\]]+)(?:\]=*\])? "([^"]+)"', re.MULTILINE)
 NAME = r"(?:[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*)*)"  # also the path of a field, as a->b.c
-KEYS = {"name", "find", "replace", "under", "tests", "equivalent", "survives", "gpu"}
+LIST = pathlib.Path(__file__).parent / "mutants.toml"
+STATES = ("caught_by", "equivalent", "survives")
+KEYS = {"name", "find", "replace", "under", "tests", "gpu", *STATES}
 
 
 def fail(message):
@@ -91,8 +94,7 @@ def find(mutant, tree):
 
 def read_mutants():
     """Return the mutants, and the test patterns by their name."""
-    text = (pathlib.Path(__file__).parent / "mutants.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
+    data = tomllib.loads(LIST.read_text(encoding="utf-8"))
     names = set()
     for number, mutant in enumerate(data["mutant"], 1):
         mutant["number"] = number
@@ -101,6 +103,8 @@ def read_mutants():
         missing = {"name", "find", "replace", "tests"} - mutant.keys()
         if unknown or missing or name in names:
             fail(f"mutants.toml: {name}: {unknown or missing or 'name used twice'}")
+        if len(mutant.keys() & set(STATES)) > 1:
+            fail(f"mutants.toml: {name}: more than one of {', '.join(STATES)}")
         unbound = set(PLACEHOLDER.findall(mutant["replace"])) - set(
             PLACEHOLDER.findall(mutant["find"]))
         if unbound:
@@ -203,7 +207,7 @@ def try_mutant(mutant, names, tests, options):
         if not build(names, tests, options.jobs, log):
             return "broken", f"does not build, see {log.relative_to(ROOT)}"
         failed = test(names, options, log)
-        return ("caught", f"by {failed}") if failed else ("survived", "")
+        return ("caught", failed) if failed else ("survived", "")
     finally:
         path.write_text(text, encoding="utf-8")
 
@@ -214,12 +218,42 @@ def judge(mutant, result, said):
     if "equivalent" in mutant:
         if result == "survived":
             return "equivalent", mutant["equivalent"], False
-        return result, f"{said}, but mutants.toml calls it equivalent", True
+        return result, f"by {said}, but mutants.toml calls it equivalent", True
     if "survives" in mutant:
         if result == "survived":
             return result, mutant["survives"], False
-        return result, f"{said}, but mutants.toml says that it survives", True
+        return result, f"by {said}, but mutants.toml says that it survives", True
     return result, said, result != "caught"
+
+
+def record(name, test_name):
+    """Write into mutants.toml which test caught a mutant."""
+    text = LIST.read_text(encoding="utf-8")
+    begin = text.index(f"\nname = '{name}'\n")
+    end = text.find("\n\n", begin)
+    end = end if end >= 0 else len(text.rstrip())
+    block = re.sub(r"\ncaught_by = .*", "", text[begin:end])
+    block += f"\ncaught_by = '{test_name}'"
+    LIST.write_text(text[:begin] + block + text[end:], encoding="utf-8")
+
+
+def print_count(count):
+    """Print how many mutants have each result, and the share of those caught."""
+    caught, other = count.get("caught", 0), sum(count.values()) - count.get("equivalent", 0)
+    words = [f"{count[word]} {word}" for word in ("caught", "survived", "equivalent", "not run",
+                                                  "lost", "broken") if word in count]
+    print(f"{', '.join(words)}: {100 * caught / max(other, 1):.1f} % of those not equivalent are "
+          "caught")
+
+
+def count_recorded(mutants):
+    """Return how many mutants have each result by mutants.toml."""
+    count = {}
+    for mutant in mutants:
+        word = ("caught" if "caught_by" in mutant else "equivalent" if "equivalent" in mutant else
+                "survived" if "survives" in mutant else "not run")
+        count[word] = count.get(word, 0) + 1
+    return count
 
 
 def main():
@@ -232,6 +266,7 @@ def main():
     parser.add_argument("--isas", default="", help="instruction sets besides the baseline, as "
                                                    "KITH_X86_ISAS")
     parser.add_argument("--gpu", action="store_true", help="GPU mutants, too: needs a GPU")
+    parser.add_argument("--record", action="store_true", help="write caught_by into mutants.toml")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -245,6 +280,7 @@ def main():
             where = why or f"{found[0].relative_to(ROOT)}"
             if options.list or why:
                 print(f"{mutant['number']:4d} {mutant['name']:28s} {where}")
+        print_count(count_recorded(mutants))
         return 1 if lost else 0
 
     WORK.mkdir(parents=True, exist_ok=True)
@@ -266,17 +302,17 @@ def main():
     count, wrong = {}, 0
     for mutant, some in zip(mutants, names):
         begin = time.monotonic()
-        some = sorted(some, key=seconds.get)  # most mutants are caught by a short test
-        word, said, is_wrong = judge(mutant, *try_mutant(mutant, some, tests, options))
+        # First the test that caught it before; else most mutants are caught by a short test.
+        some = sorted(some, key=lambda name: (name != mutant.get("caught_by"), seconds[name]))
+        result, said = try_mutant(mutant, some, tests, options)
+        if options.record and result == "caught" and not mutant.keys() & {"equivalent", "survives"}:
+            record(mutant["name"], said)
+        word, said, is_wrong = judge(mutant, result, said)
         count[word] = count.get(word, 0) + 1
         wrong += is_wrong
         print(f"{mutant['number']:4d} {mutant['name']:28s} {word:10s} "
               f"{time.monotonic() - begin:4.0f} s  {said}", flush=True)
-    for word in ("lost", "broken"):
-        if word in count:
-            print(f"{count[word]} {word}")
-    print(f"{count.get('caught', 0)} caught, {count.get('survived', 0)} survived, "
-          f"{count.get('equivalent', 0)} equivalent")
+    print_count(count)
     return 1 if wrong else 0
 
 

@@ -157,8 +157,8 @@ static void check_offset(kith_ctx *ctx, rng *r, double offset)
 }
 
 /* So many particles so far apart that a cell's number and a particle's index together have more
- * than 64 bits. Particles come in twos, and no others are near each other. A chain along z has pairs
- * across every border of cells: numbers of cells that lose their highest bits lose some of them. */
+ * than 64 bits. Particles come in twos, and no others are near each other. A chain along z has
+ * pairs across every border of cells: cell numbers without their highest bits lose some of them. */
 static void check_scattered(kith_ctx *ctx, rng *r)
 {
     enum { TWOS = 40000, CHAIN = 40000, N = 2 * TWOS + CHAIN };
