@@ -123,19 +123,37 @@ KITH_FN double kith__epsilon(const struct kith__question *q)
     return q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
-/** Return the largest distance by which a wrapped particle lies outside the box along a periodic
- *  axis, from the box's face [length]. 0 in an orthorhombic box; in a triclinic one it is the
- *  rounding error of wrapping, which grows with the number of boxes that are subtracted. */
+/** Return how far wrapped particles lie outside the box along row k [boxes]; 0 or less when all are
+ *  inside, as in every orthorhombic box. In a triclinic box it is the rounding error of wrapping,
+ *  which grows with the number of boxes that are subtracted. */
+KITH_FN double kith__outside_along(const struct kith__bounds *bounds, int k)
+{
+    return fmax(-bounds->lo[k], bounds->hi[k] - 1);
+}
+
+/** Return the largest distance of a wrapped particle outside the box from a face of a periodic axis
+ *  [length]; 0 when all are inside. */
 KITH_FN double kith__outside(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     double outside = 0;
     for (int k = 0; k < 3; k++) {
         if (q->box_d.periodic[k]) {
-            const double beside = fmax(-bounds->lo[k], bounds->hi[k] - 1);
-            outside = fmax(outside, beside * q->height[k]);
+            outside = fmax(outside, kith__outside_along(bounds, k) * q->height[k]);
         }
     }
     return outside;
+}
+
+/** Return a bound on the shift of a pair along any periodic axis [boxes]; 0 in open space. */
+KITH_FN double kith__most_images(const struct kith__question *q)
+{
+    double images = 0;
+    for (int k = 0; k < 3; k++) {
+        if (q->box_d.periodic[k]) {
+            images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
+        }
+    }
+    return images;
 }
 
 /**
@@ -152,13 +170,8 @@ KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith
     double side = q->cutoff * (1 + KITH_CELL_MARGIN) + 16 * epsilon * q->period_sum +
                   2 * kith__outside(q, bounds);
     if (!q->box_d.orthorhombic) {
-        double images = 0;
-        for (int k = 0; k < 3; k++) {
-            if (q->box_d.periodic[k]) {
-                images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
-            }
-        }
-        side += 8 * epsilon * q->period_sum * images + 16 * DBL_EPSILON * kith__farthest(q, bounds);
+        side += 8 * epsilon * q->period_sum * kith__most_images(q) +
+                16 * DBL_EPSILON * kith__farthest(q, bounds);
     }
     return side;
 }
@@ -254,7 +267,6 @@ KITH_FN double kith__definition_error_no_image(const struct kith__question *q)
 KITH_FN double kith__definition_error(const struct kith__question *q)
 {
     const double epsilon = kith__epsilon(q);
-    double images = 1;
     double square = 0;
     for (int k = 0; k < 3; k++) {
         if (q->box_d.periodic[k]) {
@@ -262,10 +274,10 @@ KITH_FN double kith__definition_error(const struct kith__question *q)
             const double off = 0.5 * epsilon * boxes +
                                DBL_EPSILON * (boxes + fabs(q->box_d.origin[k]));
             square += off * off;
-            images = fmax(images, ceil(q->cutoff / q->height[k]) + 1);
         }
     }
     if (!q->box_d.orthorhombic) {
+        const double images = fmax(1.0, kith__most_images(q));
         return 16 * epsilon + 32 * epsilon * q->period_sum * (images + 1) / q->cutoff;
     }
     const double off = sqrt(square) / q->cutoff;
@@ -308,8 +320,7 @@ KITH_FN bool kith__divide_cells(const struct kith__question *q, const struct kit
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
         far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
         if (axis[k].periodic) { /* distance outside the box [subcells]: must fit the margin */
-            const double outside = fmax(-bounds->lo[k], bounds->hi[k] - 1) * axis[k].scale *
-                                   subcells;
+            const double outside = kith__outside_along(bounds, k) * axis[k].scale * subcells;
             far = far || outside > KITH_CELL_MARGIN / 4;
         }
     }
