@@ -5,14 +5,21 @@
  * all pieces are claimed; the caller then waits until no worker is active. Only the caller changes
  * the description of a loop, and only while the gate is closed and no worker is active.
  *
- * A worker or a caller that waits longer than SPIN_NS sleeps. A thread that is about to sleep first
- * increments an atomic counter, and then tests the gate once more; a thread that changes the gate
- * tests the counter afterwards. Both accesses are sequentially consistent, so no wake-up is lost.
+ * A worker or a caller that waits spins for SPIN_NS, then yields its core to any other thread that
+ * can run, again and again for YIELD_NS, then sleeps. To wake a thread takes as long as the serial
+ * work between most loops. A thread that yields on a busy machine gets its core back late, whereas
+ * one that sleeps is woken at once; so after a late return it sleeps, and no thread yields for
+ * BUSY_NS.
+ *
+ * A thread that is about to sleep first increments an atomic counter, and then tests the gate once
+ * more; a thread that changes the gate tests the counter afterwards. Both accesses are sequentially
+ * consistent, so no wake-up is lost.
  */
 #include "pool.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,11 +27,14 @@
 #include <time.h>
 
 enum {
-    CACHE_LINE = 64,           /* [bytes] */
-    PAUSES = 32,               /* spins between two readings of the clock */
-    RANGES_EACH = 4,           /* ranges of kith__pool_for for each thread */
-    SPIN_NS = 20 * 1000,       /* longest spinning: twice the time to suspend and wake a thread */
-    IDLE_NS = 20 * 1000 * 1000 /* time between two calls of `stopped` by a sleeping caller */
+    CACHE_LINE = 64,             /* [bytes] */
+    PAUSES = 32,                 /* spins between two readings of the clock */
+    RANGES_EACH = 4,             /* ranges of kith__pool_for for each thread */
+    SPIN_NS = 20 * 1000,         /* longest spinning: twice the time to suspend and wake a thread */
+    YIELD_NS = 100 * 1000,       /* longest yielding after that */
+    LATE_NS = 20 * 1000,         /* a yield of this length: another thread used the core */
+    BUSY_NS = 100 * 1000 * 1000, /* time without yielding after that */
+    IDLE_NS = 20 * 1000 * 1000   /* time between two calls of `stopped` by a sleeping caller */
 };
 
 /** The gate: free places in the upper half, active workers in the lower half. */
@@ -33,13 +43,14 @@ static const uint64_t active_mask = UINT32_MAX;
 
 /** A pool of threads. */
 struct kith__pool {
-    int threads;                 /**< most threads of a loop, the caller included */
-    int started;                 /**< workers that have been started */
-    pthread_t *workers;          /**< [threads - 1] the workers; the first `started` exist */
-    atomic_bool busy;            /**< a loop is running */
-    bool (*stopped)(void *user); /**< returns true when the remaining pieces are to be dropped;
+    int threads;                     /**< most threads of a loop, the caller included */
+    int started;                     /**< workers that have been started */
+    pthread_t *workers;              /**< [threads - 1] the workers; the first `started` exist */
+    atomic_bool busy;                /**< a loop is running */
+    _Atomic int64_t no_yield_before; /**< time before which threads that wait do not yield [ns] */
+    bool (*stopped)(void *user);     /**< returns true when the remaining pieces are to be dropped;
                                       NULL: they never are */
-    void *user;                  /**< argument of `stopped` */
+    void *user;                      /**< argument of `stopped` */
 
     /* The loop that is running. */
     kith__piece_fn *fn;                         /**< function that does a piece */
@@ -85,6 +96,30 @@ static void pause_briefly(void)
         atomic_signal_fence(memory_order_seq_cst);
 #endif
     }
+}
+
+/** Wait for a moment in a loop that tests a condition.
+ *  @param since  time when the loop began [ns]
+ *  @return false: the thread should sleep instead, as the loop has lasted too long, or other
+ *          threads need the core */
+static bool wait_a_moment(struct kith__pool *pool, int64_t since)
+{
+    const int64_t now = now_ns();
+    if (now - since < SPIN_NS) {
+        pause_briefly();
+        return true;
+    }
+    if (now - since >= SPIN_NS + YIELD_NS ||
+        now < atomic_load_explicit(&pool->no_yield_before, memory_order_relaxed)) {
+        return false;
+    }
+    sched_yield();
+    const int64_t after = now_ns();
+    if (after - now < LATE_NS) {
+        return true;
+    }
+    atomic_store_explicit(&pool->no_yield_before, after + BUSY_NS, memory_order_relaxed);
+    return false;
 }
 
 /** Wait for the condition variable `emptied`, with the mutex locked, for at most IDLE_NS.
@@ -256,10 +291,9 @@ static void do_pieces(struct kith__pool *pool, int worker)
 /** Wait for a loop, and join it. @return the worker's index in the loop; 0: the pool closes */
 static int await_loop(struct kith__pool *pool)
 {
-    const int64_t deadline = now_ns() + SPIN_NS;
+    const int64_t since = now_ns();
     int place = join_loop(pool);
-    while (place == 0 && now_ns() < deadline) {
-        pause_briefly();
+    while (place == 0 && wait_a_moment(pool, since)) {
         place = join_loop(pool);
     }
     if (place > 0) {
@@ -341,9 +375,8 @@ static void close_gate(struct kith__pool *pool)
     if (is_empty(pool)) {
         return;
     }
-    const int64_t deadline = now_ns() + SPIN_NS;
-    while (now_ns() < deadline) {
-        pause_briefly();
+    const int64_t since = now_ns();
+    while (wait_a_moment(pool, since)) {
         if (is_empty(pool)) {
             return;
         }
