@@ -304,6 +304,14 @@ static void make_trees(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Copy the first slots of clumps [begin, end). */
+static void copy_first(void *state, int64_t begin, int64_t end)
+{
+    const struct key_loop *loop = state;
+    memcpy(loop->friends->first + begin, loop->first + begin,
+           (size_t)(end - begin) * sizeof *loop->first);
+}
+
 /** List the clumps, and make every node a tree. */
 static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
@@ -314,7 +322,7 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
     KITH_TRY(need_clumps(ctx, f));
     tabulate_all(ctx, sorted->key, first, f);
     KITH_TRY(kith__proceed(ctx));
-    memcpy(f->first, first, ((size_t)f->n + 1) * sizeof *first);
+    kith__loop(ctx, f->n + 1, copy_first, &(struct key_loop){.friends = f, .first = first});
     kith__loop(ctx, f->by_clump ? f->n : sorted->n, make_trees, f);
     return kith__proceed(ctx);
 }

@@ -37,8 +37,6 @@ struct numbering {
     kith_ctx *ctx;             /**< context: threads, cancellation, scratch memory */
 };
 
-enum { NODE_COST = 10 }; /* cost of one node in a loop, for kith__skip [about 1 ns] */
-
 /** Find the range of slots of the particles of a node. */
 static void particles_of(const struct kith__friends *f, int64_t node, int64_t *begin, int64_t *end)
 {
@@ -67,14 +65,16 @@ static void sum_inside(void *state, int64_t piece, int worker)
     const struct numbering *w = loop->numbering;
     const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece);
     const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
-    int64_t first, last;
-    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE_COST); node++) {
-        const int32_t root = kith__flatten(w->f->parent, (int32_t)node);
-        particles_of(w->f, node, &first, &last);
-        atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
-        if (root >= begin) {
-            const int32_t sum = size_at(w, root) + (int32_t)(last - first);
-            atomic_store_explicit(&w->size[root], sum, memory_order_relaxed);
+    int64_t first, last, node = begin;
+    for (int64_t stop; node < end && !kith__cancelled(w->ctx);) {
+        for (stop = node + KITH_RANGE < end ? node + KITH_RANGE : end; node < stop; node++) {
+            const int32_t root = kith__flatten(w->f->parent, (int32_t)node);
+            particles_of(w->f, node, &first, &last);
+            atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
+            if (root >= begin) {
+                const int32_t sum = size_at(w, root) + (int32_t)(last - first);
+                atomic_store_explicit(&w->size[root], sum, memory_order_relaxed);
+            }
         }
     }
 }
@@ -88,13 +88,15 @@ static void sum_across(void *state, int64_t piece, int worker)
     const struct numbering *w = loop->numbering;
     const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
     const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 2);
-    int64_t first, last;
-    for (int64_t node = begin; node < end && !kith__skip(w->ctx, node, NODE_COST); node++) {
-        const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
-        if (root < begin) {
-            particles_of(w->f, node, &first, &last);
-            atomic_fetch_add_explicit(&w->size[root], (int32_t)(last - first),
-                                      memory_order_relaxed);
+    int64_t first, last, node = begin;
+    for (int64_t stop; node < end && !kith__cancelled(w->ctx);) {
+        for (stop = node + KITH_RANGE < end ? node + KITH_RANGE : end; node < stop; node++) {
+            const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
+            if (root < begin) {
+                particles_of(w->f, node, &first, &last);
+                atomic_fetch_add_explicit(&w->size[root], (int32_t)(last - first),
+                                          memory_order_relaxed);
+            }
         }
     }
 }
@@ -108,43 +110,64 @@ static void measure(struct numbering *w)
     kith__pool_run(w->ctx->pool, w->ctx->threads, loop.pieces - 1, sum_across, &loop);
 }
 
-/** State of the loop that counts groups. */
-struct count_loop {
+/** Ranges of nodes for each thread in the loops that list groups: many, as cancellation is tested
+ *  between them; fewer than KITH_SORT_BINS, as their counts are in the memory of a sort's bins. */
+enum { LIST_RANGES = 64 };
+
+/** State of the loops that list groups, over `pieces` ranges of nodes. */
+struct group_loop {
     const struct numbering *numbering; /**< the numbering */
-    _Atomic int64_t n;                 /**< trees of at least min_members particles so far */
+    int pieces;                        /**< number of ranges */
+    int64_t *groups; /**< [pieces + 1] number of groups with roots in each range; after the prefix
+                          sum, the number with roots before it */
 };
 
-/** Count the groups with roots in [begin, end). */
-static void count_groups(void *state, int64_t begin, int64_t end)
+/** Count the groups with roots in a range. */
+static void count_groups(void *state, int64_t piece, int worker)
 {
-    struct count_loop *loop = state;
+    (void)worker;
+    const struct group_loop *loop = state;
     const struct numbering *w = loop->numbering;
+    const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
     int64_t n = 0;
-    for (int64_t node = begin; node < end; node++) {
+    for (int64_t node = kith__piece_begin(w->nodes, loop->pieces, piece); node < end; node++) {
         n += size_at(w, node) >= w->min_members;
     }
-    atomic_fetch_add(&loop->n, n);
+    loop->groups[piece] = n;
+}
+
+/** List the roots of a range that are roots of groups. */
+static void list_roots(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct group_loop *loop = state;
+    const struct numbering *w = loop->numbering;
+    int64_t g = loop->groups[piece];
+    const int64_t last = loop->groups[piece + 1];
+    for (int64_t node = kith__piece_begin(w->nodes, loop->pieces, piece); g < last; node++) {
+        if (size_at(w, node) >= w->min_members) {
+            w->group[g++] = (uint64_t)node;
+        }
+    }
 }
 
 /** List the roots of the groups, ascending. */
 static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
 {
-    struct count_loop loop = {.numbering = w};
-    kith__loop(ctx, w->nodes, count_groups, &loop);
-    KITH_TRY(kith__proceed(ctx));
-    const int64_t n = loop.n;
+    struct group_loop loop = {.numbering = w,
+                              .pieces = LIST_RANGES * kith__threads_for(ctx, w->nodes),
+                              .groups = ctx->work.buffer[KITH_GRID_BINS].data};
+    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_groups, &loop);
+    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
+    loop.groups[loop.pieces] = 0;
+    const int64_t n = kith__prefix_sum(loop.groups, loop.pieces + 1);
     w->n = n;
     w->group = kith__work_need(&ctx->work, KITH_FOF_GROUPS, (size_t)n * sizeof *w->group);
     w->spare = kith__work_need(&ctx->work, KITH_FOF_GROUPS_SPARE, (size_t)n * sizeof *w->spare);
     KITH_CHECK(ctx, w->group && w->spare, KITH_NO_MEMORY, "out of memory for %lld groups",
                (long long)n);
-    int64_t g = 0;
-    for (int64_t node = 0; node < w->nodes && g < n; node++) {
-        if (size_at(w, node) >= w->min_members) {
-            w->group[g++] = (uint64_t)node;
-        }
-    }
-    return KITH_OK;
+    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, list_roots, &loop);
+    return kith__proceed(ctx);
 }
 
 /** Lower the smallest index, or id, of each group by those of nodes [begin_node, end_node). */
