@@ -5,6 +5,8 @@
  */
 #include "question.h"
 
+#include "core/backend.h"
+
 #include <assert.h>
 #include <float.h>
 #include <string.h>
@@ -234,6 +236,8 @@ static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const ki
     KITH_CHECK(ctx, box->dim == 2 || box->dim == 3, KITH_INVALID, "box: dim is %d, expected 2 or 3",
                box->dim);
     KITH_TRY(check_points(ctx, "points", points, box->dim));
+    KITH_CHECK(ctx, points->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "points are in device memory, which backend \"%s\" cannot read", ctx->name);
     *q = (struct kith__question){.a = *points,
                                  .b = *points,
                                  .cross = against != NULL,

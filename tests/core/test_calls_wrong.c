@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <kith/overlap.h>
+#include <kith/waves.h>
 
 #include "check.h"
 
@@ -53,6 +54,9 @@ static void test_pairs(kith_ctx *ctx)
             "kith_pairs_enqueue needs a GPU; the backend is");
     refused(ctx, kith_pairs_enqueue(ctx, &points, &box, -1, NULL, &out, &result), KITH_INVALID,
             "cutoff");
+    refused(ctx, kith_set_stream(ctx, NULL), KITH_UNSUPPORTED,
+            "kith_set_stream needs a GPU; the backend is");
+    CHECK(kith_set_stream(NULL, NULL) == KITH_INVALID && kith_message(NULL)[0], "no context");
     out = (kith_pairs){0};
     int32_t mine = 0;
     int64_t offsets = 0;
@@ -131,7 +135,7 @@ static void test_halos(kith_ctx *ctx)
             "points, groups or out are in device memory");
     out.memory = KITH_HOST;
     refused(ctx, kith_halos_measure(ctx, &device, &box, &groups, &in, &out), KITH_UNSUPPORTED,
-            "points, groups or out are in device memory");
+            "points are in device memory, which backend");
     struct {
         kith_groups groups;
         kith_status status;
@@ -222,6 +226,14 @@ static void test_rdf(kith_ctx *ctx)
     wrong[11].o.n_species = 0;
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
         refused(ctx, count(ctx, &wrong[k].o, &out), wrong[k].status, wrong[k].words);
+    const kith_points device = points_in(KITH_DEVICE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    refused(ctx, kith_rdf_count(ctx, &device, &box, &usual, &out), KITH_UNSUPPORTED,
+            "points are in device memory, which backend");
+    kith_waves waves;
+    kith_waves_init(&waves);
+    refused(ctx, kith_waves_sum(ctx, &device, &box, &waves, NULL), KITH_UNSUPPORTED,
+            "points are in device memory, which backend");
     kith_histogram_free(&out);
 
     int64_t number = 0;
