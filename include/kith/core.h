@@ -67,7 +67,8 @@ typedef struct kith_options {
     kith_watch_fn watch; /**< progress and cancellation; may be NULL */
     void *user;          /**< passed to watch */
     void *stream; /**< backend "cuda": the cudaStream_t that work is queued on; NULL: a stream
-                       of the context's own, ordered with the device's default stream */
+                       of the context's own, ordered with the device's default stream (see
+                       kith_set_stream) */
 } kith_options;
 
 /** Set every field to its default. @param[out] options  the caller's struct; NULL: no effect. */
@@ -88,8 +89,20 @@ KITH_API void kith_options_init_sized(kith_options *options, size_t size);
  */
 KITH_API kith_status kith_open(const kith_options *options, kith_ctx **out);
 
-/** Close a context and free its scratch. Not during a call on ctx. @param ctx  NULL is fine. */
+/** Close a context and free its scratch. Not during a call on ctx, nor before the last replay of a
+ *  graph with calls of it has ended. @param ctx  NULL is fine. */
 KITH_API void kith_close(kith_ctx *ctx);
+
+/**
+ * Queue the work of later calls on another stream, which waits for all work that earlier calls have
+ * queued. The host waits for nothing, unless the new stream is being captured in a graph. The old
+ * stream may have been destroyed.
+ * @param stream  a cudaStream_t of the context's device, which must stay until the last work on it
+ *                has ended; NULL: the default stream, the stream 0 of PyTorch and CuPy
+ * @return KITH_OK; KITH_UNSUPPORTED on a CPU, and where a capture forbids the change;
+ *         KITH_DEVICE_LOST. On failure the stream is the old one.
+ */
+KITH_API kith_status kith_set_stream(kith_ctx *ctx, void *stream);
 
 /**
  * Get the message of the last call on a context, if that failed.

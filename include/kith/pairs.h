@@ -134,13 +134,23 @@ KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, c
  * Queue the search and return without waiting: for programs that use the list on the GPU. Nothing
  * is copied to or from the host, and no memory is allocated unless the context's scratch memory is
  * too small; it is large enough after a call of equal size. Queued work is done in the order of
- * kith_options.stream; the arrays must stay until then.
+ * the context's stream (kith_options.stream, kith_set_stream); the arrays must stay until then.
+ *
+ * GRAPHS. While the stream is being captured in a CUDA graph, the call becomes a part of the graph;
+ * no other call can (KITH_UNSUPPORTED, the capture stays valid). Make the call once before the
+ * capture, with equal arguments: where scratch memory would have to grow, a captured call queues
+ * nothing and returns KITH_LIMIT. Each replay reads the coordinates that the arrays hold then, and
+ * writes the bits that a call would. The graph keeps the number of particles, the addresses, box,
+ * cutoff, options and capacity; memory of the context that it uses stays as it is until kith_close,
+ * also when later calls need more. Replays and calls of one context share that memory: let them run
+ * one after the other, on one stream or by events.
  * @param points       in device memory, as options->against
  * @param out          arrays in device memory, and capacity, set by the caller; not written itself
  * @param[out] result  in device memory: receives the number of pairs. Larger than the capacity: the
  *                     arrays are undefined. Negative: a kith_status, for example KITH_NOT_FINITE.
- * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU;
- *         KITH_DEVICE_LOST. On failure arrays and result are undefined.
+ * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU,
+ *         and in a capture that has failed; KITH_CANCELLED; KITH_DEVICE_LOST. On failure arrays and
+ *         result are undefined.
  */
 KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points,
                                         const kith_box *box, double cutoff,

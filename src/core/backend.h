@@ -34,6 +34,11 @@ struct kith__backend {
      *  @return status, or the status of the failure that caused it */
     kith_status (*end_call)(kith_ctx *ctx, kith_status status);
 
+    /** Queue later work of the context on another stream, after all work that is queued already.
+     *  NULL when the backend has no streams.
+     *  @param stream  NULL: the default stream of the device */
+    kith_status (*set_stream)(kith_ctx *ctx, void *stream);
+
     /** Tables of operations, one for each question: `const struct kith__pairs_backend *pairs`
      *  (pairs/pairs.h), and so on. */
 #define KITH_OPERATIONS(question) const struct kith__##question##_backend *question;

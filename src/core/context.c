@@ -141,6 +141,20 @@ kith_status kith_open(const kith_options *options, kith_ctx **out)
     return KITH_OK;
 }
 
+static kith_status set_stream(kith_ctx *ctx, void *stream)
+{
+    KITH_CHECK(ctx, ctx->backend->set_stream != NULL, KITH_UNSUPPORTED,
+               "kith_set_stream needs a GPU; the backend is \"%s\"", ctx->name);
+    return kith__end_call(ctx, ctx->backend->set_stream(ctx, stream));
+}
+
+kith_status kith_set_stream(kith_ctx *ctx, void *stream)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, set_stream(ctx, stream));
+    return status;
+}
+
 void kith_close(kith_ctx *ctx)
 {
     if (ctx) {

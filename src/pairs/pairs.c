@@ -58,10 +58,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         .extras = options->extras,
         .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,
     };
-    KITH_TRY(kith__question_init(ctx, points, options->against, box, cutoff, question));
-    KITH_CHECK(ctx, points->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
-               "points are in device memory, which backend \"%s\" cannot read", ctx->name);
-    return KITH_OK;
+    return kith__question_init(ctx, points, options->against, box, cutoff, question);
 }
 
 /** Check that the backend can write to the memory of a list. */

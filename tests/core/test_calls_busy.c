@@ -19,6 +19,7 @@ static void check_all_busy(world *w)
         CHECK(status == KITH_BUSY, "%s: %s", calls[c].name, kith_status_name(status));
         CHECK(strstr(kith_message(NULL), "context"), "%s: %s", calls[c].name, kith_message(NULL));
     }
+    CHECK(kith_set_stream(w->ctx, NULL) == KITH_BUSY, "the stream is changed during a call");
 }
 
 /** The calls without a status give what they always give. */

@@ -17,6 +17,8 @@
 #define gpuMallocHost(pointer, bytes) hipHostMalloc(pointer, bytes, hipHostMallocDefault)
 #define gpuSharedBytes sharedMemPerBlock
 #define gpuSharedBytesOfAll maxSharedMemoryPerMultiProcessor
+#define gpuStreamCaptureMode hipStreamCaptureMode
+#define gpuStreamCaptureStatus hipStreamCaptureStatus
 #else
 #include <cuda_runtime_api.h>
 #define KITH_GPU_NAME(name) cuda##name
@@ -28,11 +30,15 @@
 #define gpuMallocHost(pointer, bytes) cudaMallocHost(pointer, bytes)
 #define gpuSharedBytes sharedMemPerBlockOptin
 #define gpuSharedBytesOfAll sharedMemPerMultiprocessor
+#define gpuStreamCaptureMode enum cudaStreamCaptureMode
+#define gpuStreamCaptureStatus enum cudaStreamCaptureStatus
 #endif
 
 #define gpuDeviceSynchronize KITH_GPU_NAME(DeviceSynchronize)
 #define gpuDriverGetVersion KITH_GPU_NAME(DriverGetVersion)
 #define gpuErrorNotReady KITH_GPU_NAME(ErrorNotReady)
+#define gpuErrorStreamCaptureUnsupported KITH_GPU_NAME(ErrorStreamCaptureUnsupported)
+#define gpuErrorStreamCaptureWrongThread KITH_GPU_NAME(ErrorStreamCaptureWrongThread)
 #define gpuError_t KITH_GPU_NAME(Error_t)
 #define gpuEventCreateWithFlags KITH_GPU_NAME(EventCreateWithFlags)
 #define gpuEventDestroy KITH_GPU_NAME(EventDestroy)
@@ -65,16 +71,20 @@
 #define gpuRuntimeGetVersion KITH_GPU_NAME(RuntimeGetVersion)
 #define gpuSetDevice KITH_GPU_NAME(SetDevice)
 #define gpuStreamBeginCapture KITH_GPU_NAME(StreamBeginCapture)
+#define gpuStreamCaptureModeRelaxed KITH_GPU_NAME(StreamCaptureModeRelaxed)
 #define gpuStreamCaptureModeThreadLocal KITH_GPU_NAME(StreamCaptureModeThreadLocal)
+#define gpuStreamCaptureStatusNone KITH_GPU_NAME(StreamCaptureStatusNone)
 #define gpuStreamCreate KITH_GPU_NAME(StreamCreate)
 #define gpuStreamCreateWithFlags KITH_GPU_NAME(StreamCreateWithFlags)
 #define gpuStreamDestroy KITH_GPU_NAME(StreamDestroy)
 #define gpuStreamEndCapture KITH_GPU_NAME(StreamEndCapture)
+#define gpuStreamIsCapturing KITH_GPU_NAME(StreamIsCapturing)
 #define gpuStreamNonBlocking KITH_GPU_NAME(StreamNonBlocking)
 #define gpuStreamQuery KITH_GPU_NAME(StreamQuery)
 #define gpuStreamSynchronize KITH_GPU_NAME(StreamSynchronize)
 #define gpuStreamWaitEvent KITH_GPU_NAME(StreamWaitEvent)
 #define gpuStream_t KITH_GPU_NAME(Stream_t)
 #define gpuSuccess KITH_GPU_NAME(Success)
+#define gpuThreadExchangeStreamCaptureMode KITH_GPU_NAME(ThreadExchangeStreamCaptureMode)
 
 #endif

@@ -15,13 +15,20 @@
 
 static const struct kith__memory device_memory = {kith__gpu_buffer_need, kith__gpu_buffer_free};
 
-/** An allocation fails when memory is short, but also when the device is lost: return the status
- *  that applies. */
+/** An allocation fails when memory is short, but also in a captured call and when the device is
+ *  lost: return the status that applies. */
 static kith_status check_allocation(kith_ctx *ctx, kith_status status)
 {
     const struct kith__gpu *gpu = ctx->state;
     if (status != KITH_NO_MEMORY) {
         return status;
+    }
+    if (gpu->capturing) {
+        return gpu->refused ? kith__fail(ctx, KITH_LIMIT,
+                                         "the context's scratch memory is too small, and cannot "
+                                         "grow while its stream is captured in a graph: make the "
+                                         "call once before the capture")
+                            : status;
     }
     const gpuError_t error = gpuStreamQuery(gpu->stream);
     return error == gpuSuccess || error == gpuErrorNotReady
@@ -29,11 +36,16 @@ static kith_status check_allocation(kith_ctx *ctx, kith_status status)
                : kith__gpu_fail(ctx, error, "reserving memory");
 }
 
-/** End a call: make the device current again that was current when the call began. */
+/** End a call: note where its work ends on the stream, and make the device current again that was
+ *  current when the call began. */
 static kith_status end_call(kith_ctx *ctx, kith_status status)
 {
     struct kith__gpu *gpu = ctx->state;
     status = check_allocation(ctx, status);
+    if (gpu->queueing && gpuEventRecord(gpu->last, gpu->stream) != gpuSuccess) {
+        (void)gpuGetLastError();
+    }
+    gpu->queueing = gpu->capturing = false;
     if (gpu->caller_device >= 0) {
         (void)gpuSetDevice(gpu->caller_device);
         gpu->caller_device = -1;
@@ -93,6 +105,9 @@ static kith_status open_device(kith_ctx *ctx, int device)
     KITH_GPU_TRY(ctx, "opening the device",
                  gpuEventCreateWithFlags(&gpu->waited, gpuEventDisableTiming));
     KITH_GPU_TRY(ctx, "opening the device",
+                 gpuEventCreateWithFlags(&gpu->last, gpuEventDisableTiming));
+    gpu->queueing = true;
+    KITH_GPU_TRY(ctx, "opening the device",
                  gpuStreamCreateWithFlags(&gpu->stopping, gpuStreamNonBlocking));
     gpu->small = kith__gpu_pinned_need(&gpu->small_memory, KITH_GPU_SMALL_BYTES + KITH_ALIGN);
     KITH_CHECK(ctx, gpu->small != NULL, KITH_NO_MEMORY, "out of pinned memory for a context");
@@ -106,13 +121,14 @@ static void gpu_close(kith_ctx *ctx)
         free(gpu);
         return;
     }
+    if (gpu->last) { /* the caller's stream may have been destroyed */
+        (void)gpuEventSynchronize(gpu->last);
+        (void)gpuEventDestroy(gpu->last);
+    }
     if (gpu->own_stream) {
-        (void)gpuStreamSynchronize(gpu->stream);
         (void)gpuStreamDestroy(gpu->own_stream);
     }
-    for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
-        kith__gpu_buffer_free(&gpu->slot[s]);
-    }
+    kith__gpu_free_scratch(gpu);
     for (int l = 0; l < KITH_GPU_TRANSFERS; l++) {
         kith__gpu_pinned_free(&gpu->transfer[l].pinned);
         if (gpu->transfer[l].done) {
@@ -183,10 +199,41 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     return KITH_OK;
 }
 
+/** Wait for an event while some stream is captured, which a thread may do in the relaxed mode
+ *  alone. */
+static gpuError_t wait_beside_capture(gpuEvent_t event)
+{
+    gpuStreamCaptureMode mode = gpuStreamCaptureModeRelaxed;
+    gpuError_t error = gpuThreadExchangeStreamCaptureMode(&mode);
+    if (error == gpuSuccess) {
+        error = gpuEventSynchronize(event);
+        (void)gpuThreadExchangeStreamCaptureMode(&mode);
+    }
+    return error;
+}
+
+/** Change the stream. The new one waits for the work of earlier calls by an event, which was
+ *  recorded at the end of the last call: the old stream may have been destroyed. An event from
+ *  outside would invalidate a capture, so the host waits where the new stream is captured. */
+static kith_status gpu_set_stream(kith_ctx *ctx, void *stream)
+{
+    struct kith__gpu *gpu = ctx->state;
+    gpuStreamCaptureStatus capture = gpuStreamCaptureStatusNone;
+    KITH_TRY(kith__gpu_use(ctx));
+    gpuError_t error = gpuStreamIsCapturing(stream, &capture);
+    if (error == gpuSuccess) {
+        error = capture == gpuStreamCaptureStatusNone ? gpuStreamWaitEvent(stream, gpu->last, 0)
+                                                      : wait_beside_capture(gpu->last);
+    }
+    KITH_GPU_TRY(ctx, "changing the stream", error);
+    gpu->stream = stream;
+    return KITH_OK;
+}
+
 static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
 {
     const struct kith__gpu *gpu = ctx->state;
-    size_t bytes = sizeof *gpu;
+    size_t bytes = sizeof *gpu + gpu->dropped_bytes;
     for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
         bytes += gpu->slot[s].bytes;
     }
@@ -202,5 +249,6 @@ const struct kith__backend kith__cuda_backend = {.name = "cuda",
                                                  .close = gpu_close,
                                                  .scratch_bytes = gpu_scratch_bytes,
                                                  .end_call = end_call,
+                                                 .set_stream = gpu_set_stream,
 #define ENTRY(question) .question = &kith__cuda_##question,
                                                  KITH_QUESTIONS(ENTRY)};

@@ -52,11 +52,20 @@ struct kith__gpu {
     int processors;     /**< number of multiprocessors (CUDA) or compute units (HIP) */
     int64_t shared;     /**< most shared memory of a thread block [bytes] */
     int64_t shared_all; /**< shared memory of a multiprocessor, for all its thread blocks [bytes] */
-    gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream */
-    gpuStream_t own_stream;                      /**< stream that the context created */
+    gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream; NULL:
+                             the default stream */
+    gpuStream_t own_stream; /**< stream that the context created */
+    gpuEvent_t last;        /**< recorded at the end of each call, after all work that it queued */
+    bool queueing;          /**< the running call queues work that is not captured */
+    bool capturing;         /**< the running call's work is captured in a graph */
+    bool refused; /**< a captured call lacked scratch memory, which must not be allocated then */
     struct kith__buffer slot[KITH_WORK_BUFFERS]; /**< scratch memory on the device */
-    int64_t temporary_n;    /**< number of particles that temporary_bytes was determined for */
-    size_t temporary_bytes; /**< scratch that the vendor's sort, scan and select need [bytes] */
+    struct kith__buffer held; /**< [n_held] pointers to scratch memory that captured graphs use: it
+                                   stays until the context is closed */
+    size_t n_held;            /**< number of these pointers */
+    size_t dropped_bytes;     /**< size of the held memory that is in no slot any more [bytes] */
+    int64_t temporary_n;      /**< number of particles that temporary_bytes was determined for */
+    size_t temporary_bytes;   /**< scratch that the vendor's sort, scan and select need [bytes] */
     struct kith__gpu_transfer transfer[KITH_GPU_TRANSFERS]; /**< transfer buffers */
     gpuEvent_t planned;   /**< recorded after the copy of the plan to `small` */
     gpuEvent_t waited;    /**< recorded by kith__gpu_wait_all after all work queued so far */
@@ -77,8 +86,9 @@ enum { KITH_GPU_SMALL_BYTES = 4096 }; /**< bytes of small_memory before the stop
 /** Make the context's device current, until the public call ends. */
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu);
 
-/** Turn an error of the run-time library into a status with a message: KITH_NO_MEMORY, or
- *  KITH_DEVICE_LOST for any other error.
+/** Turn an error of the run-time library into a status with a message: KITH_NO_MEMORY;
+ *  KITH_UNSUPPORTED for an operation that a stream capture forbids; KITH_DEVICE_LOST for any other
+ *  error.
  *  @param doing  the step that failed, for the message: "uploading" */
 kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
 
@@ -99,14 +109,25 @@ kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing);
 /** Wait for all work that is queued on the stream, by kith__gpu_wait. */
 kith_status kith__gpu_wait_all(kith_ctx *ctx, const char *doing);
 
-/** Begin an operation: refuse a device that is lost, call the watch callback, make the device
- *  current. */
+/** Begin an operation: refuse a device that is lost and a stream that is being captured, call the
+ *  watch callback, make the device current. */
 kith_status kith__gpu_begin(kith_ctx *ctx);
 
+/** Begin an operation that queues work and never waits for the device: as kith__gpu_begin, but the
+ *  stream may be captured. Sets gpu->capturing. */
+kith_status kith__gpu_begin_queueing(kith_ctx *ctx);
+
+/** Refuse a device that is lost, or that a parent process opened; make the device current. */
+kith_status kith__gpu_use(kith_ctx *ctx);
+
 /** Make a buffer of scratch memory on the device hold at least `bytes`; its contents are lost when
- *  it grows.
+ *  it grows. Memory that a captured graph uses is not freed then. A captured call cannot make a
+ *  buffer grow: it sets gpu->refused.
  *  @return the data, or NULL when there is no memory */
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
+
+/** Free all scratch memory on the device. */
+void kith__gpu_free_scratch(struct kith__gpu *gpu);
 
 /** Make a buffer of device memory hold at least `bytes`, rounded up to 64 KiB; its contents are
  *  lost when it grows.

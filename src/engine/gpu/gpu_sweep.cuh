@@ -316,6 +316,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_BLOCKS)
             h += visit_clusters(v, h, operation, shared);
         }
         end_work_block(v, operation, shared);
+        sync_warp();
     }
     end_block(operation);
 }

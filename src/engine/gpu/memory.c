@@ -39,25 +39,66 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
     if (error == gpuErrorMemoryAllocation) {
         return kith__fail(ctx, KITH_NO_MEMORY, "out of device memory while %s", doing);
     }
+    if (error >= gpuErrorStreamCaptureUnsupported && error <= gpuErrorStreamCaptureWrongThread) {
+        return kith__fail(ctx, KITH_UNSUPPORTED,
+                          "a stream is being captured in a graph, which failed while %s: %s", doing,
+                          gpuGetErrorString(error));
+    }
     gpu->lost = error;
     return kith__fail(ctx, KITH_DEVICE_LOST, "the device failed while %s: %s", doing,
                       gpuGetErrorString(error));
 }
 
-kith_status kith__gpu_begin(kith_ctx *ctx)
+/** Refuse a device that is lost, or that a parent process opened. */
+static kith_status check_device(kith_ctx *ctx)
 {
-    struct kith__gpu *gpu = ctx->state;
+    const struct kith__gpu *gpu = ctx->state;
     KITH_CHECK(ctx, gpu->process == getpid(), KITH_DEVICE_LOST,
                "a child process made by fork() cannot use the GPU of its parent: start it by exec, "
                "or use the backend \"cpu\"");
     KITH_CHECK(ctx, gpu->lost == gpuSuccess, KITH_DEVICE_LOST,
                "the device failed in an earlier call (%s): close the context",
                gpuGetErrorString(gpu->lost));
+    return KITH_OK;
+}
+
+/** Make the device current. */
+static kith_status enter_device(kith_ctx *ctx)
+{
+    (void)gpuGetLastError(); /* clear an error of the caller's own work, unless it is sticky */
+    KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(ctx->state));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_use(kith_ctx *ctx)
+{
+    KITH_TRY(check_device(ctx));
+    return enter_device(ctx);
+}
+
+kith_status kith__gpu_begin_queueing(kith_ctx *ctx)
+{
+    struct kith__gpu *gpu = ctx->state;
+    gpuStreamCaptureStatus capture = gpuStreamCaptureStatusNone;
+    KITH_TRY(check_device(ctx));
     KITH_CHECK(ctx, !kith__watch(ctx, 0, 1), KITH_CANCELLED, "cancelled by the watch callback");
     gpu->uploads = 0;
     gpu->stop = NULL;
-    (void)gpuGetLastError(); /* clear an error of the caller's own work, unless it is sticky */
-    KITH_GPU_TRY(ctx, "choosing the device", kith__gpu_enter(gpu));
+    gpu->refused = false;
+    KITH_TRY(enter_device(ctx));
+    KITH_GPU_TRY(ctx, "queueing work", gpuStreamIsCapturing(gpu->stream, &capture));
+    gpu->capturing = capture != gpuStreamCaptureStatusNone;
+    gpu->queueing = !gpu->capturing;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_begin(kith_ctx *ctx)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    KITH_TRY(kith__gpu_begin_queueing(ctx));
+    KITH_CHECK(ctx, !gpu->capturing, KITH_UNSUPPORTED,
+               "the stream of the context is being captured in a graph, of which only "
+               "kith_pairs_enqueue can be a part");
     return KITH_OK;
 }
 
@@ -150,10 +191,61 @@ void kith__gpu_pinned_free(struct kith__buffer *buffer)
     *buffer = (struct kith__buffer){0};
 }
 
+/** Return true when a captured graph uses this memory. */
+static bool is_held(const struct kith__gpu *gpu, const void *data)
+{
+    void *const *held = gpu->held.data;
+    for (size_t h = 0; h < gpu->n_held; h++) {
+        if (held[h] == data) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Note that a captured graph uses this memory.
+ *  @return data, or NULL when there is no memory for the note */
+static void *hold(struct kith__gpu *gpu, void *data)
+{
+    if (!is_held(gpu, data)) {
+        void **held = kith__buffer_grow(&gpu->held, gpu->n_held * sizeof *held,
+                                        (gpu->n_held + 1) * sizeof *held);
+        if (!held) {
+            return NULL;
+        }
+        held[gpu->n_held++] = data;
+    }
+    return data;
+}
+
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
 {
     assert(slot >= 0 && slot < KITH_WORK_BUFFERS);
-    return kith__gpu_buffer_need(&gpu->slot[slot], bytes);
+    struct kith__buffer *buffer = &gpu->slot[slot];
+    const bool fits = buffer->data && buffer->bytes >= bytes;
+    if (gpu->capturing) {
+        gpu->refused = gpu->refused || !fits;
+        return fits ? hold(gpu, buffer->data) : NULL;
+    }
+    if (!fits && is_held(gpu, buffer->data)) {
+        gpu->dropped_bytes += buffer->bytes;
+        *buffer = (struct kith__buffer){0};
+    }
+    return kith__gpu_buffer_need(buffer, bytes);
+}
+
+void kith__gpu_free_scratch(struct kith__gpu *gpu)
+{
+    void *const *held = gpu->held.data;
+    for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
+        if (!is_held(gpu, gpu->slot[s].data)) {
+            kith__gpu_buffer_free(&gpu->slot[s]);
+        }
+    }
+    for (size_t h = 0; h < gpu->n_held; h++) {
+        (void)gpuFree(held[h]);
+    }
+    kith__buffer_free(&gpu->held);
 }
 
 /** A function like memcpy. */

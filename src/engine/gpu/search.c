@@ -264,16 +264,16 @@ static void choose_work_blocks(struct kith__gpu_search *s)
     s->sweep.last = s->work_blocks;
 }
 
-/** Allocate the plan and the second arrays of the sort of n particles, and queue the choice of
- *  cells. */
-static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort)
+/** Allocate the plan and the second arrays of the sort of n particles.
+ *  @param[out] small  the plan, with the bounds that it is made from */
+static kith_status need_plan(struct kith__gpu_search *s, int64_t n, struct kith__gpu_sort *sort,
+                             struct kith__gpu_small **small)
 {
     kith_ctx *ctx = s->ctx;
     struct kith__gpu *gpu = s->gpu;
-    struct kith__gpu_small *small;
-    KITH_TRY(need_small(s, &small));
-    s->sweep.grid.plan = &small->plan;
-    gpu->stop = s->sweep.next = &small->next;
+    KITH_TRY(need_small(s, small));
+    s->sweep.grid.plan = &(*small)->plan;
+    gpu->stop = s->sweep.next = &(*small)->next;
     choose_work_blocks(s);
     *sort = (struct kith__gpu_sort){
         .key = kith__gpu_need(gpu, KITH_GPU_SORT_KEY, key_bytes(&s->sweep.grid.question, n)),
@@ -282,8 +282,15 @@ static kith_status plan_cells(struct kith__gpu_search *s, int64_t n, struct kith
     KITH_CHECK(ctx, sort->key && sort->id, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
     s->counts = (int64_t *)sort->key;
+    return KITH_OK;
+}
+
+/** Queue the choice of cells. */
+static kith_status choose_cells(const struct kith__gpu_search *s, struct kith__gpu_small *small)
+{
+    kith_ctx *ctx = s->ctx;
     KITH_GPU_TRY(ctx, "choosing cells",
-                 kith__gpu_choose_cells(&s->sweep.grid, small->bounds, gpu->stream));
+                 kith__gpu_choose_cells(&s->sweep.grid, small->bounds, s->gpu->stream));
     return KITH_OK;
 }
 
@@ -345,10 +352,12 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
                                    struct kith__gpu_search *s)
 {
     struct kith__gpu_sort sort;
+    struct kith__gpu_small *small;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = ctx->state};
     const struct kith__question *q = &s->sweep.grid.question;
     KITH_TRY(kith__gpu_upload_question(s, question));
-    KITH_TRY(plan_cells(s, 0, &sort));
+    KITH_TRY(need_plan(s, 0, &sort, &small));
+    KITH_TRY(choose_cells(s, small));
     s->empty = q->a.n == 0 || q->b.n == 0;
     return kith__gpu_read_back(s, NULL, NULL);
 }
@@ -363,21 +372,28 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     const struct kith__question *q = &grid->question;
     const int64_t n = question->a.n > question->b.n ? question->a.n : question->b.n;
     struct kith__gpu_sort sort;
+    struct kith__gpu_small *small;
     KITH_TRY(kith__gpu_upload_question(s, question));
-    KITH_TRY(plan_cells(s, n, &sort));
+    KITH_TRY(need_plan(s, n, &sort, &small));
     s->empty = q->a.n == 0 || q->b.n == 0;
+    if (!s->empty) {
+        KITH_TRY(need_set(s, 0, q, &grid->a));
+        grid->b = grid->a;
+    }
+    if (!s->empty && q->cross) {
+        KITH_TRY(need_set(s, 1, q, &grid->b));
+    }
+    if (!s->empty && gpu->capturing) { /* a capture without memory is refused before any work */
+        KITH_TRY(need_temporary(s, n));
+    }
+    KITH_TRY(choose_cells(s, small));
     if (s->empty) {
         KITH_GPU_TRY(
             ctx, "clearing counts",
             gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, gpu->stream));
         return wait ? kith__gpu_read_back(s, NULL, NULL) : KITH_OK;
     }
-    KITH_TRY(need_set(s, 0, q, &grid->a));
-    grid->b = grid->a;
-    if (q->cross) {
-        KITH_TRY(need_set(s, 1, q, &grid->b));
-    }
-    KITH_TRY(need_temporary(s, n));
+    KITH_TRY(need_temporary(s, n)); /* the device chooses cells meanwhile */
     const int64_t cells = cells_of_box(q);
     int bits = cells > 0 ? kith__bit_length((uint64_t)cells) : wait ? 0 : 62;
     KITH_TRY(make_keys(s, &bits));

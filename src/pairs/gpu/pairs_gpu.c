@@ -368,7 +368,7 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
 {
     struct kith__gpu_search s;
     const void *total;
-    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_begin_queueing(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, false, KITH_GPU_CLUSTER, &s));
     KITH_TRY(queue(&s, list, out, &total));
     KITH_GPU_TRY(ctx, "concluding",
