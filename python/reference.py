@@ -38,6 +38,7 @@ PARTS = [
     ("PyTorch", "torch", ["radius_graph", "Graph"]),
     ("Plots", "plot", ["pair_distribution", "structure_factor", "mass_function", "halo_map",
                        "order_parameters", "save", "label"]),
+    ("Notebooks", "_view", ["view", "View"]),
     ("Contexts and errors", "_context", ["Context", "Error", "CapacityError", "LimitError",
                                          "NoBackend", "DeviceLost", "Busy"]),
     ("Errors of files", "_io", ["FormatError", "MissingError"]),
@@ -129,7 +130,7 @@ def document(prefix, node, lines):
              and base.id not in ("Unshared", "NamedTuple")]
     yield f"### {prefix}{node.name}"
     if begin and "Error" not in " ".join(bases) and node.name not in (
-            "Groups", "StructureFactor", "DeviceArray"):
+            "Groups", "StructureFactor", "DeviceArray", "View"):
         yield f"```python\n{signature(prefix + node.name, begin[0])}\n```"
     if bases:
         yield f"A kind of {', '.join(f'`{base}`' for base in bases)}."

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """g(r) over a trajectory, as in MDAnalysis's user guide: InterRDF between two groups of atoms."""
+
+# %%
 import kith
 import MDAnalysis as mda
 import numpy as np
@@ -12,9 +14,11 @@ universe.load_new(random.random((6, 900, 3)).astype(np.float32) * 20,
                   dimensions=np.tile([20, 20, 20, 90, 90, 90], (6, 1)))
 oxygen, hydrogen = universe.select_atoms("name OW"), universe.select_atoms("name HW*")
 
+# %%
 # MDAnalysis
 theirs = InterRDF(oxygen, hydrogen, nbins=60, range=(0.0, 9.0)).run()
 
+# %%
 # kith: pairs of one group with the other, frame by frame
 histogram = kith.rdf.Histogram(r_max=9.0, bins=60)
 for frame in kith.frames(universe):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A neighbour list, as in vesin's documentation: NeighborList.compute."""
+
+# %%
 import kith
 import numpy as np
 import vesin
@@ -7,10 +9,12 @@ import vesin
 points = np.random.default_rng(1).random((500, 3)) * 8
 box = 8 * np.eye(3)
 
+# %%
 # vesin
 calculator = vesin.NeighborList(cutoff=2.4, full_list=True)
 i, j, S, d, D = calculator.compute(points=points, box=box, periodic=True, quantities="ijSdD")
 
+# %%
 # kith: the letters are the same
 found = kith.pairs(points, 2.4, box, "ijSdD", full=True, sort=True)
 

@@ -22,10 +22,12 @@ from ._kinds import DeviceArray
 from ._make import make
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
+from ._view import View, view
 
 __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
-           "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend",
-           "count_pairs", "debye", "fof", "frames", "make", "overlap", "pairs", "rdf", "read"]
+           "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend", "View",
+           "count_pairs", "debye", "fof", "frames", "make", "overlap", "pairs", "rdf", "read",
+           "view"]
 
 
 _OPTIONAL = {"ase": "ase", "torch": "torch", "plot": "matplotlib"}  # modules, and what they need

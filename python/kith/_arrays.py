@@ -24,6 +24,12 @@ def given(values: Any, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
+def writable(array: Any) -> int:
+    """Return the address of an array that is writeable, in C order and not empty, in a third of
+    the time that array.ctypes takes."""
+    return C.addressof(C.c_char.from_buffer(array))
+
+
 def coordinates(x: Any, name: str = "x", dim: int = 3, like: Any = None,
                 device: bool = False) -> tuple[_abi.Points, Memory]:
     """Return an array [n][dim] as kith_points, and the array that it borrows from.
@@ -35,7 +41,7 @@ def coordinates(x: Any, name: str = "x", dim: int = 3, like: Any = None,
     if size and x.ndim == 2 and x.shape[1] == dim and (like is None or x.dtype is like):
         flags = x.flags
         if flags.c_contiguous and flags.aligned:
-            at = x.ctypes.data
+            at = writable(x) if flags.writeable and x.size else x.ctypes.data
             return _abi.Points(len(x), at, at + size, at + 2 * size if dim == 3 else None, dim,
                                size, 0), x
     array = take(x, name) if device else given(x, name)
@@ -84,6 +90,16 @@ def _on_device(array: DeviceArray, name: str, dim: int, like: Any) -> _abi.Point
     at = array.address
     return _abi.Points(len(array), at, at + columns, at + 2 * columns if dim == 3 else None,
                        max(rows // size, 1), size, 1)
+
+
+def second_set(against: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memory]:
+    """Return the coordinates `against`, of the type of `like` and in its memory, as coordinates()
+    returns them."""
+    on_device = isinstance(like, DeviceArray)
+    others, kept = coordinates(against, "against", dim, like.dtype, device=on_device)
+    if on_device and not isinstance(kept, DeviceArray):
+        raise TypeError("against is in host memory, x in that of a GPU: give both one memory")
+    return others, kept
 
 
 def column(values: Any, n: int, dtype: Any, name: str,

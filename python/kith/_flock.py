@@ -37,6 +37,10 @@ class Flock(Unshared):
         relative, min_speed, max_speed, time_step, nearest, blind_angle [radian], noise, seed,
         first_step, reflecting (a bool for each axis); defaults and meaning as in kith.h.
 
+    Attributes
+    ----------
+    box : Box
+
     Examples
     --------
     >>> flock = kith.Flock(np.zeros((1, 3)), np.ones((1, 3)), max_speed=0, time_step=0.5)
@@ -52,6 +56,7 @@ class Flock(Unshared):
         velocities, kept_v = coordinates(v, "v", dim, kept.dtype)
         if len(kept_v) != len(kept):
             raise ValueError(f"v has {len(kept_v)} rows, x has {len(kept)}")
+        self.box = as_box(box, dim)
         self._shape, self._dtype, self._kind = kept.shape, kept.dtype, kind_of(x)
         self._how = dict(how)
         options, at = self._options(), C.c_void_p()

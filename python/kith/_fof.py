@@ -59,6 +59,16 @@ class Groups(Unshared):
     def __repr__(self) -> str:
         return f"<kith.Groups: {len(self)} groups of {len(self.labels)} particles>"
 
+    @property
+    def coordinates(self) -> Any:
+        """The coordinates, as the library reads them."""
+        return self._x
+
+    @property
+    def box(self) -> Box:
+        """The box of the coordinates."""
+        return self._box
+
     def plot(self, what: str = "map", **how: Any) -> Any:
         """Draw a map of the halos, or their mass function by numbers of members, by matplotlib.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes as C
+import importlib.util
 import os
 import pathlib
+import warnings
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
@@ -70,13 +72,17 @@ _loaded: Optional[C.CDLL] = None
 
 
 def _candidates(name: str, variable: str, folder: str) -> Iterator[Union[str, pathlib.Path]]:
-    """Yield the places where a library may be: the environment's, the wheel's, the checkout's."""
+    """Yield the places where a library may be: the environment's, the wheel's for GPUs, the
+    wheel's, the checkout's, the system's."""
     given = os.environ.get(variable)
     if given:
         yield given
         return
+    gpu = importlib.util.find_spec("kith_cu13") if name == "libkith" else None
+    if gpu is not None and gpu.origin is not None:
+        yield pathlib.Path(gpu.origin).parent / "lib" / f"{name}.so.0"
     here = pathlib.Path(__file__).resolve().parent
-    yield here / "lib" / f"{name}.so"
+    yield here / "lib" / f"{name}.so.0"
     yield here.parents[1] / "build" / "release" / folder / f"{name}.so"
     yield f"{name}.so.0"  # where the system has it
 
@@ -94,12 +100,14 @@ def find_library(name: str, variable: str, folder: str,
             continue
         try:
             library = C.CDLL(str(place))
-        except OSError as error:
+            for function_name, (result, arguments) in functions.items():
+                function = getattr(library, function_name)
+                function.restype, function.argtypes = result, arguments
+        except (OSError, AttributeError) as error:
+            if "kith_cu13" in str(place):
+                warnings.warn(f"the GPU library of pykith-cu13 is not used: {error}", stacklevel=2)
             tried.append(str(error))
             continue
-        for function_name, (result, arguments) in functions.items():
-            function = getattr(library, function_name)
-            function.restype, function.argtypes = result, arguments
         return library
     raise ImportError(f"kith's shared library {name} was not found; set {variable} to its path. "
                       "Tried: " + "; ".join(tried))

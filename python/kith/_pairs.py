@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, coordinates, over
+from ._arrays import Owned, coordinates, over, second_set, writable
 from ._box import Box, as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of, take
@@ -59,10 +59,7 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
 def _against(options: _abi.PairsOptions, against: Any, dim: int,
              like: Memory) -> tuple[_abi.PairsOptions, Memory, _abi.Points]:
     """Return a copy of the options with a second set, and what must live as long as they do."""
-    on_device = isinstance(like, DeviceArray)
-    others, kept = coordinates(against, "against", dim, like.dtype, device=on_device)
-    if on_device and not isinstance(kept, DeviceArray):
-        raise TypeError("against is in host memory, x in that of a GPU: give both one memory")
+    others, kept = second_set(against, dim, like)
     made = _abi.PairsOptions.from_buffer_copy(options)
     made.against = C.pointer(others)
     return made, kept, others
@@ -99,6 +96,16 @@ class _List(Owned):
             self._seen[letter] = seen
         copied: np.ndarray[Any, Any] = seen[2][:found.n].copy()
         return copied
+
+    @property
+    def short(self) -> bool:
+        """Whether the list is worth a copy, so that its memory can be used again."""
+        return bool(self.struct.n <= _FEW and self.struct.capacity <= 8 * _FEW)
+
+    def keep(self, on: Context) -> None:
+        """Let the next small list of the context use this memory again. No array may view it."""
+        if self.short and len(on.spares) < 4:
+            on.spares.append(self)
 
     def on_gpu(self, letter: str, real_type: Any, number: int) -> DeviceArray:
         """Return an array of the list in the memory of a GPU."""
@@ -204,7 +211,7 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
         cutoff <= space.reach)
     if out is not None:
-        return _into(out, plan.want, kind, kept, others, dim, wide, brief,
+        return _into(out, plan.want, kept, points.x or 0, others, dim, wide, brief,
                      on, (C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)))
     on_device = isinstance(kept, DeviceArray)
     try:
@@ -235,10 +242,9 @@ def _result(found: _List, want: str, kind: Kind, kept: Memory, dim: int, wide: b
     if isinstance(kept, DeviceArray):
         made = [kind.give(found.on_gpu(letter, dtype, kept.number)) for letter in want]
         return tuple(_narrow(one, letter, dim, wide) for one, letter in zip(made, want))
-    if dtype.byteorder == "=" and found.struct.n <= _FEW and found.struct.capacity <= 8 * _FEW:
+    if dtype.byteorder == "=" and found.short:
         arrays = [found.copy(letter, dtype) for letter in want]
-        if len(on.spares) < 4:
-            on.spares.append(found)
+        found.keep(on)
     else:
         arrays = [found.whole(letter, dtype) for letter in want]
     if wide:
@@ -261,28 +267,27 @@ def _narrow(array: Any, letter: str, dim: int, wide: bool) -> Any:
     return array
 
 
-def _into(out: Any, want: str, kind: Kind, kept: Memory, others: Any, dim: int, wide: bool,
+def _into(out: Any, want: str, kept: Memory, at: int, others: Any, dim: int, wide: bool,
           brief: bool, on: Context, arguments: tuple[Any, ...]) -> Any:
     """Write a list into the caller's arrays. Return their beginning."""
     targets = [out] if len(want) == 1 and not isinstance(out, (tuple, list)) else list(out)
     if len(targets) != len(want):
         raise ValueError(f"out has {len(targets)} arrays; want {want!r} names {len(want)}")
-    inputs = [kept] + ([others[0]] if others else [])
-    room = [_room(target, letter, f"out[{k}]", kept, dim, wide, inputs)
-            for k, (target, letter) in enumerate(zip(targets, want))]
-    for k, one in enumerate(room):
-        if any(_share(one, other) for other in room[:k]):
-            raise ValueError(f"out[{k}] shares memory with an array before it")
+    addresses = None if others else _plain(targets, want, kept, at, dim, wide)
+    room: list[Any] = targets
+    if addresses is None:
+        room = _checked(targets, want, kept, others, dim, wide)
+        addresses = [one.address if isinstance(one, DeviceArray)
+                     else one.__array_interface__["data"][0] for one in room]
     rows = len(kept) + 1
-    capacity = min((len(one) for one, letter in zip(room, want) if letter != "o"), default=2 ** 62)
+    capacity = min([len(one) for one, letter in zip(room, want) if letter != "o"], default=2 ** 62)
     direct = (dim == 3 and not wide and len(set(want)) == len(want) and "j" in want
               and ("i" in want or "o" in want))
     on_device = isinstance(kept, DeviceArray)
     if direct:
         found = _abi.Pairs(capacity=capacity, memory=int(on_device))
-        for one, letter in zip(room, want):
-            setattr(found, _FIELD[letter], one.address if isinstance(one, DeviceArray)
-                    else one.__array_interface__["data"][0])
+        for address, letter in zip(addresses, want):
+            setattr(found, _FIELD[letter], address)
         on.call("kith_pairs_fill", *arguments, C.byref(found), needed=lambda: int(found.n),
                 brief=brief)
         n = found.n
@@ -291,7 +296,7 @@ def _into(out: Any, want: str, kind: Kind, kept: Memory, others: Any, dim: int, 
                          f"{64 if wide else 32} bits: on a GPU expected i or offsets, and j, of 32 "
                          "bits in three dimensions")
     else:
-        made = _List(on, 0)
+        made = on.spares.pop() if on.spares else _List(on, 0)
         on.call("kith_pairs_find", *arguments, made.at, brief=brief)
         n = made.struct.n
         if n > capacity:
@@ -300,8 +305,57 @@ def _into(out: Any, want: str, kind: Kind, kept: Memory, others: Any, dim: int, 
         for one, letter in zip(room, want):
             whole = made.whole(letter, kept.dtype)
             one[:len(whole)] = whole[:, :dim] if letter in "DS" else whole
-    result = tuple(target[:rows if letter == "o" else n] for target, letter in zip(targets, want))
+        made.keep(on)
+    result = tuple([target[:rows if letter == "o" else n]
+                    for target, letter in zip(targets, want)])
     return result[0] if len(result) == 1 else result
+
+
+def _type_of(letter: str, kept: Memory, wide: bool) -> Any:
+    """Return the type of an array of a list."""
+    if letter in "dD":
+        return kept.dtype
+    return _INT64 if letter == "o" or wide and letter in "ij" else _INT32
+
+
+def _plain(targets: list[Any], want: str, kept: Memory, at: int, dim: int,
+           wide: bool) -> Optional[list[int]]:
+    """Return the addresses of the caller's arrays, if all of them are arrays of NumPy that results
+    can be written to. None: _checked() says what is wrong, if anything is. `at` is the address of
+    the coordinates."""
+    if type(kept) is not np.ndarray or not kept.flags.c_contiguous:
+        return None
+    used, addresses = [(at, at + kept.nbytes)], []
+    for target, letter in zip(targets, want):
+        if (type(target) is not np.ndarray or target.dtype is not _type_of(letter, kept, wide)
+                or not target.flags.carray or not target.size):
+            return None
+        shape = target.shape
+        if letter in "DS":
+            if len(shape) != 2 or shape[1] != dim:
+                return None
+        elif len(shape) != 1 or letter == "o" and shape[0] <= len(kept):
+            return None
+        begin = writable(target)
+        end = begin + target.nbytes
+        for low, high in used:
+            if begin < high and low < end:
+                return None
+        used.append((begin, end))
+        addresses.append(begin)
+    return addresses
+
+
+def _checked(targets: list[Any], want: str, kept: Memory, others: Any, dim: int,
+             wide: bool) -> list[Any]:
+    """Return the caller's arrays as arrays of NumPy or of a GPU, checked."""
+    inputs = [kept] + ([others[0]] if others else [])
+    room = [_room(target, letter, f"out[{k}]", kept, dim, wide, inputs)
+            for k, (target, letter) in enumerate(zip(targets, want))]
+    for k, one in enumerate(room):
+        if any(_share(one, other) for other in room[:k]):
+            raise ValueError(f"out[{k}] shares memory with an array before it")
+    return room
 
 
 def _room(target: Any, letter: str, name: str, kept: Memory, dim: int, wide: bool,
@@ -314,8 +368,7 @@ def _room(target: Any, letter: str, name: str, kept: Memory, dim: int, wide: boo
                         "not: give both one memory")
     if isinstance(target, (list, tuple)):
         raise TypeError(f"{name} is a {type(target).__name__}; expected an array")
-    dtype = (_INT64 if letter == "o" or letter in "ij" and wide else
-             kept.dtype if letter in "dD" else _INT32)
+    dtype = _type_of(letter, kept, wide)
     if array.dtype != dtype:
         raise TypeError(f"{name} has the type {array.dtype}; {letter!r} needs {dtype}")
     if array.ndim != (2 if letter in "DS" else 1) or letter in "DS" and array.shape[1] != dim:

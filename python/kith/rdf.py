@@ -11,7 +11,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, address, column, coordinates, given
+from ._arrays import Owned, address, column, coordinates, given, second_set
 from ._context import Context, Unshared, context
 from ._lib import library
 from ._numbers import real, whole
@@ -40,7 +40,7 @@ class Histogram(Unshared):
     minimum_image : bool, optional
         Count the nearest image of each pair alone; default: all images within r_max.
     ctx : Context, optional
-        Default: this thread's own.
+        Default: this thread's own; for coordinates on a GPU one on that GPU and their stream.
 
     Examples
     --------
@@ -78,13 +78,15 @@ class Histogram(Unshared):
         Parameters
         ----------
         x : array [n][3] or [n][2]
-            Coordinates, float32 or float64, or what holds them, as in `pairs`.
+            Coordinates, float32 or float64, or what holds them, as in `pairs`. Coordinates in the
+            memory of a GPU are counted there, without a copy.
         box : Box, float or array, optional
             As in `pairs`; g(r) needs periodic axes.
         species : array [n] of integers, optional
-            0 to n_species - 1.
+            0 to n_species - 1. This array, molecules and weights are in host memory, also when x
+            is on a GPU.
         against : array [m][3], optional
-            Count pairs of i in x with j in this set.
+            Count pairs of i in x with j in this set, which is in the memory that x is in.
         molecules : array [n] of integers, optional
             Pairs of one molecule are left out; a negative number is no molecule.
         weights : array [n] of float, optional
@@ -98,7 +100,7 @@ class Histogram(Unshared):
         x, box = resolve(x, box)
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
-        points, kept = coordinates(x, "x", dim)
+        points, kept = coordinates(x, "x", dim, device=True)
         n = len(kept)
         options = _abi.RdfOptions()
         library().kith_rdf_options_init_sized(C.byref(options), C.sizeof(options))
@@ -110,7 +112,7 @@ class Histogram(Unshared):
             raise ValueError(f"n_species is {self._n_species}, but species is not given")
         m, others = 0, None
         if against is not None:
-            others, kept_others = coordinates(against, "against", dim, kept.dtype)
+            others, kept_others = second_set(against, dim, kept)
             options.against = C.pointer(others)
             m = len(kept_others)
         elif any(values is not None
@@ -127,8 +129,8 @@ class Histogram(Unshared):
         with self._lock:
             if self._dim not in (None, dim):
                 raise ValueError(f"x has {dim} dimensions, earlier frames have {self._dim}")
-            context(self._ctx).call("kith_rdf_count", C.byref(points), C.byref(space),
-                                    C.byref(options), C.byref(self._found))
+            context(self._ctx, kept).call("kith_rdf_count", C.byref(points), C.byref(space),
+                                          C.byref(options), C.byref(self._found))
             self._dim = dim
         return self
 
@@ -304,14 +306,14 @@ def structure_factor(x: Any, q_max: float, box: Any = None, *, width: Optional[f
 
 def _wave_sums(x: Any, box: Box, hkl: Array, ctx: Optional[Context]) -> Array:
     """Return S(q) of each wave."""
-    points, kept = coordinates(x, "x", box.dim)
+    points, kept = coordinates(x, "x", box.dim, device=True)
     if not len(kept):
         raise ValueError("x has no particles")
     waves = _abi.Waves()
     library().kith_waves_init_sized(C.byref(waves), C.sizeof(waves))
     waves.n, waves.hkl = len(hkl), hkl.ctypes.data
     sums = np.empty((len(hkl), 2))
-    context(ctx).call("kith_waves_sum", C.byref(points), C.byref(box.struct()), C.byref(waves),
-                      sums.ctypes.data)
+    context(ctx, kept).call("kith_waves_sum", C.byref(points), C.byref(box.struct()),
+                            C.byref(waves), sums.ctypes.data)
     squares: Array = (sums ** 2).sum(axis=1) / len(kept)
     return squares

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Build the wheel as `pip install .` does, install it into a fresh virtual environment of every
-Python that is here, and run its tests there: wheel.py SOURCE WORK"""
+"""Build the wheel of a release, install it into a fresh virtual environment of every Python that is
+here, run its tests and the command there; then use it in a bare Debian root, which has neither HDF5
+nor jansson: wheel.py SOURCE WORK"""
 import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
+
+import needs
 
 NEWEST_TRIED = 14  # minor version
 
@@ -44,6 +47,49 @@ def environment(python, folder):
     return os.path.join(folder, "bin", "python3")
 
 
+# What the command and the package do with an HDF5 file. $1 is the folder of programs.
+USE = """
+set -e
+$1/kith --version
+$1/kith make clustered 20k --seed 1 -o set.h5
+$1/kith fof set.h5 --box 1 -o halos.csv
+$1/python3 -c '
+import csv, kith
+frame = kith.read("set.h5")
+groups = kith.fof(frame, 0.2 * len(frame) ** (-1 / 3), 1.0)
+rows = [row for row in csv.reader(open("halos.csv")) if row and row[0][:1].isdigit()]
+assert len(groups) == len(rows) > 10, (len(groups), len(rows))
+assert "canvas" in kith.view(groups)._repr_html_()
+'
+"""
+BARE = """
+set -e
+! ls /usr/lib/x86_64-linux-gnu | grep -E "hdf5|jansson|civetweb|curl"
+python3 -m venv /v
+/v/bin/python3 -m pip install --quiet --no-index --find-links /dist pykith
+cd /tmp
+sh /use.sh /v/bin
+"""
+
+
+def bare(source, work, builder, wheel):
+    """Install and use the wheel in a bare Debian 12. Return whether that went well."""
+    tar, root = f"{source}/build/fresh/python.tar", f"{work}/root"
+    made = subprocess.run([f"{source}/.ci/root", "make", tar, "python3-venv"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if made.returncode == 77:
+        needs.tell(f"no bare root: {made.stdout.strip().removeprefix('skipped: ')}")
+        return True
+    os.makedirs(f"{root}/dist")
+    shutil.copy(wheel, f"{root}/dist")
+    with open(f"{root}/use.sh", "w", encoding="utf-8") as file:
+        file.write(USE)
+    return (made.returncode == 0 and run("tar", "-xf", tar, "-C", root)
+            and run(builder, "-m", "pip", "download", "--quiet", "--dest", f"{root}/dist",
+                    "--only-binary", ":all:", "--python-version", "3.11", "numpy")
+            and run(f"{source}/.ci/root", "enter", root, BARE))
+
+
 def main():
     """Build, install and test. Return the exit status."""
     source, work = sys.argv[1:3]
@@ -59,22 +105,28 @@ def main():
     if not run(builder, *pip, "download", "--dest", f"{work}/reach", "--no-deps", "numpy"):
         print("skipped: PyPI cannot be reached")
         return 77
-    if not run(builder, *pip, "wheel", "--no-deps", "--wheel-dir", f"{work}/dist", source,
-               env={**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count())}):
+    if not run(builder, f"{source}/packaging/wheel.py", f"{work}/dist"):
         return 1
-    (wheel,) = os.listdir(f"{work}/dist")
-    assert re.fullmatch(r"pykith-[0-9.]+-py3-none-.*linux.*\.whl", wheel), wheel
+    (wheel,) = glob.glob(f"{work}/dist/pykith-*.whl")
+    name = os.path.basename(wheel)
+    assert re.fullmatch(r"pykith-[0-9.]+-py3-none-manylinux_2_\d+_\w+\.whl", name), name
     environ = {name: value for name, value in os.environ.items()
                if name not in ("KITH_LIBRARY", "KITH_IO_LIBRARY")}
     environ["PYTHONPATH"] = f"{source}/tests/common"
     failed = 0
     for python in found:
         here = environment(python, os.path.join(work, os.path.basename(python)))
-        well = (run(here, *pip, "install", "--only-binary", ":all:", f"{work}/dist/{wheel}")
+        # The oldest Python tries the oldest NumPy that is supported, the others the newest.
+        numpy = "numpy==1.26.*" if python == found[0] else "numpy"
+        well = (run(here, *pip, "install", "--only-binary", ":all:", wheel, numpy)
+                and run("sh", "-c", USE, "sh", os.path.dirname(here), cwd=work, env=environ)
                 and all(run(here, f"{source}/tests/python/test_{name}.py", cwd=work,
                             well=(0, 77), env=environ) for name in ("kith", "arrays", "io")))
         print(os.path.basename(python), "passed" if well else "failed", flush=True)
         failed += not well
+    well = bare(source, work, builder, wheel)
+    print("a bare Debian 12", "passed" if well else "failed", flush=True)
+    failed += not well
     return 1 if failed else 0
 
 

@@ -223,9 +223,24 @@ def test_device_refused():
     raises(ValueError, lambda: kith.pairs(
         kith.DeviceArray(4096, (5, 3), np.float64, 0, None, (-24, 8)), 0.1), "strides")
     raises(TypeError, lambda: kith.pairs(fake, 0.1, against=X), "against is in host memory")
+    histogram = kith.rdf.Histogram(0.3, 10, n_species=2)
+    species = np.zeros(5, np.int32)
+    raises(TypeError, lambda: histogram.add(fake, BOX, species=species, against=X),
+           "against is in host memory")
+    raises(TypeError, lambda: histogram.add(X, BOX, species=species, against=fake),
+           "against is in the memory")
+    raises(TypeError, lambda: histogram.add(X, BOX, species=kith.DeviceArray(
+        4096, (300,), np.int32, 0, None)), "species is in the memory of a GPU")
+    raises(TypeError, lambda: kith.Flock(fake, fake), "x is in the memory of a GPU")
+    raises(TypeError, lambda: kith.Flock(X[:5], fake), "v is in the memory of a GPU")
+    raises(TypeError, lambda: kith.overlap(fake), "x is in the memory of a GPU")
     raises(TypeError, lambda: kith.pairs(X, 0.1, out=(fake, fake)), "out[0] is in the memory")
     with kith.Context("cpu") as ctx:
         raises(NotImplementedError, lambda: kith.pairs(fake, 0.1, ctx=ctx), "device memory")
+        raises(NotImplementedError, lambda: kith.rdf.Histogram(0.3, ctx=ctx).add(fake, 1.0),
+               "points are in device memory")
+        raises(NotImplementedError, lambda: kith.rdf.structure_factor(fake, 30.0, 1.0, ctx=ctx),
+               "points are in device memory")
 
 
 def test_overhead():
@@ -233,7 +248,7 @@ def test_overhead():
     x, room = X[:8], (np.empty(100, np.int32), np.empty(100, np.int32))
     for call, most in ((lambda: kith.pairs(x, 0.2, BOX), 50),
                        (lambda: kith.pairs(x, 0.2, BOX, "ijdS"), 60),
-                       (lambda: kith.pairs(x, 0.2, BOX, out=room), 95),
+                       (lambda: kith.pairs(x, 0.2, BOX, out=room), 70),
                        (lambda: kith.count_pairs(x, 0.2, BOX), 45)):
         call()
         events = []

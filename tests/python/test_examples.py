@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scripts of examples/python give the other packages' numbers."""
+"""The scripts of examples/python give the other packages' numbers, and so do the notebooks made of
+them."""
+import importlib.util
+import json
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import functions
 import needs
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "examples" / "python"
 
 
 def run(script):
@@ -20,6 +25,41 @@ def run(script):
     done = subprocess.run([sys.executable, "-B", script], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     assert done.returncode == 0 and re.search(r"\d", done.stdout), f"{script.name}:\n{done.stdout}"
+
+
+def code_of(text):
+    """Return the lines of code of a script or a cell, without comments that end cells."""
+    return [line for line in text.split("\n") if line.strip() and not line.startswith("# %%")]
+
+
+def test_notebooks():
+    """Notebooks have the scripts' lines in their cells, no outputs, and the format's fields. Where
+    nbclient and a kernel are installed, one is run."""
+    found = importlib.util.spec_from_file_location("notebooks", ROOT / "python" / "notebooks.py")
+    notebooks = importlib.util.module_from_spec(found)
+    found.loader.exec_module(notebooks)
+    with tempfile.TemporaryDirectory() as folder:
+        made = notebooks.write(pathlib.Path(folder))
+        assert [path.stem for path in made] == sorted(path.stem for path in FOLDER.glob("*.py"))
+        for path in made:
+            book = json.loads(path.read_text(encoding="utf-8"))
+            text = (FOLDER / f"{path.stem}.py").read_text(encoding="utf-8")
+            assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+            cells = book["cells"]
+            assert len({cell["id"] for cell in cells}) == len(cells) >= 4
+            codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+            assert cells[0]["cell_type"] == "markdown" and len(codes) >= 3
+            whole = code_of("\n".join(codes))
+            assert whole and code_of(text)[-len(whole):] == whole, path.stem
+            assert all(cell["outputs"] == [] for cell in cells if cell["cell_type"] == "code")
+        needs.module("nbclient")
+        needs.module("ipykernel")
+        needs.module("scipy")
+        client = importlib.import_module("nbclient")
+        book = importlib.import_module("nbformat").read(pathlib.Path(folder, "scipy_tree.ipynb"), 4)
+        client.NotebookClient(book, timeout=300).execute()
+        shown = book.cells[-1].outputs[0].text
+        assert re.fullmatch(r"\d+ pairs, \d+ between the sets\n", shown), shown
 
 
 def test_listed():

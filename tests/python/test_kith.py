@@ -8,10 +8,12 @@ import gc
 import itertools
 import multiprocessing
 import os
+import pathlib
 import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -426,6 +428,31 @@ def test_fork():
     expected = in_child(x)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(in_child, [x] * 4) == [expected] * 4
+
+
+def test_gpu_library():
+    """The library of the package kith_cu13 is loaded where it is installed; one that cannot be
+    loaded is told."""
+    own = kith._lib.library()._name
+    environment = {name: value for name, value in os.environ.items() if name != "KITH_LIBRARY"}
+    with tempfile.TemporaryDirectory() as folder:
+        package = pathlib.Path(folder, "kith_cu13")
+        (package / "lib").mkdir(parents=True)
+        (package / "__init__.py").touch()
+        place = package / "lib" / "libkith.so.0"
+        environment["PYTHONPATH"] = os.pathsep.join(
+            [folder, str(pathlib.Path(kith.__file__).parents[1])])
+
+        def loaded():
+            code = "import kith; print(kith.Context('cpu'), kith._lib.library()._name)"
+            return subprocess.run([sys.executable, "-B", "-c", code], env=environment, text=True,
+                                  capture_output=True, check=False)
+        place.symlink_to(os.path.realpath(own))
+        done = loaded()
+        assert done.stdout.split()[-1:] == [str(place)], done
+        place.unlink()
+        place.write_text("no library", encoding="ascii")
+        assert "the GPU library of pykith-cu13 is not used" in loaded().stderr
 
 
 def test_doctests():

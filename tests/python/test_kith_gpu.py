@@ -56,10 +56,44 @@ def check(kind, make):
         assert np.array_equal(groups.halos(masses=make(masses)), expected.halos(masses=masses))
         raises(TypeError, lambda: groups.halos(masses=masses), "masses is in host memory")
         raises(TypeError, lambda: kith.pairs(on_gpu, 0.03, against=x), "against is in host memory")
+        check_sums(x, on_gpu, make)
         i, j = kith.pairs(on_gpu, 0.03, against=make(x[:100].copy()), sort=True)
         assert np.array_equal(host(j), kith.pairs(x, 0.03, against=x[:100], sort=True)[1])
     raises(TypeError, lambda: kith.pairs(make(X.astype(int)), 0.1), "x has the type")
     raises(TypeError, lambda: kith.debye(make(X), 1.0, 3), "x is in the memory of a GPU")
+    raises(TypeError, lambda: kith.overlap(make(X)), "x is in the memory of a GPU")
+    raises(TypeError, lambda: kith.Flock(make(X), make(X), BOX), "x is in the memory of a GPU")
+    raises(TypeError, lambda: kith.Flock(X, make(X), BOX), "v is in the memory of a GPU")
+
+
+def check_sums(x, on_gpu, make):
+    """Histograms and structure factors of coordinates on the GPU, which are not copied to the host,
+    have the CPU's values."""
+    species = random.integers(0, 2, len(x))
+    weights = random.random(len(x))
+    for how in ({}, {"species": species, "weights": weights}, {"molecules": species}):
+        of = {"n_species": 2} if "species" in how else {}
+        one, other = (kith.rdf.Histogram(0.05, 40, **of) for _ in range(2))
+        for _ in range(2):
+            one.add(x, BOX, **how)
+            other.add(on_gpu, BOX, **how)
+        assert one.frames == other.frames == 2
+        for a, b in ((0, 0), (0, 1), (1, 1)) if of else ((0, 0),):
+            assert np.array_equal(one.counts(a, b), other.counts(a, b))
+            assert not of or np.array_equal(one.sums(a, b), other.sums(a, b))
+    nearest = [kith.rdf.Histogram(0.7, 40, minimum_image=True).add(one, BOX)
+               for one in (x[:500], on_gpu[:500])]
+    assert np.array_equal(nearest[0].counts(), nearest[1].counts())
+    cross = [kith.rdf.Histogram(0.05).add(one, BOX, against=two) for one, two in (
+        (x, x[:100]), (on_gpu, make(x[:100].copy())))]
+    assert np.array_equal(cross[0].counts(), cross[1].counts())
+    found = [kith.rdf.structure_factor(one, 20.0, BOX) for one in (x, on_gpu)]
+    assert np.allclose(found[0].s, found[1].s, rtol=1e-9, atol=1e-9)
+    histogram = kith.rdf.Histogram(0.05, n_species=2)
+    raises(TypeError, lambda: histogram.add(on_gpu, BOX, species=make(species.astype(np.int32))),
+           "species is in the memory of a GPU")
+    raises(TypeError, lambda: kith.rdf.Histogram(0.05).add(on_gpu, BOX, against=x),
+           "against is in host memory")
 
 
 def check_out(make, empty):
