@@ -16,7 +16,8 @@
 #   make mutants  change the library in many places, one at a time, and see that tests fail; hours
 #   make coverage lines and branches that the tests run, into build/coverage/html; half an hour
 #   make test-gpu tests on this machine's GPU
-#   make deb      a Debian package in build/deb
+#   make deb      Debian packages in build/deb, checked by lintian; ten minutes of one core
+#   make dist     a tarball of the sources of the commit HEAD, in build/dist
 #   make hip      compile the GPU code for AMD too; needs hipcc
 #   make tidy     clang-tidy            make format   clang-format, in place
 #   make clean    remove build/
@@ -28,7 +29,7 @@ KITH := build/release/cli/kith
 DEMO := build/demo
 
 .PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
-.PHONY: mutants test-gpu deb hip tidy format clean
+.PHONY: mutants test-gpu deb dist hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -102,9 +103,12 @@ mutants:
 
 test-gpu: cuda-test
 
-deb: release-build
-	.ci/packages test
-	cpack --config build/release/CPackConfig.cmake -B build/deb
+deb:
+	.ci/packages build deb
+	packaging/deb.sh build/deb
+
+dist:
+	packaging/dist.sh build/dist
 
 hip: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_hip

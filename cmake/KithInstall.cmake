@@ -7,7 +7,8 @@
 #   command   the command kith, its benchmark, man pages and completion
 #   doc       examples, README, CHANGELOG and licence
 #   io        libkith-io, which reads files for the Python package
-#   python    the shared libraries where the Python package looks for them (pyproject.toml)
+#   python    the shared libraries and the command, where the Python package looks for them
+#             (pyproject.toml)
 # A build of static libraries alone has no component library.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
@@ -42,13 +43,30 @@ configure_file(cmake/kith.pc.in kith.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
         COMPONENT headers)
 
+# What wheels carry. pip builds the target kith_python, then installs the component python.
+set(KITH_PYTHON_PACKAGE kith CACHE STRING "The Python package that libkith is installed into")
+mark_as_advanced(KITH_PYTHON_PACKAGE)
+set(soname "so.${PROJECT_VERSION_MAJOR}")
+add_custom_target(kith_python)
 if(KITH_HAVE_SHARED)
-    install(FILES "$<TARGET_FILE:kith>" DESTINATION kith/lib RENAME libkith.so COMPONENT python
-            EXCLUDE_FROM_ALL)
+    add_dependencies(kith_python kith)
+    install(FILES "$<TARGET_FILE:kith>" DESTINATION ${KITH_PYTHON_PACKAGE}/lib
+            RENAME libkith.${soname} COMPONENT python EXCLUDE_FROM_ALL)
 endif()
 if(KITH_HAVE_IO_SHARED)
     install(TARGETS kith_io_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
             NAMELINK_SKIP)
-    install(FILES "$<TARGET_FILE:kith_io_shared>" DESTINATION kith/lib RENAME libkith-io.so
+    add_dependencies(kith_python kith_io_shared)
+    install(FILES web/shaders.js web/scene.js web/input.js web/cell.js DESTINATION kith/web
             COMPONENT python EXCLUDE_FROM_ALL)
+    install(FILES python/kith_command.py DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+    install(FILES "$<TARGET_FILE:kith_io_shared>" DESTINATION ${KITH_PYTHON_PACKAGE}/lib
+            RENAME libkith-io.${soname} COMPONENT python EXCLUDE_FROM_ALL)
+endif()
+if(TARGET kith_cli AND KITH_HAVE_SHARED)
+    kith_link_again(kith_cli python ../lib)
+    set_target_properties(kith_cli_python PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(kith_python kith_cli_python)
+    install(PROGRAMS "$<TARGET_FILE:kith_cli_python>" DESTINATION ${KITH_PYTHON_PACKAGE}/bin
+            RENAME kith COMPONENT python EXCLUDE_FROM_ALL)
 endif()

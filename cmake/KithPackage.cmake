@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Man pages and shell completion, both from the command's own help, and `make deb`: a Debian package
-# by CPack, whose dependencies dpkg-shlibdeps finds.
+# Man pages and shell completion, both from the command's own help.
 if(TARGET kith_cli)
     install(FILES packaging/kith.bash RENAME kith
             DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT command)
@@ -17,17 +16,3 @@ if(TARGET kith_cli)
         install(DIRECTORY "${man}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
     endif()
 endif()
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "The kith developers <kith@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_RESOURCE_FILE_LICENSE "${CMAKE_CURRENT_SOURCE_DIR}/LICENSE")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, ffmpeg")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libc6-dev")
-include(CPack)

@@ -4,7 +4,6 @@
 words; the questions that may use another question are in the table of docs/design.md."""
 import pathlib
 import re
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -16,10 +15,11 @@ TOPS = {  # what a folder at the top may include beside itself
 }
 
 
-def tracked():
-    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], check=True,
-                           text=True, stdout=subprocess.PIPE).stdout.split("\n")
-    return {n for n in names if re.search(r"\.(c|h|cu|cuh)$", n) and (ROOT / n).exists()}
+def sources():
+    """The C and CUDA sources of the folders that have a rule."""
+    paths = (path for top in (*TOPS, "include") for path in (ROOT / top).rglob("*"))
+    return {str(path.relative_to(ROOT)) for path in paths
+            if path.suffix in (".c", ".h", ".cu", ".cuh")}
 
 
 def used_questions():
@@ -55,7 +55,7 @@ def fault_in_src(file, other, uses):
 
 
 def main():
-    files, uses, faults = tracked(), used_questions(), []
+    files, uses, faults = sources(), used_questions(), []
     for name in sorted(files):
         top = name.split("/")[0]
         if top not in TOPS:

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 rm -rf "$work"
 "$cmake" -S "$here/consumer" -B "$work" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" \
-    -DCONSUMER_VERSION="$version" -DCONSUMER_EXAMPLES="$prefix/share/doc/kith/examples"
+    -DCONSUMER_VERSION="$version" -DCONSUMER_EXAMPLES="$(echo "$prefix"/share/doc/*kith*/examples)"
 "$cmake" --build "$work"
 cd "$work"
 ctest --output-on-failure --no-tests=error

@@ -1,43 +1,72 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Make the Debian package, unpack it elsewhere and use what is in it:  deb.sh BUILD WORK VERSION
+# Install the Debian packages of a folder by apt, use each, and remove them:  deb.sh FOLDER
+# Changes the machine: for a bare Debian 12 root that is thrown away (.ci/fresh deb).
 set -eu
-build=$1 work=$2 version=$3
-for tool in dpkg-deb dpkg-shlibdeps file cpack; do
-    command -v $tool >/dev/null || {
-        echo "skipped: no $tool (apt-get install dpkg-dev file cmake)"
-        exit 77
-    }
-done
+folder=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+version=$(dpkg-deb --field "$folder"/kith_*.deb Version)
+version=${version%-*} # without Debian's revision
+export DEBIAN_FRONTEND=noninteractive
 
-rm -rf "$work"
-cpack --config "$build/CPackConfig.cmake" -B "$work" >"$build/cpack.log" ||
-    { cat "$build/cpack.log"; exit 1; }
-deb=$(echo "$work"/kith_"$version"_*.deb)
-dpkg-deb --field "$deb" Depends | grep -q 'libc6 (>= ' # the libraries it needs, by dpkg-shlibdeps
-dpkg-deb --extract "$deb" "$work/root"
-cd "$work/root/usr"
-LD_LIBRARY_PATH=$(dirname "$(find "$PWD" -name 'libkith.so.*' -type f)")
-export LD_LIBRARY_PATH
-bin/kith --version | grep -qx "kith $version"
-bin/kith make uniform 1000 --seed 1 -q -o "$work/points.npy"
-bin/kith pairs "$work/points.npy" --box 1 --cutoff 0.1 -q -o "$work/pairs.npy"
-bin/kith bench --quick --no-peers --only overlap -o "$work/bench.json" >"$work/bench.log" 2>&1
-for name in include/kith.h share/doc/kith/LICENSE share/bash-completion/completions/kith; do
-    test -s "$name" || { echo "not in the package: $name"; exit 1; }
-done
+# apt ACTION PACKAGE...: quietly, unless it fails.
+apt()
+{
+    apt-get -y --no-install-recommends "$@" >"$work/apt.log" 2>&1 ||
+        { cat "$work/apt.log"; exit 1; }
+}
 
-# A page for each verb, and completion of verbs, options and files.
-if command -v help2man >/dev/null; then
-    for verb in pairs fof rdf flock info make; do
-        test -s "share/man/man1/kith-$verb.1.gz" || test -s "share/man/man1/kith-$verb.1"
-    done
-fi
-PATH=$PWD/bin:$PATH bash -c '. share/bash-completion/completions/kith
+chmod 755 "$work"
+apt update
+
+echo "The command"
+apt install "$folder"/kith_*.deb "$folder"/libkith0_*.deb
+kith --version | grep -x "kith $version.*"
+kith make lattice 1000 -q -o "$work/lattice.npy" # 10 x 10 x 10
+kith pairs "$work/lattice.npy" --box 1 --cutoff 0.11 -q -o "$work/pairs.txt"
+pairs=$(grep -vc '^#' "$work/pairs.txt")
+[ "$pairs" -eq 3000 ] ||
+    { echo "$pairs pairs in a cubic lattice of 1000 particles, not 3000"; exit 1; }
+kith make clustered 10k --seed 1 -q -o "$work/points.h5"
+kith fof "$work/points.h5" --box 1 -q -o "$work/halos.csv" --plot "$work/halos.png"
+[ -s "$work/halos.png" ]
+for verb in pairs fof rdf debye overlap flock view info make bench; do
+    [ -s "/usr/share/man/man1/kith-$verb.1.gz" ] || { echo "no page kith-$verb.1"; exit 1; }
+done
+bash -c '. /usr/share/bash-completion/completions/kith
     complete_for() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _kith; echo "${COMPREPLY[*]}"; }
     compopt() { :; }
     [ "$(complete_for kith fo)" = fof ] && [ "$(complete_for kith pairs --cut)" = --cutoff= ] &&
         [ "$(complete_for kith fof --lin)" = "--linking= --link=" -o \
           "$(complete_for kith fof --lin)" = "--link= --linking=" ] &&
-        [ "$(complete_for kith info bi)" = bin ]'
+        cd / && [ "$(complete_for kith info sbi)" = sbin ]' || { echo "no completion"; exit 1; }
+apt install python3
+kith bench --quick --no-peers --only overlap -o "$work/bench.json" >"$work/bench.log" 2>&1 ||
+    { cat "$work/bench.log"; exit 1; }
+
+echo "The library: CMake, pkg-config, C++ and Fortran"
+apt install "$folder"/libkith-dev_*.deb "$folder"/libkith-io0_*.deb \
+    cmake g++ gcc gfortran libc6-dev make pkg-config
+"$here/cmake.sh" /usr "$work/cmake" cmake cc "$version" >"$work/cmake.log" ||
+    { cat "$work/cmake.log"; exit 1; }
+"$here/pkg_config.sh" /usr "$work/pkg_config" cc "$version" >"$work/pkg_config.log" ||
+    { cat "$work/pkg_config.log"; exit 1; }
+cd "$work"
+examples=/usr/share/doc/libkith-dev/examples
+flags=$(pkg-config --cflags --libs kith)
+g++ -std=c++17 $examples/molecular_dynamics.cpp $flags -o dynamics
+./dynamics
+module=$(pkg-config --variable=includedir kith)/kith/kith.f90
+gfortran "$module" $examples/halos.f90 $flags -o halos
+./halos
+python3 -c 'import ctypes; ctypes.CDLL("libkith-io.so.0").io_read'
+
+echo "Removal"
+cd /
+apt purge kith libkith0 libkith-dev libkith-io0
+left=$(find / -xdev -name '*kith*' -not -path "$here/*" -not -path "$folder/*" \
+    -not -path "$work/*" -not -path "/kith*" -not -path '/proc/*' -not -path '/root/.cache/*')
+[ -z "$left" ] || { echo "left behind:"; echo "$left"; exit 1; }
+rm -rf "$work"

@@ -17,4 +17,5 @@ found=$(pkg-config --modversion kith)
 
 rm -rf "$work"
 mkdir -p "$work"
-make -C "$work" -f "$here/consumer/Makefile" CC="$cc" EXAMPLES="$prefix/share/doc/kith/examples"
+make -C "$work" -f "$here/consumer/Makefile" CC="$cc" \
+    EXAMPLES="$(echo "$prefix"/share/doc/*kith*/examples)"
