@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend.h"
 #include "sized.h"
@@ -75,6 +76,20 @@ void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state)
                       : share > LEAST    ? share
                                          : LEAST,
                       fn, state);
+}
+
+/** Zero blocks [begin, end) of KITH_ALIGN bytes. */
+static void zero_blocks(void *state, int64_t begin, int64_t end)
+{
+    memset((char *)state + begin * KITH_ALIGN, 0, (size_t)(end - begin) * KITH_ALIGN);
+}
+
+kith_status kith__zero(kith_ctx *ctx, void *memory, size_t bytes)
+{
+    const size_t rest = bytes % KITH_ALIGN;
+    memset((char *)memory + (bytes - rest), 0, rest);
+    kith__loop(ctx, (int64_t)(bytes / KITH_ALIGN), zero_blocks, memory);
+    return kith__proceed(ctx);
 }
 
 int64_t kith__prefix_sum(int64_t *counts, int64_t n)

@@ -5,7 +5,6 @@
 #include "histogram.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/sized.h"
 
@@ -57,7 +56,7 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     return at;
 }
 
-/** Allocate a zeroed histogram, and set its edges. */
+/** Allocate a zeroed histogram, and set its edges. The arrays of the frame are not zeroed. */
 static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
                           const kith_rdf_options *options, kith_histogram *out)
 {
@@ -71,8 +70,14 @@ static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
         return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d histograms of %lld bins",
                           (int)shape->partials, (long long)shape->bins);
     }
-    memset(memory, 0, bytes);
     (void)lay_out(memory, options, &made, &owned->frame);
+    const kith_status status = kith__zero(ctx, memory,
+                                          (size_t)((char *)owned->frame.counts - memory));
+    if (status != KITH_OK) {
+        kith__buffer_free(&owned->memory);
+        free(owned);
+        return status;
+    }
     for (int64_t k = 0; k <= shape->bins; k++) {
         made.edges[k] = kith__edge(options, k);
     }
@@ -105,8 +110,7 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                "free it");
     *frame = owned->frame;
     const char *end = (const char *)owned->memory.data + owned->memory.bytes;
-    memset(frame->counts, 0, (size_t)(end - (const char *)frame->counts));
-    return KITH_OK;
+    return kith__zero(ctx, frame->counts, (size_t)(end - (const char *)frame->counts));
 }
 
 int32_t kith_histogram_partial(const kith_histogram *h, int32_t a, int32_t b)

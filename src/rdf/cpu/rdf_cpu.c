@@ -98,19 +98,25 @@ static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
     return KITH_OK;
 }
 
-/** Add the counters of all threads to the histogram. */
-static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
+/** Shared state of the loops that add the counters of all threads. */
+struct add_loop {
+    kith_ctx *ctx;
+    const struct kith__scale *scale;
+};
+
+/** Add the counters of all threads to bins [begin, end) of the histogram, of all partials one after
+ *  another. */
+static void add_counts_range(void *state, int64_t begin, int64_t end)
 {
+    const struct add_loop *loop = state;
+    const struct kith__scale *scale = loop->scale;
     const struct kith__rdf *rdf = scale->rdf;
-    for (int t = 0; t < ctx->threads; t++) {
-        kith__tally_flush(scale, kith__tally_of(kith__sweep_of(ctx, t)));
-    }
-    for (int64_t at = 0; at < rdf->partials * rdf->bins; at++) {
+    for (int64_t at = begin; at < end; at++) {
         const int64_t counter = at / rdf->bins * scale->stride + at % rdf->bins + 1;
         kith__wide sum = 0;
-        for (int t = 0; t < ctx->threads; t++) {
-            const struct kith__tally *tally = kith__tally_of(kith__sweep_of(ctx, t));
-            rdf->counts[at] += tally->counts64[counter];
+        for (int t = 0; t < loop->ctx->threads; t++) {
+            const struct kith__tally *tally = kith__tally_of(kith__sweep_of(loop->ctx, t));
+            rdf->counts[at] += kith__tally_total(scale, tally, counter);
             sum += tally->sums ? tally->sums[counter] : 0;
         }
         if (rdf->sums) {
@@ -119,24 +125,33 @@ static void add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
     }
 }
 
-/** Add the pair-force sums of all threads to the histogram. */
-static void add_threads_forces(kith_ctx *ctx, const struct kith__scale *scale)
+/** Add the pair-force sums of all threads to elements [begin, end) of those of the histogram. */
+static void add_forces_range(void *state, int64_t begin, int64_t end)
 {
-    const struct kith__rdf *rdf = scale->rdf;
-    for (int t = 0; t < ctx->threads && rdf->force_sums; t++) {
-        kith__tally_flush_forces(scale, kith__tally_of(kith__sweep_of(ctx, t)));
-    }
-    for (int64_t at = 0; at < 2 * (int64_t)rdf->partials * (rdf->bins + 1) && rdf->force_sums;
-         at++) {
+    const struct add_loop *loop = state;
+    const struct kith__rdf *rdf = loop->scale->rdf;
+    for (int64_t at = begin; at < end; at++) {
         const int64_t row = at / (rdf->bins + 1);
-        const int64_t counter = row / 2 * scale->stride + at % (rdf->bins + 1);
+        const int64_t counter = row / 2 * loop->scale->stride + at % (rdf->bins + 1);
         kith__wide sum = 0;
-        for (int t = 0; t < ctx->threads; t++) {
-            const struct kith__tally *tally = kith__tally_of(kith__sweep_of(ctx, t));
-            sum += tally->force_sums[counter][row % 2];
+        for (int t = 0; t < loop->ctx->threads; t++) {
+            const struct kith__tally *tally = kith__tally_of(kith__sweep_of(loop->ctx, t));
+            sum += tally->force_sums[counter][row % 2] + tally->force_sums64[counter][row % 2];
         }
         rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1), sum);
     }
+}
+
+/** Add the counters of all threads to the histogram. */
+static kith_status add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
+{
+    const struct kith__rdf *rdf = scale->rdf;
+    struct add_loop loop = {ctx, scale};
+    kith__loop(ctx, rdf->partials * rdf->bins, add_counts_range, &loop);
+    if (rdf->force_sums) {
+        kith__loop(ctx, 2 * rdf->partials * (rdf->bins + 1), add_forces_range, &loop);
+    }
+    return kith__proceed(ctx);
 }
 
 /** Count the pairs at all images within the last edge, by the sweep over cells. */
@@ -173,9 +188,7 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
     KITH_TRY(init_tallies(ctx, &scale));
     KITH_TRY(rdf->nearest ? kith__nearest_tally(ctx, q, &scale)
                           : sweep_cells(ctx, q, &grid, &scale));
-    add_tallies(ctx, &scale);
-    add_threads_forces(ctx, &scale);
-    return KITH_OK;
+    return add_tallies(ctx, &scale);
 }
 
 const struct kith__rdf_backend kith__cpu_rdf = {

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "engine/cpu/cpu_state.h"
 
@@ -132,7 +131,7 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
     char *memory = kith__buffer_need(&sweep->memory[KITH_SWEEP_OWN], bytes);
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for %lld counters",
                (long long)scale->size);
-    memset(memory, 0, bytes);
+    KITH_TRY(kith__zero(ctx, memory, bytes));
     tally->sums = sums ? (kith__wide *)(void *)memory : NULL;
     tally->force_sums = force_sums ? (void *)(memory + sums) : NULL;
     tally->force_sums64 = force_sums ? (void *)(memory + sums + force_sums) : NULL;

@@ -75,12 +75,24 @@ static inline struct kith__tally *kith__tally_of(const struct kith__sweep *sweep
     return sweep->state;
 }
 
-/** Allocate and zero the counters of one thread. @return KITH_OK or KITH_NO_MEMORY. */
+/** Allocate and zero the counters of one thread.
+ *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
 kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
                              struct kith__sweep *sweep);
 
 /** Flush: add `counts32` to `counts64`, and zero it. */
 void kith__tally_flush(const struct kith__scale *scale, struct kith__tally *tally);
+
+/** Return how many pairs a counter has, in `counts32` and `counts64`. */
+static inline int64_t kith__tally_total(const struct kith__scale *scale,
+                                        const struct kith__tally *tally, int64_t counter)
+{
+    int64_t total = tally->counts64[counter];
+    for (int copy = 0; copy < scale->copies; copy++) {
+        total += tally->counts32[copy * scale->size + counter];
+    }
+    return total;
+}
 
 /** Flush: add `force_sums64` to `force_sums`, and zero them. */
 void kith__tally_flush_forces(const struct kith__scale *scale, struct kith__tally *tally);
