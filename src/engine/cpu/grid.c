@@ -390,12 +390,16 @@ struct split_loop {
 static void split_elements(void *state, int64_t begin, int64_t end)
 {
     const struct split_loop *loop = state;
-    const struct kith__sorted *sorted = loop->sorted;
-    const uint64_t index = ((uint64_t)1 << loop->low) - 1;
+    uint64_t *key = loop->sorted->key;
+    int32_t *id = loop->sorted->id;
+    const int low = loop->low;
+    const uint64_t index = ((uint64_t)1 << low) - 1;
     for (int64_t s = begin; s < end; s++) {
-        const uint64_t element = sorted->key[s];
-        sorted->id[s] = (int32_t)(element & index);
-        sorted->key[s] = loop->keys ? loop->keys[element & index] : element >> loop->low;
+        id[s] = (int32_t)(key[s] & index);
+        key[s] >>= low;
+    }
+    for (int64_t s = begin; s < end && loop->keys; s++) {
+        key[s] = loop->keys[id[s]];
     }
 }
 

@@ -65,10 +65,11 @@ static void sum_inside(void *state, int64_t piece, int worker)
     const struct numbering *w = loop->numbering;
     const int64_t begin = kith__piece_begin(w->nodes, loop->pieces, piece);
     const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
+    _Atomic int32_t *parent = w->f->parent;
     int64_t first, last, node = begin;
     for (int64_t stop; node < end && !kith__cancelled(w->ctx);) {
         for (stop = node + KITH_RANGE < end ? node + KITH_RANGE : end; node < stop; node++) {
-            const int32_t root = kith__flatten(w->f->parent, (int32_t)node);
+            const int32_t root = kith__flatten(parent, (int32_t)node);
             particles_of(w->f, node, &first, &last);
             atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
             if (root >= begin) {
@@ -263,16 +264,18 @@ static void label_nodes(void *state, int64_t begin_node, int64_t end_node)
 {
     const struct numbering *w = state;
     const int32_t *index = index_copy(w);
+    const struct kith__friends *f = w->f;
+    int32_t *labels = w->labels;
     for (int64_t node = begin_node; node < end_node; node++) {
-        const int32_t root = atomic_load_explicit(&w->f->parent[node], memory_order_relaxed);
+        const int32_t root = atomic_load_explicit(&f->parent[node], memory_order_relaxed);
         const int32_t label = -size_at(w, root); /* of a group: > 0; else minus the tree's size */
         int64_t begin, end;
-        particles_of(w->f, node, &begin, &end);
+        particles_of(f, node, &begin, &end);
         /* four particles in each iteration, where the last may be labelled again: most nodes have
          * no more, and so need no second iteration */
         for (int64_t s = begin; s < end && label > 0; s += 4) {
             for (int64_t k = s; k < s + 4; k++) {
-                w->labels[index[k < end ? k : end - 1]] = label;
+                labels[index[k < end ? k : end - 1]] = label;
             }
         }
     }
