@@ -15,8 +15,9 @@
 #define KITH_SIZE_UP_TO(type, field) \
     ((offsetof(type, field) + sizeof(((type *)0)->field) + 7) / 8 * 8)
 
-/** Sizes of the structs in version 0.1, the least that a caller's struct can have. A field that is
- *  appended to a struct must not begin before this size. */
+/** Sizes of the structs in the version that brought them, the least that a caller's struct can
+ *  have: 0.1 below stands for that version. A field that is appended to a struct must not begin
+ *  before this size. */
 enum {
     KITH_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_options, stream),
     KITH_PAIRS_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_pairs_options, block_pairs),
@@ -34,6 +35,8 @@ enum {
     KITH_OVERLAPS_0_1 = KITH_SIZE_UP_TO(kith_overlaps, owner),
     KITH_FLOCK_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_flock_options, first_step),
     KITH_FLOCK_MEASURES_0_1 = KITH_SIZE_UP_TO(kith_flock_measures, neighbours),
+    KITH_NEAREST_OPTIONS_0_2 = KITH_SIZE_UP_TO(kith_nearest_options, extras),
+    KITH_NEAREST_0_2 = KITH_SIZE_UP_TO(kith_nearest, owner),
     KITH_MOST_SIZE = 4096 /**< largest size that a struct of any version may state [bytes] */
 };
 

@@ -276,10 +276,11 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
     return init(ctx, points, against, box, &cutoff, q);
 }
 
-kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
+                                 const kith_points *against, const kith_box *box,
                                  struct kith__question *q)
 {
-    return init(ctx, points, NULL, box, NULL, q);
+    return init(ctx, points, against, box, NULL, q);
 }
 
 /** Subtract the whole multiple of `step` from r that makes r shortest.

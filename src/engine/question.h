@@ -74,9 +74,11 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 struct kith__question *question);
 
 /** Check points and box and build a question without a cutoff. Coordinates are not read.
- *  @param box  NULL: open space
+ *  @param against  the second set; NULL: there is one set
+ *  @param box      NULL: open space
  *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
-kith_status kith__question_space(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
+                                 const kith_points *against, const kith_box *box,
                                  struct kith__question *question);
 
 /** Check that n_species is 1 to 1024, and each particle's species 0 to n_species - 1.

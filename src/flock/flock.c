@@ -91,9 +91,9 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
     const kith_box open = kith_box_open();
     flock->box = box ? *box : open;
     struct kith__question other;
-    KITH_TRY(kith__question_space(ctx, points, &flock->box, &flock->question));
+    KITH_TRY(kith__question_space(ctx, points, NULL, &flock->box, &flock->question));
     KITH_CHECK(ctx, velocities != NULL, KITH_INVALID, "velocities is NULL");
-    KITH_TRY(kith__question_space(ctx, velocities, &flock->box, &other));
+    KITH_TRY(kith__question_space(ctx, velocities, NULL, &flock->box, &other));
     KITH_CHECK(ctx, velocities->n == points->n && velocities->precision == points->precision,
                KITH_INVALID, "velocities: their number or precision is not that of the points");
     KITH_CHECK(ctx, points->memory == KITH_HOST && velocities->memory == KITH_HOST,

@@ -136,7 +136,7 @@ static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_
                            const kith_groups *groups, const kith_halo_input *input, kith_halos *out)
 {
     struct kith__question question;
-    KITH_TRY(kith__question_space(ctx, points, box, &question));
+    KITH_TRY(kith__question_space(ctx, points, NULL, box, &question));
     KITH_TRY(check_call(ctx, points, groups, input, out));
     KITH_TRY(check_spheres(ctx, question.dim, input));
     const struct kith__members members = {.points = question.a,

@@ -46,7 +46,7 @@ static kith_status sum(kith_ctx *ctx, const kith_points *points, const kith_box 
                "waves.n is %lld and hkl is %s", (long long)waves->n, waves->hkl ? "given" : "NULL");
     KITH_CHECK(ctx, sums != NULL || waves->n == 0, KITH_INVALID, "sums is NULL");
     struct kith__question q;
-    KITH_TRY(kith__question_space(ctx, points, box, &q));
+    KITH_TRY(kith__question_space(ctx, points, NULL, box, &q));
     struct kith__waves all = {
         .n = waves->n, .hkl = waves->hkl, .species = waves->species, .n_species = waves->n_species};
     all.sums = sums;

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The search for the nearest neighbours of the particles of one leaf, for one precision. Included
+ * by nearest_kernel.c through per_precision.h.
+ */
+
+/** The particles of one leaf, whose neighbours are searched. */
+struct KITH_REAL(leaf_search) {
+    const struct kith__nearest_search *all; /**< what all threads share */
+    int n;                                  /**< particles of the leaf */
+    int64_t k;                              /**< neighbours of each */
+    bool only_others;                       /**< a particle is not its own neighbour */
+    real x[3][KITH_LEAF];                   /**< [n] their coordinates [length] */
+    int32_t id[KITH_LEAF];                  /**< [n] their indices */
+    real lo[3], hi[3];                      /**< bounds of the coordinates [length] */
+    int64_t found[KITH_LEAF];               /**< [n] neighbours in the list of each */
+    real reach2[KITH_LEAF]; /**< [n] largest r^2 of a neighbour that the list can still take:
+                                 of its last one when it is full, else of the cutoff [length^2] */
+    real widest2;           /**< the largest of reach2 [length^2] */
+    struct KITH_REAL(kith__neighbour) *list; /**< [n][k] neighbours of each, sorted */
+    int32_t shift[3];                        /**< S of the image that is being searched */
+    int32_t packed;                          /**< S, packed */
+    bool moved;                              /**< S is not 0 */
+    real move[3][3]; /**< S[k] * row[k]: rounded products, which are added in the order c, b, a
+                          [length] */
+};
+
+/** Return true when a comes before b: by r^2, then j, then S. */
+static inline bool KITH_REAL(is_before)(const struct KITH_REAL(kith__neighbour) *a,
+                                        const struct KITH_REAL(kith__neighbour) *b)
+{
+    return a->r2 < b->r2 ||
+           (a->r2 == b->r2 && (a->j < b->j || (a->j == b->j && a->shift < b->shift)));
+}
+
+/** Insert a candidate into the list of particle p, unless k come before it. */
+static void KITH_REAL(insert)(struct KITH_REAL(leaf_search) *s, int p,
+                              const struct KITH_REAL(kith__neighbour) *one)
+{
+    struct KITH_REAL(kith__neighbour) *list = s->list + p * s->k;
+    int64_t at = s->found[p];
+    if (at == s->k) {
+        if (!KITH_REAL(is_before)(one, &list[at - 1])) {
+            return;
+        }
+        at--;
+    } else {
+        s->found[p]++;
+    }
+    for (; at > 0 && KITH_REAL(is_before)(one, &list[at - 1]); at--) {
+        list[at] = list[at - 1];
+    }
+    list[at] = *one;
+    if (s->found[p] == s->k) {
+        s->reach2[p] = list[s->k - 1].r2;
+    }
+}
+
+/** Add the image's vector to a component of a vector, in the order of the definition of a pair. */
+static inline real KITH_REAL(moved)(const struct KITH_REAL(leaf_search) *s, real d, int m)
+{
+    return s->moved ? ((d + s->move[2][m]) + s->move[1][m]) + s->move[0][m] : d;
+}
+
+/** Return the least r^2 between the leaf's particles and those of a node of the candidates. */
+static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, const real box[6])
+{
+    real gap[3];
+    for (int m = 0; m < 3; m++) {
+        const real low = KITH_REAL(moved)(s, box[m] - s->hi[m], m);
+        const real high = KITH_REAL(moved)(s, box[3 + m] - s->lo[m], m);
+        gap[m] = low > 0 ? low : high < 0 ? -high : 0;
+    }
+    return (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
+}
+
+/** Test all candidates of a leaf for particle p. */
+static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
+{
+    enum { N = KITH_REAL(LANES) };
+    const struct kith__tree *tree = &s->all->b;
+    const int64_t first = leaf * KITH_LEAF;
+    const real *const xyz[3] = {(real *)tree->xyz[0] + first, (real *)tree->xyz[1] + first,
+                                (real *)tree->xyz[2] + first};
+    for (int c = 0; c < KITH_LEAF; c += N) {
+        KITH_REAL(vr) d[3];
+        for (int m = 0; m < 3; m++) {
+            memcpy(&d[m], xyz[m] + c, sizeof d[m]);
+            d[m] = d[m] - s->x[m][p];
+            for (int k = 2; k >= 0 && s->moved; k--) {
+                d[m] = d[m] + s->move[k][m];
+            }
+        }
+        const KITH_REAL(vr) squares = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+        const KITH_REAL(vr) most = (KITH_REAL(vr)){0} + s->reach2[p];
+        unsigned near = KITH_REAL(vr_le)(squares, most);
+        real r2[N];
+        memcpy(r2, &squares, sizeof r2);
+        for (; near; near &= near - 1) {
+            const int lane = __builtin_ctz(near);
+            const struct KITH_REAL(kith__neighbour) one = {r2[lane], tree->id[first + c + lane],
+                                                           s->packed};
+            if (!s->only_others || s->moved || one.j != s->id[p]) {
+                KITH_REAL(insert)(s, p, &one);
+            }
+        }
+    }
+}
+
+/** Test the candidates of a leaf for all particles that it may hold neighbours of. */
+static void KITH_REAL(meet_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
+{
+    real least2[KITH_LEAF];
+    for (int p = 0; p < KITH_LEAF; p++) {
+        real gap[3];
+        for (int m = 0; m < 3; m++) {
+            const real low = KITH_REAL(moved)(s, box[m] - s->x[m][p], m);
+            const real high = KITH_REAL(moved)(s, box[3 + m] - s->x[m][p], m);
+            gap[m] = low > 0 ? low : high < 0 ? -high : 0;
+        }
+        least2[p] = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
+    }
+    real widest2 = 0;
+    for (int p = 0; p < s->n; p++) {
+        if (least2[p] <= s->reach2[p]) {
+            KITH_REAL(test_leaf)(s, p, leaf);
+        }
+        widest2 = s->reach2[p] > widest2 ? s->reach2[p] : widest2;
+    }
+    s->widest2 = widest2;
+}
+
+/** Search one image of the candidates. @param own  leaf that has been searched; -1: none has */
+static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t own)
+{
+    const struct kith__tree *tree = &s->all->b;
+    const real *boxes = tree->box;
+    struct pending_node stack[STACK];
+    int n = 1;
+    stack[0] = (struct pending_node){0, 0, tree->leaves};
+    while (n > 0) {
+        const struct pending_node top = stack[--n];
+        const real *box = boxes + 6 * top.node;
+        if (KITH_REAL(least_square)(s, box) > s->widest2) {
+            continue;
+        }
+        if (top.end - top.begin == 1) {
+            if (top.begin != own) {
+                KITH_REAL(meet_leaf)(s, top.begin, box);
+            }
+            continue;
+        }
+        const int64_t m = kith__tree_split(top.begin, top.end);
+        const struct pending_node left = {top.node + 1, top.begin, m};
+        const struct pending_node right = {top.node + 2 * (m - top.begin), m, top.end};
+        const bool left_first = KITH_REAL(least_square)(s, boxes + 6 * left.node) <=
+                                KITH_REAL(least_square)(s, boxes + 6 * right.node);
+        stack[n++] = left_first ? right : left;
+        stack[n++] = left_first ? left : right;
+    }
+}
+
+/** Set the image to search next. */
+static void KITH_REAL(set_image)(struct KITH_REAL(leaf_search) *s, const int32_t shift[3])
+{
+    const struct KITH_REAL(kith__lattice) *box = &s->all->question->KITH_REAL(box);
+    memcpy(s->shift, shift, sizeof s->shift);
+    s->packed = kith__pack_shift(shift);
+    s->moved = shift[0] || shift[1] || shift[2];
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < 3; m++) {
+            s->move[k][m] = (real)shift[k] * box->row[k][m];
+        }
+    }
+}
+
+/** Search the images with S[axis] = number, and any S within the ranges along the other axes. */
+static void KITH_REAL(search_slab)(struct KITH_REAL(leaf_search) *s, int axis, int32_t number,
+                                   const int32_t first[3], const int32_t last[3])
+{
+    const int one = (axis + 1) % 3, other = (axis + 2) % 3;
+    int32_t shift[3];
+    shift[axis] = number;
+    for (shift[one] = first[one]; shift[one] <= last[one]; shift[one]++) {
+        for (shift[other] = first[other]; shift[other] <= last[other]; shift[other]++) {
+            KITH_REAL(set_image)(s, shift);
+            KITH_REAL(search_image)(s, -1);
+        }
+    }
+}
+
+/** Search images of the box as long as one may hold a neighbour. The images that have been searched
+ *  are those with S in a range along each axis; the range grows where the next image is nearest.
+ *  @return KITH_OK, KITH_LIMIT */
+static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
+{
+    const struct kith__nearest_search *all = s->all;
+    const struct kith__question *q = all->question;
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int p = 0; p < s->n; p++) {
+        const real r[3] = {s->x[0][p], s->x[1][p], s->x[2][p]};
+        double f[3];
+        KITH_REAL(kith__fractions)(&q->KITH_REAL(box), r, f);
+        for (int k = 0; k < 3; k++) {
+            lo[k] = f[k] < lo[k] ? f[k] : lo[k];
+            hi[k] = f[k] > hi[k] ? f[k] : hi[k];
+        }
+    }
+    int32_t first[3] = {0, 0, 0}, last[3] = {0, 0, 0};
+    while (!kith__cancelled(all->ctx)) {
+        double nearest = INFINITY; /* distance of the nearest images that are not searched */
+        int axis = 0;
+        bool up = false;
+        for (int k = 0; k < 3; k++) {
+            if (q->box_d.periodic[k]) {
+                const double above = (last[k] + 1 + all->lo[k] - hi[k]) * q->height[k];
+                const double below = (lo[k] - (first[k] - 1 + all->hi[k])) * q->height[k];
+                if (fmin(above, below) < nearest) {
+                    nearest = fmin(above, below);
+                    axis = k;
+                    up = above < below;
+                }
+            }
+        }
+        if (isinf(nearest)) { /* no axis is periodic */
+            return KITH_OK;
+        }
+        const int32_t next = up ? last[axis] + 1 : first[axis] - 1;
+        int32_t boxes = next < 0 ? -next : next; /* largest |S[k]| of the next images */
+        for (int k = 0; k < 3; k++) {
+            boxes = last[k] > boxes ? last[k] : -first[k] > boxes ? -first[k] : boxes;
+        }
+        const double least = nearest - all->tolerance * (1 + boxes);
+        if (least > 0 && least * least > (double)s->widest2) {
+            return KITH_OK;
+        }
+        if (boxes > KITH_MAX_IMAGES) {
+            return KITH_LIMIT;
+        }
+        KITH_REAL(search_slab)(s, axis, next, first, last);
+        first[axis] = up ? first[axis] : next;
+        last[axis] = up ? next : last[axis];
+    }
+    return KITH_OK;
+}
+
+/** Write the distance, vector and shift of an entry of a row.
+ *  @param own_image  boxes that wrapping subtracted from particle p
+ *  @param at         index of the entry */
+static void KITH_REAL(write_extras)(const struct KITH_REAL(leaf_search) *s, int p,
+                                    const int32_t own_image[3],
+                                    const struct KITH_REAL(kith__neighbour) *one, int64_t at)
+{
+    const struct kith__question *q = s->all->question;
+    const kith_nearest *out = s->all->out;
+    real ri[3] = {s->x[0][p], s->x[1][p], s->x[2][p]}, rj[3], d[3];
+    int32_t shift[3], image[3];
+    kith__unpack_shift(one->shift, shift);
+    (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), &q->b, q->dim, one->j, rj, image);
+    const real r2 = KITH_REAL(kith__separation)(&q->KITH_REAL(box), ri, rj, shift, d);
+    assert(r2 == one->r2);
+    for (int m = 0; m < 3; m++) {
+        if (out->vectors) {
+            ((real *)out->vectors)[3 * at + m] = d[m] + 0; /* never -0 */
+        }
+        if (out->shifts) {
+            out->shifts[3 * at + m] = shift[m] - image[m] + own_image[m];
+        }
+    }
+    if (out->distances) {
+        ((real *)out->distances)[at] = KITH_REAL(root)(r2);
+    }
+}
+
+/** Write entry `at` of a row that has fewer neighbours. */
+static void KITH_REAL(write_none)(const kith_nearest *out, int64_t at)
+{
+    out->j[at] = -1;
+    if (out->distances) {
+        ((real *)out->distances)[at] = (real)INFINITY;
+    }
+    for (int m = 0; m < 3; m++) {
+        if (out->vectors) {
+            ((real *)out->vectors)[3 * at + m] = 0;
+        }
+        if (out->shifts) {
+            out->shifts[3 * at + m] = 0;
+        }
+    }
+}
+
+/** Write the rows of the leaf's particles. */
+static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
+{
+    const struct kith__question *q = s->all->question;
+    const kith_nearest *out = s->all->out;
+    const bool extras = out->distances || out->vectors || out->shifts;
+    for (int p = 0; p < s->n; p++) {
+        const struct KITH_REAL(kith__neighbour) *list = s->list + p * s->k;
+        const int64_t first = s->id[p] * s->k;
+        int32_t image[3] = {0, 0, 0};
+        if (out->shifts) {
+            real r[3];
+            (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), &q->a, q->dim, s->id[p], r, image);
+        }
+        for (int64_t e = 0; e < s->found[p]; e++) {
+            out->j[first + e] = list[e].j;
+            if (extras) {
+                KITH_REAL(write_extras)(s, p, image, &list[e], first + e);
+            }
+        }
+        for (int64_t e = s->found[p]; e < s->k; e++) {
+            KITH_REAL(write_none)(out, first + e);
+        }
+        if (out->counts) {
+            out->counts[s->id[p]] = (int32_t)s->found[p];
+        }
+    }
+}
+
+/** Find the neighbours of the particles of one leaf of a, and write their rows. */
+static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all, int64_t leaf,
+                                          void *lists)
+{
+    const struct kith__question *q = all->question;
+    const int64_t left = all->a.n - leaf * KITH_LEAF;
+    struct KITH_REAL(leaf_search) s;
+    s.all = all;
+    s.n = left < KITH_LEAF ? (int)left : KITH_LEAF;
+    s.k = all->out->k;
+    s.only_others = !q->cross;
+    s.list = lists;
+    memcpy(s.id, all->a.id + leaf * KITH_LEAF, sizeof s.id);
+    const real cutoff = (real)q->cutoff;
+    s.widest2 = q->cutoff > 0 ? cutoff * cutoff : (real)INFINITY;
+    for (int m = 0; m < 3; m++) {
+        memcpy(s.x[m], (real *)all->a.xyz[m] + leaf * KITH_LEAF, sizeof s.x[m]);
+        s.lo[m] = s.hi[m] = s.x[m][0];
+        for (int p = 1; p < s.n; p++) {
+            s.lo[m] = s.x[m][p] < s.lo[m] ? s.x[m][p] : s.lo[m];
+            s.hi[m] = s.x[m][p] > s.hi[m] ? s.x[m][p] : s.hi[m];
+        }
+    }
+    for (int p = 0; p < KITH_LEAF; p++) {
+        s.found[p] = 0;
+        s.reach2[p] = s.widest2;
+    }
+    kith_status status = KITH_OK;
+    if (all->b.n > 0) {
+        const int32_t none[3] = {0, 0, 0};
+        KITH_REAL(set_image)(&s, none);
+        if (!q->cross) { /* the leaf itself first: its neighbours let most other nodes be skipped */
+            const real box[6] = {s.lo[0], s.lo[1], s.lo[2], s.hi[0], s.hi[1], s.hi[2]};
+            KITH_REAL(meet_leaf)(&s, leaf, box);
+        }
+        KITH_REAL(search_image)(&s, q->cross ? -1 : leaf);
+        status = KITH_REAL(search_images)(&s);
+    }
+    KITH_REAL(write_rows)(&s);
+    return status;
+}

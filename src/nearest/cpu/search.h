@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The search for nearest neighbours on CPU cores: what all threads share.
+ */
+#ifndef KITH_NEAREST_SEARCH_H
+#define KITH_NEAREST_SEARCH_H
+
+#include <stdatomic.h>
+
+#include "engine/cpu/isa.h"
+#include "tree.h"
+
+/** A neighbour in the list of a particle. */
+struct kith__neighbour_d {
+    double r2;     /**< squared distance [length^2] */
+    int32_t j;     /**< index of the neighbour */
+    int32_t shift; /**< S, packed */
+};
+
+/** A neighbour in the list of a particle, in float. */
+struct kith__neighbour_f {
+    float r2;      /**< squared distance [length^2] */
+    int32_t j;     /**< index of the neighbour */
+    int32_t shift; /**< S, packed */
+};
+
+/** What all threads share. */
+struct kith__nearest_search {
+    kith_ctx *ctx;                         /**< context of the call */
+    const struct kith__question *question; /**< points, box, and cutoff or 0 */
+    const kith_nearest *out;               /**< k, and the arrays of the result */
+    struct kith__tree a;                   /**< tree of the particles whose neighbours are found */
+    struct kith__tree b;                   /**< tree of the candidates; that of a when !cross */
+    double lo[3], hi[3]; /**< bounds of the fractional coordinates of both sets, wrapped */
+    double tolerance;    /**< bound on the rounding errors of a vector between particles with S = 0,
+                              and of each further box of S [length] */
+    char *lists;         /**< [threads][list_bytes] neighbours found so far, for one leaf's
+                              particles */
+    size_t list_bytes;   /**< size of one thread's lists */
+    int64_t groups;      /**< pieces of the loop: runs of leaves of a */
+    atomic_int status;   /**< KITH_OK, or KITH_LIMIT */
+};
+
+/** Find the neighbours of the particles of one leaf of a, and write their rows.
+ *  @param lists  memory of the thread
+ *  @return KITH_OK, or KITH_LIMIT when a neighbour might be more than KITH_MAX_IMAGES boxes away */
+typedef kith_status kith__leaf_fn(const struct kith__nearest_search *search, int64_t leaf,
+                                  void *lists);
+
+kith__leaf_fn KITH_EACH_ISA(search_leaf);
+
+#endif

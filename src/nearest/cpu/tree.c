@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Building a k-d tree. The upper levels are split one after the other, the nodes of a level in
+ * parallel, until there are several nodes for each thread; the subtrees below them are then built
+ * in parallel.
+ */
+#include "tree.h"
+
+#include "engine/cells.h"
+
+enum {
+    OPEN_EACH = 8, /* subtrees that are built in parallel, for each thread */
+    SMALL = 24,    /* ranges of so many records are sorted by insertion */
+    BLOCK = 128    /* records of a block of a partition; an offset in it fits 8 bits */
+};
+
+/** A node that is not built yet. */
+struct open_node {
+    int64_t node;       /**< its number */
+    int64_t begin, end; /**< its leaves */
+};
+
+/** Shared state of the parallel loops that build a tree. */
+struct build_loop {
+    kith_ctx *ctx;                         /**< context of the call */
+    const struct kith__question *question; /**< box and precision */
+    const kith_points *points;             /**< the set */
+    struct kith__tree *tree;               /**< the tree */
+    void *records;                         /**< [n] struct record: a permutation of the particles */
+    struct open_node *open;                /**< nodes of the current level */
+    struct open_node *next;                /**< [2 for each of `open`] their halves */
+};
+
+#define KITH_PER_PRECISION "nearest/cpu/tree_real.h"
+#include "core/per_precision.h"
+
+/** Write the records of particles [begin, end). */
+static void make_records(void *state, int64_t begin, int64_t end)
+{
+    const struct build_loop *loop = state;
+    (loop->question->precision == KITH_FLOAT ? make_records_f : make_records_d)(loop, begin, end);
+}
+
+/** Split one node, and list its halves. */
+static void split_open(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct build_loop *loop = state;
+    const struct open_node *node = &loop->open[piece];
+    const int64_t m = kith__tree_split(node->begin, node->end);
+    (loop->question->precision == KITH_FLOAT ? split_node_f : split_node_d)(loop, node->node,
+                                                                            node->begin, node->end);
+    loop->next[2 * piece] = (struct open_node){node->node + 1, node->begin, m};
+    loop->next[2 * piece + 1] = (struct open_node){node->node + 2 * (m - node->begin), m,
+                                                   node->end};
+}
+
+/** Build the subtree of one node. */
+static void build_open(void *state, int64_t piece, int worker)
+{
+    (void)worker;
+    const struct build_loop *loop = state;
+    const struct open_node *node = &loop->open[piece];
+    (loop->question->precision == KITH_FLOAT ? build_subtree_f : build_subtree_d)(
+        loop, node->node, node->begin, node->end);
+}
+
+/** Set the pointers of a tree to memory of the context's scratch.
+ *  @param[out] records  receives the memory of the records */
+static kith_status need_tree(kith_ctx *ctx, kith_precision precision, int buffer,
+                             struct kith__tree *tree, void **records)
+{
+    const size_t real = (size_t)precision;
+    const size_t slots = (size_t)(tree->leaves * KITH_LEAF);
+    const size_t record = precision == KITH_FLOAT ? sizeof(struct record_f)
+                                                  : sizeof(struct record_d);
+    char *at = kith__work_need(&ctx->work, buffer, slots * (3 * real + sizeof *tree->id));
+    tree->box = kith__work_need(&ctx->work, buffer + 1, 2 * (size_t)tree->leaves * 6 * real);
+    *records = kith__work_need(&ctx->work, buffer + 2, slots * record);
+    KITH_CHECK(ctx, at && tree->box && *records, KITH_NO_MEMORY,
+               "out of memory for a tree of %lld particles", (long long)tree->n);
+    for (int k = 0; k < 3; k++, at += slots * real) {
+        tree->xyz[k] = at;
+    }
+    tree->id = (int32_t *)(void *)at;
+    return KITH_OK;
+}
+
+kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *question,
+                             const kith_points *points, int buffer, struct kith__tree *tree)
+{
+    *tree = (struct kith__tree){.n = points->n, .leaves = (points->n + KITH_LEAF - 1) / KITH_LEAF};
+    if (points->n == 0) {
+        return KITH_OK;
+    }
+    struct build_loop loop = {.ctx = ctx, .question = question, .points = points, .tree = tree};
+    KITH_TRY(need_tree(ctx, question->precision, buffer, tree, &loop.records));
+    kith__loop(ctx, points->n, make_records, &loop);
+    const int threads = kith__threads_for(ctx, points->n);
+    const size_t most = 2 * OPEN_EACH * (size_t)threads;
+    loop.open = kith__work_need(&ctx->work, buffer + 3, 2 * most * sizeof *loop.open);
+    KITH_CHECK(ctx, loop.open != NULL, KITH_NO_MEMORY, "out of memory for %d threads", threads);
+    loop.next = loop.open + most;
+    loop.open[0] = (struct open_node){0, 0, tree->leaves};
+    int64_t n = 1;
+    /* nodes of a level differ by one leaf at most: all of them have two leaves or more here */
+    while (n < (int64_t)OPEN_EACH * threads && 4 * n <= tree->leaves && !kith__cancelled(ctx)) {
+        kith__pool_run(ctx->pool, threads, n, split_open, &loop);
+        struct open_node *swap = loop.open;
+        loop.open = loop.next;
+        loop.next = swap;
+        n *= 2;
+    }
+    if (!kith__cancelled(ctx)) { /* all nodes of the level are listed */
+        kith__pool_run(ctx->pool, threads, n, build_open, &loop);
+    }
+    return kith__proceed(ctx);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A k-d tree over the wrapped positions of a set of particles. Each node is halved at the median
+ * along the longest side of its bounding box, so the tree is balanced for any distribution. Leaves
+ * have KITH_LEAF particles each, the last one what is left. Nodes are numbered in preorder: a node
+ * with leaves [begin, end) is followed by its left half, leaves [begin, m) with m as
+ * kith__tree_split returns it, and then by its right half, node number + 2 * (m - begin).
+ */
+#ifndef KITH_NEAREST_TREE_H
+#define KITH_NEAREST_TREE_H
+
+#include "engine/question.h"
+
+enum {
+    KITH_LEAF = 32,       /**< particles of a leaf; a multiple of the lanes of all vectors */
+    KITH_TREE_BUFFERS = 4 /**< scratch buffers of a tree */
+};
+
+/** The tree of a set. Arrays are in the order of the leaves: the particles of leaf l are entries
+ *  KITH_LEAF * l on. */
+struct kith__tree {
+    int64_t n;      /**< number of particles */
+    int64_t leaves; /**< number of leaves */
+    void *xyz[3];   /**< [KITH_LEAF * leaves] wrapped coordinates, in the precision of the points;
+                         NaN in the last leaf beyond the particles [length] */
+    int32_t *id;    /**< [KITH_LEAF * leaves] index of each particle in the caller's order */
+    void *box;      /**< [2 * leaves - 1][6] lowest and highest coordinates of the particles of each
+                         node: x, y, z, then x, y, z; in the precision of the points [length] */
+};
+
+/** Return the first leaf of the right half of a node with leaves [begin, end), two or more. */
+static inline int64_t kith__tree_split(int64_t begin, int64_t end)
+{
+    return begin + (end - begin) / 2;
+}
+
+/** Build the tree of a set whose coordinates are known to be usable (kith__bounds_check).
+ *  O(n log n), parallel.
+ *  @param buffer  number of the first of KITH_TREE_BUFFERS scratch buffers for the tree
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
+kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *question,
+                             const kith_points *points, int buffer, struct kith__tree *tree);
+
+#endif

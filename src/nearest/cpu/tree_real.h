@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Building a k-d tree, for one precision. Included by tree.c through per_precision.h.
+ */
+
+/** A particle while the tree is built. */
+struct KITH_REAL(record) {
+    real r[3];  /**< wrapped position [length] */
+    int32_t id; /**< index in the caller's order */
+};
+
+static void KITH_REAL(make_records)(const struct build_loop *loop, int64_t begin, int64_t end)
+{
+    const struct kith__question *q = loop->question;
+    struct KITH_REAL(record) *records = loop->records;
+    for (int64_t p = begin; p < end; p++) {
+        int32_t image[3];
+        (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), loop->points, q->dim, p, records[p].r,
+                                    image);
+        records[p].id = (int32_t)p;
+    }
+}
+
+static void KITH_REAL(exchange)(struct KITH_REAL(record) *a, struct KITH_REAL(record) *b)
+{
+    const struct KITH_REAL(record) keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
+/** Sort records [begin, end) along an axis, by insertion. */
+static void KITH_REAL(sort_few)(struct KITH_REAL(record) *p, int64_t begin, int64_t end, int axis)
+{
+    for (int64_t k = begin + 1; k < end; k++) {
+        const struct KITH_REAL(record) one = p[k];
+        int64_t at = k;
+        for (; at > begin && p[at - 1].r[axis] > one.r[axis]; at--) {
+            p[at] = p[at - 1];
+        }
+        p[at] = one;
+    }
+}
+
+/** Return the median of three numbers. */
+static real KITH_REAL(median)(real x, real y, real z)
+{
+    const real low = x < y ? x : y, high = x < y ? y : x;
+    return z < low ? low : z > high ? high : z;
+}
+
+/** Return a coordinate near the median of records [begin, end), nine or more: the median of the
+ *  medians of three times three of them. */
+static real KITH_REAL(guess_median)(const struct KITH_REAL(record) *p, int64_t begin, int64_t end,
+                                    int axis)
+{
+    const int64_t step = (end - begin) / 9;
+    real middle[3];
+    for (int k = 0; k < 3; k++) {
+        const struct KITH_REAL(record) *at = p + begin + (3 * k) * step;
+        middle[k] = KITH_REAL(median)(at[0].r[axis], at[step].r[axis], at[2 * step].r[axis]);
+    }
+    return KITH_REAL(median)(middle[0], middle[1], middle[2]);
+}
+
+/** Exchange records of the blocks at both ends of [*begin, *end) that are on the wrong side of the
+ *  pivot, without a branch for each, and drop blocks from the range until it is shorter than two.
+ *  Records before *begin are then <= pivot, and those from *end on >= pivot (Edelkamp and Weiss
+ *  2016, BlockQuicksort). */
+static void KITH_REAL(partition_blocks)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t *begin,
+                                        int64_t *end, int axis, real pivot)
+{
+    uint8_t low[BLOCK], high[BLOCK]; /* offsets of wrong records, from *begin on and *end back */
+    int n_low = 0, n_high = 0, at_low = 0, at_high = 0;
+    for (int64_t step = 0; *end - *begin >= 2 * BLOCK && !kith__skip(ctx, step, BLOCK); step++) {
+        if (n_low == 0) {
+            at_low = 0;
+            for (int k = 0; k < BLOCK; k++) {
+                low[n_low] = (uint8_t)k;
+                n_low += p[*begin + k].r[axis] >= pivot;
+            }
+        }
+        if (n_high == 0) {
+            at_high = 0;
+            for (int k = 0; k < BLOCK; k++) {
+                high[n_high] = (uint8_t)k;
+                n_high += p[*end - 1 - k].r[axis] <= pivot;
+            }
+        }
+        const int n = n_low < n_high ? n_low : n_high;
+        for (int k = 0; k < n; k++) {
+            KITH_REAL(exchange)(&p[*begin + low[at_low + k]], &p[*end - 1 - high[at_high + k]]);
+        }
+        n_low -= n;
+        n_high -= n;
+        at_low += n;
+        at_high += n;
+        *begin += n_low == 0 ? BLOCK : 0;
+        *end -= n_high == 0 ? BLOCK : 0;
+    }
+}
+
+/** Reorder records [begin, end) so that those before `nth` are <= record nth along the axis, and
+ *  those after it >=. O(end - begin) on average. */
+static void KITH_REAL(select_nth)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t begin,
+                                  int64_t end, int64_t nth, int axis)
+{
+    while (end - begin > SMALL) {
+        const real pivot = KITH_REAL(guess_median)(p, begin, end, axis);
+        int64_t low = begin, high = end;
+        KITH_REAL(partition_blocks)(ctx, p, &low, &high, axis, pivot);
+        if (high - low >= 2 * BLOCK) {
+            return; /* cancelled */
+        }
+        high--;
+        while (low <= high) {
+            while (p[low].r[axis] < pivot) {
+                low++;
+            }
+            while (p[high].r[axis] > pivot) {
+                high--;
+            }
+            if (low <= high) {
+                KITH_REAL(exchange)(&p[low++], &p[high--]);
+            }
+        }
+        /* records up to `high` are <= pivot, those from `low` on >=, and those between equal it */
+        if (nth > high && nth < low) {
+            return;
+        }
+        begin = nth >= low ? low : begin;
+        end = nth <= high ? high + 1 : end;
+    }
+    KITH_REAL(sort_few)(p, begin, end, axis);
+}
+
+/** Set the bounding box of a node to that of records [begin, end), one or more.
+ *  @return the axis of its longest side */
+static int KITH_REAL(find_box)(const struct KITH_REAL(record) *p, int64_t begin, int64_t end,
+                               real box[6])
+{
+    real lo[3] = {p[begin].r[0], p[begin].r[1], p[begin].r[2]};
+    real hi[3] = {lo[0], lo[1], lo[2]};
+    for (int64_t s = begin + 1; s < end; s++) {
+        for (int k = 0; k < 3; k++) {
+            lo[k] = p[s].r[k] < lo[k] ? p[s].r[k] : lo[k];
+            hi[k] = p[s].r[k] > hi[k] ? p[s].r[k] : hi[k];
+        }
+    }
+    int longest = 0;
+    for (int k = 0; k < 3; k++) {
+        box[k] = lo[k];
+        box[3 + k] = hi[k];
+        longest = hi[k] - lo[k] > hi[longest] - lo[longest] ? k : longest;
+    }
+    return longest;
+}
+
+/** Set the bounding box of a node, and halve its records along the longest side. */
+static void KITH_REAL(split_node)(const struct build_loop *loop, int64_t node, int64_t begin,
+                                  int64_t end)
+{
+    const int64_t first = begin * KITH_LEAF;
+    const int64_t n = loop->tree->n;
+    const int64_t last = end * KITH_LEAF < n ? end * KITH_LEAF : n;
+    real *box = (real *)loop->tree->box + 6 * node;
+    const int axis = KITH_REAL(find_box)(loop->records, first, last, box);
+    KITH_REAL(select_nth)(loop->ctx, loop->records, first, last,
+                          kith__tree_split(begin, end) * KITH_LEAF, axis);
+}
+
+/** Set the bounding box of a leaf, and copy its records to the arrays of the tree. */
+static void KITH_REAL(write_leaf)(const struct build_loop *loop, int64_t node, int64_t leaf)
+{
+    const struct kith__tree *tree = loop->tree;
+    const struct KITH_REAL(record) *records = loop->records;
+    const int64_t first = leaf * KITH_LEAF;
+    const int64_t last = first + KITH_LEAF < tree->n ? first + KITH_LEAF : tree->n;
+    (void)KITH_REAL(find_box)(records, first, last, (real *)tree->box + 6 * node);
+    for (int64_t s = first; s < first + KITH_LEAF; s++) {
+        for (int k = 0; k < 3; k++) {
+            ((real *)tree->xyz[k])[s] = s < last ? records[s].r[k] : (real)NAN;
+        }
+        tree->id[s] = s < last ? records[s].id : -1;
+    }
+}
+
+/** Build the subtree of a node with leaves [begin, end). */
+static void KITH_REAL(build_subtree)(const struct build_loop *loop, int64_t node, int64_t begin,
+                                     int64_t end)
+{
+    if (end - begin == 1) {
+        KITH_REAL(write_leaf)(loop, node, begin);
+    } else if (!kith__cancelled(loop->ctx)) {
+        const int64_t m = kith__tree_split(begin, end);
+        KITH_REAL(split_node)(loop, node, begin, end);
+        KITH_REAL(build_subtree)(loop, node + 1, begin, m);
+        KITH_REAL(build_subtree)(loop, node + 2 * (m - begin), m, end);
+    }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public functions of nearest neighbours: check the arguments once, allocate the arrays, then
+ * call the backend.
+ */
+#include "nearest.h"
+
+#include "core/owned.h"
+#include "core/sized.h"
+
+/* Numbers of the arrays in kith__owned.array. */
+enum { COUNTS, J, DISTANCES, VECTORS, SHIFTS };
+
+static const kith_nearest_options defaults = {.size = sizeof(kith_nearest_options)};
+
+void kith_nearest_options_init_sized(kith_nearest_options *options, size_t size)
+{
+    kith__options_init(&defaults, options, size);
+}
+
+void(kith_nearest_options_init)(kith_nearest_options *options)
+{
+    kith_nearest_options_init_sized(options, KITH_NEAREST_OPTIONS_0_2);
+}
+
+/** Check points, box, k and options, and build the question.
+ *  @param[out] extras  which arrays the result has beside counts and j */
+static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
+                           const kith_nearest_options *given, struct kith__question *question,
+                           unsigned *extras)
+{
+    kith_nearest_options options = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_nearest_options_init, given, KITH_NEAREST_OPTIONS_0_2,
+                      &options);
+    KITH_CHECK(ctx, k >= 1, KITH_INVALID, "k is %lld, expected 1 or more", (long long)k);
+    KITH_CHECK(ctx, k <= INT32_MAX, KITH_LIMIT, "k is %lld, the most is 2^31 - 1", (long long)k);
+    KITH_CHECK(ctx, (options.extras & ~7u) == 0, KITH_INVALID,
+               "options.extras is %#x, expected a combination of KITH_DISTANCES, KITH_VECTORS and "
+               "KITH_SHIFTS, or 0",
+               options.extras);
+    *extras = options.extras;
+    KITH_TRY(options.cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
+                                 : kith__question_init(ctx, points, options.against, box,
+                                                       options.cutoff, question));
+    KITH_CHECK(ctx, ctx->backend->nearest->find != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not find nearest neighbours: use \"cpu\"", ctx->name);
+    return KITH_OK;
+}
+
+/** Check that the backend can write to the memory of a result. */
+static kith_status check_memory(kith_ctx *ctx, const kith_nearest *out)
+{
+    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
+               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
+    KITH_CHECK(ctx, out->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "out is in device memory, which backend \"%s\" cannot write", ctx->name);
+    return KITH_OK;
+}
+
+/** Make an array of the library's hold n elements if the result has this array.
+ *  @param array       its number
+ *  @param element     size of an element [bytes]
+ *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
+ *  @return the array; NULL when the result does not have it, or when there is no memory */
+static void *need(struct kith__owned *owned, int array, bool present, int64_t n, size_t element,
+                  bool *ok)
+{
+    void *data = present && *ok ? kith__owned_need(owned, array, (size_t)n * element) : NULL;
+    *ok = *ok && (data || !present);
+    return data;
+}
+
+static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
+                        const kith_nearest_options *options, kith_nearest *out)
+{
+    struct kith__question question;
+    unsigned extras;
+    KITH_TRY(prepare(ctx, points, box, k, options, &question, &extras));
+    KITH_TRY(check_memory(ctx, out));
+    KITH_CHECK(ctx, out->owner || (!out->j && !out->counts), KITH_INVALID,
+               "out holds arrays that are not the library's: zero it, or use kith_nearest_fill");
+    struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
+    const int64_t rows = question.a.n;
+    const int64_t n = rows * k;
+    const size_t real = (size_t)question.precision;
+    bool ok = owned && n < INT64_MAX / 64; /* sizes in bytes do not overflow */
+    *out = (kith_nearest){
+        .rows = rows,
+        .k = k,
+        .counts = need(owned, COUNTS, true, rows, sizeof *out->counts, &ok),
+        .j = need(owned, J, true, n, sizeof *out->j, &ok),
+        .distances = need(owned, DISTANCES, extras & KITH_DISTANCES, n, real, &ok),
+        .vectors = need(owned, VECTORS, extras & KITH_VECTORS, n, 3 * real, &ok),
+        .shifts = need(owned, SHIFTS, extras & KITH_SHIFTS, n, 3 * sizeof *out->shifts, &ok),
+        .memory = out->memory,
+        .size = out->size,
+        .owner = owned,
+    };
+    KITH_CHECK(ctx, ok, KITH_NO_MEMORY, "out of memory for %lld nearest neighbours of %lld each",
+               (long long)rows, (long long)k);
+    return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &question, out));
+}
+
+/** Check the arrays that a caller gives to be filled, and leave out those that are not wanted. */
+static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_nearest *out)
+{
+    KITH_TRY(check_memory(ctx, out));
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_nearest_find");
+    KITH_CHECK(ctx, n == 0 || out->j, KITH_INVALID, "out->j is NULL");
+    KITH_CHECK(ctx, n == 0 || !(extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
+               "out->distances is NULL, but options.extras contains KITH_DISTANCES");
+    KITH_CHECK(ctx, n == 0 || !(extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
+               "out->vectors is NULL, but options.extras contains KITH_VECTORS");
+    KITH_CHECK(ctx, n == 0 || !(extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
+               "out->shifts is NULL, but options.extras contains KITH_SHIFTS");
+    return KITH_OK;
+}
+
+static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
+                        const kith_nearest_options *options, kith_nearest *out)
+{
+    struct kith__question question;
+    unsigned extras;
+    KITH_TRY(prepare(ctx, points, box, k, options, &question, &extras));
+    KITH_TRY(check_arrays(ctx, question.a.n, extras, out));
+    out->rows = question.a.n;
+    out->k = k;
+    kith_nearest wanted = *out;
+    wanted.distances = extras & KITH_DISTANCES ? out->distances : NULL;
+    wanted.vectors = extras & KITH_VECTORS ? out->vectors : NULL;
+    wanted.shifts = extras & KITH_SHIFTS ? out->shifts : NULL;
+    return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &question, &wanted));
+}
+
+typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                              int64_t k, const kith_nearest_options *options, kith_nearest *out);
+
+/** Run an operation on a struct of full size. */
+static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points,
+                       const kith_box *box, int64_t k, const kith_nearest_options *options,
+                       kith_nearest *out)
+{
+    kith_nearest own;
+    KITH_RESULT_READ(ctx, out, KITH_NEAREST_0_2, &own);
+    const kith_status status = work(ctx, points, box, k, options, &own);
+    own.rows = status == KITH_OK ? own.rows : 0;
+    KITH_RESULT_WRITE(&own, KITH_NEAREST_0_2, out);
+    return status;
+}
+
+kith_status kith_nearest_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                              int64_t k, const kith_nearest_options *options, kith_nearest *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, run(find, ctx, points, box, k, options, out));
+    if (status != KITH_OK && out) {
+        out->rows = 0;
+    }
+    return status;
+}
+
+kith_status kith_nearest_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                              int64_t k, const kith_nearest_options *options, kith_nearest *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, run(fill, ctx, points, box, k, options, out));
+    if (status != KITH_OK && out) {
+        out->rows = 0;
+    }
+    return status;
+}
+
+void kith_nearest_free(kith_nearest *nearest)
+{
+    if (nearest) {
+        kith__owned_free(nearest->owner);
+        KITH_RESULT_CLEAR(nearest, kith_nearest, KITH_NEAREST_0_2);
+    }
+}

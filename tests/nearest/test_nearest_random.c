@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Nearest neighbours of random sets against the oracle, to the last bit: two and three dimensions,
+ * open to periodic, orthorhombic to skewed boxes, one set and two, all images, with and without a
+ * cutoff, points outside the box, equal points and lattices, whose neighbours are ordered by j and
+ * S alone.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "oracle.h"
+#include "points.h"
+
+/** One random input. */
+typedef struct input {
+    kith_box box;
+    int64_t n, m, k; /* m: particles of the second set; -1: there is none */
+    double cutoff;   /* 0: none */
+    double *xyz, *against;
+    char name[160];
+} input;
+
+static kith_box random_box(rng *r, int dim)
+{
+    const double side = exp(rng_uniform(r, -2, 3));
+    kith_box box = {.dim = dim};
+    const bool skewed = rng_below(r, 2);
+    for (int k = 0; k < dim; k++) {
+        box.origin[k] = rng_uniform(r, -side, side);
+        box.row[k][k] = side * rng_uniform(r, 0.4, 1.6);
+        for (int m = 0; m < dim && skewed; m++) {
+            box.row[k][m] += k == m ? 0 : side * rng_uniform(r, -0.9, 0.9);
+        }
+        box.periodic[k] = rng_below(r, 4) > 0;
+    }
+    return box;
+}
+
+/** Random points: uniform in the box, in clusters, on a lattice of few places, or all equal. */
+static double *random_points(rng *r, int64_t n, const kith_box *box)
+{
+    const int64_t kind = rng_below(r, 5);
+    double *xyz = points_in_box(r, n, box);
+    for (int64_t p = 0; p < n && kind >= 2; p++) {
+        for (int m = 0; m < 3; m++) {
+            double sum = box->origin[m]; /* no coordinate is on a face: see oracle_margin */
+            for (int k = 0; k < box->dim; k++) {
+                const double f = kind == 2   ? (double)(1 + 2 * rng_below(r, 4)) / 8
+                                 : kind == 3 ? 0.3 + 0.01 * rng_normal(r)
+                                             : 0.375;
+                sum += f * box->row[k][m];
+            }
+            xyz[3 * p + m] = m < box->dim ? sum : 0;
+        }
+    }
+    return xyz;
+}
+
+static input random_input(rng *r)
+{
+    static const int64_t sizes[] = {0, 1, 2, 5, 31, 32, 33, 64, 65, 100, 300};
+    static const int64_t many[] = {1, 2, 3, 8, 16, 33, 70};
+    input in = {.n = sizes[rng_below(r, 11)],
+                .m = rng_below(r, 3) ? -1 : sizes[rng_below(r, 11)],
+                .k = many[rng_below(r, 7)]};
+    in.box = random_box(r, rng_below(r, 4) ? 3 : 2);
+    in.xyz = random_points(r, in.n, &in.box);
+    in.against = in.m >= 0 ? random_points(r, in.m, &in.box) : NULL;
+    if (rng_below(r, 2)) {
+        points_drift(r, in.xyz, in.n, &in.box, 3);
+    }
+    double height[3], least = INFINITY;
+    oracle_heights(&in.box, KITH_DOUBLE, height);
+    for (int k = 0; k < in.box.dim; k++) {
+        least = height[k] < least ? height[k] : least;
+    }
+    in.cutoff = rng_below(r, 3) ? 0 : least * rng_uniform(r, 0.05, 1.5);
+    snprintf(in.name, sizeof in.name,
+             "%dD, n %lld, against %lld, k %lld, cutoff %g, periodic %d%d%d", in.box.dim,
+             (long long)in.n, (long long)in.m, (long long)in.k, in.cutoff, in.box.periodic[0],
+             in.box.periodic[1], in.box.periodic[2]);
+    return in;
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    const oracle_pair *p = a, *q = b;
+    if (p->i != q->i) {
+        return p->i < q->i ? -1 : 1;
+    }
+    if (p->r2 != q->r2) {
+        return p->r2 < q->r2 ? -1 : 1;
+    }
+    if (p->j != q->j) {
+        return p->j < q->j ? -1 : 1;
+    }
+    for (int k = 2; k >= 0; k--) {
+        if (p->shift[k] != q->shift[k]) {
+            return p->shift[k] < q->shift[k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/** Return true when each particle has k pairs in the list. */
+static bool is_enough(const oracle_list *list, int64_t n, int64_t k)
+{
+    int64_t *count = check_malloc((size_t)n * sizeof *count);
+    memset(count, 0, (size_t)n * sizeof *count);
+    for (int64_t p = 0; p < list->n; p++) {
+        count[list->pairs[p].i]++;
+    }
+    bool enough = true;
+    for (int64_t p = 0; p < n; p++) {
+        enough = enough && count[p] >= k;
+    }
+    free(count);
+    return enough;
+}
+
+/** The pairs that hold the k nearest neighbours of each particle, sorted by i and distance. Without
+ *  a cutoff the list is made with larger and larger ones until each particle has enough, or, where
+ *  there are no images, all others. */
+static oracle_list expected(const input *in, const kith_points *points, const kith_points *against)
+{
+    const bool images = in->box.periodic[0] || in->box.periodic[1] || in->box.periodic[2];
+    double extent = 0;
+    for (int k = 0; k < in->box.dim; k++) {
+        extent += hypot(hypot(in->box.row[k][0], in->box.row[k][1]), in->box.row[k][2]);
+    }
+    const int64_t candidates = against ? against->n : points->n;
+    double cutoff = in->cutoff > 0 ? in->cutoff : images ? 0.2 * extent : 20 * extent;
+    oracle_list list = oracle_full(points, against, &in->box, cutoff);
+    while (in->cutoff == 0 && images && candidates > 0 && points->n > 0 &&
+           !is_enough(&list, points->n, in->k)) {
+        oracle_free(&list);
+        cutoff *= 1.4;
+        list = oracle_full(points, against, &in->box, cutoff);
+    }
+    if (list.n > 0) {
+        qsort(list.pairs, (size_t)list.n, sizeof *list.pairs, by_distance);
+    }
+    return list;
+}
+
+static double real_at(const void *data, int64_t at, kith_precision precision)
+{
+    return precision == KITH_FLOAT ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+/** Check entry `at` of a row against a pair of the oracle; NULL: it must be empty. */
+static bool is_entry(const kith_nearest *got, int64_t at, kith_precision precision,
+                     const oracle_pair *pair)
+{
+    bool same = got->j[at] == (pair ? pair->j : -1) &&
+                real_at(got->distances, at, precision) == (pair ? pair->distance : INFINITY);
+    for (int m = 0; m < 3; m++) {
+        same = same && got->shifts[3 * at + m] == (pair ? pair->shift[m] : 0) &&
+               real_at(got->vectors, 3 * at + m, precision) == (pair ? pair->vector[m] : 0);
+    }
+    return same;
+}
+
+static void check_rows(const input *in, const kith_nearest *got, kith_precision precision,
+                       const oracle_list *list)
+{
+    CHECK(got->rows == in->n && got->k == in->k, "%s: %lld rows of %lld", in->name,
+          (long long)got->rows, (long long)got->k);
+    int64_t next = 0;
+    for (int64_t i = 0; i < in->n; i++) {
+        int64_t count = 0;
+        for (int64_t e = 0; e < in->k; e++) {
+            const bool some = next < list->n && list->pairs[next].i == i;
+            const oracle_pair *pair = some ? &list->pairs[next++] : NULL;
+            count += some;
+            CHECK(is_entry(got, i * in->k + e, precision, pair),
+                  "%s: neighbour %lld of %lld is %d at %.17g, expected %d at %.17g", in->name,
+                  (long long)e, (long long)i, got->j[i * in->k + e],
+                  real_at(got->distances, i * in->k + e, precision), pair ? pair->j : -1,
+                  pair ? pair->distance : INFINITY);
+        }
+        CHECK(got->counts[i] == count, "%s: %d neighbours of %lld, expected %lld", in->name,
+              got->counts[i], (long long)i, (long long)count);
+        for (; next < list->n && list->pairs[next].i == i; next++) {} /* those beyond k */
+    }
+}
+
+static void check_input(kith_ctx *ctx, const input *in, kith_precision precision, layout how,
+                        kith_nearest *out)
+{
+    stored a = stored_make(in->xyz, in->n, precision, how);
+    stored b = stored_make(in->against ? in->against : in->xyz, in->against ? in->m : 0, precision,
+                           how);
+    const kith_points *against = in->against ? &b.points : NULL;
+    if (oracle_margin(&a.points, &in->box) > 1e-12 && oracle_margin(&b.points, &in->box) > 1e-12) {
+        oracle_list list = expected(in, &a.points, against);
+        kith_nearest_options options;
+        kith_nearest_options_init(&options);
+        options.against = against;
+        options.cutoff = in->cutoff;
+        options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+        const kith_status status = kith_nearest_find(ctx, &a.points, &in->box, in->k, &options,
+                                                     out);
+        if (CHECK(status == KITH_OK, "%s: %s", in->name, kith_message(ctx))) {
+            check_rows(in, out, precision, &list);
+        }
+        oracle_free(&list);
+    }
+    stored_free(&a);
+    stored_free(&b);
+}
+
+int main(int argc, char **argv)
+{
+    kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
+    const int cases = check_deep() ? 20000 : check_brief() ? 150 : 600;
+    kith_nearest out = {.size = sizeof out};
+    for (int c = 0; c < cases; c++) {
+        rng r = {1000 + (uint64_t)c};
+        input in = random_input(&r);
+        for (int precision = 0; precision < 2; precision++) {
+            check_input(ctx, &in, precision ? KITH_FLOAT : KITH_DOUBLE, (layout)(c % LAYOUTS),
+                        &out);
+        }
+        free(in.xyz);
+        free(in.against);
+    }
+    kith_nearest_free(&out);
+    kith_close(ctx);
+    return check_done();
+}
