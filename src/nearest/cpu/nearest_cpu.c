@@ -69,9 +69,7 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kit
     search.b = search.a;
     KITH_TRY(q->cross ? kith__tree_build(ctx, q, &q->b, TREE_B, &search.b) : KITH_OK);
     const int threads = kith__threads_for(ctx, q->a.n);
-    search.list_bytes = KITH_LEAF * (size_t)out->k *
-                        (q->precision == KITH_FLOAT ? sizeof(struct kith__neighbour_f)
-                                                    : sizeof(struct kith__neighbour_d));
+    search.list_bytes = KITH_LEAF * (size_t)out->k * sizeof(struct kith__neighbour);
     search.lists = kith__work_need(&ctx->work, LISTS, (size_t)threads * search.list_bytes);
     KITH_CHECK(ctx, search.lists != NULL, KITH_NO_MEMORY,
                "out of memory for lists of %lld neighbours", (long long)out->k);

@@ -27,6 +27,8 @@ enum { STACK = 64 };
 struct pending_node {
     int64_t node;       /**< its number */
     int64_t begin, end; /**< its leaves */
+    double least2;      /**< r^2 of no pair of a particle of the node and one of the leaf is less
+                        [length^2] */
 };
 
 /* Vectors of doubles and floats by the names that per_precision.h makes. */
@@ -43,6 +45,42 @@ static inline unsigned vr_le_d(vd a, vd b)
 static inline unsigned vr_le_f(vf a, vf b)
 {
     return vf_le(a, b);
+}
+
+static inline vd vr_max_d(vd a, vd b)
+{
+    return vd_max(a, b);
+}
+
+static inline vf vr_max_f(vf a, vf b)
+{
+    return vf_max(a, b);
+}
+
+/** Return true when a comes before b: by r^2, then j, then S. */
+static inline bool is_before(const struct kith__neighbour *a, const struct kith__neighbour *b)
+{
+    return a->r2 < b->r2 || (a->r2 == b->r2 && a->place < b->place);
+}
+
+/** Insert a neighbour into a sorted list of k at most, unless k come before it.
+ *  @param found  neighbours in the list
+ *  @return the neighbours in it now */
+static int64_t insert(struct kith__neighbour *list, int64_t found, int64_t k,
+                      const struct kith__neighbour *one)
+{
+    int64_t at = found;
+    if (found == k) {
+        if (!is_before(one, &list[k - 1])) {
+            return k;
+        }
+        at--;
+    }
+    for (; at > 0 && is_before(one, &list[at - 1]); at--) {
+        list[at] = list[at - 1];
+    }
+    list[at] = *one;
+    return found < k ? found + 1 : k;
 }
 
 #define KITH_PER_PRECISION "nearest/cpu/nearest_real.h"

@@ -14,47 +14,16 @@ struct KITH_REAL(leaf_search) {
     int32_t id[KITH_LEAF];                  /**< [n] their indices */
     real lo[3], hi[3];                      /**< bounds of the coordinates [length] */
     int64_t found[KITH_LEAF];               /**< [n] neighbours in the list of each */
-    real reach2[KITH_LEAF]; /**< [n] largest r^2 of a neighbour that the list can still take:
+    real reach2[KITH_LEAF];       /**< [n] largest r^2 of a neighbour that the list can still take:
                                  of its last one when it is full, else of the cutoff [length^2] */
-    real widest2;           /**< the largest of reach2 [length^2] */
-    struct KITH_REAL(kith__neighbour) *list; /**< [n][k] neighbours of each, sorted */
-    int32_t shift[3];                        /**< S of the image that is being searched */
-    int32_t packed;                          /**< S, packed */
-    bool moved;                              /**< S is not 0 */
+    real widest2;                 /**< the largest of reach2 [length^2] */
+    struct kith__neighbour *list; /**< [n][k] neighbours of each, sorted */
+    int32_t shift[3];             /**< S of the image that is being searched */
+    int32_t packed;               /**< S, packed */
+    bool moved;                   /**< S is not 0 */
     real move[3][3]; /**< S[k] * row[k]: rounded products, which are added in the order c, b, a
                           [length] */
 };
-
-/** Return true when a comes before b: by r^2, then j, then S. */
-static inline bool KITH_REAL(is_before)(const struct KITH_REAL(kith__neighbour) *a,
-                                        const struct KITH_REAL(kith__neighbour) *b)
-{
-    return a->r2 < b->r2 ||
-           (a->r2 == b->r2 && (a->j < b->j || (a->j == b->j && a->shift < b->shift)));
-}
-
-/** Insert a candidate into the list of particle p, unless k come before it. */
-static void KITH_REAL(insert)(struct KITH_REAL(leaf_search) *s, int p,
-                              const struct KITH_REAL(kith__neighbour) *one)
-{
-    struct KITH_REAL(kith__neighbour) *list = s->list + p * s->k;
-    int64_t at = s->found[p];
-    if (at == s->k) {
-        if (!KITH_REAL(is_before)(one, &list[at - 1])) {
-            return;
-        }
-        at--;
-    } else {
-        s->found[p]++;
-    }
-    for (; at > 0 && KITH_REAL(is_before)(one, &list[at - 1]); at--) {
-        list[at] = list[at - 1];
-    }
-    list[at] = *one;
-    if (s->found[p] == s->k) {
-        s->reach2[p] = list[s->k - 1].r2;
-    }
-}
 
 /** Add the image's vector to a component of a vector, in the order of the definition of a pair. */
 static inline real KITH_REAL(moved)(const struct KITH_REAL(leaf_search) *s, real d, int m)
@@ -74,22 +43,27 @@ static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, cons
     return (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
 }
 
+/** Add the image's vector to a component of several vectors. */
+KITH_INLINE KITH_REAL(vr)
+    KITH_REAL(moved_all)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vr) d, int m)
+{
+    return s->moved ? ((d + s->move[2][m]) + s->move[1][m]) + s->move[0][m] : d;
+}
+
 /** Test all candidates of a leaf for particle p. */
 static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
 {
     enum { N = KITH_REAL(LANES) };
     const struct kith__tree *tree = &s->all->b;
     const int64_t first = leaf * KITH_LEAF;
-    const real *const xyz[3] = {(real *)tree->xyz[0] + first, (real *)tree->xyz[1] + first,
-                                (real *)tree->xyz[2] + first};
+    const int32_t *id = tree->id + first;
+    struct kith__neighbour *list = s->list + p * s->k;
+    const int32_t itself = s->only_others && !s->moved ? s->id[p] : -1;
     for (int c = 0; c < KITH_LEAF; c += N) {
         KITH_REAL(vr) d[3];
         for (int m = 0; m < 3; m++) {
-            memcpy(&d[m], xyz[m] + c, sizeof d[m]);
-            d[m] = d[m] - s->x[m][p];
-            for (int k = 2; k >= 0 && s->moved; k--) {
-                d[m] = d[m] + s->move[k][m];
-            }
+            memcpy(&d[m], (real *)tree->xyz[m] + first + c, sizeof d[m]);
+            d[m] = KITH_REAL(moved_all)(s, d[m] - s->x[m][p], m);
         }
         const KITH_REAL(vr) squares = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
         const KITH_REAL(vr) most = (KITH_REAL(vr)){0} + s->reach2[p];
@@ -98,11 +72,15 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_
         memcpy(r2, &squares, sizeof r2);
         for (; near; near &= near - 1) {
             const int lane = __builtin_ctz(near);
-            const struct KITH_REAL(kith__neighbour) one = {r2[lane], tree->id[first + c + lane],
-                                                           s->packed};
-            if (!s->only_others || s->moved || one.j != s->id[p]) {
-                KITH_REAL(insert)(s, p, &one);
+            const int32_t j = id[c + lane];
+            const struct kith__neighbour one = {(uint64_t)j << 32 | (uint32_t)s->packed,
+                                                (double)r2[lane]};
+            if (j != itself) {
+                s->found[p] = insert(list, s->found[p], s->k, &one);
             }
+        }
+        if (s->found[p] == s->k) {
+            s->reach2[p] = (real)list[s->k - 1].r2;
         }
     }
 }
@@ -110,51 +88,60 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_
 /** Test the candidates of a leaf for all particles that it may hold neighbours of. */
 static void KITH_REAL(meet_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
 {
-    real least2[KITH_LEAF];
-    for (int p = 0; p < KITH_LEAF; p++) {
-        real gap[3];
+    enum { N = KITH_REAL(LANES) };
+    const KITH_REAL(vr) zero = {0};
+    for (int c = 0; c < s->n; c += N) {
+        KITH_REAL(vr) gap[3], x, reach2;
         for (int m = 0; m < 3; m++) {
-            const real low = KITH_REAL(moved)(s, box[m] - s->x[m][p], m);
-            const real high = KITH_REAL(moved)(s, box[3 + m] - s->x[m][p], m);
-            gap[m] = low > 0 ? low : high < 0 ? -high : 0;
+            memcpy(&x, s->x[m] + c, sizeof x);
+            const KITH_REAL(vr) low = KITH_REAL(moved_all)(s, box[m] - x, m);
+            const KITH_REAL(vr) high = KITH_REAL(moved_all)(s, box[3 + m] - x, m);
+            gap[m] = KITH_REAL(vr_max)(KITH_REAL(vr_max)(low, -high), zero);
         }
-        least2[p] = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
+        memcpy(&reach2, s->reach2 + c, sizeof reach2);
+        const KITH_REAL(vr) least2 = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
+        unsigned near = KITH_REAL(vr_le)(least2, reach2);
+        for (; near; near &= near - 1) {
+            KITH_REAL(test_leaf)(s, c + __builtin_ctz(near), leaf);
+        }
     }
-    real widest2 = 0;
+    s->widest2 = 0;
     for (int p = 0; p < s->n; p++) {
-        if (least2[p] <= s->reach2[p]) {
-            KITH_REAL(test_leaf)(s, p, leaf);
-        }
-        widest2 = s->reach2[p] > widest2 ? s->reach2[p] : widest2;
+        s->widest2 = s->reach2[p] > s->widest2 ? s->reach2[p] : s->widest2;
     }
-    s->widest2 = widest2;
+}
+
+/** Return a node that is to be searched. */
+static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf_search) *s,
+                                                     int64_t node, int64_t begin, int64_t end)
+{
+    const real *box = (const real *)s->all->b.box + 6 * node;
+    return (struct pending_node){node, begin, end, (double)KITH_REAL(least_square)(s, box)};
 }
 
 /** Search one image of the candidates. @param own  leaf that has been searched; -1: none has */
 static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t own)
 {
-    const struct kith__tree *tree = &s->all->b;
-    const real *boxes = tree->box;
+    const real *boxes = s->all->b.box;
     struct pending_node stack[STACK];
     int n = 1;
-    stack[0] = (struct pending_node){0, 0, tree->leaves};
+    stack[0] = KITH_REAL(node_of)(s, 0, 0, s->all->b.leaves);
     while (n > 0) {
         const struct pending_node top = stack[--n];
-        const real *box = boxes + 6 * top.node;
-        if (KITH_REAL(least_square)(s, box) > s->widest2) {
+        if (top.least2 > (double)s->widest2) {
             continue;
         }
         if (top.end - top.begin == 1) {
             if (top.begin != own) {
-                KITH_REAL(meet_leaf)(s, top.begin, box);
+                KITH_REAL(meet_leaf)(s, top.begin, boxes + 6 * top.node);
             }
             continue;
         }
         const int64_t m = kith__tree_split(top.begin, top.end);
-        const struct pending_node left = {top.node + 1, top.begin, m};
-        const struct pending_node right = {top.node + 2 * (m - top.begin), m, top.end};
-        const bool left_first = KITH_REAL(least_square)(s, boxes + 6 * left.node) <=
-                                KITH_REAL(least_square)(s, boxes + 6 * right.node);
+        const struct pending_node left = KITH_REAL(node_of)(s, top.node + 1, top.begin, m);
+        const struct pending_node right = KITH_REAL(node_of)(s, top.node + 2 * (m - top.begin), m,
+                                                             top.end);
+        const bool left_first = left.least2 <= right.least2;
         stack[n++] = left_first ? right : left;
         stack[n++] = left_first ? left : right;
     }
@@ -248,17 +235,25 @@ static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
  *  @param own_image  boxes that wrapping subtracted from particle p
  *  @param at         index of the entry */
 static void KITH_REAL(write_extras)(const struct KITH_REAL(leaf_search) *s, int p,
-                                    const int32_t own_image[3],
-                                    const struct KITH_REAL(kith__neighbour) *one, int64_t at)
+                                    const int32_t own_image[3], const struct kith__neighbour *one,
+                                    int64_t at)
 {
     const struct kith__question *q = s->all->question;
     const kith_nearest *out = s->all->out;
+    if (out->distances) {
+        ((real *)out->distances)[at] = KITH_REAL(root)((real)one->r2);
+    }
+    if (!out->vectors && !out->shifts) {
+        return;
+    }
     real ri[3] = {s->x[0][p], s->x[1][p], s->x[2][p]}, rj[3], d[3];
     int32_t shift[3], image[3];
-    kith__unpack_shift(one->shift, shift);
-    (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), &q->b, q->dim, one->j, rj, image);
+    kith__unpack_shift((int32_t)(uint32_t)one->place, shift);
+    (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), &q->b, q->dim, (int64_t)(one->place >> 32), rj,
+                                image);
     const real r2 = KITH_REAL(kith__separation)(&q->KITH_REAL(box), ri, rj, shift, d);
-    assert(r2 == one->r2);
+    assert((double)r2 == one->r2);
+    (void)r2;
     for (int m = 0; m < 3; m++) {
         if (out->vectors) {
             ((real *)out->vectors)[3 * at + m] = d[m] + 0; /* never -0 */
@@ -266,9 +261,6 @@ static void KITH_REAL(write_extras)(const struct KITH_REAL(leaf_search) *s, int 
         if (out->shifts) {
             out->shifts[3 * at + m] = shift[m] - image[m] + own_image[m];
         }
-    }
-    if (out->distances) {
-        ((real *)out->distances)[at] = KITH_REAL(root)(r2);
     }
 }
 
@@ -294,9 +286,8 @@ static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
 {
     const struct kith__question *q = s->all->question;
     const kith_nearest *out = s->all->out;
-    const bool extras = out->distances || out->vectors || out->shifts;
     for (int p = 0; p < s->n; p++) {
-        const struct KITH_REAL(kith__neighbour) *list = s->list + p * s->k;
+        const struct kith__neighbour *list = s->list + p * s->k;
         const int64_t first = s->id[p] * s->k;
         int32_t image[3] = {0, 0, 0};
         if (out->shifts) {
@@ -304,10 +295,8 @@ static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
             (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), &q->a, q->dim, s->id[p], r, image);
         }
         for (int64_t e = 0; e < s->found[p]; e++) {
-            out->j[first + e] = list[e].j;
-            if (extras) {
-                KITH_REAL(write_extras)(s, p, image, &list[e], first + e);
-            }
+            out->j[first + e] = (int32_t)(list[e].place >> 32);
+            KITH_REAL(write_extras)(s, p, image, &list[e], first + e);
         }
         for (int64_t e = s->found[p]; e < s->k; e++) {
             KITH_REAL(write_none)(out, first + e);

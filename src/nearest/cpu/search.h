@@ -11,17 +11,9 @@
 #include "tree.h"
 
 /** A neighbour in the list of a particle. */
-struct kith__neighbour_d {
-    double r2;     /**< squared distance [length^2] */
-    int32_t j;     /**< index of the neighbour */
-    int32_t shift; /**< S, packed */
-};
-
-/** A neighbour in the list of a particle, in float. */
-struct kith__neighbour_f {
-    float r2;      /**< squared distance [length^2] */
-    int32_t j;     /**< index of the neighbour */
-    int32_t shift; /**< S, packed */
+struct kith__neighbour {
+    uint64_t place; /**< j << 32 | S, packed: neighbours at one distance are ordered by it */
+    double r2;      /**< squared distance [length^2] */
 };
 
 /** What all threads share. */
