@@ -191,6 +191,37 @@ static kith_status rdf_spread(kith_ctx *ctx, const cancel_sets *s)
     return run_rdf(ctx, &points, &options, 0.04);
 }
 
+static kith_status find_nearest(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                int64_t k)
+{
+    kith_nearest_options options;
+    kith_nearest_options_init(&options);
+    options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+    kith_nearest nearest = {.size = sizeof nearest};
+    const kith_status status = kith_nearest_find(ctx, points, box, k, &options, &nearest);
+    kith_nearest_free(&nearest);
+    return status;
+}
+
+static kith_status nearest_spread(kith_ctx *ctx, const cancel_sets *s)
+{
+    const kith_points points = kith_points_packed(s->spread, s->n, KITH_DOUBLE);
+    return find_nearest(ctx, &points, NULL, 8);
+}
+
+static kith_status nearest_many(kith_ctx *ctx, const cancel_sets *s)
+{
+    const kith_points points = kith_points_packed(s->spread, 3000, KITH_DOUBLE);
+    return find_nearest(ctx, &points, NULL, 2900);
+}
+
+static kith_status nearest_images(kith_ctx *ctx, const cancel_sets *s)
+{
+    const kith_points points = kith_points_packed(s->spread, 10, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    return find_nearest(ctx, &points, &box, 300000);
+}
+
 static kith_status rdf_species(kith_ctx *ctx, const cancel_sets *s)
 {
     const kith_points points = kith_points_packed(s->spread, s->n, KITH_DOUBLE);
@@ -407,6 +438,9 @@ const cancel_case *cancel_cases(int *n)
         {"distances with forces", rdf_forces},
         {"distances of nearest images", rdf_nearest},
         {"distances in 2^20 bins", rdf_bins},
+        {"nearest of many particles", nearest_spread},
+        {"most particles as the nearest", nearest_many},
+        {"nearest of many images", nearest_images},
         {"waves", sum_waves},
         {"sines of many particles", debye_spread},
         {"sines at many q", debye_many_q},

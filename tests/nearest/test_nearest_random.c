@@ -62,10 +62,10 @@ static double *random_points(rng *r, int64_t n, const kith_box *box)
 static input random_input(rng *r)
 {
     static const int64_t sizes[] = {0, 1, 2, 5, 31, 32, 33, 64, 65, 100, 300};
-    static const int64_t many[] = {1, 2, 3, 8, 16, 33, 70};
+    static const int64_t many[] = {1, 2, 3, 8, 16, 33, 70, 150};
     input in = {.n = sizes[rng_below(r, 11)],
                 .m = rng_below(r, 3) ? -1 : sizes[rng_below(r, 11)],
-                .k = many[rng_below(r, 7)]};
+                .k = many[rng_below(r, 8)]};
     in.box = random_box(r, rng_below(r, 4) ? 3 : 2);
     in.xyz = random_points(r, in.n, &in.box);
     in.against = in.m >= 0 ? random_points(r, in.m, &in.box) : NULL;
@@ -216,7 +216,7 @@ static void check_input(kith_ctx *ctx, const input *in, kith_precision precision
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
-    const int cases = check_deep() ? 20000 : check_brief() ? 150 : 600;
+    const int cases = check_deep() ? 3000 : check_brief() ? 150 : 600;
     kith_nearest out = {.size = sizeof out};
     for (int c = 0; c < cases; c++) {
         rng r = {1000 + (uint64_t)c};

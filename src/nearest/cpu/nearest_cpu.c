@@ -5,6 +5,9 @@
  */
 #include "nearest/nearest.h"
 
+#include <pthread.h>
+#include <string.h>
+
 #include "engine/bounds.h"
 #include "engine/cpu/cpu_state.h"
 #include "search.h"
@@ -55,16 +58,106 @@ static double extent_of(const struct kith__nearest_search *s)
     return sum;
 }
 
+static double dot(const double u[3], const double v[3])
+{
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+}
+
+/** Scale v to length 1. */
+static void normalise(double v[3])
+{
+    const double length = sqrt(dot(v, v));
+    for (int m = 0; m < 3; m++) {
+        v[m] /= length;
+    }
+}
+
+/** Compute the unit vector perpendicular to all periodic rows but row k, on the side of row k. */
+static void find_normal(const struct kith__lattice_d *box, int k, double normal[3])
+{
+    double u[3], v[3]; /* the two other directions: rows, or perpendicular to the rows */
+    const int one = (k + 1) % 3, other = (k + 2) % 3;
+    memcpy(normal, box->row[k], 3 * sizeof *normal);
+    if (box->periodic[one] && box->periodic[other]) {
+        memcpy(normal, box->inverse[k], 3 * sizeof *normal);
+    } else if (box->periodic[one] || box->periodic[other]) {
+        memcpy(v, box->row[box->periodic[one] ? one : other], sizeof v);
+        normalise(v);
+        normalise(normal);
+        for (int times = 0; times < 2; times++) { /* the second time removes rounding errors */
+            const double along = dot(normal, v);
+            for (int m = 0; m < 3; m++) {
+                u[m] = normal[m] - along * v[m];
+            }
+            memcpy(normal, u, sizeof u);
+        }
+    }
+    normalise(normal);
+}
+
+void kith__range_along(kith_precision precision, const struct kith__tree *tree, int64_t leaf,
+                       const double normal[3], double *lo, double *hi)
+{
+    const int64_t first = leaf * KITH_LEAF;
+    for (int64_t s = first; s < first + KITH_LEAF && s < tree->n; s++) {
+        double along = 0;
+        for (int m = 0; m < 3; m++) {
+            along += normal[m] * kith__real_at(tree->xyz[m], s, precision);
+        }
+        *lo = along < *lo ? along : *lo;
+        *hi = along > *hi ? along : *hi;
+    }
+}
+
+/** State of the loop that finds the bounds of all candidates. */
+struct range_loop {
+    struct kith__nearest_search *search; /**< receives the bounds */
+    pthread_mutex_t lock;                /**< guards the bounds */
+};
+
+/** Extend the bounds by the particles of leaves [begin, end). */
+static void extend_ranges(void *state, int64_t begin, int64_t end)
+{
+    struct range_loop *loop = state;
+    struct kith__nearest_search *s = loop->search;
+    for (int k = 0; k < 3; k++) {
+        double lo = INFINITY, hi = -INFINITY;
+        for (int64_t leaf = begin; leaf < end && s->question->box_d.periodic[k]; leaf++) {
+            kith__range_along(s->question->precision, &s->b, leaf, s->normal[k], &lo, &hi);
+        }
+        pthread_mutex_lock(&loop->lock);
+        s->lo[k] = fmin(s->lo[k], lo);
+        s->hi[k] = fmax(s->hi[k], hi);
+        pthread_mutex_unlock(&loop->lock);
+    }
+}
+
+/** Set what bounds the distance of images. Both sets have particles. */
+static kith_status measure_images(struct kith__nearest_search *s)
+{
+    const struct kith__question *q = s->question;
+    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    double steepest = 1; /* sine of the least angle between a row and the plane of the others */
+    for (int k = 0; k < 3; k++) {
+        if (q->box_d.periodic[k]) {
+            find_normal(&q->box_d, k, s->normal[k]);
+            s->period[k] = dot(s->normal[k], q->box_d.row[k]);
+            steepest = fmin(steepest, s->period[k] / sqrt(dot(q->box_d.row[k], q->box_d.row[k])));
+        }
+        s->lo[k] = INFINITY;
+        s->hi[k] = -INFINITY;
+    }
+    struct range_loop loop = {s, PTHREAD_MUTEX_INITIALIZER};
+    kith__loop(s->ctx, s->b.leaves, extend_ranges, &loop);
+    /* vectors are rounded in the precision of the points, normals in double */
+    s->tolerance = 8 * (epsilon + DBL_EPSILON / steepest) * (extent_of(s) + q->period_sum);
+    return kith__proceed(s->ctx);
+}
+
 static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kith_nearest *out)
 {
     struct kith__nearest_search search = {.ctx = ctx, .question = q, .out = out};
-    struct kith__bounds bounds;
-    bool inside;
-    KITH_TRY(kith__bounds_find(ctx, q, &bounds, &inside));
-    for (int k = 0; k < 3; k++) {
-        search.lo[k] = bounds.lo[k];
-        search.hi[k] = bounds.hi[k];
-    }
+    KITH_TRY(kith__bounds_check(ctx, q));
     KITH_TRY(kith__tree_build(ctx, q, &q->a, TREE_A, &search.a));
     search.b = search.a;
     KITH_TRY(q->cross ? kith__tree_build(ctx, q, &q->b, TREE_B, &search.b) : KITH_OK);
@@ -74,8 +167,7 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kit
     KITH_CHECK(ctx, search.lists != NULL, KITH_NO_MEMORY,
                "out of memory for lists of %lld neighbours", (long long)out->k);
     if (q->a.n > 0 && q->b.n > 0) {
-        const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
-        search.tolerance = 16 * epsilon * (extent_of(&search) + q->period_sum);
+        KITH_TRY(measure_images(&search));
     }
     search.groups = (search.a.leaves + LEAVES_AT_ONCE - 1) / LEAVES_AT_ONCE;
     kith__pool_run(ctx->pool, threads, search.groups, search_leaves, &search);

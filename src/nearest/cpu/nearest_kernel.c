@@ -63,24 +63,66 @@ static inline bool is_before(const struct kith__neighbour *a, const struct kith_
     return a->r2 < b->r2 || (a->r2 == b->r2 && a->place < b->place);
 }
 
-/** Insert a neighbour into a sorted list of k at most, unless k come before it.
+/** Lists of at most so many neighbours are sorted at all times; longer ones are heaps. */
+enum { MOST_SORTED = 64 };
+
+/** Move entry `at` of a heap of n neighbours down until none below it comes after it. */
+static void sift_down(struct kith__neighbour *heap, int64_t n, int64_t at)
+{
+    const struct kith__neighbour one = heap[at];
+    for (int64_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {
+        child += child + 1 < n && is_before(&heap[child], &heap[child + 1]);
+        if (!is_before(&one, &heap[child])) {
+            break;
+        }
+        heap[at] = heap[child];
+        heap[child] = one;
+    }
+}
+
+/** Insert a neighbour into a list of k at most, unless k come before it.
  *  @param found  neighbours in the list
  *  @return the neighbours in it now */
 static int64_t insert(struct kith__neighbour *list, int64_t found, int64_t k,
                       const struct kith__neighbour *one)
 {
-    int64_t at = found;
-    if (found == k) {
-        if (!is_before(one, &list[k - 1])) {
-            return k;
+    const bool is_heap = k > MOST_SORTED;
+    if (found == k && !is_before(one, &list[is_heap ? 0 : k - 1])) {
+        return k;
+    }
+    int64_t at = found < k ? found : k - 1;
+    if (!is_heap) {
+        for (; at > 0 && is_before(one, &list[at - 1]); at--) {
+            list[at] = list[at - 1];
         }
-        at--;
+        list[at] = *one;
+    } else if (found < k) {
+        for (; at > 0 && is_before(&list[(at - 1) / 2], one); at = (at - 1) / 2) {
+            list[at] = list[(at - 1) / 2];
+        }
+        list[at] = *one;
+    } else {
+        list[0] = *one;
+        sift_down(list, k, 0);
     }
-    for (; at > 0 && is_before(one, &list[at - 1]); at--) {
-        list[at] = list[at - 1];
-    }
-    list[at] = *one;
     return found < k ? found + 1 : k;
+}
+
+/** Return r^2 of the last neighbour of a full list. */
+static inline double last_square(const struct kith__neighbour *list, int64_t k)
+{
+    return list[k > MOST_SORTED ? 0 : k - 1].r2;
+}
+
+/** Sort a list of n neighbours, k at most. */
+static void sort_list(struct kith__neighbour *list, int64_t n, int64_t k)
+{
+    for (int64_t last = n - 1; last > 0 && k > MOST_SORTED; last--) {
+        const struct kith__neighbour one = list[last];
+        list[last] = list[0];
+        list[0] = one;
+        sift_down(list, last, 0);
+    }
 }
 
 #define KITH_PER_PRECISION "nearest/cpu/nearest_real.h"

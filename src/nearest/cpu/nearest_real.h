@@ -7,6 +7,7 @@
 /** The particles of one leaf, whose neighbours are searched. */
 struct KITH_REAL(leaf_search) {
     const struct kith__nearest_search *all; /**< what all threads share */
+    int64_t leaf;                           /**< its number in all->a */
     int n;                                  /**< particles of the leaf */
     int64_t k;                              /**< neighbours of each */
     bool only_others;                       /**< a particle is not its own neighbour */
@@ -17,7 +18,7 @@ struct KITH_REAL(leaf_search) {
     real reach2[KITH_LEAF];       /**< [n] largest r^2 of a neighbour that the list can still take:
                                  of its last one when it is full, else of the cutoff [length^2] */
     real widest2;                 /**< the largest of reach2 [length^2] */
-    struct kith__neighbour *list; /**< [n][k] neighbours of each, sorted */
+    struct kith__neighbour *list; /**< [n][k] neighbours of each */
     int32_t shift[3];             /**< S of the image that is being searched */
     int32_t packed;               /**< S, packed */
     bool moved;                   /**< S is not 0 */
@@ -80,7 +81,7 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_
             }
         }
         if (s->found[p] == s->k) {
-            s->reach2[p] = (real)list[s->k - 1].r2;
+            s->reach2[p] = (real)last_square(list, s->k);
         }
     }
 }
@@ -122,11 +123,12 @@ static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf
 /** Search one image of the candidates. @param own  leaf that has been searched; -1: none has */
 static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t own)
 {
+    enum { COST = 500 };
     const real *boxes = s->all->b.box;
     struct pending_node stack[STACK];
     int n = 1;
     stack[0] = KITH_REAL(node_of)(s, 0, 0, s->all->b.leaves);
-    while (n > 0) {
+    for (int64_t step = 1; n > 0 && !kith__skip(s->all->ctx, step, COST); step++) {
         const struct pending_node top = stack[--n];
         if (top.least2 > (double)s->widest2) {
             continue;
@@ -184,13 +186,9 @@ static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
     const struct kith__nearest_search *all = s->all;
     const struct kith__question *q = all->question;
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int p = 0; p < s->n; p++) {
-        const real r[3] = {s->x[0][p], s->x[1][p], s->x[2][p]};
-        double f[3];
-        KITH_REAL(kith__fractions)(&q->KITH_REAL(box), r, f);
-        for (int k = 0; k < 3; k++) {
-            lo[k] = f[k] < lo[k] ? f[k] : lo[k];
-            hi[k] = f[k] > hi[k] ? f[k] : hi[k];
+    for (int k = 0; k < 3; k++) { /* bounds of normal[k] . r over the leaf's particles */
+        if (q->box_d.periodic[k]) {
+            kith__range_along(q->precision, &all->a, s->leaf, all->normal[k], &lo[k], &hi[k]);
         }
     }
     int32_t first[3] = {0, 0, 0}, last[3] = {0, 0, 0};
@@ -200,8 +198,8 @@ static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
         bool up = false;
         for (int k = 0; k < 3; k++) {
             if (q->box_d.periodic[k]) {
-                const double above = (last[k] + 1 + all->lo[k] - hi[k]) * q->height[k];
-                const double below = (lo[k] - (first[k] - 1 + all->hi[k])) * q->height[k];
+                const double above = (last[k] + 1) * all->period[k] + all->lo[k] - hi[k];
+                const double below = lo[k] - ((first[k] - 1) * all->period[k] + all->hi[k]);
                 if (fmin(above, below) < nearest) {
                     nearest = fmin(above, below);
                     axis = k;
@@ -286,8 +284,9 @@ static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
 {
     const struct kith__question *q = s->all->question;
     const kith_nearest *out = s->all->out;
-    for (int p = 0; p < s->n; p++) {
-        const struct kith__neighbour *list = s->list + p * s->k;
+    for (int p = 0; p < s->n && !kith__skip(s->all->ctx, 1 + p, s->k); p++) {
+        struct kith__neighbour *list = s->list + p * s->k;
+        sort_list(list, s->found[p], s->k);
         const int64_t first = s->id[p] * s->k;
         int32_t image[3] = {0, 0, 0};
         if (out->shifts) {
@@ -315,6 +314,7 @@ static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all
     const int64_t left = all->a.n - leaf * KITH_LEAF;
     struct KITH_REAL(leaf_search) s;
     s.all = all;
+    s.leaf = leaf;
     s.n = left < KITH_LEAF ? (int)left : KITH_LEAF;
     s.k = all->out->k;
     s.only_others = !q->cross;

@@ -23,15 +23,23 @@ struct kith__nearest_search {
     const kith_nearest *out;               /**< k, and the arrays of the result */
     struct kith__tree a;                   /**< tree of the particles whose neighbours are found */
     struct kith__tree b;                   /**< tree of the candidates; that of a when !cross */
-    double lo[3], hi[3]; /**< bounds of the fractional coordinates of both sets, wrapped */
-    double tolerance;    /**< bound on the rounding errors of a vector between particles with S = 0,
-                              and of each further box of S [length] */
+    /** Unit vector perpendicular to all periodic rows but row k, on the side of row k; of periodic
+     *  axes k. Images with one S[k] lie between two planes across it. */
+    double normal[3][3];
+    double period[3];    /**< normal[k] . row k: distance between the planes of images [length] */
+    double lo[3], hi[3]; /**< bounds of normal[k] . r over all candidates [length] */
+    double tolerance;    /**< bound on the rounding errors of these distances and of a vector, for
+                               each box that an image is away [length] */
     char *lists;         /**< [threads][list_bytes] neighbours found so far, for one leaf's
                               particles */
     size_t list_bytes;   /**< size of one thread's lists */
     int64_t groups;      /**< pieces of the loop: runs of leaves of a */
     atomic_int status;   /**< KITH_OK, or KITH_LIMIT */
 };
+
+/** Extend the bounds of normal . r by the particles of a leaf. */
+void kith__range_along(kith_precision precision, const struct kith__tree *tree, int64_t leaf,
+                       const double normal[3], double *lo, double *hi);
 
 /** Find the neighbours of the particles of one leaf of a, and write their rows.
  *  @param lists  memory of the thread
