@@ -104,6 +104,24 @@ function(kith_add_test name)
     endforeach()
 endfunction()
 
+# C++ tests the header kith.hpp. A compiler of another make than C's would bring another sanitizer's
+# library.
+include(CheckLanguage)
+if(NOT KITH_SANITIZE AND NOT KITH_COVERAGE AND NOT CMAKE_CROSSCOMPILING)
+    check_language(CXX)
+endif()
+if(CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+endif()
+
+# kith_set_cxx(target)
+# Compile a C++ program as C++17, with warnings.
+function(kith_set_cxx target)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
+                           $<$<BOOL:${KITH_WERROR}>:-Werror>)
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+endfunction()
+
 # The system's Python first: it has Debian's NumPy.
 find_program(KITH_TEST_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
 

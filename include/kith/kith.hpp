@@ -212,6 +212,13 @@ class context
         return ctx_;
     }
 
+    /** kith_set_stream. @param stream  a cudaStream_t of the context's device; nullptr: the default
+     *  stream, the stream 0 of PyTorch and CuPy. Throws with KITH_UNSUPPORTED on a CPU. */
+    void set_stream(void *stream)
+    {
+        check(kith_set_stream(ctx_, stream), ctx_);
+    }
+
     /** kith_pairs_find. @param reuse  an earlier list, whose arrays are used again */
     kith::pairs pairs(const kith_points &points, double cutoff, const kith_box *box = nullptr,
                       const kith_pairs_options *options = nullptr, kith::pairs reuse = {})

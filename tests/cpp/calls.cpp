@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The C++ header: lists, groups and halos of five particles on a line, reuse and moves of results
+ * and contexts, and failures as exceptions.
+ */
+#include <kith/kith.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+static_assert(!std::is_copy_constructible_v<kith::pairs> && !std::is_copy_assignable_v<kith::pairs>,
+              "two results would free the same arrays");
+static_assert(!std::is_copy_constructible_v<kith::context>, "two contexts would be closed as one");
+static_assert(std::is_nothrow_move_constructible_v<kith::halos>, "results are moved");
+
+namespace
+{
+
+int faults = 0;
+
+void check(bool right, const char *what)
+{
+    if (!right) {
+        std::printf("wrong: %s\n", what);
+        faults++;
+    }
+}
+
+/** Check that a call throws kith::error with a status, and a message that has some words. */
+template <typename Call> void refused(Call call, kith_status status, const char *words)
+{
+    try {
+        call();
+        std::printf("accepted: %s\n", words);
+    } catch (const kith::error &error) {
+        if (error.status() == status && std::strstr(error.what(), words))
+            return;
+        std::printf("%d: %s\n", error.status(), error.what());
+    }
+    faults++;
+}
+
+const float line[5][3] = {{9.0F}, {1.0F}, {1.5F}, {2.0F}, {9.5F}};
+
+void check_pairs(kith::context &ctx)
+{
+    const double two[2][3] = {{0.25}, {3.75}};
+    const kith_box box = kith_box_periodic(4, 4, 4);
+    kith_pairs_options options;
+    kith_pairs_options_init(&options);
+    options.extras = KITH_VECTORS;
+    kith::pairs list = ctx.pairs(kith::points(two[0], 2), 0.5, &box, &options);
+    check(list.size() == 1 && list->i[0] == 0 && list->j[0] == 1, "a pair across the boundary");
+    check(static_cast<const double *>(list->vectors)[0] == -0.5, "its vector");
+
+    const int64_t capacity = list->capacity;
+    const void *const arrays = list->j;
+    list = ctx.pairs(kith::points(two[0], 2), 0.5, &box, &options, std::move(list));
+    check(list->j == arrays && list->capacity == capacity, "the arrays of a list are used again");
+    const kith::pairs moved = std::move(list);
+    check(moved->j == arrays && moved.size() == 1 && list.size() == 0, "a list that was moved");
+    check(ctx.pairs(kith::points(line[0], 5), 0.6).size() == 3, "floats in open space");
+    check(ctx.pairs(kith::points(line[0], 0), 0.6).size() == 0, "no particles");
+}
+
+void check_halos(kith::context &ctx)
+{
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.min_members = 2;
+    const kith_points points = kith::points(line[0], 5);
+    const kith::groups groups = ctx.groups(points, 0.6, nullptr, &options);
+    check(groups.size() == 2 && groups.members().size() == 2 && groups.members()[0] == 3 &&
+              groups.members()[1] == 2,
+          "members");
+    const int32_t expected[5] = {2, 1, 1, 1, 2};
+    check(groups.labels().size() == 5, "number of labels");
+    std::size_t p = 0;
+    for (const int32_t label : groups.labels()) {
+        check(label == expected[p++], "a label");
+    }
+    const kith::halos halos = ctx.halos(points, groups);
+    check(halos.size() == 2 && halos[0].mass == 3 && halos[1].mass == 2, "masses");
+    check(halos[0].centre_of_mass[0] == 1.5 && halos[1].centre_of_mass[0] == 9.25, "centres");
+    check(ctx.groups(points, 0.6).size() == 0, "groups of 20");
+}
+
+void check_failures(kith::context &ctx)
+{
+    const kith_points points = kith::points(line[0], 5);
+    refused([&] { ctx.pairs(points, -1); }, KITH_INVALID, "cutoff");
+    refused([&] { ctx.groups(points, 0); }, KITH_INVALID, "length");
+    refused([&] { ctx.halos(points, kith::groups()); }, KITH_INVALID, "groups");
+    refused([&] { ctx.set_stream(nullptr); }, KITH_UNSUPPORTED, "needs a GPU");
+    refused(
+        [&] {
+            kith::check(kith_pairs_count(ctx.get(), &points, nullptr, 1, nullptr, nullptr, nullptr),
+                        ctx.get());
+        },
+        KITH_INVALID, "n is NULL");
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = "abacus";
+    refused([&] { kith::context{&options}; }, KITH_INVALID, "abacus");
+    kith::check(KITH_OK, nullptr);
+}
+
+} // namespace
+
+int main()
+{
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = "cpu";
+    kith::context first(&options), ctx(std::move(first));
+    check(first.get() == nullptr && ctx.get() != nullptr, "a context that was moved");
+    check_pairs(ctx);
+    check_halos(ctx);
+    check_failures(ctx);
+    ctx = kith::context(&options);
+    check_pairs(ctx);
+    return faults ? 1 : 0;
+}
