@@ -252,6 +252,16 @@ module kith
             type(c_ptr), value :: ctx
         end subroutine c_close
 
+        ! Queue the work of later calls on another CUDA stream, which waits for all work that
+        ! earlier calls have queued. stream: a cudaStream_t of the context's device; c_null_ptr: the
+        ! default stream. CUDA Fortran's streams are integers: transfer(stream, c_null_ptr).
+        ! KITH_UNSUPPORTED on a CPU, and where a capture forbids the change.
+        function kith_set_stream(ctx, stream) result(status) bind(c)
+            import :: c_ptr, c_int
+            type(c_ptr), value :: ctx, stream
+            integer(c_int) :: status
+        end function kith_set_stream
+
         function c_message(ctx) result(text) bind(c, name="kith_message")
             import :: c_ptr
             type(c_ptr), value :: ctx
@@ -362,10 +372,10 @@ module kith
         module procedure free_pairs, free_groups, free_halos
     end interface kith_free
 
-    public :: kith_open, kith_close, kith_message, kith_backend, kith_threads, kith_status_name, &
-        kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, kith_points_packed, &
-        kith_options_init, kith_pairs_options_init, kith_fof_options_init, kith_halo_input_init, &
-        kith_pairs_find, kith_fof_find, kith_halos_measure, kith_free
+    public :: kith_open, kith_close, kith_set_stream, kith_message, kith_backend, kith_threads, &
+        kith_status_name, kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, &
+        kith_points_packed, kith_options_init, kith_pairs_options_init, kith_fof_options_init, &
+        kith_halo_input_init, kith_pairs_find, kith_fof_find, kith_halos_measure, kith_free
 
 contains
 

@@ -146,6 +146,8 @@ contains
         call check(index(kith_message(ctx), "y") > 0, "message: "//kith_message(ctx))
         call check(list%n == 0 .and. .not. associated(list%j), "the list of a failed call")
         call kith_free(list)
+        call check(kith_set_stream(ctx, c_null_ptr) == KITH_UNSUPPORTED, "a stream of a CPU")
+        call check(index(kith_message(ctx), "needs a GPU") > 0, "message: "//kith_message(ctx))
         call check(kith_open(no_ctx, "abacus") == KITH_INVALID, "an unknown backend")
         call check(index(kith_message(no_ctx), "abacus") > 0, "message: "//kith_message(no_ctx))
         call check(kith_status_name(KITH_NO_MEMORY) == "KITH_NO_MEMORY", "kith_status_name")
