@@ -23,6 +23,17 @@ def address_of(pointer: Any) -> Optional[int]:
     return C.c_void_p.from_buffer(pointer).value
 
 
+def _address_of_stream(stream: Any) -> int:
+    """Return the address of a CUDA stream, as `Context.set_stream` takes it. 0 is the default one,
+    which DLPack calls 1."""
+    for name in ("cuda_stream", "ptr"):  # of PyTorch, of CuPy
+        stream = getattr(stream, name, stream)
+    if hasattr(stream, "__cuda_stream__"):
+        _version, stream = stream.__cuda_stream__()
+    address = whole(stream, "stream", 0, 2 ** 64 - 1)
+    return 0 if address == 1 else address
+
+
 class Unshared:
     """What owns memory of the library, and so can be neither copied nor pickled."""
 
@@ -116,14 +127,14 @@ class Context(Unshared):
         environment's KITH_BACKEND, else "auto".
     threads : int, optional
         CPU threads; 0: OMP_NUM_THREADS, else the cores that the process may use.
-    stream : int, optional
-        Backend "cuda": the address of the CUDA stream that work is queued on, such as
-        torch.cuda.Stream.cuda_stream; default: one of its own, ordered with the default stream.
+    stream : int or object, optional
+        Backend "cuda": the CUDA stream that work is queued on, as in `set_stream`; default: one of
+        its own, ordered with the default stream. CPU cores ignore it.
 
     Raises
     ------
     ValueError
-        The backend is unknown, or `threads` is negative.
+        The backend is unknown, or a number is negative.
     NoBackend
         The backend cannot run here.
     """
@@ -132,7 +143,7 @@ class Context(Unshared):
     _brief: Optional[C.c_void_p] = None
 
     def __init__(self, backend: Optional[str] = None, threads: int = 0, *,
-                 stream: int = 0) -> None:
+                 stream: Any = None) -> None:
         if backend is not None and (not isinstance(backend, str) or "\0" in backend):
             raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
         self._lock = threading.Lock()  # held during a call
@@ -146,7 +157,8 @@ class Context(Unshared):
         library().kith_options_init_sized(C.byref(options), C.sizeof(options))
         options.backend = backend.encode() if backend is not None else None
         options.threads = whole(threads, "threads", 0, 2 ** 31 - 1)
-        options.stream = whole(stream, "stream", 0, 2 ** 64 - 1) or None
+        self.stream = None if stream is None else _address_of_stream(stream)
+        options.stream = self.stream or None  # in the options, NULL is a stream of its own
         options.watch = address_of(self._watch)
         self._at = self._open(options)
         self.device: Optional[int] = None  # number of the GPU; None: CPU cores
@@ -154,8 +166,11 @@ class Context(Unshared):
         if name.startswith("cpu"):
             options.threads, options.watch = 1, None
             self._brief = self._open(options)
+            self.stream = None
         else:
             self.device = int(name.partition(":")[2] or 0)
+            if self.stream == 0:
+                self.set_stream(0)
 
     @staticmethod
     def _open(options: _abi.Options) -> C.c_void_p:
@@ -191,6 +206,30 @@ class Context(Unshared):
     def scratch_bytes(self) -> int:
         """Bytes of scratch memory that the context holds now."""
         return sum(library().kith_scratch_bytes(at) for at in (self._at, self._brief) if at)
+
+    def set_stream(self, stream: Any) -> None:
+        """Queue the work of later calls on another CUDA stream, which first waits for the work of
+        earlier calls.
+
+        Coordinates on a GPU must be ready on the context's stream. Calls without `ctx` use the
+        current stream of PyTorch or CuPy.
+
+        Parameters
+        ----------
+        stream : int or object
+            The address of a stream of the context's GPU, as torch.cuda.Stream.cuda_stream and
+            cupy.cuda.Stream.ptr have it, or such a stream itself, or an object with
+            `__cuda_stream__`. 0 is the default stream, as in CUDA, PyTorch and CuPy; so is 1, as in
+            DLPack and `__cuda_array_interface__`; 2 is the default stream of the thread.
+
+        Raises
+        ------
+        NotImplementedError
+            The context is on CPU cores, or a capture in a graph forbids the change.
+        """
+        address = _address_of_stream(stream)
+        self.call("kith_set_stream", address or None)
+        self.stream = address
 
     def close(self) -> None:
         """Free the scratch memory and end the threads, and close flocks of the context. Results
@@ -287,7 +326,7 @@ class _Local(threading.local):
     context: Optional[Context] = None
 
     def __init__(self) -> None:
-        self.on_device: dict[tuple[int, int], Context] = {}  # by number of the GPU and stream
+        self.on_device: dict[int, Context] = {}  # by number of the GPU
 
 
 _local = _Local()
@@ -303,12 +342,11 @@ def context(ctx: Optional[Context] = None, array: Any = None) -> Context:
             raise ValueError(f"ctx is on cuda:{ctx.device}, x on cuda:{number}")
         return ctx
     if number is not None:
-        key = (number, array.stream)
-        made = _local.on_device.get(key)
+        made = _local.on_device.get(number)
         if made is None:
-            if len(_local.on_device) >= 8:  # streams come and go
-                _local.on_device.pop(next(iter(_local.on_device)))
-            made = _local.on_device[key] = Context(f"cuda:{number}", stream=array.stream)
+            made = _local.on_device[number] = Context(f"cuda:{number}", stream=array.stream)
+        elif made.stream != array.stream:
+            made.set_stream(array.stream)
         return made
     made = _local.context
     if made is None or made._at is None:

@@ -182,7 +182,11 @@ def _of_cuda(x: Any, name: str, number: Optional[int] = None,
     if number is None:
         number = x.__dlpack_device__()[1] if hasattr(x, "__dlpack_device__") else 0
     if stream is None:
-        stream = face.get("stream") or 0
+        stream = face.get("stream")
+        if stream == 0:
+            raise ValueError(f"{name} has the stream 0 in __cuda_array_interface__, which forbids "
+                             "it; expected 1 for the default stream, 2 for that of the thread")
+        stream = stream or 0
     address, readonly = face["data"]
     dtype = np.dtype(face["typestr"])
     return DeviceArray(address or 0, face["shape"], dtype, number, x, face.get("strides"),

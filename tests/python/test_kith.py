@@ -16,6 +16,8 @@ import sys
 import tempfile
 import threading
 import time
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 
@@ -259,6 +261,49 @@ def test_lifetimes():
         kith.pairs(x, 0.2, 1.0, ctx=kith.Context(threads=3))
         kith.Flock(x, x, 1.0, separation=(0.1, 1), alignment=(0.1, 1), cohesion=(0.1, 1)).step()
     assert threads() <= before + 1, "contexts that are dropped keep their threads"
+
+
+def test_streams():
+    """Streams have CUDA's numbers, a context follows the stream of the array, CPU cores have
+    none."""
+    with kith.Context("cpu", stream=12345) as ctx:
+        assert ctx.stream is None
+        raises(NotImplementedError, lambda: ctx.set_stream(0), "set_stream needs a GPU")
+        assert kith.count_pairs(random.random((50, 3)), 0.1, ctx=ctx) >= 0
+    raises(ValueError, lambda: ctx.set_stream(0), "closed")
+    raises(ValueError, lambda: ctx.set_stream(-1), "stream")
+    for wrong in ("0", None, 1.5):
+        raises(TypeError, lambda wrong=wrong: ctx.set_stream(wrong), "stream")
+    raises(ValueError, lambda: kith.Context("cpu", stream=2 ** 64), "stream")
+    address = kith._context._address_of_stream
+    assert [address(one) for one in (0, 1, 2, np.uint64(2 ** 63), SimpleNamespace(ptr=1), (
+        SimpleNamespace(cuda_stream=7)), SimpleNamespace(__cuda_stream__=lambda: (0, 9)))] == [
+            0, 0, 2, 2 ** 63, 0, 7, 9]
+
+    def array(stream):
+        face = {"shape": (4, 3), "typestr": "<f8", "version": 3, "data": (256, False),
+                "strides": None, **stream}
+        return kith._kinds.take(SimpleNamespace(__cuda_array_interface__=face), "x")
+    assert [array(one).stream for one in ({}, {"stream": None}, {"stream": 1}, {"stream": 2})] == [
+        0, 0, 0, 2]
+    raises(ValueError, lambda: array({"stream": 0}), "x has the stream 0")
+
+    seen = []
+
+    class OnGpu:
+        """A context of a GPU that notes its streams."""
+
+        def __init__(self, backend, stream):
+            self.stream = stream
+            seen.append((backend, stream))
+
+        def set_stream(self, stream):
+            self.stream = stream
+            seen.append(stream)
+    with mock.patch.multiple(kith._context, Context=OnGpu, _local=kith._context._Local()):
+        for stream in (1, 1, 7, 7, 1):
+            kith._context.context(None, array({"stream": stream}))
+    assert seen == [("cuda:0", 0), 7, 0]
 
 
 def test_histogram_of_threads():

@@ -141,6 +141,18 @@ def test_torch():
                 delay = delay @ delay
             x.mul_(0.5)
             assert len(kith.pairs(x, 0.03)[0]) == expected
+            made = kith._context._local.on_device
+            assert made[x.device.index].stream == stream.cuda_stream and len(made) == 1
+    with kith.Context("cuda", stream=torch.cuda.Stream()) as ctx:
+        for k in range(20):
+            stream = torch.cuda.Stream()
+            ctx.set_stream(stream if k % 2 else stream.cuda_stream)
+            with torch.cuda.stream(stream):
+                x = make(X)
+                for _ in range(5):
+                    delay = delay @ delay
+                x.mul_(0.5)
+                assert len(kith.pairs(x, 0.03, ctx=ctx)[0]) == expected
     for k in range(torch.cuda.device_count()):
         with torch.cuda.device(k):
             assert kith.pairs(make(X), 0.03, BOX, "d").device.index == k
@@ -160,10 +172,22 @@ def test_cupy():
     cupy = needs.module("cupy")
     check(cupy.ndarray, cupy.asarray)
     check_out(cupy.asarray, cupy.empty)
-    with cupy.cuda.Stream(non_blocking=True):
-        x = cupy.asarray(X)
-        x *= 0.5
-        assert len(kith.pairs(x, 0.03)[0]) == kith.count_pairs(X * 0.5, 0.03)
+    expected = kith.count_pairs(X * 0.5, 0.03)
+    for _ in range(20):  # each stream is destroyed before the next
+        with cupy.cuda.Stream(non_blocking=True):
+            x = cupy.asarray(X)
+            x *= 0.5
+            assert len(kith.pairs(x, 0.03)[0]) == expected
+    delay, blocking = cupy.ones((4000, 4000), cupy.float32), cupy.cuda.Stream()
+    with kith.Context("cuda", stream=0) as default, kith.Context("cuda") as changed:
+        changed.set_stream(cupy.cuda.Stream.null)
+        for ctx in (None, default, changed) * 5:
+            with blocking:  # the default stream waits for it; a context's own would not
+                x = cupy.asarray(X)
+                for _ in range(5):
+                    delay = delay @ delay * cupy.float32(1 / 4000)
+                x *= 0.5
+            assert len(kith.pairs(x, 0.03, ctx=ctx)[0]) == expected
     wide = cupy.zeros((len(X), 7))
     wide[:, 2:5] = cupy.asarray(X)
     assert kith.count_pairs(wide[:, 2:5], 0.03, BOX) == kith.count_pairs(X, 0.03, BOX)
