@@ -28,17 +28,24 @@ install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPO
 install(EXPORT kith NAMESPACE kith:: FILE kithTargets.cmake DESTINATION "${package_dir}"
         COMPONENT headers)
 configure_package_config_file(cmake/kithConfig.cmake.in kithConfig.cmake
-    INSTALL_DESTINATION "${package_dir}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+    INSTALL_DESTINATION "${package_dir}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR
+    NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(kithConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kithConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/kithConfigVersion.cmake" DESTINATION "${package_dir}"
         COMPONENT headers)
 
-# kith.pc finds its prefix from its own place, so that the tree may be moved.
+# kith.pc finds its prefix from its own place, so that the tree may be moved. Where there is the
+# static library alone, every program needs the libraries that it needs.
 file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 list(TRANSFORM KITH_PRIVATE_LIBS PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE pc_private)
 list(JOIN pc_private " " pc_private)
+set(pc_public "")
+if(NOT KITH_HAVE_SHARED)
+    set(pc_public " ${pc_private}")
+    set(pc_private "")
+endif()
 configure_file(cmake/kith.pc.in kith.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
         COMPONENT headers)
