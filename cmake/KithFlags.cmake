@@ -16,6 +16,11 @@ target_compile_options(kith_flags INTERFACE
     -ffp-contract=off>
     $<$<AND:$<BOOL:${KITH_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror>)
 
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # -Os does not inline what shows that variables are set
+    target_compile_options(kith_flags INTERFACE
+        $<$<AND:$<CONFIG:MinSizeRel>,$<COMPILE_LANGUAGE:C>>:-Wno-maybe-uninitialized>)
+endif()
+
 # What counted sources are compiled with: those of the library and the command. Not optimised, so
 # that each branch of the source is one of the program; threads may not lose counts. always_inline
 # has no effect: each copy of a function with a constant argument would count as a function of its

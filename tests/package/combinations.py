@@ -112,18 +112,18 @@ def main():
     if missing:
         return 1
     listed = "--list" in sys.argv
-    numbers = [] if listed else list(map(int, sys.argv[5:])) or range(1, len(chosen) + 1)
+    numbers = [] if listed else list(map(int, sys.argv[5:]))
+    passed = failed = 0
     for number, choice in enumerate(chosen, 1):
-        if listed or number in numbers:
-            print(f"{number}/{len(chosen)}:",
-                  *(f"{name}={value}" for name, value in choice.items()), flush=True)
-    failed = []
-    for number in numbers:
-        if not attempt(*sys.argv[1:5], chosen[number - 1]):
-            print(f"combination {number} failed", flush=True)
-            failed.append(number)
+        if numbers and number not in numbers:
+            continue
+        print(f"{number}/{len(chosen)}:", *(f"{name}={value}" for name, value in choice.items()),
+              flush=True)
+        if not listed:
+            well = attempt(*sys.argv[1:5], choice)
+            passed, failed = passed + well, failed + (not well)
     if not listed:
-        print(f"{len(numbers) - len(failed)} combinations passed, {len(failed)} failed")
+        print(f"{passed} combinations passed, {failed} failed")
     return 1 if failed else 0
 
 
