@@ -136,7 +136,9 @@ static kith_status check_and_sum(kith_ctx *ctx, const kith_points *points,
 {
     KITH_CHECK(ctx, sums != NULL, KITH_INVALID, "sums is NULL");
     struct kith__question q;
-    KITH_TRY(kith__question_space(ctx, points, NULL, NULL, &q));
+    kith_box space = kith_box_open();
+    space.dim = points && !points->z ? 2 : 3;
+    KITH_TRY(kith__question_space(ctx, points, NULL, &space, &q));
     KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL: there is no default n_q");
     kith_debye_options own = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_debye_options_init, options, KITH_DEBYE_OPTIONS_0_1,

@@ -53,6 +53,12 @@ static void check_known(kith_ctx *ctx)
         CHECK(fabs(intensity - known[k].intensity) < 5e-8 * intensity, "%s at %g: %.10g",
               known[k].name, known[k].q, intensity);
     }
+    kith_points flat = kith_points_packed(triangle, 3, KITH_DOUBLE);
+    flat.z = NULL;
+    const kith_debye_options o = at(1, 1, 1);
+    double sum = 0;
+    CHECK(kith_debye_sum(ctx, &flat, &o, &sum) == KITH_OK && fabs(3 + 2 * sum - 8.04882591) < 4e-7,
+          "z NULL: %.10g: %s", 3 + 2 * sum, kith_message(ctx));
 }
 
 /* All partials, in both precisions, at enough q for several runs. */
