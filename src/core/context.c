@@ -152,6 +152,7 @@ kith_status kith_open(const kith_options *options, kith_ctx **out)
         free(ctx);
         return status;
     }
+    ctx->message[0] = '\0'; /* "auto" may have tried a backend that cannot run here */
     *out = ctx;
     return KITH_OK;
 }

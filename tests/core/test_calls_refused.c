@@ -188,6 +188,11 @@ static void check_no_stale_message(world *w, const char *backend)
     options.threads = 1;
     options.backend = backend;
     CHECK(kith_open(&options, &ctx) == KITH_OK && !kith_message(NULL)[0], "%s", kith_message(NULL));
+    CHECK(kith_message(ctx)[0] == '\0', "%s", kith_message(ctx));
+    kith_close(ctx);
+    options.backend = "auto"; /* tries others, which may be missing */
+    CHECK(kith_open(&options, &ctx) == KITH_OK && !kith_message(NULL)[0], "%s", kith_message(NULL));
+    CHECK(kith_message(ctx)[0] == '\0', "%s", kith_message(ctx));
     kith_close(ctx);
 }
 
