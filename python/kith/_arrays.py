@@ -12,6 +12,7 @@ from . import _abi
 from ._context import Unshared
 from ._kinds import DeviceArray, Memory, take
 
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 _F4, _F8 = np.dtype(np.float32), np.dtype(np.float64)
 _SIZE = {id(_F4): 4, id(_F8): 8}  # by the one object of each type in native byte order
 
@@ -149,6 +150,34 @@ def address(array: Optional[Memory]) -> Optional[C.c_void_p]:
     if array is None:
         return None
     return C.c_void_p(array.address if isinstance(array, DeviceArray) else array.ctypes.data)
+
+
+def is_wide(index: Any) -> bool:
+    """Return whether indices of 64 bits are wanted."""
+    try:
+        made = np.dtype(index)
+    except TypeError:
+        made = None
+    if made not in (INT32, INT64):
+        raise ValueError(f"index is {index!r}; it may be numpy.int32 or numpy.int64")
+    return bool(made == INT64)
+
+
+def no_gradient(x: Any, want: str, instead: str) -> None:
+    """Refuse distances and vectors of a tensor that asks for gradients, which would be lost."""
+    if ("d" in want or "D" in want) and getattr(x, "requires_grad", False):
+        raise TypeError(f"x requires gradients, which distances and vectors would lose: {instead}")
+
+
+def narrow(array: Any, letter: str, dim: int, wide: bool) -> Any:
+    """Return an array of a result in two dimensions, or with wide indices."""
+    if letter in "DS" and dim == 2:
+        return array[..., :2]
+    if letter in "ij" and wide:
+        if hasattr(array, "long"):
+            return array.long()
+        return array.astype(np.int64)
+    return array
 
 
 _buffers: list[Any] = [C.c_char * (1 << bits) for bits in range(48)]

@@ -8,17 +8,18 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, coordinates, over, second_set, writable
+from ._arrays import (INT32 as _INT32, INT64 as _INT64, Owned, coordinates, is_wide, narrow,
+                      no_gradient, over, second_set, writable)
 from ._box import Box, as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
-from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of, take
+from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
 from ._lib import library
 from ._numbers import real
+from ._out import Expected, checked, outputs
 from ._sources import resolve
 
 _EXTRAS = {"d": _abi.DISTANCES, "D": _abi.VECTORS, "S": _abi.SHIFTS}
 _FIELD = {"i": "i", "j": "j", "o": "offsets", "d": "distances", "D": "vectors", "S": "shifts"}
-_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 _FEW = 4096  # pairs: a list up to this size is copied out of memory that the context keeps
 
 
@@ -116,13 +117,6 @@ class _List(Owned):
                               number)
 
 
-def _no_gradient(x: Any, want: str) -> None:
-    """Refuse distances and vectors of a tensor that asks for gradients, which would be lost."""
-    if ("d" in want or "D" in want) and getattr(x, "requires_grad", False):
-        raise TypeError("x requires gradients, which pairs does not give: use "
-                        "kith.torch.radius_graph, or x.detach()")
-
-
 def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
           full: bool = False, layout: str = "ij", sort: bool = False, against: Any = None,
           index: Any = np.int32, out: Any = None, ctx: Optional[Context] = None) -> Any:
@@ -200,12 +194,12 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     space = box if type(box) is Box else as_box(box, dim)
     kind = NUMPY if type(x) is np.ndarray else kind_of(x)
     if kind is not NUMPY:
-        _no_gradient(x, plan.want)
+        no_gradient(x, plan.want, "use kith.torch.radius_graph, or x.detach()")
     points, kept = coordinates(x, "x", dim, device=True)
     options, others = plan.options, None
     if against is not None:
         options, *others = _against(options, against, dim, kept)
-    wide = index is not np.int32 and _is_wide(index)
+    wide = index is not np.int32 and is_wide(index)
     cutoff = real(cutoff, "cutoff")
     on = context(ctx, kept)
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
@@ -224,24 +218,13 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     return result[0] if len(result) == 1 else result
 
 
-def _is_wide(index: Any) -> bool:
-    """Return whether indices of 64 bits are wanted."""
-    try:
-        made = np.dtype(index)
-    except TypeError:
-        made = None
-    if made not in (_INT32, _INT64):
-        raise ValueError(f"index is {index!r}; it may be numpy.int32 or numpy.int64")
-    return bool(made == _INT64)
-
-
 def _result(found: _List, want: str, kind: Kind, kept: Memory, dim: int, wide: bool,
             on: Context) -> tuple[Any, ...]:
     """Return what `want` names of a list. A short list is copied, and its memory used again."""
     dtype = kept.dtype
     if isinstance(kept, DeviceArray):
         made = [kind.give(found.on_gpu(letter, dtype, kept.number)) for letter in want]
-        return tuple(_narrow(one, letter, dim, wide) for one, letter in zip(made, want))
+        return tuple(narrow(one, letter, dim, wide) for one, letter in zip(made, want))
     if dtype.byteorder == "=" and found.short:
         arrays = [found.copy(letter, dtype) for letter in want]
         found.keep(on)
@@ -256,23 +239,10 @@ def _result(found: _List, want: str, kind: Kind, kept: Memory, dim: int, wide: b
     return tuple(arrays) if kind is NUMPY else tuple(kind.give(array) for array in arrays)
 
 
-def _narrow(array: Any, letter: str, dim: int, wide: bool) -> Any:
-    """Return an array of a GPU's library in two dimensions, or with wide indices."""
-    if letter in "DS" and dim == 2:
-        return array[:, :2]
-    if letter in "ij" and wide:
-        if hasattr(array, "long"):
-            return array.long()
-        return array.astype(np.int64)
-    return array
-
-
 def _into(out: Any, want: str, kept: Memory, at: int, others: Any, dim: int, wide: bool,
           brief: bool, on: Context, arguments: tuple[Any, ...]) -> Any:
     """Write a list into the caller's arrays. Return their beginning."""
-    targets = [out] if len(want) == 1 and not isinstance(out, (tuple, list)) else list(out)
-    if len(targets) != len(want):
-        raise ValueError(f"out has {len(targets)} arrays; want {want!r} names {len(want)}")
+    targets = outputs(out, want)
     addresses = None if others else _plain(targets, want, kept, at, dim, wide)
     room: list[Any] = targets
     if addresses is None:
@@ -349,56 +319,11 @@ def _plain(targets: list[Any], want: str, kept: Memory, at: int, dim: int,
 def _checked(targets: list[Any], want: str, kept: Memory, others: Any, dim: int,
              wide: bool) -> list[Any]:
     """Return the caller's arrays as arrays of NumPy or of a GPU, checked."""
-    inputs = [kept] + ([others[0]] if others else [])
-    room = [_room(target, letter, f"out[{k}]", kept, dim, wide, inputs)
-            for k, (target, letter) in enumerate(zip(targets, want))]
-    for k, one in enumerate(room):
-        if any(_share(one, other) for other in room[:k]):
-            raise ValueError(f"out[{k}] shares memory with an array before it")
-    return room
-
-
-def _room(target: Any, letter: str, name: str, kept: Memory, dim: int, wide: bool,
-          inputs: list[Memory]) -> Any:
-    """Return an array that results are written to, checked."""
-    array: Any = take(target, name)
-    host = isinstance(array, np.ndarray)
-    if not host and not isinstance(kept, DeviceArray) or host and isinstance(kept, DeviceArray):
-        raise TypeError(f"{name} is in {'host memory' if host else 'the memory of a GPU'}, x is "
-                        "not: give both one memory")
-    if isinstance(target, (list, tuple)):
-        raise TypeError(f"{name} is a {type(target).__name__}; expected an array")
-    dtype = _type_of(letter, kept, wide)
-    if array.dtype != dtype:
-        raise TypeError(f"{name} has the type {array.dtype}; {letter!r} needs {dtype}")
-    if array.ndim != (2 if letter in "DS" else 1) or letter in "DS" and array.shape[1] != dim:
-        expected = f"[capacity][{dim}]" if letter in "DS" else "[n + 1]" if letter == "o" else (
-            "[capacity]")
-        raise ValueError(f"{name} has the shape {tuple(array.shape)}; expected {expected}")
-    if letter == "o" and len(array) < len(kept) + 1:
-        raise CapacityError(f"{name} has room for {len(array)} offsets; {len(kept) + 1} are needed",
-                            len(kept) + 1)
-    if host:
-        if not array.flags.writeable:
-            raise ValueError(f"{name} is read-only")
-        if not (array.flags.c_contiguous and array.flags.aligned):
-            raise ValueError(f"{name} is not contiguous in memory (C order)")
-    elif not array.writeable or not array.packed:
-        raise ValueError(f"{name} is read-only, or not contiguous in memory (C order)")
-    if any(_share(array, one) for one in inputs):
-        raise ValueError(f"{name} shares memory with the coordinates")
-    return array
-
-
-def _share(one: Any, other: Any) -> bool:
-    """Return whether two arrays, each within one range of addresses, share memory."""
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.may_share_memory(one, other)
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return False
-    ends = [array.address + array.strides[0] * max(len(array) - 1, 0) + array.dtype.itemsize
-            for array in (one, other)]
-    return bool(one.address < ends[1] and other.address < ends[0])
+    expected = [
+        Expected(letter, _type_of(letter, kept, wide), "n + 1" if letter == "o" else "capacity",
+                 (dim,) if letter in "DS" else (), len(kept) + 1 if letter == "o" else 0, "offsets")
+        for letter in want]
+    return checked(targets, expected, [kept] + ([others[0]] if others else []))
 
 
 def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
