@@ -25,6 +25,7 @@ number of elements apart are not copied. Results are of the caller's kind, on it
 # Heading, module, names. A name of a class brings its public methods.
 PARTS = [
     ("Pairs", "_pairs", ["pairs", "count_pairs"]),
+    ("Nearest neighbours", "_nearest", ["nearest"]),
     ("Boxes", "_box", ["Box"]),
     ("Groups and halos", "_fof", ["fof", "Groups"]),
     ("Pair distributions and structure factors", "rdf",

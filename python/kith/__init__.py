@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kith: which particles are near each other?
 
-Neighbour lists, friends-of-friends groups, pair distributions, overlaps and flocks, by a C library
-that finds all pairs of particles within a radius. All images of periodic boxes count. Results do
-not depend on the number of threads or on the processor.
+Neighbour lists, nearest neighbours, friends-of-friends groups, pair distributions, overlaps and
+flocks, by a C library that finds all pairs of particles within a radius. All images of periodic
+boxes count. Results do not depend on the number of threads or on the processor.
 """
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from ._fof import Groups, fof
 from ._io import FormatError, Frame, MissingError, frames, read
 from ._kinds import DeviceArray
 from ._make import make
+from ._nearest import nearest
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
 from ._view import View, view
 
 __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
            "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend", "View",
-           "count_pairs", "debye", "fof", "frames", "make", "overlap", "pairs", "rdf", "read",
-           "view"]
+           "count_pairs", "debye", "fof", "frames", "make", "nearest", "overlap", "pairs", "rdf",
+           "read", "view"]
 
 
 _OPTIONAL = {"ase": "ase", "torch": "torch", "plot": "matplotlib"}  # modules, and what they need

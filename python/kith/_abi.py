@@ -3,7 +3,7 @@
 with the C compiler's (tests/common/struct_layout.c)."""
 import ctypes as C
 
-DISTANCES, VECTORS, SHIFTS = 1, 2, 4  # kith_pairs_options.extras
+DISTANCES, VECTORS, SHIFTS = 1, 2, 4  # extras of kith_pairs_options, kith_nearest_options
 IJ, CSR = 0, 1  # kith_layout
 TYPES, SPHERES = 8, 4  # KITH_TYPES, KITH_SPHERES
 WATCH = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_int64)
@@ -36,6 +36,17 @@ class Pairs(C.Structure):
                 ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
                 ("size", C.c_uint32),
                 ("owner", C.c_void_p)]
+
+
+class NearestOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("cutoff", C.c_double),
+                ("extras", C.c_uint)]
+
+
+class Nearest(C.Structure):
+    _fields_ = [("rows", C.c_int64), ("k", C.c_int64), ("counts", C.c_void_p), ("j", C.c_void_p),
+                ("distances", C.c_void_p), ("vectors", C.c_void_p), ("shifts", C.c_void_p),
+                ("memory", C.c_int), ("size", C.c_uint32), ("owner", C.c_void_p)]
 
 
 class FofOptions(C.Structure):
@@ -144,6 +155,7 @@ class Waves(C.Structure):
 
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
+           "kith_nearest_options": NearestOptions, "kith_nearest": Nearest,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
            "kith_halo_input": HaloInput, "kith_halo": Halo, "kith_halos": Halos,
            "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,

@@ -62,6 +62,24 @@ int main(void)
     FIELD(kith_pairs, size);
     FIELD(kith_pairs, owner);
 
+    SIZE(kith_nearest_options);
+    FIELD(kith_nearest_options, size);
+    FIELD(kith_nearest_options, against);
+    FIELD(kith_nearest_options, cutoff);
+    FIELD(kith_nearest_options, extras);
+
+    SIZE(kith_nearest);
+    FIELD(kith_nearest, rows);
+    FIELD(kith_nearest, k);
+    FIELD(kith_nearest, counts);
+    FIELD(kith_nearest, j);
+    FIELD(kith_nearest, distances);
+    FIELD(kith_nearest, vectors);
+    FIELD(kith_nearest, shifts);
+    FIELD(kith_nearest, memory);
+    FIELD(kith_nearest, size);
+    FIELD(kith_nearest, owner);
+
     SIZE(kith_fof_options);
     FIELD(kith_fof_options, size);
     FIELD(kith_fof_options, min_members);

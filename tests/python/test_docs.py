@@ -54,8 +54,10 @@ def test_docstrings():
 
 
 def test_examples():
-    ran = 0
+    ran, on_gpu = 0, kith.Context().device is not None
     for module in modules():
+        if on_gpu and module.__name__ == "kith._nearest":
+            continue  # a GPU does not offer it
         failed, tried = doctest.testmod(module, extraglobs={"kith": kith, "np": np})
         assert failed == 0, module.__name__
         ran += tried

@@ -56,6 +56,7 @@ def check(kind, make):
         assert np.array_equal(groups.halos(masses=make(masses)), expected.halos(masses=masses))
         raises(TypeError, lambda: groups.halos(masses=masses), "masses is in host memory")
         raises(TypeError, lambda: kith.pairs(on_gpu, 0.03, against=x), "against is in host memory")
+        raises(NotImplementedError, lambda: kith.nearest(on_gpu, 8, BOX), "nearest neighbours")
         check_sums(x, on_gpu, make)
         i, j = kith.pairs(on_gpu, 0.03, against=make(x[:100].copy()), sort=True)
         assert np.array_equal(host(j), kith.pairs(x, 0.03, against=x[:100], sort=True)[1])

@@ -25,6 +25,7 @@ SETTINGS = settings(max_examples=300, deadline=None, derandomize=True, database=
                     suppress_health_check=list(HealthCheck))
 random = np.random.default_rng(31)
 X = random.random((3000, 3))
+CPU = kith.Context("cpu")
 
 
 def images(box, cutoff):
@@ -40,7 +41,7 @@ def images(box, cutoff):
 
 
 def oracle(x, y, cutoff, box):
-    """Return the full list's rows (i, j, S), sorted, and distances, by the definition."""
+    """Return the full list's rows (i, j, S) with their r2, by the definition."""
     real, rows = x.dtype.type, box.cell.astype(x.dtype)
     found = {}
     for image in images(box, cutoff):
@@ -52,7 +53,7 @@ def oracle(x, y, cutoff, box):
             r2 = r2 + d[..., 2] * d[..., 2]
         for i, j in zip(*np.nonzero(r2 <= real(cutoff) * real(cutoff))):
             if y is not x or i != j or image != (0, 0, 0):
-                found[(int(i), int(j), *image[:box.dim])] = np.sqrt(r2[i, j])
+                found[(int(i), int(j), *image[:box.dim])] = r2[i, j]
     return found
 
 
@@ -84,6 +85,7 @@ def test_lists(call):
     """Lists are those of the definition: half, full, in rows, into the caller's arrays."""
     x, y, cutoff, box, full, wide = call
     expected = oracle(x, x if y is None else y, cutoff, box)
+    expected = {row: np.sqrt(r2) for row, r2 in expected.items()}
     how = {"full": full, "against": y, "index": np.int64 if wide else np.int32}
     i, j, d, s = kith.pairs(x, cutoff, box, "ijdS", **how)
     found = dict(zip(zip(i.tolist(), j.tolist(), *s.T.tolist()), d))
@@ -100,6 +102,36 @@ def test_lists(call):
     first = kith.pairs(x, cutoff, box, sort=True, **how)
     assert np.array_equal(np.repeat(np.arange(len(x)), np.diff(offsets)), first[0])
     assert np.array_equal(k, first[1])
+
+
+def first_rows(found, n, k, dim):
+    """Return the first k neighbours of each particle of a list with r2, and their numbers."""
+    j, d = np.full((n, k), -1), np.full((n, k), np.inf)
+    s, each = np.zeros((n, k, dim), int), np.zeros(n, int)
+    for row, r2 in sorted(found.items(), key=lambda one: (one[1], one[0][1], one[0][:1:-1])):
+        at = row[0], each[row[0]]
+        if at[1] < k:
+            j[at], d[at], s[at] = row[1], np.sqrt(r2), row[2:]
+            each[row[0]] += 1
+    return j, each, d, s
+
+
+@SETTINGS
+@given(calls())
+def test_nearest(call):
+    """Nearest neighbours are the first of the definition's pairs, with and without a cutoff."""
+    x, y, cutoff, box, few, wide = call
+    k, others = 2 if few else 9, x if y is None else y
+    how = {"against": y, "index": np.int64 if wide else np.int32, "ctx": CPU}
+    found = kith.nearest(x, k, box, "jndS", cutoff=cutoff, **how)
+    expected = first_rows(oracle(x, others, cutoff, box), len(x), k, box.dim)
+    assert all(map(np.array_equal, found, expected))
+    found = kith.nearest(x, k, box, "jndS", **how)
+    far = found[2][np.isfinite(found[2])].max(initial=0.1) * 1.001
+    expected = first_rows(oracle(x, others, far, box), len(x), k, box.dim)
+    assert all(map(np.array_equal, found, expected))
+    most = k if box.pbc.any() and len(others) else len(others) - (y is None)
+    assert (found[1] == max(min(k, most), 0)).all()
 
 
 @SETTINGS
