@@ -147,6 +147,25 @@ class pairs : public result<kith_pairs, kith_pairs_free>
     }
 };
 
+/** The nearest neighbours of each particle: kith_nearest. */
+class nearest : public result<kith_nearest, kith_nearest_free>
+{
+  public:
+    std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(get()->rows);
+    }
+    span<const int32_t> counts() const
+    {
+        return {get()->counts, get()->rows};
+    }
+    /** The neighbours of particle i, in the order of their distances: counts()[i] of them. */
+    span<const int32_t> of(std::size_t i) const
+    {
+        return {get()->j + i * static_cast<std::size_t>(get()->k), get()->counts[i]};
+    }
+};
+
 /** Groups of particles: kith_groups. */
 class groups : public result<kith_groups, kith_groups_free>
 {
@@ -224,6 +243,14 @@ class context
                       const kith_pairs_options *options = nullptr, kith::pairs reuse = {})
     {
         check(kith_pairs_find(ctx_, &points, box, cutoff, options, reuse.get()), ctx_);
+        return reuse;
+    }
+
+    /** kith_nearest_find. */
+    kith::nearest nearest(const kith_points &points, int64_t k, const kith_box *box = nullptr,
+                          const kith_nearest_options *options = nullptr, kith::nearest reuse = {})
+    {
+        check(kith_nearest_find(ctx_, &points, box, k, options, reuse.get()), ctx_);
         return reuse;
     }
 
