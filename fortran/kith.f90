@@ -1,11 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! kith in Fortran 2018: contexts, neighbour lists, friends-of-friends groups and halos.
+! kith in Fortran 2018: contexts, neighbour lists, nearest neighbours, friends-of-friends groups and
+! halos.
 !
 ! The bind(C) types are the structs of include/kith, field by field; the headers there are the
-! manual. kith_pairs_find, kith_fof_find and kith_halos_measure take coordinates x(3, n) in real32
-! or real64, or a kith_points. They return a status, KITH_OK or negative; kith_message(ctx) says
-! what went wrong.
+! manual. kith_pairs_find, kith_nearest_find, kith_fof_find and kith_halos_measure take coordinates
+! x(3, n) in real32 or real64, or a kith_points. They return a status, KITH_OK or negative;
+! kith_message(ctx) says what went wrong.
 !
 ! Particles count from 1: i, j, offsets and particle are one more than in C. Results are pointers to
 ! arrays of the library, valid until the next call with that result, until kith_free, and while the
@@ -23,7 +24,8 @@ module kith
     ! kith_points%precision, kith_points%memory.
     integer(c_int), parameter, public :: KITH_FLOAT = 4, KITH_DOUBLE = 8
     integer(c_int), parameter, public :: KITH_HOST = 0, KITH_DEVICE = 1
-    ! kith_pairs_options%layout, kith_pairs_options%extras (a bit set: use ior).
+    ! kith_pairs_options%layout, kith_pairs_options%extras (a bit set: use ior), which
+    ! kith_nearest_options has too.
     integer(c_int), parameter, public :: KITH_IJ = 0, KITH_CSR = 1
     integer(c_int), parameter, public :: KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4
     ! Elements of kith_fof_options%roles.
@@ -85,6 +87,28 @@ module kith
         integer(c_int32_t) :: size = 0
         type(c_ptr) :: owner = c_null_ptr
     end type kith_pairs
+
+    ! Which neighbours to find. Fill with kith_nearest_options_init.
+    type, bind(c), public :: kith_nearest_options
+        integer(c_size_t) :: size
+        type(c_ptr) :: against ! c_loc of a kith_points
+        real(c_double) :: cutoff
+        integer(c_int) :: extras
+    end type kith_nearest_options
+
+    ! Nearest neighbours, as in C. Programs use kith_nearest_list.
+    type, bind(c), public :: kith_nearest
+        integer(c_int64_t) :: rows = 0
+        integer(c_int64_t) :: k = 0
+        type(c_ptr) :: counts = c_null_ptr
+        type(c_ptr) :: j = c_null_ptr
+        type(c_ptr) :: distances = c_null_ptr
+        type(c_ptr) :: vectors = c_null_ptr
+        type(c_ptr) :: shifts = c_null_ptr
+        integer(c_int) :: memory = KITH_HOST
+        integer(c_int32_t) :: size = 0
+        type(c_ptr) :: owner = c_null_ptr
+    end type kith_nearest
 
     ! How to find groups. Fill with kith_fof_options_init.
     type, bind(c), public :: kith_fof_options
@@ -169,6 +193,23 @@ module kith
         type(kith_pairs), private :: c
     end type kith_pair_list
 
+    ! The result of kith_nearest_find: column i has the neighbours of particle i, in the order of
+    ! their distances. Where there are fewer than k, it ends in j = 0, infinite distances, and 0 for
+    ! vectors and shifts. What the options did not ask for is not associated; distances and vectors
+    ! are in the kind of the coordinates.
+    type, public :: kith_nearest_list
+        integer(int64) :: rows = 0 ! particles
+        integer(int64) :: k = 0 ! entries of a column
+        integer(int32), pointer, contiguous :: counts(:) => null() ! (rows), k at most
+        integer(int32), pointer, contiguous :: j(:, :) => null() ! (k, rows)
+        real(real32), pointer, contiguous :: distances_real32(:, :) => null() ! (k, rows)
+        real(real64), pointer, contiguous :: distances_real64(:, :) => null() ! (k, rows)
+        real(real32), pointer, contiguous :: vectors_real32(:, :, :) => null() ! (3, k, rows)
+        real(real64), pointer, contiguous :: vectors_real64(:, :, :) => null() ! (3, k, rows)
+        integer(int32), pointer, contiguous :: shifts(:, :, :) => null() ! (3, k, rows)
+        type(kith_nearest), private :: c
+    end type kith_nearest_list
+
     ! The result of kith_fof_find.
     type, public :: kith_group_list
         integer(int64) :: n = 0 ! groups
@@ -227,6 +268,13 @@ module kith
             type(kith_pairs_options), intent(out) :: options
             integer(c_size_t), value :: size
         end subroutine pairs_options_init_sized
+
+        subroutine nearest_options_init_sized(options, size) &
+            bind(c, name="kith_nearest_options_init_sized")
+            import :: kith_nearest_options, c_size_t
+            type(kith_nearest_options), intent(out) :: options
+            integer(c_size_t), value :: size
+        end subroutine nearest_options_init_sized
 
         subroutine fof_options_init_sized(options, size) bind(c, name="kith_fof_options_init_sized")
             import :: kith_fof_options, c_size_t
@@ -302,6 +350,24 @@ module kith
             type(kith_pairs), intent(inout) :: pairs
         end subroutine c_pairs_free
 
+        function c_nearest_find(ctx, points, box, k, options, out) result(status) &
+            bind(c, name="kith_nearest_find")
+            import :: kith_points, kith_box, kith_nearest_options, kith_nearest, c_ptr, &
+                c_int64_t, c_int
+            type(c_ptr), value :: ctx
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            integer(c_int64_t), value :: k
+            type(kith_nearest_options), intent(in), optional :: options
+            type(kith_nearest), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_nearest_find
+
+        subroutine c_nearest_free(nearest) bind(c, name="kith_nearest_free")
+            import :: kith_nearest
+            type(kith_nearest), intent(inout) :: nearest
+        end subroutine c_nearest_free
+
         function c_fof_find(ctx, points, box, length, options, out) result(status) &
             bind(c, name="kith_fof_find")
             import :: kith_points, kith_box, kith_fof_options, kith_groups, c_ptr, c_double, c_int
@@ -349,6 +415,12 @@ module kith
         module procedure pairs_find_points, pairs_find_real32, pairs_find_real64
     end interface kith_pairs_find
 
+    ! status = kith_nearest_find(ctx, x, k, list, box, options): the k nearest neighbours of each
+    ! particle. Without box: open space. Without options: at any distance, j and counts alone.
+    interface kith_nearest_find
+        module procedure nearest_find_points, nearest_find_real32, nearest_find_real64
+    end interface kith_nearest_find
+
     ! status = kith_fof_find(ctx, x, length, groups, box, options): groups by friends-of-friends.
     ! Without options: groups of 20 and more.
     interface kith_fof_find
@@ -369,13 +441,14 @@ module kith
 
     ! call kith_free(result): free what the library allocated, before kith_close.
     interface kith_free
-        module procedure free_pairs, free_groups, free_halos
+        module procedure free_pairs, free_nearest, free_groups, free_halos
     end interface kith_free
 
     public :: kith_open, kith_close, kith_set_stream, kith_message, kith_backend, kith_threads, &
         kith_status_name, kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, &
-        kith_points_packed, kith_options_init, kith_pairs_options_init, kith_fof_options_init, &
-        kith_halo_input_init, kith_pairs_find, kith_fof_find, kith_halos_measure, kith_free
+        kith_points_packed, kith_options_init, kith_pairs_options_init, &
+        kith_nearest_options_init, kith_fof_options_init, kith_halo_input_init, kith_pairs_find, &
+        kith_nearest_find, kith_fof_find, kith_halos_measure, kith_free
 
 contains
 
@@ -404,6 +477,12 @@ contains
         type(kith_pairs_options), intent(out) :: options
         call pairs_options_init_sized(options, c_sizeof(options))
     end subroutine kith_pairs_options_init
+
+    ! Set every field to its default: one set, any distance, no extras.
+    subroutine kith_nearest_options_init(options)
+        type(kith_nearest_options), intent(out) :: options
+        call nearest_options_init_sized(options, c_sizeof(options))
+    end subroutine kith_nearest_options_init
 
     ! Set every field to its default: groups of 20 and more by positions alone; all link.
     subroutine kith_fof_options_init(options)
@@ -596,6 +675,78 @@ contains
         if (n > 0) call c_f_pointer(array, view, [n])
     end subroutine view_int32
 
+    function nearest_find_real32(ctx, x, k, list, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        integer, intent(in) :: k
+        type(kith_nearest_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_nearest_options), intent(in), optional :: options
+        integer(c_int) :: status
+        status = nearest_find_points(ctx, kith_points_packed(x), k, list, box, options)
+    end function nearest_find_real32
+
+    function nearest_find_real64(ctx, x, k, list, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        integer, intent(in) :: k
+        type(kith_nearest_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_nearest_options), intent(in), optional :: options
+        integer(c_int) :: status
+        status = nearest_find_points(ctx, kith_points_packed(x), k, list, box, options)
+    end function nearest_find_real64
+
+    function nearest_find_points(ctx, x, k, list, box, options) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_points), intent(in) :: x
+        integer, intent(in) :: k
+        type(kith_nearest_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_nearest_options), intent(in), optional :: options
+        integer(c_int) :: status
+        type(kith_nearest) :: c
+        type(kith_nearest_options) :: used
+
+        call kith_nearest_options_init(used)
+        if (present(options)) used = options
+        c = list%c
+        list = kith_nearest_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        status = c_nearest_find(ctx, x, box, int(k, c_int64_t), used, c)
+        list%c = c
+        if (status == KITH_OK) call view_nearest(list, used, x%precision)
+    end function nearest_find_points
+
+    ! Point to the arrays that the options ask for, and let particles count from 1.
+    subroutine view_nearest(list, options, precision)
+        type(kith_nearest_list), intent(inout) :: list
+        type(kith_nearest_options), intent(in) :: options
+        integer(c_int), intent(in) :: precision
+        integer(int32), target, save :: none(0, 0)
+
+        list%rows = list%c%rows
+        list%k = list%c%k
+        call view_int32(list%c%counts, list%rows, list%counts)
+        list%j => none
+        if (list%rows == 0) return
+        call c_f_pointer(list%c%j, list%j, [list%k, list%rows])
+        list%j = list%j + 1_int32
+        if (iand(options%extras, KITH_SHIFTS) /= 0) then
+            call c_f_pointer(list%c%shifts, list%shifts, [3_int64, list%k, list%rows])
+        end if
+        if (iand(options%extras, KITH_DISTANCES) /= 0 .and. precision == KITH_FLOAT) then
+            call c_f_pointer(list%c%distances, list%distances_real32, [list%k, list%rows])
+        else if (iand(options%extras, KITH_DISTANCES) /= 0) then
+            call c_f_pointer(list%c%distances, list%distances_real64, [list%k, list%rows])
+        end if
+        if (iand(options%extras, KITH_VECTORS) /= 0 .and. precision == KITH_FLOAT) then
+            call c_f_pointer(list%c%vectors, list%vectors_real32, [3_int64, list%k, list%rows])
+        else if (iand(options%extras, KITH_VECTORS) /= 0) then
+            call c_f_pointer(list%c%vectors, list%vectors_real64, [3_int64, list%k, list%rows])
+        end if
+    end subroutine view_nearest
+
     function fof_find_real32(ctx, x, length, groups, box, options) result(status)
         type(c_ptr), intent(in) :: ctx
         real(real32), intent(in), target, contiguous :: x(:, :)
@@ -696,6 +847,12 @@ contains
         call c_pairs_free(list%c)
         list = kith_pair_list()
     end subroutine free_pairs
+
+    subroutine free_nearest(list)
+        type(kith_nearest_list), intent(inout) :: list
+        call c_nearest_free(list%c)
+        list = kith_nearest_list()
+    end subroutine free_nearest
 
     subroutine free_groups(groups)
         type(kith_group_list), intent(inout) :: groups

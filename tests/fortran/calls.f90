@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The calls of the Fortran module: lists of both kinds of reals and both layouts, compared with a
-! double loop over all particles; indices that count from 1; empty sets; messages of failed calls.
+! The calls of the Fortran module: lists of both kinds of reals and both layouts, and nearest
+! neighbours, compared with a double loop over all particles; indices that count from 1; empty sets;
+! messages of failed calls.
 module cases
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -104,6 +105,85 @@ contains
         call check(.not. associated(list%j), "a freed list")
     end subroutine check_pairs
 
+    ! Each column of a result against all others: no particle that it leaves out is nearer than its
+    ! last, and its entries are in the order of distance and index.
+    subroutine check_columns(list, x, k, kind_name)
+        type(kith_nearest_list), intent(in) :: list
+        real(real64), intent(in) :: x(3, n)
+        integer, intent(in) :: k
+        character(*), intent(in) :: kind_name
+        integer(int32) :: i, j, e
+        real(real64) :: r2(n), d(3)
+        logical :: left(n)
+
+        call check(list%rows == n .and. list%k == k, "rows and k, "//kind_name)
+        call check(all(shape(list%j) == [k, n]) .and. all(list%counts == k), "shape, "//kind_name)
+        do i = 1, n
+            do j = 1, n
+                r2(j) = sum(from(x, i, j)**2)
+            end do
+            left = .true.
+            left(i) = .false.
+            do e = 1, k
+                j = list%j(e, i)
+                call check(j == minloc(r2, 1, left), "j, "//kind_name)
+                left(j) = .false.
+                d = from(x, i, j)
+                call check(all(x(:, j) - x(:, i) + list%shifts(:, e, i) == d), "shifts")
+                if (associated(list%vectors_real64)) then
+                    call check(all(list%vectors_real64(:, e, i) == d), "vectors")
+                    call check(abs(list%distances_real64(e, i) - norm2(d)) < 1e-15, "distances")
+                else
+                    call check(all(list%vectors_real32(:, e, i) == real(d, real32)), "vectors")
+                    call check(abs(list%distances_real32(e, i) - norm2(d)) < 1e-6, "distances")
+                end if
+            end do
+        end do
+    end subroutine check_columns
+
+    subroutine check_nearest(ctx)
+        type(c_ptr), intent(in) :: ctx
+        real(real64) :: x(3, n)
+        real(real64), target :: others(3, 2)
+        type(kith_points), target :: against
+        type(kith_box) :: box
+        type(kith_nearest_options) :: options
+        type(kith_nearest_list) :: list
+
+        call scatter(x)
+        box = kith_box_periodic(1.0_real64, 1.0_real64, 1.0_real64)
+        call kith_nearest_options_init(options)
+        options%extras = ior(KITH_DISTANCES, ior(KITH_VECTORS, KITH_SHIFTS))
+        call check(kith_nearest_find(ctx, x, 6, list, box, options) == KITH_OK, "nearest, real64")
+        call check_columns(list, x, 6, "nearest, real64")
+        call check(kith_nearest_find(ctx, real(x, real32), 5, list, box, options) == KITH_OK, &
+                   "nearest, real32")
+        call check_columns(list, x, 5, "nearest, real32")
+
+        others(:, 1) = [0.0, 0.0, 0.0]
+        others(:, 2) = [3.0, 0.0, 0.0]
+        against = kith_points_packed(others)
+        options%against = c_loc(against)
+        options%extras = KITH_DISTANCES
+        options%cutoff = 1.5_real64
+        call check(kith_nearest_find(ctx, others(:, 2:2) - 1, 2, list, options=options) &
+                   == KITH_OK, "against")
+        call check(list%counts(1) == 0 .and. all(list%j == 0), "j where there is none")
+        call check(all(list%distances_real64 > huge(1.0_real64)), "an infinite distance")
+        call check(kith_nearest_find(ctx, others(:, 1:1) + 0.5_real64, 2, list, options=options) &
+                   == KITH_OK, "against again")
+        call check(list%counts(1) == 1 .and. all(list%j(:, 1) == [1, 0]), "one neighbour")
+        call check(.not. associated(list%vectors_real64) .and. .not. associated(list%shifts), &
+                   "arrays that are not asked for")
+        call check(kith_nearest_find(ctx, x(:, :0), 3, list) == KITH_OK, "nearest of none")
+        call check(list%rows == 0 .and. size(list%j) == 0 .and. size(list%counts) == 0, &
+                   "no columns")
+        call check(kith_nearest_find(ctx, x, 0, list) == KITH_INVALID, "k of 0")
+        call check(index(kith_message(ctx), "k is 0") > 0, "message: "//kith_message(ctx))
+        call check(.not. associated(list%j), "the neighbours of a failed call")
+        call kith_free(list)
+    end subroutine check_nearest
+
     subroutine check_halos(ctx)
         type(c_ptr), intent(in) :: ctx
         real(real32) :: x(3, 5)
@@ -163,6 +243,7 @@ program fortran_calls
     call check(index(kith_backend(ctx), "cpu:") == 1, "kith_backend")
     call check(kith_threads(ctx) == 2, "kith_threads")
     call check_pairs(ctx)
+    call check_nearest(ctx)
     call check_halos(ctx)
     call check_failures(ctx)
     call kith_close(ctx)

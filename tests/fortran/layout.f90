@@ -104,6 +104,30 @@ contains
         call add("owner", c_loc(o%owner), c_sizeof(o%owner))
     end subroutine list_pairs
 
+    subroutine list_nearest_options()
+        type(kith_nearest_options), target :: o
+        call add_type("kith_nearest_options", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("against", c_loc(o%against), c_sizeof(o%against))
+        call add("cutoff", c_loc(o%cutoff), c_sizeof(o%cutoff))
+        call add("extras", c_loc(o%extras), c_sizeof(o%extras))
+    end subroutine list_nearest_options
+
+    subroutine list_nearest()
+        type(kith_nearest), target :: o
+        call add_type("kith_nearest", c_loc(o), c_sizeof(o))
+        call add("rows", c_loc(o%rows), c_sizeof(o%rows))
+        call add("k", c_loc(o%k), c_sizeof(o%k))
+        call add("counts", c_loc(o%counts), c_sizeof(o%counts))
+        call add("j", c_loc(o%j), c_sizeof(o%j))
+        call add("distances", c_loc(o%distances), c_sizeof(o%distances))
+        call add("vectors", c_loc(o%vectors), c_sizeof(o%vectors))
+        call add("shifts", c_loc(o%shifts), c_sizeof(o%shifts))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("owner", c_loc(o%owner), c_sizeof(o%owner))
+    end subroutine list_nearest
+
     subroutine list_fof_options()
         type(kith_fof_options), target :: o
         call add_type("kith_fof_options", c_loc(o), c_sizeof(o))
@@ -216,6 +240,8 @@ program fortran_layout
     call list_box()
     call list_pairs_options()
     call list_pairs()
+    call list_nearest_options()
+    call list_nearest()
     call list_fof_options()
     call list_groups()
     call list_halo_input()
