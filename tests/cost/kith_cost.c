@@ -47,6 +47,15 @@ static kith_status run_pairs(const cost_input *in, const kith_pairs_options *opt
     return status;
 }
 
+/** The eight nearest neighbours. */
+static kith_status run_eight(const cost_input *in)
+{
+    kith_nearest found = {.size = sizeof found};
+    const kith_status status = kith_nearest_find(in->ctx, &in->points, &in->box, 8, NULL, &found);
+    kith_nearest_free(&found);
+    return status;
+}
+
 static kith_status run_half(const cost_input *in)
 {
     return run_pairs(in, NULL);
@@ -165,6 +174,8 @@ static const cost_case cases[] = {
     {"pairs_rows_float", sets_uniform, 30000, KITH_FLOAT, true, 0.05, run_rows},
     {"pairs_rows_double", sets_clustered, 18000, KITH_DOUBLE, true, 0.01, run_rows},
     {"grid", sets_uniform, 60000, KITH_DOUBLE, true, 0.002, run_half},
+    {"nearest_uniform", sets_uniform, 20000, KITH_DOUBLE, true, 0, run_eight},
+    {"nearest_clustered", sets_clustered, 20000, KITH_FLOAT, true, 0, run_eight},
     {"fof_uniform", sets_uniform, 300000, KITH_FLOAT, true, 0.003, run_fof},
     {"fof_clustered", sets_clustered, 300000, KITH_FLOAT, true, 0.003, run_fof},
     {"fof_clustered_double", sets_clustered, 300000, KITH_DOUBLE, true, 0.003, run_fof},
