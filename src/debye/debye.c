@@ -6,7 +6,6 @@
 #include "debye.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/sized.h"
@@ -39,8 +38,8 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
                                o->n_species);
 }
 
-/** Number of the buffer of the context's scratch memory. */
-enum { SORTED = KITH_WORK_OF(debye) };
+/** Numbers of the buffers of the context's scratch memory. */
+enum { SORTED = KITH_WORK_OF(debye), SUMS };
 
 /** Sort the particles by species, cut them into pieces, and copy their coordinates in that
  *  order. */
@@ -120,14 +119,13 @@ static kith_status sum(kith_ctx *ctx, const struct kith__question *q, const kith
     KITH_CHECK(ctx, rows < (size_t)1 << 31, KITH_LIMIT,
                "%lld particles of %d species at %lld q are too many for Debye's sum",
                (long long)d.n, (int)o->n_species, (long long)o->n_q);
-    d.sums = kith__alloc(rows * sizeof *d.sums + KITH_ALIGN);
+    d.sums = kith__work_need(&ctx->work, SUMS, rows * sizeof *d.sums + KITH_ALIGN);
     KITH_CHECK(ctx, d.sums != NULL, KITH_NO_MEMORY, "out of memory for %lld sums", (long long)rows);
     memset(d.sums, 0, rows * sizeof *d.sums);
     const kith_status status = kith__end_call(ctx, ctx->backend->debye->sum(ctx, &d));
     if (status == KITH_OK) {
         add_pieces(&d, sums);
     }
-    free(d.sums);
     return status;
 }
 

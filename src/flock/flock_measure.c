@@ -3,7 +3,6 @@
  * Order parameters of a flock: polarisation, milling, mean speed, number of neighbours. O(n), but
  * for the count of neighbours. Sums are in double and in the order of the caller's particles.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/sized.h"
@@ -17,13 +16,15 @@ enum { CENTRE_TERMS = 9, MOTION_TERMS = 8, MOST_TERMS = 9, BATCH = 1 << 13 };
 
 static const double two_pi = 6.28318530717958647692;
 
+/** Number of the buffer of the context's scratch memory, after KITH_FLOCK_QUANTIZED. */
+enum { VIEW = KITH_WORK_OF(flock) + 1 };
+
 /** The state in the caller's order, in double. */
 struct view {
     double *r, *v;               /**< [n][3] positions [length], velocities [length / time] */
     double centre[3];            /**< centre of the flock, in fractional coordinates */
     double (*terms)[MOST_TERMS]; /**< [BATCH] terms of a batch of particles */
     kith_ctx *ctx;               /**< context: threads */
-    void *memory;                /**< memory of all arrays */
 };
 
 /** State of the loop that copies the state to the caller's order. */
@@ -51,10 +52,10 @@ static void order_range(void *state, int64_t begin, int64_t end)
 static kith_status open_view(const struct kith_flock *flock, struct view *view)
 {
     const size_t n = (size_t)flock->n;
-    view->memory = kith__alloc(6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->terms);
-    KITH_CHECK(flock->ctx, view->memory != NULL, KITH_NO_MEMORY,
+    view->r = kith__work_need(&flock->ctx->work, VIEW,
+                              6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->terms);
+    KITH_CHECK(flock->ctx, view->r != NULL, KITH_NO_MEMORY,
                "out of memory to measure a flock of %lld", (long long)flock->n);
-    view->r = view->memory;
     view->v = view->r + 3 * n;
     view->terms = (double(*)[MOST_TERMS])(view->v + 3 * n);
     view->ctx = flock->ctx;
@@ -194,7 +195,6 @@ static kith_status measure_all(kith_flock *flock, kith_flock_measures *out, size
     KITH_TRY(open_view(flock, &view));
     kith_flock_measures found;
     measure(ctx, q, &view, flock->n, &found);
-    free(view.memory);
     KITH_TRY(kith__proceed(ctx));
     found.neighbours = 2 * (double)pairs / (double)flock->n;
     memset(out, 0, size);

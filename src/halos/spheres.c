@@ -590,7 +590,7 @@ static void list_centres(struct search *s)
     for (int t = 0; t < KITH_SPHERES; t++) {
         lowest = density[t] > 0 ? fmin(lowest, density[t]) : lowest;
     }
-    s->n_pending = isfinite(lowest) ? s->halos->n : 0;
+    s->n_pending = s->halos->n;
     for (int64_t h = 0; h < s->n_pending; h++) {
         const double radius = radius_of(s->halos->halo[h].mass, lowest);
         s->pending[h] = (struct pending){fmin(first_reach * radius, s->farthest), (int32_t)h};
@@ -601,6 +601,13 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   const struct kith__question *q, const kith_halo_input *input,
                                   kith_halos *halos)
 {
+    bool wanted = false;
+    for (int t = 0; t < KITH_SPHERES; t++) {
+        wanted = wanted || input->sphere_density[t] > 0;
+    }
+    if (!wanted) {
+        return KITH_OK;
+    }
     const size_t n = (size_t)halos->n;
     struct search s = {
         .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = INFINITY};

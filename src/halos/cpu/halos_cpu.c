@@ -5,7 +5,6 @@
  * by one thread each. O(n). Sorting uses the scratch memory of the grid, which is not needed here.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "core/atomics.h"
 #include "halos/halo.h"
@@ -47,6 +46,9 @@ static void check_range(void *state, int64_t begin, int64_t end)
     atomic_fetch_add(&loop->in_groups, count);
 }
 
+/** Numbers of the buffers of the context's scratch memory. */
+enum { BEGIN = KITH_WORK_OF(halos), BLOCKS };
+
 /** Allocate out->elements and begin, and scratch memory of the sort.
  *  @param[out] spare  [out->n] second array of the sort
  *  @param[out] bins   [ctx->threads][KITH_SORT_BINS] histograms of the sort */
@@ -59,7 +61,7 @@ static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *member
     out->elements = kith__work_need(&ctx->work, KITH_GRID_ELEMENTS, bytes);
     *spare = kith__work_need(&ctx->work, KITH_GRID_XYZ, bytes);
     *bins = kith__work_need(&ctx->work, KITH_GRID_BINS, bin_bytes);
-    out->begin = kith__work_need(&ctx->work, KITH_WORK_OF(halos), begin_bytes);
+    out->begin = kith__work_need(&ctx->work, BEGIN, begin_bytes);
     KITH_CHECK(ctx, out->elements && *spare && *bins && out->begin, KITH_NO_MEMORY,
                "out of memory for %lld members of %lld groups", (long long)out->n,
                (long long)members->groups);
@@ -283,7 +285,8 @@ static kith_status measure(kith_ctx *ctx, const struct kith__members *members,
         const int64_t n = sorted->begin[g + 1] - sorted->begin[g];
         most = n > most ? n : most;
     }
-    struct kith__halo_sums *blocks = kith__alloc((size_t)(most / BLOCK + 1) * sizeof *blocks);
+    struct kith__halo_sums *blocks = kith__work_need(&ctx->work, BLOCKS,
+                                                     (size_t)(most / BLOCK + 1) * sizeof *blocks);
     KITH_CHECK(ctx, blocks, KITH_NO_MEMORY, "out of memory for a group of %lld", (long long)most);
     for (int64_t g = 0; g < members->groups && most > LARGE; g++) {
         const struct kith__halo_group group = group_of(members, sorted, g);
@@ -291,7 +294,6 @@ static kith_status measure(kith_ctx *ctx, const struct kith__members *members,
             measure_group(ctx, &group, blocks, ctx->pool, &halo[g]);
         }
     }
-    free(blocks);
     struct group_loop loop = {ctx, members, sorted, halo};
     kith__pool_chunks(ctx->pool, kith__threads_for(ctx, members->points.n), members->groups, GROUPS,
                       measure_small, &loop);
