@@ -55,9 +55,10 @@
  * that the library does not know must be 0. kith_points, kith_box, kith_replicas, kith_flock_rule
  * and kith_flock_thing never grow.
  *
- * ERRORS. Every fallible call returns a kith_status; kith_message() has the message. After every
- * failure, also of a refused argument, results are empty, as each call says. An int that is a flag
- * is 0 or 1, an enum one of its values; others are refused by name.
+ * ERRORS. Every fallible call returns a kith_status; kith_message() has the message. A ctx or flock
+ * that is NULL gives KITH_INVALID. After every failure, also of a refused argument, results are
+ * empty, as each call says. An int that is a flag is 0 or 1, an enum one of its values; others are
+ * refused by name.
  */
 #ifndef KITH_H
 #define KITH_H

@@ -162,7 +162,7 @@ typedef struct kith_box {
     int dim;          /**< 3 or 2 */
 } kith_box;
 
-/** Open space without any boundary. */
+/** Open space without any boundary, in 3-D: set dim to 2 for a plane. */
 KITH_API kith_box kith_box_open(void);
 
 /** A box [0, lx) x [0, ly) x [0, lz), periodic on all axes. */

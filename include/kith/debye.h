@@ -49,7 +49,8 @@ KITH_API void kith_debye_options_init_sized(kith_debye_options *options, size_t 
 /**
  * Sums of sin(q r) / (q r) over all pairs of a finite cluster, without binning. In double, in an
  * order that does not depend on threads or instruction sets; on a GPU in another.
- * Cost: O(n^2 n_q). By histogram, with kith_rdf_count in fine bins, it is O(n^2 + bins n_q).
+ * Cost: O(n^2 n_q), and some n n_species n_q / 16 bytes of scratch memory. By histogram, with
+ * kith_rdf_count in fine bins, it is O(n^2 + bins n_q).
  * @param ctx        the context
  * @param points     the particles, in host memory; z NULL: 0
  * @param options    values of q, and species

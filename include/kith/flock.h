@@ -59,14 +59,15 @@ typedef struct kith_flock_thing {
 
 /** How a flock moves. Fill with kith_flock_options_init, then change what you need. */
 typedef struct kith_flock_options {
-    size_t size; /**< sizeof(kith_flock_options): set by the init call */
-    kith_flock_model model;
+    size_t size;            /**< sizeof(kith_flock_options): set by the init call */
+    kith_flock_model model; /**< how velocities change */
     kith_flock_rule separation, alignment, cohesion; /**< Vicsek: alignment.radius alone */
     int relative;       /**< 1: alignment with the mean of the neighbours' v minus one's own
                              (Parker); 0: with that mean alone */
-    double min_speed;   /**< smallest |v'| */
-    double max_speed;   /**< largest |v'|, 0: no limit. Vicsek: |v'| is max_speed, > 0 */
-    double time_step;   /**< > 0 */
+    double min_speed;   /**< smallest |v'| [length / time] */
+    double max_speed;   /**< largest |v'| [length / time], 0: no limit. Vicsek: |v'| is max_speed,
+                             > 0 */
+    double time_step;   /**< > 0 [time] */
     int reflecting[3];  /**< 1: an open axis of an upright box has walls at origin and origin +
                              row, which reflect positions and velocities */
     int64_t nearest;    /**< k up to 64: only the k nearest neighbours count, within the largest
@@ -136,6 +137,7 @@ KITH_API kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points,
 
 /**
  * Change the options from the next step on. first_step is ignored.
+ * @param options  NULL: the defaults
  * @return KITH_OK; KITH_INVALID; KITH_LIMIT: nothing is changed.
  */
 KITH_API kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options);
@@ -158,7 +160,8 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
  * @param[out] positions   [n][3], precision of the points, wrapped; z is 0 in a 2-D box. NULL: not
  *                         wanted
  * @param[out] velocities  [n][3], precision of the points. NULL: not wanted
- * @return KITH_OK; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too. On failure nothing is written.
+ * @return KITH_OK; KITH_INVALID; on a GPU KITH_NO_MEMORY, KITH_DEVICE_LOST too. On failure nothing
+ *         is written.
  */
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
 
@@ -173,12 +176,13 @@ typedef struct kith_flock_measures {
     double milling; /**< |sum s x v| / sum |s| |v|, s from the centre: 1 when all circle round it.
                          The centre is the mean; along periodic axes that of the angles 2 pi f
                          (Bai & Breen 2008), s the nearest image */
-    double mean_speed; /**< sum |v| / n */
+    double mean_speed; /**< sum |v| / n [length / time] */
     double neighbours; /**< mean number of others within the largest radius */
 } kith_flock_measures;
 
 /**
- * Measure a flock in its current state. Cost: O(n + pairs), less than a step.
+ * Measure a flock in its current state. Cost: O(n + pairs), less than a step; 48 bytes of scratch
+ * memory for each particle.
  * @param[out] out  written on success alone
  * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST.
  */

@@ -37,7 +37,8 @@ typedef struct kith_fof_options {
     const void *velocities; /**< [n][3], precision of the points: friends are then those with
                                  r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
                                  step by step. NULL: positions alone */
-    double velocity_length; /**< the linking length of velocities, > 0 where these are given */
+    double velocity_length; /**< the linking length of velocities, in their unit; > 0 where
+                                 they are given */
 } kith_fof_options;
 
 /** Set every field to its default: groups of 20 and more by positions alone; all link. */

@@ -26,6 +26,7 @@ extern "C" {
  * Choose the subset that kith_glance_take copies, until the next choice. Cost: O(n of the flock).
  * @param index  [n] in the order that the caller gave the flock, none twice; in host memory,
  *               borrowed for the call
+ * @param n      particles of the subset, 0 or more
  * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY: the subset chosen before stays.
  */
 KITH_API kith_status kith_glance_choose(kith_flock *flock, const int32_t *index, int64_t n);

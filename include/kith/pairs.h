@@ -102,7 +102,8 @@ KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, 
 
 /**
  * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
- * the extras named must have arrays.
+ * the extras named must have arrays. All have room for `capacity` pairs, but offsets, which has
+ * points->n + 1 elements for any capacity.
  * @param[in,out] out  capacity, memory and the arrays set by the caller; n and rows are returned
  * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed. On failure the
  *         contents of the arrays are undefined; on any other than KITH_CAPACITY n and rows are 0.

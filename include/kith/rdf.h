@@ -22,7 +22,8 @@ extern "C" {
 typedef struct kith_rdf_options {
     size_t size;         /**< sizeof(kith_rdf_options): set by the init call */
     int64_t bins;        /**< number of bins, 1 to 2^20 */
-    double r_min, r_max; /**< edge k is r_min + k (r_max - r_min) / bins; ignored with `edges` */
+    double r_min, r_max; /**< edge k is r_min + k (r_max - r_min) / bins [length]; ignored with
+                              `edges` */
     const double *edges; /**< [bins + 1] ascending edges, the first 0 or more; NULL: linear bins */
     const kith_points *against; /**< B: pairs of i in the points with j in B; NULL: one set, each
                                      unordered pair once, as in a half list */
@@ -36,8 +37,8 @@ typedef struct kith_rdf_options {
     const int64_t *bond_offsets; /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
                                       bonds[bond_offsets[i + 1] - 1] are excluded; a bond is given
                                       for one of its particles, or for both; NULL: no bonds */
-    const int32_t *bonds;
-    const double *weights; /**< [n] w: sums of w_i * w_j are made too; NULL: counts alone */
+    const int32_t *bonds;        /**< [bond_offsets[n]] the other particle of each bond */
+    const double *weights;       /**< [n] w: sums of w_i * w_j are made too; NULL: counts alone */
     const double *weights_against;
     int minimum_image; /**< 0: all images of a pair that are within r_max count; 1: only the nearest
                             image counts, which for an r_max beyond half the box needs all axes
@@ -71,33 +72,33 @@ KITH_API void kith_rdf_options_init_sized(kith_rdf_options *options, size_t size
  * kith_histogram_partial numbers them.
  */
 typedef struct kith_histogram {
-    int64_t bins;
-    int32_t n_species;
-    int32_t partials; /**< n_species (n_species + 1) / 2; of two sets n_species^2 */
-    int against;      /**< 1: of two sets */
-    uint32_t size;    /**< sizeof(kith_histogram) of the caller; 0: the fields of version 0.1 */
-    int64_t frames;   /**< calls that were added up */
-    double *edges;    /**< [bins + 1] not rounded */
-    int64_t *counts;  /**< [partials][bins] pairs */
-    double *sums;     /**< [partials][bins] of w_i * w_j: products are truncated to multiples of
+    int64_t bins;      /**< number of bins */
+    int32_t n_species; /**< number of species */
+    int32_t partials;  /**< n_species (n_species + 1) / 2; of two sets n_species^2 */
+    int against;       /**< 1: of two sets */
+    uint32_t size;     /**< sizeof(kith_histogram) of the caller; 0: the fields of version 0.1 */
+    int64_t frames;    /**< calls that were added up */
+    double *edges;     /**< [bins + 1] not rounded [length] */
+    int64_t *counts;   /**< [partials][bins] pairs */
+    double *sums;      /**< [partials][bins] of w_i * w_j: products are truncated to multiples of
                            2^-62 of the largest w^2, and these are added exactly in each frame; NULL
                            without weights */
-    double *ideal;    /**< [partials][bins] counts expected of as many particles distributed
+    double *ideal;     /**< [partials][bins] counts expected of as many particles distributed
                            uniformly: in each frame pairs * shell / volume, with its own box. NaN
                            where an axis was open, so that there was no volume */
-    int64_t *pairs;   /**< [partials] pairs of particles: N (N - 1) / 2 or N_a N_b in each frame,
+    int64_t *pairs;    /**< [partials] pairs of particles: N (N - 1) / 2 or N_a N_b in each frame,
                            excluded pairs included */
-    int64_t *centres; /**< [n_species] particles of the points */
-    int dim;          /**< of the first frame's box */
-    double *pushes;   /**< [partials][2][bins + 1] with forces, else NULL. With p = (F_j - F_i).d, d
+    int64_t *centres;  /**< [n_species] particles of the points */
+    int dim;           /**< of the first frame's box */
+    double *pushes;  /**< [partials][2][bins + 1] with forces, else NULL. With p = (F_j - F_i).d, d
                            the vector from i to j, the first bins + 1 are sums of p, the others of
                            p / r^dim, each over the pairs below the first edge, then over those of
                            each bin. r is taken as at least r_max / 1024, or a 64th of the first
                            edge above 0 if that is less. Terms are rounded to 2^-40 of their bounds
                            and added exactly in each frame: equal bits for any number of threads and
                            instruction set */
-    double *density;  /**< [partials] with forces, else NULL: pairs / volume, summed over frames */
-    void *owner;      /**< of the library */
+    double *density; /**< [partials] with forces, else NULL: pairs / volume, summed over frames */
+    void *owner;     /**< of the library */
 } kith_histogram;
 
 /**

@@ -30,8 +30,8 @@ typedef struct kith_waves {
     size_t size;        /**< sizeof(kith_waves): set by the init call */
     int64_t n;          /**< number of waves */
     const int32_t *hkl; /**< [n][3] q = 2 pi (h a* + k b* + l c*), with a*, b*, c* the columns of
-                             the inverse of the box's rows; each from -2^14 to 2^14, and 0 along
-                             axes that are open */
+                             the inverse of the box's rows [1 / length]; h, k and l from -2^14 to
+                             2^14, and 0 along axes that are open */
     const int32_t *species; /**< [points] of each particle, 0 to n_species - 1; NULL: all are 0 */
     int32_t n_species;      /**< 1 to 1024 */
 } kith_waves;
