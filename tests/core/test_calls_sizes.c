@@ -45,6 +45,7 @@ static void check_init(int later)
 {
     CHECK_INIT(kith_options, kith_options_init, later);
     CHECK_INIT(kith_pairs_options, kith_pairs_options_init, later);
+    CHECK_INIT(kith_nearest_options, kith_nearest_options_init, later);
     CHECK_INIT(kith_fof_options, kith_fof_options_init, later);
     CHECK_INIT(kith_halo_input, kith_halo_input_init, later);
     CHECK_INIT(kith_rdf_options, kith_rdf_options_init, later);
@@ -78,15 +79,19 @@ static void check_init(int later)
 static void check_options(void)
 {
     LATER(kith_pairs_options) list;
+    LATER(kith_nearest_options) nearest;
     LATER(kith_fof_options) fof;
     LATER(kith_halo_input) input;
     LATER(kith_rdf_options) rdf;
     LATER(kith_debye_options) debye;
     int64_t n;
+    kith_nearest neighbours = {0};
     kith_halos halos = {0};
     kith_histogram histogram = {0};
     kith_pairs_options_init(&list.of);
     CHECK_SIZES(list, kith_pairs_count(ctx, &points, &box, 1, &list.of, &n, NULL));
+    kith_nearest_options_init(&nearest.of);
+    CHECK_SIZES(nearest, kith_nearest_find(ctx, &points, &box, 6, &nearest.of, &neighbours));
     kith_fof_options_init(&fof.of);
     CHECK_SIZES(fof, kith_fof_find(ctx, &points, &box, 1, &fof.of, &groups));
     kith_halo_input_init(&input.of);
@@ -98,6 +103,7 @@ static void check_options(void)
     debye.of.n_q = 4;
     debye.of.q_width = 1;
     CHECK_SIZES(debye, kith_debye_sum(ctx, &points, &debye.of, sums));
+    kith_nearest_free(&neighbours);
     kith_halos_free(&halos);
     kith_histogram_free(&histogram);
 }
@@ -137,19 +143,24 @@ static void check_more_options(void)
 static void check_results(void)
 {
     LATER(kith_pairs) list = {0};
+    LATER(kith_nearest) nearest = {0};
     LATER(kith_groups) found = {0};
     LATER(kith_histogram) histogram = {0};
     kith_rdf_options options;
     kith_rdf_options_init(&options);
     options.r_max = 1.5;
     CHECK_SIZES(list, kith_pairs_find(ctx, &points, &box, 1, NULL, &list.of));
+    CHECK_SIZES(nearest, kith_nearest_find(ctx, &points, &box, 6, NULL, &nearest.of));
     CHECK_SIZES(found, kith_fof_find(ctx, &points, &box, 1, NULL, &found.of));
     CHECK_SIZES(histogram, kith_rdf_count(ctx, &points, &box, &options, &histogram.of));
-    CHECK(list.of.n == 3 * N && found.of.n == 1, "other answers");
+    CHECK(list.of.n == 3 * N && nearest.of.counts[N - 1] == 6 && found.of.n == 1, "other answers");
     kith_pairs_free(&list.of);
+    kith_nearest_free(&nearest.of);
     kith_groups_free(&found.of);
     kith_histogram_free(&histogram.of);
     CHECK(list.of.size == sizeof list.of && !list.of.j && !list.of.owner, "not zero but for size");
+    CHECK(nearest.of.size == sizeof nearest.of && !nearest.of.j && !nearest.of.owner,
+          "neighbours are not zero but for size");
 }
 
 /** The halos of a program of version 0.1, of this one and of a later one. */

@@ -72,6 +72,56 @@ static void test_pairs(kith_ctx *ctx)
     kith_pairs_free(&out);
 }
 
+static void test_nearest(kith_ctx *ctx)
+{
+    const kith_points points = points_in(KITH_HOST), device = points_in(KITH_DEVICE);
+    kith_nearest out = {.memory = (kith_memory)9};
+    kith_nearest_options o;
+    kith_nearest_options_init(&o);
+    refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_INVALID,
+            "out->memory is 9, expected KITH_HOST or KITH_DEVICE");
+    out.memory = KITH_DEVICE;
+    refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_UNSUPPORTED,
+            "out is in device memory, which backend");
+    refused(ctx, kith_nearest_fill(ctx, &points, NULL, 2, &o, &out), KITH_UNSUPPORTED,
+            "out is in device memory, which backend");
+    out.memory = KITH_HOST;
+    refused(ctx, kith_nearest_find(ctx, &device, NULL, 2, &o, &out), KITH_UNSUPPORTED,
+            "points are in device memory, which backend");
+    o.against = &device;
+    refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_INVALID, "memory");
+    o.against = NULL;
+    int32_t mine[2 * N] = {0};
+    kith_nearest *const foreign[] = {&(kith_nearest){.j = mine}, &(kith_nearest){.counts = mine}};
+    for (int k = 0; k < 2; k++)
+        refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, foreign[k]), KITH_INVALID,
+                "out holds arrays that are not the library's");
+    static const double cutoffs[] = {-1, 1e-200, 1e200, (double)INFINITY, (double)NAN};
+    for (size_t k = 0; k < sizeof cutoffs / sizeof *cutoffs; k++) {
+        o.cutoff = cutoffs[k];
+        refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_INVALID, "cutoff");
+    }
+    o.cutoff = 0;
+    kith_nearest own = {.j = mine};
+    static const struct {
+        unsigned extras;
+        const char *words;
+    } missing[] = {{KITH_DISTANCES, "out->distances is NULL, but options.extras contains"},
+                   {KITH_VECTORS, "out->vectors is NULL, but options.extras contains"},
+                   {KITH_SHIFTS, "out->shifts is NULL, but options.extras contains"}};
+    for (int k = 0; k < 3; k++) {
+        o.extras = missing[k].extras;
+        refused(ctx, kith_nearest_fill(ctx, &points, NULL, 2, &o, &own), KITH_INVALID,
+                missing[k].words);
+    }
+    o.extras = 0;
+    CHECK(kith_nearest_find(ctx, &points, NULL, 2, &o, &out) == KITH_OK && out.j[0] == 1, "%s",
+          kith_message(ctx));
+    refused(ctx, kith_nearest_fill(ctx, &points, NULL, 2, &o, &out), KITH_INVALID,
+            "out is the library's: use kith_nearest_find");
+    kith_nearest_free(&out);
+}
+
 static void test_fof(kith_ctx *ctx)
 {
     const kith_points points = points_in(KITH_HOST), device = points_in(KITH_DEVICE);
@@ -343,6 +393,7 @@ int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 1);
     test_pairs(ctx);
+    test_nearest(ctx);
     test_fof(ctx);
     test_halos(ctx);
     test_rdf(ctx);

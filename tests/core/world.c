@@ -97,6 +97,46 @@ static kith_status stream_pairs(world *w, fault f)
                            f == NO_OUTPUT ? NULL : ignore_block, NULL);
 }
 
+static kith_nearest_options nearest_options(fault f)
+{
+    kith_nearest_options options;
+    kith_nearest_options_init(&options);
+    options.size += f == WRONG_SIZE;
+    return options;
+}
+
+static kith_status find_nearest(world *w, fault f)
+{
+    kith_points storage;
+    const kith_points *points = points_for(w, f, &storage);
+    const kith_nearest_options options = nearest_options(f);
+    const kith_status status = kith_nearest_find(context_for(w, f), points, &cube, WORLD_K,
+                                                 &options, f == NO_OUTPUT ? NULL : &w->nearest);
+    if (f != NO_OUTPUT) {
+        CHECK(w->nearest.rows == (status == KITH_OK ? WORLD_POINTS : 0), "%lld rows",
+              (long long)w->nearest.rows);
+        CHECK(status != KITH_OK || (w->nearest.k == WORLD_K && w->nearest.j && w->nearest.counts),
+              "%lld neighbours", (long long)w->nearest.k);
+    }
+    return status;
+}
+
+static kith_status fill_nearest(world *w, fault f)
+{
+    kith_points storage;
+    const kith_points *points = points_for(w, f, &storage);
+    const kith_nearest_options options = nearest_options(f);
+    w->own.rows = 7;
+    w->own.j = w->near;
+    w->near[0] = -7;
+    const kith_status status = kith_nearest_fill(context_for(w, f), points, &cube, WORLD_K,
+                                                 &options, f == NO_OUTPUT ? NULL : &w->own);
+    CHECK(status == KITH_OK ? w->own.rows == WORLD_POINTS && w->near[0] >= 0
+                            : f == NO_OUTPUT || w->own.rows == 0,
+          "%lld rows, first neighbour %d", (long long)w->own.rows, w->near[0]);
+    return status;
+}
+
 static kith_status find_groups(world *w, fault f)
 {
     kith_points storage;
@@ -319,6 +359,8 @@ const call calls[] = {
     {"kith_pairs_fill", fill_pairs, OF_ALL},
     {"kith_pairs_count", count_pairs, OF_ALL},
     {"kith_pairs_each", stream_pairs, OF_ALL},
+    {"kith_nearest_find", find_nearest, OF_ALL | 1 << ON_CPU},
+    {"kith_nearest_fill", fill_nearest, OF_ALL | 1 << ON_CPU},
     {"kith_fof_find", find_groups, OF_ALL},
     {"kith_halos_measure", measure_halos, OF_ALL},
     {"kith_rdf_count", count_by_distance, OF_ALL},
@@ -336,6 +378,11 @@ const call calls[] = {
     {"kith_glance_see", see_glance, OF_CONTEXT},
 };
 const int n_calls = sizeof calls / sizeof calls[0];
+
+bool world_offers(const world *w, const call *c)
+{
+    return !(c->faults >> ON_CPU & 1) || strncmp(kith_backend(w->ctx), "cpu", 3) == 0;
+}
 
 world *world_open(const char *backend, kith_watch_fn watch, void *user)
 {
@@ -370,6 +417,7 @@ world *world_open(const char *backend, kith_watch_fn watch, void *user)
 void world_close(world *w)
 {
     kith_pairs_free(&w->list);
+    kith_nearest_free(&w->nearest);
     kith_groups_free(&w->groups);
     kith_halos_free(&w->halos);
     kith_histogram_free(&w->histogram);

@@ -5,6 +5,8 @@
 #ifndef KITH_TEST_WORLD_H
 #define KITH_TEST_WORLD_H
 
+#include <stdbool.h>
+
 #include <kith/debye.h>
 #include <kith/glance.h>
 #include <kith/overlap.h>
@@ -20,10 +22,11 @@ typedef enum fault {
     WRONG_SIZE, /**< options.size */
     NOT_FINITE, /**< a coordinate is not a number */
     NO_OUTPUT,  /**< the result is NULL */
-    FAULTS
+    FAULTS,
+    ON_CPU = FAULTS
 } fault;
 
-enum { WORLD_POINTS = 200, WORLD_BINS = 10, WORLD_PAIRS = 20000 };
+enum { WORLD_POINTS = 200, WORLD_BINS = 10, WORLD_PAIRS = 20000, WORLD_K = 4 };
 
 /** A context, a flock of it, and the results of all calls. */
 typedef struct world {
@@ -32,6 +35,8 @@ typedef struct world {
     double xyz[3 * WORLD_POINTS];
     kith_pairs list, mine; /**< mine: the caller's arrays */
     int32_t i[WORLD_PAIRS], j[WORLD_PAIRS];
+    kith_nearest nearest, own; /**< own: the caller's arrays */
+    int32_t near[WORLD_K * WORLD_POINTS];
     kith_groups groups;
     int32_t labels[WORLD_POINTS];
     kith_halos halos;
@@ -46,11 +51,14 @@ typedef struct call {
     const char *name;
     /** Make it; checks that the results are as kith.h says: empty after a failure. */
     kith_status (*make)(world *w, fault f);
-    unsigned faults; /**< bit f: it can have fault f */
+    unsigned faults; /**< bit f: it can have fault f; bit ON_CPU: a GPU does not offer it */
 } call;
 
 extern const call calls[];
 extern const int n_calls;
+
+/** Return true when the backend of a world offers a call. */
+bool world_offers(const world *w, const call *c);
 
 /** Open a context and a flock. The watch may be NULL. Ends the program where the backend is
  *  missing. Free with world_close. */
