@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The C++ header: lists, groups and halos of five particles on a line, reuse and moves of results
- * and contexts, and failures as exceptions.
+ * The C++ header: lists, neighbours, groups and halos of five particles on a line, reuse and moves
+ * of results and contexts, and failures as exceptions.
  */
 #include <kith/kith.hpp>
 
@@ -65,6 +65,30 @@ void check_pairs(kith::context &ctx)
     check(ctx.pairs(kith::points(line[0], 0), 0.6).size() == 0, "no particles");
 }
 
+void check_nearest(kith::context &ctx)
+{
+    kith_nearest_options options;
+    kith_nearest_options_init(&options);
+    options.cutoff = 0.6;
+    const kith_points points = kith::points(line[0], 5);
+    kith::nearest near = ctx.nearest(points, 2, nullptr, &options);
+    const int32_t counts[5] = {1, 1, 2, 1, 1}, first[5] = {4, 2, 1, 2, 0};
+    check(near.size() == 5 && near.counts().size() == 5 && near->k == 2, "rows of neighbours");
+    for (std::size_t i = 0; i < 5; i++) {
+        check(near.counts()[i] == counts[i], "number of neighbours");
+        check(near.of(i).size() == static_cast<std::size_t>(counts[i]), "neighbours of a particle");
+        check(near.of(i)[0] == first[i], "the nearest");
+    }
+    check(near.of(2)[1] == 3 && near->j[1] == -1, "the second neighbour, and none");
+    const void *const arrays = near->j;
+    near = ctx.nearest(points, 2, nullptr, &options, std::move(near));
+    check(near->j == arrays, "the arrays of neighbours are used again");
+    const kith::nearest moved = std::move(near);
+    check(moved->j == arrays && moved.size() == 5 && near.size() == 0,
+          "neighbours that were moved");
+    check(ctx.nearest(points, 4).counts()[0] == 4, "neighbours at any distance");
+}
+
 void check_halos(kith::context &ctx)
 {
     kith_fof_options options;
@@ -91,6 +115,7 @@ void check_failures(kith::context &ctx)
 {
     const kith_points points = kith::points(line[0], 5);
     refused([&] { ctx.pairs(points, -1); }, KITH_INVALID, "cutoff");
+    refused([&] { ctx.nearest(points, 0); }, KITH_INVALID, "k is 0");
     refused([&] { ctx.groups(points, 0); }, KITH_INVALID, "length");
     refused([&] { ctx.halos(points, kith::groups()); }, KITH_INVALID, "groups");
     refused([&] { ctx.set_stream(nullptr); }, KITH_UNSUPPORTED, "needs a GPU");
@@ -117,6 +142,7 @@ int main()
     kith::context first(&options), ctx(std::move(first));
     check(first.get() == nullptr && ctx.get() != nullptr, "a context that was moved");
     check_pairs(ctx);
+    check_nearest(ctx);
     check_halos(ctx);
     check_failures(ctx);
     ctx = kith::context(&options);
