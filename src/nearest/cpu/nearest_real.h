@@ -19,8 +19,7 @@ struct KITH_REAL(leaf_search) {
                                  of its last one when it is full, else of the cutoff [length^2] */
     real widest2;                 /**< the largest of reach2 [length^2] */
     struct kith__neighbour *list; /**< [n][k] neighbours of each */
-    int32_t shift[3];             /**< S of the image that is being searched */
-    int32_t packed;               /**< S, packed */
+    int32_t packed;               /**< S of the image that is being searched, packed */
     bool moved;                   /**< S is not 0 */
     real move[3][3]; /**< S[k] * row[k]: rounded products, which are added in the order c, b, a
                           [length] */
@@ -153,7 +152,6 @@ static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t ow
 static void KITH_REAL(set_image)(struct KITH_REAL(leaf_search) *s, const int32_t shift[3])
 {
     const struct KITH_REAL(kith__lattice) *box = &s->all->question->KITH_REAL(box);
-    memcpy(s->shift, shift, sizeof s->shift);
     s->packed = kith__pack_shift(shift);
     s->moved = shift[0] || shift[1] || shift[2];
     for (int k = 0; k < 3; k++) {
