@@ -3,7 +3,8 @@
  * H5MD (https://nongnu.org/h5md): what its groups store beside the positions of particles: species,
  * weights, box, step, time and unit. An element is a dataset, if it is stored once, or a group with
  * a dataset "value", if it is stored for each frame. A file may lack an element. An element that
- * exists and cannot be read is always an error: it never counts as absent.
+ * exists and cannot be read is always an error: it never counts as absent. Each element may have
+ * steps and times of its own: its numbers are found by the step, or else the time, of positions.
  */
 #include "io_hdf5.h"
 
@@ -29,6 +30,7 @@ typedef struct element {
     char path[2 * IO_HDF5_NAME]; /* path of the dataset */
     hid_t id;                    /* the dataset; -1: it does not exist */
     bool each;                   /* the first dimension counts frames */
+    bool in_group;               /* the dataset is "value" in a group, which may have a clock */
     int rank;                    /* number of dimensions */
     hsize_t shape[H5S_MAX_RANK]; /* its shape */
 } element;
@@ -105,7 +107,7 @@ static io_status open_element(io_file *file, const io_array *array, const char *
     hid_t object = H5Oopen(array->id, out->path, H5P_DEFAULT);
     if (object >= 0 && H5Iget_type(object) == H5I_GROUP) {
         io__close(object);
-        out->each = true;
+        out->each = out->in_group = true;
         snprintf(out->path + length, sizeof out->path - (size_t)length, "/value");
         IO_TRY(io__hdf5_find(file, array->id, out->path, &found));
         if (!found) {
@@ -212,20 +214,6 @@ static io_status read_element(io_file *file, const element *e, int64_t frame, in
     return status;
 }
 
-io_status io__h5md_column(io_file *file, const io_array *array, const char *name, int64_t frame,
-                          hid_t type, void *out, bool *found)
-{
-    element e;
-    io_status status = open_element(file, array, name, &e);
-    *found = e.id >= 0;
-    if (status == IO_OK && *found) {
-        e.each |= e.rank == 2; /* a dataset of frames without the group of H5MD */
-        status = read_element(file, &e, frame, 1, array->n, type, out);
-    }
-    close_element(&e);
-    return status;
-}
-
 /* ------------------------------------------------------------------------------- step and time */
 
 /** Read the step or the time of a frame. At equal intervals, the dataset holds the interval alone,
@@ -254,16 +242,127 @@ static io_status read_clock(io_file *file, const io_array *array, const char *na
     return status;
 }
 
+/** When a frame was stored, by one of the two clocks of H5MD. */
+typedef struct stamp {
+    bool found;   /* the element has this clock */
+    bool is_time; /* the clock is "time", else "step" */
+    int64_t step; /* the step, if it is not a time */
+    double time;  /* the time */
+} stamp;
+
+/** Read the step or the time of a frame of an element.
+ *  @param name  path of the group of the element: "position" */
+static io_status read_stamp(io_file *file, const io_array *array, const char *name, bool is_time,
+                            int64_t frame, stamp *out)
+{
+    char path[IO_HDF5_NAME];
+    bool equal;
+    double offset;
+    *out = (stamp){.is_time = is_time};
+    snprintf(path, sizeof path, "%s/%s", name, is_time ? "time" : "step");
+    IO_TRY(read_clock(file, array, path, frame, is_time ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
+                      is_time ? (void *)&out->time : (void *)&out->step, &out->found, &equal,
+                      &offset));
+    if (equal && is_time) {
+        out->time = (double)frame * out->time + offset;
+    } else if (equal) {
+        if (!(fabs((double)frame * (double)out->step) + fabs(offset) < 0x1p53)) {
+            return io__file_fail(file, IO_FORMAT, "frame %lld has a step beyond 2^53",
+                                 (long long)frame);
+        }
+        out->step = frame * out->step + (int64_t)offset;
+    }
+    return IO_OK;
+}
+
+/** Return < 0, 0 or > 0 when stamp a is before, at or after stamp b; both are of one clock. Times
+ *  are equal up to the rounding of doubles that were computed in different ways. */
+static int compare(const stamp *a, const stamp *b)
+{
+    if (!a->is_time) {
+        return (a->step > b->step) - (a->step < b->step);
+    }
+    const double size = fmax(fabs(a->time), fabs(b->time));
+    return fabs(a->time - b->time) <= 1e-12 * size ? 0 : a->time < b->time ? -1 : 1;
+}
+
+/** Return IO_FORMAT: a dataset has nothing that belongs to a frame of positions. */
+static io_status refuse_frame(io_file *file, const char *path, int64_t frame, const stamp *wanted)
+{
+    char when[40];
+    if (wanted->is_time) {
+        snprintf(when, sizeof when, "time %.9g", wanted->time);
+    } else {
+        snprintf(when, sizeof when, "step %lld", (long long)wanted->step);
+    }
+    return io__file_fail(file, IO_FORMAT,
+                         "dataset %s has nothing at %s, where frame %lld of the "
+                         "positions was stored",
+                         path, when, (long long)frame);
+}
+
+/** Find the frame of an element that was stored together with a frame of positions: at its step, or
+ *  else at its time. Each clock increases, as H5MD demands, and is searched by bisection.
+ *  @param name      name of the element in its group: "species"
+ *  @param[out] out  frame of the element */
+static io_status match_frame(io_file *file, const io_array *array, const char *name,
+                             const element *e, int64_t frame, int64_t *out)
+{
+    const int64_t frames = e->rank > 0 ? (int64_t)e->shape[0] : 0;
+    *out = frame;
+    for (int clock = 0; clock < 2 && e->in_group && frames > 0; clock++) {
+        int64_t low = 0, high = frames, middle = frame < frames ? frame : frames - 1;
+        stamp wanted, here;
+        IO_TRY(read_stamp(file, array, "position", clock == 1, frame, &wanted));
+        while (wanted.found && low < high) {
+            IO_TRY(read_stamp(file, array, name, clock == 1, middle, &here));
+            const int order = here.found ? compare(&here, &wanted) : 0;
+            if (order == 0) {
+                break;
+            }
+            low = order < 0 ? middle + 1 : low;
+            high = order < 0 ? high : middle;
+            middle = low + (high - low) / 2;
+        }
+        if (wanted.found && low == high) {
+            return refuse_frame(file, e->path, frame, &wanted);
+        }
+        if (wanted.found && here.found) {
+            *out = middle;
+            return IO_OK;
+        }
+    }
+    if (e->each && e->rank > 0 && frames != array->frames) {
+        return io__file_fail(file, IO_FORMAT,
+                             "dataset %s has %lld frames, but there are positions of %lld, and no "
+                             "steps or times tell which belong together",
+                             e->path, (long long)frames, (long long)array->frames);
+    }
+    return IO_OK;
+}
+
+io_status io__h5md_check_clocks(io_file *file, const io_array *a, const io_array *b, int64_t frame)
+{
+    for (int clock = 0; clock < 2; clock++) {
+        stamp first, second;
+        IO_TRY(read_stamp(file, a, "position", clock == 1, frame, &first));
+        IO_TRY(read_stamp(file, b, "position", clock == 1, frame, &second));
+        if (first.found && second.found) {
+            return compare(&first, &second) == 0 ? IO_OK
+                                                 : refuse_frame(file, b->name, frame, &first);
+        }
+    }
+    return IO_OK;
+}
+
 io_status io__h5md_time(io_file *file, const io_array *array, int64_t frame, bool *has_time,
                         double *out)
 {
-    double number = 0, offset;
-    bool found, equal;
-    IO_TRY(read_clock(file, array, "position/time", frame, H5T_NATIVE_DOUBLE, &number, &found,
-                      &equal, &offset));
-    if (found) {
+    stamp at;
+    IO_TRY(read_stamp(file, array, "position", true, frame, &at));
+    if (at.found) {
         *has_time = true;
-        *out = equal ? (double)frame * number + offset : number;
+        *out = at.time;
     }
     return IO_OK;
 }
@@ -271,17 +370,30 @@ io_status io__h5md_time(io_file *file, const io_array *array, int64_t frame, boo
 io_status io__h5md_step(io_file *file, const io_array *array, int64_t frame, bool *has_step,
                         int64_t *out)
 {
-    int64_t number = 0;
-    double offset;
-    bool equal;
-    IO_TRY(read_clock(file, array, "position/step", frame, H5T_NATIVE_INT64, &number, has_step,
-                      &equal, &offset));
-    if (equal && !(fabs((double)frame * (double)number) + fabs(offset) < 0x1p53)) {
-        return io__file_fail(file, IO_FORMAT, "frame %lld has a step beyond 2^53",
-                             (long long)frame);
-    }
-    *out = equal ? frame * number + (int64_t)offset : number;
+    stamp at;
+    IO_TRY(read_stamp(file, array, "position", false, frame, &at));
+    *has_step = at.found;
+    *out = at.step;
     return IO_OK;
+}
+
+/* ------------------------------------------------------------------------------------- columns */
+
+io_status io__h5md_column(io_file *file, const io_array *array, const char *name, int64_t frame,
+                          hid_t type, void *out, bool *found)
+{
+    element e;
+    io_status status = open_element(file, array, name, &e);
+    *found = e.id >= 0;
+    if (status == IO_OK && *found) {
+        e.each |= e.rank == 2; /* a dataset of frames without the group of H5MD */
+        status = match_frame(file, array, name, &e, frame, &frame);
+    }
+    if (status == IO_OK && *found) {
+        status = read_element(file, &e, frame, 1, array->n, type, out);
+    }
+    close_element(&e);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------- units and box */
@@ -366,6 +478,9 @@ io_status io__h5md_box(io_file *file, const io_array *array, int64_t frame, bool
     element e;
     io_status status = open_element(file, array, "box/edges", &e);
     const bool found = e.id >= 0;
+    if (status == IO_OK && found) {
+        status = match_frame(file, array, "box/edges", &e, frame, &frame);
+    }
     if (status == IO_OK && found) {
         status = read_edges(file, &e, frame, dim, box.row);
     } else if (status == IO_OK && e.each) {

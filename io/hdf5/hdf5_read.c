@@ -114,6 +114,9 @@ static io_status check_arrays(io_file *file, const io_arrays *arrays)
                                  (long long)array->frames, array->name,
                                  (long long)file->options->frame);
         }
+        if (k > 0) {
+            IO_TRY(io__h5md_check_clocks(file, first, array, file->options->frame));
+        }
     }
     return IO_OK;
 }

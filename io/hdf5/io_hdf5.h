@@ -157,7 +157,8 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
 void io__h5md_group(const io_array *array, char out[IO_HDF5_NAME]);
 
 /** Read one number for each particle of an array of positions, stored in its group of H5MD once or
- *  for each frame.
+ *  for each frame. Numbers with steps or times of their own are taken at the step, or else the
+ *  time, of the frame of positions; IO_FORMAT if there are none.
  *  @param name        "species"
  *  @param type        native type of out; numbers that it cannot hold are refused
  *  @param[out] out    [array->n]
@@ -173,7 +174,12 @@ io_status io__h5md_step(io_file *file, const io_array *array, int64_t frame, boo
 io_status io__h5md_time(io_file *file, const io_array *array, int64_t frame, bool *has_time,
                         double *out);
 
-/** Read the box that H5MD stores beside an array of positions, once or for each frame.
+/** Return IO_FORMAT if a frame of two arrays of positions was stored at different steps or, where
+ *  not both have steps, at different times. */
+io_status io__h5md_check_clocks(io_file *file, const io_array *a, const io_array *b, int64_t frame);
+
+/** Read the box that H5MD stores beside an array of positions, once or for each frame, by step or
+ *  time as io__h5md_column.
  *  @param[out] has_box  unchanged, as *out, if there is none */
 io_status io__h5md_box(io_file *file, const io_array *array, int64_t frame, bool *has_box,
                        kith_box *out);

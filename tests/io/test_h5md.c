@@ -61,7 +61,7 @@ static hid_t make(bool each)
 typedef struct found {
     int64_t frames, step;
     bool has_step, has_time;
-    double time, weight;
+    double time, weight, edge;
     char species[8];
 } found;
 
@@ -83,7 +83,8 @@ static io_status read_all(found *last, io_error *error)
                         .has_step = f->has_step,
                         .has_time = f->particles.has_time,
                         .time = f->particles.time,
-                        .weight = f->weight ? f->weight[p] : NAN};
+                        .weight = f->weight ? f->weight[p] : NAN,
+                        .edge = f->particles.box.row[0][0]};
         snprintf(last->species, sizeof last->species, "%s", f->names[f->species[p]]);
     }
     io_trajectory_close(t);
@@ -301,6 +302,96 @@ static void test_intervals(void)
     }
 }
 
+/** Charges, the box and a second group with steps or times of their own: the numbers of the step of
+ *  the positions are taken, or the file is refused. */
+static const struct {
+    const char *what, *clock; /**< the test, and the dataset of steps or times */
+    int frames;               /**< number of frames of charges */
+    int64_t steps[4];         /**< steps or times of charges, for each frame */
+    double last;              /**< charge at the last frame of positions; 0: refused */
+} clocks[] = {{"equal steps", "step", 2, {10, 20}, 11},
+              {"twice as many", "step", 4, {5, 10, 15, 20}, 13},
+              {"the first one missing", "step", 3, {10, 15, 20}, 12},
+              {"the same number, at other steps", "step", 2, {20, 30}, 0},
+              {"the same number, one at another step", "step", 2, {10, 15}, 0},
+              {"fewer", "step", 1, {10}, 0},
+              {"more, all earlier", "step", 4, {1, 2, 10, 12}, 0},
+              {"more, without a clock", NULL, 4, {0}, 0},
+              {"as many, without a clock", NULL, 2, {0}, 11},
+              {"times", "time", 4, {0, 500, 1000, 1500}, 13},
+              {"times between", "time", 4, {0, 500, 1000, 2000}, 0}};
+
+static void put_clock(hid_t file, const char *element, int k)
+{
+    const hsize_t frames = (hsize_t)clocks[k].frames;
+    double times[4];
+    char name[80];
+    for (int f = 0; f < 4; f++) {
+        times[f] = (double)clocks[k].steps[f] / 1000;
+    }
+    if (clocks[k].clock) {
+        const bool is_time = strcmp(clocks[k].clock, "time") == 0;
+        snprintf(name, sizeof name, "%s/%s", element, clocks[k].clock);
+        put(file, name, is_time ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, 1, &frames,
+            is_time ? (const void *)times : (const void *)clocks[k].steps);
+    }
+}
+
+static void test_clocks(void)
+{
+    for (int k = 0; k < (int)(sizeof clocks / sizeof *clocks); k++) {
+        double charge[4 * N], edges[4 * 3];
+        const hsize_t shape[] = {(hsize_t)clocks[k].frames, N}, of_box[] = {shape[0], 3};
+        for (int f = 0; f < 4; f++) {
+            for (int p = 0; p < N; p++) {
+                charge[f * N + p] = 10 + f;
+            }
+            edges[3 * f] = edges[3 * f + 1] = edges[3 * f + 2] = 10 + f;
+        }
+        for (int box = 0; box < 2; box++) {
+            const char *name = box ? ALL "/box/edges" : ALL "/charge";
+            char value[80];
+            found last;
+            io_error error;
+            const hid_t file = make(true);
+            snprintf(value, sizeof value, "%s/value", name);
+            replace(file, value, H5T_NATIVE_DOUBLE, 2, box ? of_box : shape, box ? edges : charge);
+            put_clock(file, name, k);
+            if (clocks[k].last == 0) {
+                refuse(file, value, clocks[k].what);
+                continue;
+            }
+            H5Fclose(file);
+            CHECK(read_all(&last, &error) == IO_OK && last.frames == FRAMES, "%s: %s",
+                  clocks[k].what, error.text);
+            CHECK((box ? last.edge : last.weight) == clocks[k].last, "%s: box %g, charge %g",
+                  clocks[k].what, last.edge, last.weight);
+        }
+    }
+}
+
+/** A second group of particles, at the steps of the first one or at others. */
+static void test_two_groups(void)
+{
+    static const hsize_t shape[] = {FRAMES, N, 3};
+    static const double zeros[FRAMES * N * 3] = {0};
+    for (int64_t late = 0; late < 2; late++) {
+        const int64_t step[FRAMES] = {10, 20 + late};
+        static const char name[] = "/particles/more/position/value";
+        found last;
+        io_error error;
+        const hid_t file = make(false);
+        put(file, name, H5T_NATIVE_DOUBLE, 3, shape, zeros);
+        put(file, "/particles/more/position/step", H5T_NATIVE_INT64, 1, frames_n, step);
+        if (late) {
+            refuse(file, name + 1, "at another step");
+            continue;
+        }
+        H5Fclose(file);
+        CHECK(read_all(&last, &error) == IO_OK && last.frames == FRAMES, "%s", error.text);
+    }
+}
+
 /** Species may be an enumeration. */
 static void test_enumeration(void)
 {
@@ -352,6 +443,8 @@ int main(void)
     test_links();
     test_damage();
     test_intervals();
+    test_clocks();
+    test_two_groups();
     test_enumeration();
     test_groups();
     return check_done();
