@@ -7,6 +7,7 @@ import pty
 import random
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -120,6 +121,9 @@ def test_gnuplot_ends_with_the_command():
 
 
 LIMIT = 0.3  # seconds from the signal to the exit, on an idle machine
+BUSY = 1.25  # times slower than idle: a slow answer may be the machine's, and is tried again
+BACKEND = os.environ.get("KITH_TEST_BACKEND")  # of the verbs that compute: "cuda", "cpu:baseline"
+NO_BACKEND = ("make", "info")  # verbs without --backend
 
 # Commands that take long, and the files that each writes.
 COMMANDS = {
@@ -158,8 +162,9 @@ class Stretch:
 
 def interrupt_at(command, moment):
     """Send SIGINT at this moment; return the exit status, the message, how long it took to end,
-    and how long that may take."""
-    with subprocess.Popen([cli.KITH, *command], stdout=subprocess.DEVNULL,
+    and how much slower than idle the machine was meanwhile."""
+    chosen = ["--backend", BACKEND] if BACKEND and command[0] not in NO_BACKEND else []
+    with subprocess.Popen([cli.KITH, *command, *chosen], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(moment)
@@ -169,7 +174,7 @@ def interrupt_at(command, moment):
             factor = stretch.factor()
         late = time.monotonic() - sent
         process.kill()
-        return process.returncode, process.stderr.read(), late, LIMIT * factor
+        return process.returncode, process.stderr.read(), late, factor
 
 
 def check_files(name, outputs, status):
@@ -181,21 +186,30 @@ def check_files(name, outputs, status):
 
 
 def try_moment(name, command, outputs, moment):
+    """Return the seconds from the signal to the exit, divided by how much slower than idle the
+    machine was; None when the command was over before the signal. Only a slow answer on a busy
+    machine is tried again."""
     for trial in range(7):
         time.sleep(0.2 * trial ** 2)  # a busy machine may be less so soon
         for output in outputs:
             with open(output, "wb") as file:
                 file.write(b"earlier")
-        status, message, late, limit = interrupt_at(command, moment)
+        status, message, late, factor = interrupt_at(command, moment)
         where = f"{name}: SIGINT at {moment:.3f} s: exit {status}, {message!r}"
         # Before it catches signals, the process ends by the signal itself.
         assert status in (0, 130) or (status == -signal.SIGINT and moment < 0.5), where
         assert status != 130 or "kith: interrupted" in message, where
         check_files(name, outputs, status)
         shutil.rmtree("film", ignore_errors=True)
-        if late < limit or status == 0:
-            return
-    raise AssertionError(f"{where}, ended {late:.3f} s later, expected {limit:.3f} s at most")
+        if status == 0:
+            return None
+        if late < LIMIT * factor:
+            break
+        print(f"{where}, ended {late:.3f} s later, expected {LIMIT} s at most; the machine was "
+              f"{factor:.2f} times slower than idle")
+        if factor < BUSY:
+            break
+    return late / factor
 
 
 def test_every_verb_ends_soon():
@@ -208,11 +222,19 @@ def test_every_verb_ends_soon():
         file.writelines(f"Ar {90 * x} {90 * y} {90 * z}\n" for x, y, z in values)
     moments = random.Random(7)
     only = os.environ.get("KITH_TEST_ONLY")
+    slow = 0
     for name, (command, outputs) in COMMANDS.items():
+        answers = []
         for _ in range(50 if cli.DEEP else 2):
             moment = moments.uniform(0, 3 if cli.DEEP else 0.4)
             if not only or only == name:
-                try_moment(name, command, outputs, moment)
+                answers.append(try_moment(name, command, outputs, moment))
+        ended = [late for late in answers if late is not None]
+        slow += sum(late >= LIMIT for late in ended)
+        if ended:
+            print(f"{name}: {len(ended)} of {len(answers)} interrupted, median "
+                  f"{statistics.median(ended):.3f} s, at most {max(ended):.3f} s", flush=True)
+    assert slow == 0, f"{slow} slow answers"
 
 
 def test_flock_keeps_what_was_written():
