@@ -14,6 +14,9 @@ import time
 
 import cli
 
+# A background job of a shell ignores SIGINT, and so would kith, which would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # About 3 * 10^7 pairs, 1.3 GB with all extras, more as text: counted at once, written in seconds.
 LONG = ("--cutoff", "0.25", "--box", "1", "--threads", "1")
 EXTRAS = ("--distances", "--vectors", "--shifts")
