@@ -214,7 +214,7 @@ module kith
     type, public :: kith_group_list
         integer(int64) :: n = 0 ! groups
         integer(int32), pointer, contiguous :: labels(:) => null() ! of each particle; 0: in none
-        integer(int64), pointer, contiguous :: members(:) => null() ! of each group, descending
+        integer(int64), pointer, contiguous :: members(:) => null() ! that link, of each group
         type(kith_groups), private :: c
     end type kith_group_list
 

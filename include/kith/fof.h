@@ -52,15 +52,16 @@ KITH_API void kith_fof_options_init_sized(kith_fof_options *options, size_t size
     kith_fof_options_init_sized(options, sizeof(kith_fof_options))
 
 /**
- * Groups of particles. Zero it before its first use. Group 1 is the largest; groups of equal size
- * are numbered by their smallest particle id. The labels depend on the particles alone (without
- * ids, on their order too), not on backend, threads or run.
+ * Groups of particles. Zero it before its first use. The size of a group is the number of its
+ * particles that link; attached particles have its label, but do not count. Group 1 is the largest;
+ * groups of equal size are numbered by the smallest id of their particles that link. The labels
+ * depend on the particles alone (without ids, on their order too), not on backend, threads or run.
  */
 typedef struct kith_groups {
     int64_t n;          /**< groups */
     int64_t points;     /**< particles */
     int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
-    int64_t *members;   /**< [n] particles in each group, descending; members[0] is of group 1 */
+    int64_t *members;   /**< [n] size of each group, descending; members[0] is of group 1 */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_groups) of the caller; 0: the fields of version 0.1 */
     void *owner;        /**< of the library */

@@ -45,7 +45,7 @@ KITH_API void kith_halo_input_init_sized(kith_halo_input *input, size_t size);
  * of positions, masses and velocities.
  */
 typedef struct kith_halo {
-    int64_t members;                     /**< particles */
+    int64_t members;                     /**< particles with its label, attached ones too */
     int64_t members_of_type[KITH_TYPES]; /**< particles of each type */
     double mass;                         /**< M = sum m */
     double mass_of_type[KITH_TYPES];     /**< mass of each type */

@@ -38,7 +38,8 @@ class Groups(Unshared):
     labels : array [n] of int32
         The group of each particle, 1 to len(self); 0: in none.
     members : array [len(self)] of int64
-        Particles in each group, falling; members[0] is of group 1.
+        Particles in each group that link, falling; members[0] is of group 1. Those that joined
+        it by their role have its label, and count in halos() alone.
     """
 
     def __init__(self, owned: Owned, x: Memory, box: Box, kind: Kind) -> None:
