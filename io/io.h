@@ -267,7 +267,7 @@ bool io_snapshot_holds(const char *path, const char *other);
 /** Name of a format: "NumPy". */
 const char *io_format_name(io_format format);
 
-/** A list of pairs that is written block by block. */
+/** A list of pairs, or of nearest neighbours, that is written block by block. */
 typedef struct io_pairs_writer io_pairs_writer;
 
 /** What is written for each pair. */
@@ -278,17 +278,25 @@ typedef struct io_pairs_layout {
     const char *command;      /**< Command line, written to HDF5 attributes and text headers. */
     double cutoff;       /**< Cutoff of the search, written beside the command line [length]. */
     int64_t n_particles; /**< Number of particles, written beside the command line. */
+    int64_t k;           /**< Neighbours of each particle, for io_nearest_write; 0: pairs. */
 } io_pairs_layout;
 
-/** Open a list of pairs. .npy: a structured array of i, j[, distance][, vector][, shift]. HDF5: one
- *  dataset for each of these. Text: one line for each pair, with a header; the path "-" is standard
- *  output.
+/** Open a list. Of pairs: .npy is a structured array of i, j[, distance][, vector][, shift]; HDF5
+ *  has one dataset for each of these. Of nearest neighbours: .npy has one element for each
+ *  particle, count, j[, distance][, vector][, shift], where count is a number and the others are
+ *  arrays of k; HDF5 has datasets of shapes [n], [n][k] and [n][k][3]. Text: one line for each
+ *  pair, with a header; the path "-" is standard output.
  *  @param[out] out  io_pairs_commit or io_pairs_abort it */
 io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pairs_writer **out,
                         io_error *error);
 
 /** Append pairs->n pairs of layout KITH_IJ. */
 io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error);
+
+/** Append the neighbours of the n particles from `first` on. Text gets no lines for the entries
+ *  that a row lacks. @param nearest  in host memory, with the k of the layout */
+io_status io_nearest_write(io_pairs_writer *writer, const kith_nearest *nearest, int64_t first,
+                           int64_t n, io_error *error);
 
 /** Flush the list to disk and rename it into place. Frees the writer, also on failure. */
 io_status io_pairs_commit(io_pairs_writer *writer, io_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists of pairs, written block by block: as text, as a NumPy structured array, and through HDF5
- * (hdf5/hdf5_write.c).
+ * Lists of pairs and rows of nearest neighbours, written block by block: as text, as a NumPy
+ * structured array, and through HDF5 (hdf5/hdf5_write.c).
  *
  * Text has one line for each pair; a path that ends in .csv gets commas and no comments. Numbers
  * have as many digits as are needed to read back equal bits. The header of a NumPy array has room
@@ -28,10 +28,14 @@ static io_status begin_text(io_pairs_writer *writer)
         io__copy_name(command, sizeof command, given, strlen(given));
         const locale_t before = io__locale_set_c();
         const io_status status = io__output_printf(
-            output, "# kith " KITH_VERSION "\n# command: %s\n# cutoff: %.17g\n# particles: %lld\n#",
+            output, "# kith " KITH_VERSION "\n# command: %s\n# cutoff: %.17g\n# particles: %lld\n",
             command, layout->cutoff, (long long)layout->n_particles);
         io__locale_restore(before);
         IO_TRY(status);
+        if (layout->k > 0) {
+            IO_TRY(io__output_printf(output, "# k: %lld\n", (long long)layout->k));
+        }
+        IO_TRY(io__output_write(output, "#", 1));
     }
     for (int k = 0; k < writer->n_columns; k++) {
         const io_column *column = &writer->columns[k];
@@ -113,6 +117,23 @@ static const io_pairs_format pairs_text = {.begin = begin_text, .write = write_t
 
 /* -------------------------------------------------------------------------------- NumPy arrays */
 
+typedef struct printed_shape {
+    char s[32];
+} printed_shape;
+
+/** Return the shape of a column's field in a record, as in Python, after ", "; "" for a number. */
+static printed_shape field_shape(const io_column *column)
+{
+    printed_shape shape = {""};
+    if (column->k > 0) {
+        snprintf(shape.s, sizeof shape.s, column->count == 3 ? ", (%lld, 3)" : ", (%lld,)",
+                 (long long)column->k);
+    } else if (column->count == 3) {
+        snprintf(shape.s, sizeof shape.s, ", (3,)");
+    }
+    return shape;
+}
+
 static void make_header(const io_pairs_writer *writer, char header[IO_NPY_HEADER])
 {
     char type[IO_NPY_HEADER], shape[24];
@@ -121,22 +142,38 @@ static void make_header(const io_pairs_writer *writer, char header[IO_NPY_HEADER
         const io_column *column = &writer->columns[k];
         used += snprintf(type + used, sizeof type - (size_t)used, "%s('%s', '%c%c%d'%s)",
                          k ? ", " : "", column->name, io__npy_order(), column->kind, column->size,
-                         column->count == 3 ? ", (3,)" : "");
+                         field_shape(column).s);
     }
     snprintf(type + used, sizeof type - (size_t)used, "]");
     snprintf(shape, sizeof shape, "(%lld,)", (long long)writer->n);
     io__npy_header(header, type, shape);
 }
 
+/** Size of a record of the structured array [byte]. */
+static int64_t record_bytes(const io_column *columns, int n)
+{
+    int64_t record = 0;
+    for (int k = 0; k < n; k++) {
+        record += io__column_bytes(&columns[k]);
+    }
+    return record;
+}
+
 static io_status begin_npy(io_pairs_writer *writer)
 {
+    if (record_bytes(writer->columns, writer->n_columns) > INT32_MAX) {
+        return io__output_fail(&writer->output, IO_INVALID,
+                               "NumPy has no records of more than 2^31 bytes, but %lld neighbours "
+                               "need more; write HDF5 or text",
+                               (long long)writer->layout.k);
+    }
     char header[IO_NPY_HEADER];
     make_header(writer, header);
     return io__output_write(&writer->output, header, sizeof header);
 }
 
 /** Copy n packed elements of `size` bytes to addresses `stride` bytes apart. */
-static void spread(char *out, int64_t stride, const char *data, int size, int64_t n)
+static void spread(char *out, int64_t stride, const char *data, int64_t size, int64_t n)
 {
     switch (size) {
     case 4:
@@ -156,14 +193,26 @@ static void spread(char *out, int64_t stride, const char *data, int size, int64_
     }
 }
 
+/** Write records that are too large for the buffer. */
+static io_status write_large(io_pairs_writer *writer, const io_column *columns, int64_t n)
+{
+    for (int64_t p = 0; p < n; p++) {
+        for (int k = 0; k < writer->n_columns; k++) {
+            const int64_t size = io__column_bytes(&columns[k]);
+            IO_TRY(io__output_write(&writer->output, columns[k].data + p * size, size));
+        }
+    }
+    return IO_OK;
+}
+
 static io_status write_npy(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
     enum { BLOCK = 1 << 18 }; /* bytes packed at once, which stay in cache for all columns */
-    int record = columns[0].size;
-    for (int k = 1; k < writer->n_columns; k++) {
-        record += columns[k].size * columns[k].count;
-    }
+    const int64_t record = record_bytes(columns, writer->n_columns);
     const int64_t most = BLOCK / record;
+    if (most == 0) {
+        return write_large(writer, columns, n);
+    }
     for (int64_t done = 0; done < n; done += most) {
         const int64_t now = n - done < most ? n - done : most;
         char *out = io__output_reserve(&writer->output, now * record);
@@ -171,7 +220,7 @@ static io_status write_npy(io_pairs_writer *writer, const io_column *columns, in
             return writer->output.error->status;
         }
         for (int k = 0; k < writer->n_columns; k++) {
-            const int size = columns[k].size * columns[k].count;
+            const int64_t size = io__column_bytes(&columns[k]);
             spread(out, record, columns[k].data + done * size, size, now);
             out += size;
         }
@@ -190,19 +239,10 @@ static const io_pairs_format pairs_npy = {.begin = begin_npy, .write = write_npy
 
 /* -------------------------------------------------------------------------------- every format */
 
-/** List the columns of a layout, with the arrays of pairs unless that is NULL.
- *  @return the number of columns */
-static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,
-                        io_column out[IO_PAIR_COLUMNS])
+/** Copy the columns that a layout has. @return their number */
+static int choose_columns(const io_pairs_layout *layout, const io_column all[IO_PAIR_COLUMNS],
+                          io_column out[IO_PAIR_COLUMNS])
 {
-    static const kith_pairs none;
-    const kith_pairs *p = pairs ? pairs : &none;
-    const int real = (int)layout->precision;
-    const io_column all[IO_PAIR_COLUMNS] = {
-        {"i", (const char *)p->i, 'i', 4, 1},          {"j", (const char *)p->j, 'i', 4, 1},
-        {"distance", p->distances, 'f', real, 1},      {"vector", p->vectors, 'f', real, 3},
-        {"shift", (const char *)p->shifts, 'i', 4, 3},
-    };
     const bool wanted[IO_PAIR_COLUMNS] = {1, 1, layout->extras & KITH_DISTANCES,
                                           layout->extras & KITH_VECTORS,
                                           layout->extras & KITH_SHIFTS};
@@ -213,6 +253,35 @@ static int list_columns(const io_pairs_layout *layout, const kith_pairs *pairs,
         }
     }
     return n;
+}
+
+/** List the columns of a list of pairs. @return the number of columns */
+static int list_columns(const io_pairs_layout *layout, const kith_pairs *p,
+                        io_column out[IO_PAIR_COLUMNS])
+{
+    const int real = (int)layout->precision;
+    const io_column all[IO_PAIR_COLUMNS] = {
+        {"i", (const char *)p->i, 'i', 4, 1, 0},          {"j", (const char *)p->j, 'i', 4, 1, 0},
+        {"distance", p->distances, 'f', real, 1, 0},      {"vector", p->vectors, 'f', real, 3, 0},
+        {"shift", (const char *)p->shifts, 'i', 4, 3, 0},
+    };
+    return choose_columns(layout, all, out);
+}
+
+/** List the columns of rows of nearest neighbours. @return the number of columns */
+static int list_row_columns(const io_pairs_layout *layout, const kith_nearest *rows,
+                            io_column out[IO_PAIR_COLUMNS])
+{
+    const int real = (int)layout->precision;
+    const int64_t k = layout->k;
+    const io_column all[IO_PAIR_COLUMNS] = {
+        {"count", (const char *)rows->counts, 'i', 4, 1, 0},
+        {"j", (const char *)rows->j, 'i', 4, 1, k},
+        {"distance", rows->distances, 'f', real, 1, k},
+        {"vector", rows->vectors, 'f', real, 3, k},
+        {"shift", (const char *)rows->shifts, 'i', 4, 3, k},
+    };
+    return choose_columns(layout, all, out);
 }
 
 static io_format format_by_ending(const char *path)
@@ -277,7 +346,10 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
     writer->format = find_format(format);
     writer->layout = *layout;
     writer->csv = io__ends_with(path, ".csv");
-    writer->n_columns = list_columns(layout, NULL, writer->columns);
+    writer->in_rows = layout->k > 0 && writer->format != &pairs_text;
+    writer->n_columns = writer->in_rows
+                            ? list_row_columns(layout, &(kith_nearest){0}, writer->columns)
+                            : list_columns(layout, &(kith_pairs){0}, writer->columns);
     io_status status = strcmp(path, "-") == 0 && writer->format == &pairs_text
                            ? io__output_stdout(&writer->output, error)
                            : io__output_open(&writer->output, path, error);
@@ -292,22 +364,84 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
     return status;
 }
 
-io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error)
+/** Append n pairs, or n rows of neighbours, from writer->columns. */
+static io_status write_block(io_pairs_writer *writer, int64_t n)
 {
-    writer->output.error = io__error_begin(error);
-    const int listed = list_columns(&writer->layout, pairs, writer->columns);
-    assert(listed == writer->n_columns);
-    (void)listed;
-    for (int k = 0; k < writer->n_columns && pairs->n > 0; k++) {
+    for (int k = 0; k < writer->n_columns && n > 0; k++) {
         if (!writer->columns[k].data) {
             return io__output_fail(&writer->output, IO_INVALID, "a block of pairs lacks its %s",
                                    writer->columns[k].name);
         }
     }
-    const io_status status = writer->format->write(writer, writer->columns, pairs->n);
-    writer->n += status == IO_OK ? pairs->n : 0;
+    const io_status status = writer->format->write(writer, writer->columns, n);
+    writer->n += status == IO_OK ? n : 0;
     writer->failed = writer->failed || status != IO_OK;
     return status;
+}
+
+io_status io_pairs_write(io_pairs_writer *writer, const kith_pairs *pairs, io_error *error)
+{
+    assert(!writer->in_rows);
+    writer->output.error = io__error_begin(error);
+    const int listed = list_columns(&writer->layout, pairs, writer->columns);
+    assert(listed == writer->n_columns);
+    (void)listed;
+    return write_block(writer, pairs->n);
+}
+
+/** Return the neighbours from entry `at` of the arrays on, without their counts. */
+static kith_nearest entries_from(const kith_nearest *nearest, int64_t at, kith_precision precision)
+{
+    char *distances = nearest->distances, *vectors = nearest->vectors;
+    return (kith_nearest){
+        .j = nearest->j + at,
+        .distances = distances ? distances + at * (int)precision : NULL,
+        .vectors = vectors ? vectors + 3 * at * (int)precision : NULL,
+        .shifts = nearest->shifts ? nearest->shifts + 3 * at : NULL,
+    };
+}
+
+/** Write the neighbours of particle i as pairs (i, j). */
+static io_status write_row(io_pairs_writer *writer, const kith_nearest *nearest, int64_t i,
+                           io_error *error)
+{
+    enum { PIECE = 256 }; /* pairs written at once */
+    int32_t same_i[PIECE];
+    for (int p = 0; p < PIECE && p < nearest->counts[i]; p++) {
+        same_i[p] = (int32_t)i;
+    }
+    for (int64_t p = 0; p < nearest->counts[i]; p += PIECE) {
+        const kith_nearest from = entries_from(nearest, i * nearest->k + p,
+                                               writer->layout.precision);
+        const int64_t rest = nearest->counts[i] - p;
+        const kith_pairs pairs = {.n = rest < PIECE ? rest : PIECE,
+                                  .i = same_i,
+                                  .j = from.j,
+                                  .distances = from.distances,
+                                  .vectors = from.vectors,
+                                  .shifts = from.shifts};
+        IO_TRY(io_pairs_write(writer, &pairs, error));
+    }
+    return IO_OK;
+}
+
+io_status io_nearest_write(io_pairs_writer *writer, const kith_nearest *nearest, int64_t first,
+                           int64_t n, io_error *error)
+{
+    assert(writer->layout.k == nearest->k && first >= 0 && first + n <= nearest->rows);
+    if (!writer->in_rows) {
+        for (int64_t i = first; i < first + n; i++) {
+            IO_TRY(write_row(writer, nearest, i, error));
+        }
+        return IO_OK;
+    }
+    writer->output.error = io__error_begin(error);
+    kith_nearest rows = entries_from(nearest, first * nearest->k, writer->layout.precision);
+    rows.counts = nearest->counts + first;
+    const int listed = list_row_columns(&writer->layout, &rows, writer->columns);
+    assert(listed == writer->n_columns);
+    (void)listed;
+    return write_block(writer, n);
 }
 
 static void drop(io_pairs_writer *writer)

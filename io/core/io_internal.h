@@ -551,21 +551,28 @@ void io__locale_restore(locale_t before);
 
 /* ------------------------------------------------------------------------------ lists of pairs */
 
-/** One column of a list of pairs. */
+/** One column of a list of pairs, or of rows of k nearest neighbours. */
 typedef struct io_column {
     const char *name; /* name of the column: "distance" */
-    const char *data; /* elements [n][count]; NULL: only the layout is described */
+    const char *data; /* elements [n][count] or [n][k][count]; NULL: the layout alone */
     char kind;        /* 'i' int32_t, 'f' float or double */
     int size;         /* size of an element: 4 or 8 [byte] */
     int count;        /* elements of each pair: 1 or 3 */
+    int64_t k;        /* pairs of a row; 0: rows are not arrays of pairs */
 } io_column;
+
+/** Size of a row of a column [byte]. */
+static inline int64_t io__column_bytes(const io_column *column)
+{
+    return (column->k > 0 ? column->k : 1) * column->count * column->size;
+}
 
 enum { IO_PAIR_COLUMNS = 5 };
 
 /** A format of lists of pairs. */
 typedef struct io_pairs_format {
     io_status (*begin)(io_pairs_writer *writer); /* write what precedes the pairs */
-    /** Write a block of n pairs. */
+    /** Write a block of n pairs, or of n rows of neighbours. */
     io_status (*write)(io_pairs_writer *writer, const io_column *columns, int64_t n);
     io_status (*end)(io_pairs_writer *writer); /* complete the file; may be NULL */
     void (*drop)(io_pairs_writer *writer);     /* free writer->private; may be NULL */
@@ -577,7 +584,8 @@ struct io_pairs_writer {
     io_pairs_layout layout;             /* what is written for each pair */
     io_column columns[IO_PAIR_COLUMNS]; /* the columns of the layout */
     int n_columns;                      /* number of columns */
-    int64_t n;                          /* pairs written so far */
+    int64_t n;                          /* pairs, or rows of neighbours, written so far */
+    bool in_rows;                       /* columns are of rows of neighbours, not of pairs */
     bool failed;                        /* a block could not be written: no commit */
     bool csv;                           /* text: commas, and no comments in the header */
     void *private;                      /* state of the format */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writing HDF5: lists of pairs as extendible datasets i, j, distance, vector, shift; particles in
- * the layout of Gadget.
+ * Writing HDF5: lists of pairs, and rows of nearest neighbours, as extendible datasets, one for
+ * each column; particles in the layout of Gadget.
  */
 #include "io_hdf5.h"
 
@@ -26,11 +26,30 @@ static hid_t element_type(const io_column *column)
     return column->size == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
 
+/** Fill in the shape of n rows of a column. @return its rank */
+static int column_shape(const io_column *column, hsize_t n, hsize_t out[3])
+{
+    int rank = 0;
+    out[rank++] = n;
+    if (column->k > 0) {
+        out[rank++] = (hsize_t)column->k;
+    }
+    if (column->count > 1) {
+        out[rank++] = (hsize_t)column->count;
+    }
+    return rank;
+}
+
 static hid_t create_column(hid_t file, const io_column *column)
 {
-    const int rank = column->count == 1 ? 1 : 2;
-    const hsize_t width = (hsize_t)column->count;
-    const hsize_t none[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {CHUNK, width};
+    hsize_t none[3], most[3], chunk[3];
+    const int rank = column_shape(column, 0, none);
+    column_shape(column, H5S_UNLIMITED, most);
+    column_shape(column, CHUNK, chunk);
+    if (column->k > 0) {
+        chunk[1] = column->k < CHUNK ? chunk[1] : CHUNK;
+        chunk[0] = CHUNK / chunk[1];
+    }
     const hid_t space = H5Screate_simple(rank, none, most);
     const hid_t dataset = io__create_dataset(file, column->name, element_type(column), space,
                                              chunk);
@@ -58,7 +77,8 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
     const bool done = io__put_text(list->file, "command", command) &&
                       io__put_text(list->file, "kith_version", KITH_VERSION) &&
                       io__put_number(list->file, "cutoff", layout->cutoff) &&
-                      io__put_count(list->file, "n_particles", layout->n_particles);
+                      io__put_count(list->file, "n_particles", layout->n_particles) &&
+                      (layout->k == 0 || io__put_count(list->file, "k", layout->k));
     return io__hdf5_step(output, &list->sink, done);
 }
 
@@ -79,9 +99,10 @@ static io_status begin(io_pairs_writer *writer)
 /** Lengthen a dataset to first + n rows and write the last n. */
 static bool append(hid_t dataset, const io_column *column, hsize_t first, hsize_t n)
 {
-    const int rank = column->count == 1 ? 1 : 2;
-    const hsize_t width = (hsize_t)column->count;
-    const hsize_t shape[2] = {first + n, width}, begin_at[2] = {first, 0}, count[2] = {n, width};
+    hsize_t shape[3], count[3];
+    const hsize_t begin_at[3] = {first};
+    const int rank = column_shape(column, first + n, shape);
+    column_shape(column, n, count);
     if (H5Dset_extent(dataset, shape) < 0) {
         return false;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists of pairs: what is read back is what was written; a file appears whole or not at all; full
- * disks, folders without permission and aborts leave nothing behind.
+ * Lists of pairs and of nearest neighbours: what is read back is what was written; a file appears
+ * whole or not at all; full disks, folders without permission and aborts leave nothing behind.
  */
 #include "check.h"
 #include "io_files.h"
@@ -129,6 +129,50 @@ static void test_text(const char *name, bool csv)
     }
     CHECK(strcmp(at, "\n") == 0, "more lines than pairs");
     free(file.data);
+}
+
+/** Rows of neighbours: each is a record; a block that lacks an array, and records that NumPy cannot
+ *  have, are refused. */
+static void test_rows(void)
+{
+    enum { ROWS = 4, K = 3, HEADER = 256, RECORD = 4 + K * 4 + K * 8 };
+    int32_t counts[ROWS] = {3, 1, 0, 2}, j[ROWS * K];
+    double distances[ROWS * K];
+    for (int p = 0; p < ROWS * K; p++) {
+        j[p] = 7 * p;
+        distances[p] = p / 7.0;
+    }
+    kith_nearest nearest = {.rows = ROWS, .k = K, .counts = counts, .j = j, .distances = distances};
+    io_error error;
+    io_pairs_writer *writer;
+    const char *path = files_path("rows.npy");
+    io_pairs_layout layout = layout_of(IO_UNKNOWN, KITH_DISTANCES);
+    layout.k = K;
+    CHECK(io_pairs_open(path, &layout, &writer, &error) == IO_OK, "%s", error.text);
+    CHECK(io_nearest_write(writer, &nearest, 0, 1, &error) == IO_OK, "%s", error.text);
+    CHECK(io_nearest_write(writer, &nearest, 1, 3, &error) == IO_OK, "%s", error.text);
+    CHECK(io_pairs_commit(writer, &error) == IO_OK, "%s", error.text);
+    bytes file = bytes_load(path);
+    if (!CHECK(file.n == HEADER + ROWS * RECORD, "%zu bytes", file.n))
+        return;
+    CHECK(strstr(file.data + 10, "('j', '<i4', (3,))"), "type: %.200s", file.data + 10);
+    for (int i = 0; i < ROWS; i++) {
+        const char *record = file.data + HEADER + i * RECORD;
+        CHECK(memcmp(record, &counts[i], 4) == 0 && memcmp(record + 4, &j[i * K], K * 4) == 0 &&
+                  memcmp(record + 4 + K * 4, &distances[i * K], K * 8) == 0,
+              "record %d", i);
+    }
+    free(file.data);
+
+    nearest.distances = NULL;
+    CHECK(io_pairs_open(path, &layout, &writer, &error) == IO_OK, "%s", error.text);
+    CHECK(io_nearest_write(writer, &nearest, 0, ROWS, &error) == IO_INVALID, "no distances");
+    CHECK(strstr(error.text, "distance"), "%s", error.text);
+    io_pairs_abort(writer);
+
+    layout.k = 200 * 1000 * 1000;
+    CHECK(io_pairs_open(path, &layout, &writer, &error) == IO_INVALID, "a large record");
+    CHECK(strstr(error.text, "2^31") && !writer, "%s", error.text);
 }
 
 /** An old file stays as it was until the commit, and after an abort. */
@@ -289,6 +333,7 @@ int main(void)
     test_npy();
     test_text("list.txt", false);
     test_text("list.csv", true);
+    test_rows();
     static const io_format formats[] = {IO_NPY, IO_TEXT, IO_HDF5};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         test_abort(formats[k]);
