@@ -19,40 +19,29 @@ enum { BLOCK_PAIRS = 1 << 19 };
 static void check_task(void *at, struct argp_state *state)
 {
     const pairs_task *task = at;
-    const options *o = &task->shared;
-    option_refuse(state, !(task->cutoff > 0),
+    option_refuse(state, !(task->listing.cutoff > 0),
                   "no --cutoff given: the radius, in the unit of the coordinates");
-    option_refuse(state, task->list.extras && !o->output,
-                  "--distances, --vectors and --shifts are written: they need -o FILE");
-    option_refuse(state, task->count_only && o->output,
+    option_refuse(state, task->count_only && task->listing.shared.output,
                   "--count writes no list: leave out --count or --output");
-    option_refuse(state, o->json && options_to_stdout(o),
-                  "-o - and --json both write to standard output");
+    listing_check(&task->listing, state);
 }
 
 static const option_row pairs_options[] = {
     {"cutoff", 'c', "R", "radius: pairs have distance <= R (required)", 1,
-     POSITIVE_AT(pairs_task, cutoff)},
+     POSITIVE_AT(pairs_task, listing.cutoff)},
     {"full", 0, NULL, "each pair twice, (i, j) and (j, i)", 1, FLAG_AT(pairs_task, list.full)},
     {"sorted", 0, NULL, "by i, then j", 1, FLAG_AT(pairs_task, list.sorted)},
-    {"distances", 0, NULL, "write each pair's distance too", 1,
-     BITS_AT(pairs_task, list.extras, KITH_DISTANCES)},
-    {"vectors", 0, NULL, "write the vectors from i to j", 1,
-     BITS_AT(pairs_task, list.extras, KITH_VECTORS)},
-    {"shifts", 0, NULL, "write the periodic images of j", 1,
-     BITS_AT(pairs_task, list.extras, KITH_SHIFTS)},
     {"count", 0, NULL, "print the number of pairs, nothing else", 1,
      FLAG_AT(pairs_task, count_only)},
-    {"against", 0, "FILE", "pairs of i in INPUT with j in FILE", 1,
-     FILE_AT(pairs_task, against, FILE_READ)},
     {0}};
 
 static const command_line pairs_line = {
     .operands = "INPUT --cutoff R",
     .operand = "INPUT",
-    .operand_at = offsetof(pairs_task, input),
+    .operand_at = offsetof(pairs_task, listing.input),
     .tables = {{.rows = output_options},
                {.rows = pairs_options},
+               {.rows = listing_options},
                {.rows = reading_options},
                {.rows = space_options},
                {.rows = engine_options},
@@ -63,6 +52,9 @@ static const command_line pairs_line = {
             "\vExample:\n"
             "  kith make uniform 1M --seed 1 -o points.npy\n"
             "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy"};
+
+_Static_assert(offsetof(pairs_task, listing) == 0 && offsetof(listing_task, shared) == 0,
+               "the tables of shared options have base 0");
 
 /* The receiver of the blocks of a list that is written. */
 typedef struct receiver {
@@ -93,78 +85,55 @@ static int receive_block(void *user, const kith_pairs *block, int64_t first)
 /** Write the list to the output. @return exit status, reported */
 static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *bar)
 {
-    const char *path = task->shared.output;
-    const kith_points points = input_points(&found->a);
-    const io_pairs_layout layout = {.format = options_to_stdout(&task->shared) ? IO_TEXT
-                                                                               : IO_UNKNOWN,
-                                    .extras = task->list.extras,
-                                    .precision = points.precision,
-                                    .command = option_command(),
-                                    .cutoff = task->cutoff,
-                                    .n_particles = points.n};
+    const listing_task *asked = &task->listing;
+    listing_outcome *listing = &found->listing;
+    const kith_points points = input_points(&listing->a);
+    const io_pairs_layout layout = listing_layout(asked, listing);
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
-                   .mirrored = !task->list.full && !task->against};
-    CLI_TRY(report_io(io_pairs_open(path, &layout, &to.writer, &to.error), &to.error, true));
-    const kith_status status = kith_pairs_each(found->ctx, &points, &found->space.box, task->cutoff,
-                                               &task->list, receive_block, &to);
-    found->search_seconds = progress_end(bar) - to.seconds;
+                   .mirrored = !task->list.full && !asked->against};
+    CLI_TRY(report_io(io_pairs_open(asked->shared.output, &layout, &to.writer, &to.error),
+                      &to.error, true));
+    const kith_status status = kith_pairs_each(listing->ctx, &points, &listing->space.box,
+                                               asked->cutoff, &task->list, receive_block, &to);
+    listing->search_seconds = progress_end(bar) - to.seconds;
     if (status != KITH_OK || progress_interrupted()) {
-        io_pairs_abort(to.writer);
-        CLI_TRY(report_io(to.error.status, &to.error, true));
-        return progress_interrupted() ? report_interrupted(path)
-                                      : report_kith(found->ctx, status, task->input);
+        return listing_give_up(asked, listing, status, to.writer, &to.error);
     }
     const double start = progress_clock();
     CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
-    found->write_seconds = to.seconds + (progress_clock() - start);
+    listing->write_seconds = to.seconds + (progress_clock() - start);
     found->n = bar->items;
     return STATUS_OK;
 }
 
 static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *bar)
 {
-    const kith_points points = input_points(&found->a);
-    const kith_status status = kith_pairs_count(found->ctx, &points, &found->space.box,
-                                                task->cutoff, &task->list, &found->n,
+    listing_outcome *listing = &found->listing;
+    const kith_points points = input_points(&listing->a);
+    const kith_status status = kith_pairs_count(listing->ctx, &points, &listing->space.box,
+                                                task->listing.cutoff, &task->list, &found->n,
                                                 found->neighbours);
-    found->search_seconds = progress_end(bar);
-    return report_kith(found->ctx, status, task->input);
-}
-
-/** Read INPUT, and --against in the precision of INPUT. */
-static int read_inputs(const pairs_task *task, pairs_outcome *found)
-{
-    CLI_TRY(input_read(&task->shared, task->input, &found->a));
-    if (task->against) {
-        options o = task->shared;
-        o.read.precision = found->a.particles.precision;
-        CLI_TRY(input_read(&o, task->against, &found->b));
-        if (found->b.particles.dim != found->a.particles.dim) {
-            return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
-                                task->against, found->b.particles.dim, task->input,
-                                found->a.particles.dim);
-        }
-    }
-    return space_choose(&task->shared, task->input, &found->a.particles, &found->space);
+    listing->search_seconds = progress_end(bar);
+    return report_kith(listing->ctx, status, task->listing.input);
 }
 
 static int search(pairs_task *task, pairs_outcome *found)
 {
-    if (task->against) {
-        found->against = input_points(&found->b);
-        task->list.against = &found->against;
-    }
+    listing_outcome *listing = &found->listing;
+    const options *o = &task->listing.shared;
+    task->list.against = listing_against(&task->listing, listing);
+    task->list.extras = task->listing.extras;
     if (!task->count_only) {
-        found->neighbours = calloc((size_t)found->a.particles.n + 1, sizeof *found->neighbours);
+        found->neighbours = calloc((size_t)listing->a.particles.n + 1, sizeof *found->neighbours);
         if (!found->neighbours) {
             return report_error(STATUS_NO_MEMORY, NULL, "no memory for the neighbours of %s",
-                                task->input);
+                                task->listing.input);
         }
     }
-    const bool writes = task->shared.output != NULL;
-    progress bar = progress_start(writes ? "writing" : "counting", "pairs", 0, task->shared.quiet);
-    int status = engine_open(&task->shared, progress_watch, &bar, &found->ctx);
+    const bool writes = o->output != NULL;
+    progress bar = progress_start(writes ? "writing" : "counting", "pairs", 0, o->quiet);
+    int status = engine_open(o, progress_watch, &bar, &listing->ctx);
     if (status == STATUS_OK) {
         status = writes ? write_pairs(task, found, &bar) : count_pairs(task, found, &bar);
     }
@@ -174,17 +143,18 @@ static int search(pairs_task *task, pairs_outcome *found)
 
 static int run(pairs_task *task, pairs_outcome *found)
 {
-    CLI_TRY(read_inputs(task, found));
+    const options *o = &task->listing.shared;
+    CLI_TRY(listing_read(&task->listing, &found->listing));
     CLI_TRY(search(task, found));
     if (found->neighbours) {
-        found->spread = spread_of(found->neighbours, found->a.particles.n);
+        found->spread = spread_of(found->neighbours, found->listing.a.particles.n);
     }
-    if (task->shared.json) {
+    if (o->json) {
         return report_json(pairs_json(task, found));
     }
     if (task->count_only) {
         printf("%lld\n", (long long)found->n);
-    } else if (options_summary(&task->shared)) {
+    } else if (options_summary(o)) {
         pairs_print(task, found);
     }
     return STATUS_OK;
@@ -201,8 +171,6 @@ int verb_pairs(int argc, char **argv)
     pairs_outcome found = {0};
     const int status = run(&task, &found);
     free(found.neighbours);
-    kith_close(found.ctx);
-    input_free(&found.b);
-    input_free(&found.a);
+    listing_free(&found.listing);
     return status;
 }

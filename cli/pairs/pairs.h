@@ -5,32 +5,22 @@
 #ifndef KITH_CLI_PAIRS_H
 #define KITH_CLI_PAIRS_H
 
-#include "common/input.h"
-#include "common/options.h"
-#include "common/space.h"
+#include "common/listing.h"
 #include "common/spread.h"
 
 /** What was asked: the values of the options. */
 typedef struct pairs_task {
-    options shared;
-    const char *input;       /**< path of the particles */
-    const char *against;     /**< --against: path of a second set; NULL: none */
-    double cutoff;           /**< --cutoff [length]; 0: not given */
-    kith_pairs_options list; /**< form of the list */
+    listing_task listing;
+    kith_pairs_options list; /**< form of the list; its extras are those of `listing` */
     bool count_only;         /**< --count: make no list */
 } pairs_task;
 
 /** What was found. */
 typedef struct pairs_outcome {
-    input a, b;            /**< the particles of INPUT, and of --against */
-    kith_points against;   /**< the points of b */
-    space space;           /**< the box */
-    kith_ctx *ctx;         /**< the library */
-    int64_t n;             /**< number of pairs */
-    int64_t *neighbours;   /**< [a.particles.n] neighbours of each particle; NULL with --count */
-    spread spread;         /**< distribution of `neighbours` */
-    double search_seconds; /**< time to find the pairs [s] */
-    double write_seconds;  /**< time to write them [s] */
+    listing_outcome listing;
+    int64_t n;           /**< number of pairs */
+    int64_t *neighbours; /**< [particles of INPUT] neighbours of each; NULL with --count */
+    spread spread;       /**< distribution of `neighbours` */
 } pairs_outcome;
 
 void pairs_print(const pairs_task *task, const pairs_outcome *found);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "listing.h"
+
+#include "engine.h"
+
+#include <stdio.h>
+
+const option_row listing_options[] = {
+    {"distances", 0, NULL, "write the distances too", 1,
+     BITS_AT(listing_task, extras, KITH_DISTANCES)},
+    {"vectors", 0, NULL, "write the vectors from i to j", 1,
+     BITS_AT(listing_task, extras, KITH_VECTORS)},
+    {"shifts", 0, NULL, "write the periodic images of j", 1,
+     BITS_AT(listing_task, extras, KITH_SHIFTS)},
+    {"against", 0, "FILE", "i in INPUT, j in FILE", 1, FILE_AT(listing_task, against, FILE_READ)},
+    {0}};
+
+void listing_check(const listing_task *task, struct argp_state *state)
+{
+    const options *o = &task->shared;
+    option_refuse(state, task->extras && !o->output,
+                  "--distances, --vectors and --shifts are written: they need -o FILE");
+    option_refuse(state, o->json && options_to_stdout(o),
+                  "-o - and --json both write to standard output");
+}
+
+int listing_read(const listing_task *task, listing_outcome *found)
+{
+    CLI_TRY(input_read(&task->shared, task->input, &found->a));
+    if (task->against) {
+        options o = task->shared;
+        o.read.precision = found->a.particles.precision;
+        CLI_TRY(input_read(&o, task->against, &found->b));
+        if (found->b.particles.dim != found->a.particles.dim) {
+            return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
+                                task->against, found->b.particles.dim, task->input,
+                                found->a.particles.dim);
+        }
+        found->against = input_points(&found->b);
+    }
+    return space_choose(&task->shared, task->input, &found->a.particles, &found->space);
+}
+
+const kith_points *listing_against(const listing_task *task, const listing_outcome *found)
+{
+    return task->against ? &found->against : NULL;
+}
+
+io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *found)
+{
+    return (io_pairs_layout){.format = options_to_stdout(&task->shared) ? IO_TEXT : IO_UNKNOWN,
+                             .extras = task->extras,
+                             .precision = found->a.particles.precision,
+                             .command = option_command(),
+                             .cutoff = task->cutoff,
+                             .n_particles = found->a.particles.n};
+}
+
+int listing_give_up(const listing_task *task, const listing_outcome *found, kith_status status,
+                    io_pairs_writer *writer, const io_error *error)
+{
+    io_pairs_abort(writer);
+    CLI_TRY(report_io(error->status, error, true));
+    return progress_interrupted() ? report_interrupted(task->shared.output)
+                                  : report_kith(found->ctx, status, task->input);
+}
+
+void listing_free(listing_outcome *found)
+{
+    kith_close(found->ctx);
+    input_free(&found->b);
+    input_free(&found->a);
+}
+
+void listing_print_space(const listing_task *task, const listing_outcome *found)
+{
+    report_title(task->input);
+    report_line("particles", "%s\n", input_words(&found->a).s);
+    if (task->against) {
+        report_line("against", "%s: %s\n", report_text(task->against).s, input_words(&found->b).s);
+    }
+    space_print(&found->space);
+}
+
+void listing_print_search(const listing_task *task, const listing_outcome *found, int64_t n,
+                          const char *unit)
+{
+    report_line("search", "%s on %s", report_seconds(found->search_seconds).s,
+                engine_words(found->ctx).s);
+    if (n > 0) {
+        const double rate = report_rate((double)n, found->search_seconds);
+        printf("; %s %s/s", report_count((int64_t)rate).s, unit);
+    }
+    putchar('\n');
+    report_line("memory", "%s at most, %s of it scratch\n", report_bytes(report_peak_memory()).s,
+                report_bytes(kith_scratch_bytes(found->ctx)).s);
+    if (task->shared.output) {
+        report_line("output", "%s, %s in %s\n", report_text(task->shared.output).s,
+                    report_bytes(report_file_bytes(task->shared.output)).s,
+                    report_seconds(found->write_seconds).s);
+    }
+}
+
+json_t *listing_extras_json(const listing_task *task)
+{
+    return json_pack("{s:b, s:b, s:b}", "distances", task->extras & KITH_DISTANCES, "vectors",
+                     task->extras & KITH_VECTORS, "shifts", task->extras & KITH_SHIFTS);
+}
+
+json_t *listing_json(const listing_task *task, const listing_outcome *found, const char *verb,
+                     json_t *facts)
+{
+    const options *o = &task->shared;
+    json_t *seconds = json_pack("{s:f, s:f, s:f}", "read", found->a.seconds + found->b.seconds,
+                                "search", found->search_seconds, "write", found->write_seconds);
+    json_t *memory = json_pack("{s:I, s:I}", "peak_bytes", (json_int_t)report_peak_memory(),
+                               "scratch_bytes", (json_int_t)kith_scratch_bytes(found->ctx));
+    json_t *output = json_null();
+    if (o->output) {
+        output = json_pack("{s:o, s:I}", "path", report_json_text(o->output), "bytes",
+                           (json_int_t)report_file_bytes(o->output));
+    }
+    json_t *all = json_pack("{s:s, s:s, s:o, s:o, s:o}", "kith", kith_version(), "verb", verb,
+                            "input", input_json(&found->a), "against",
+                            task->against ? input_json(&found->b) : json_null(), "box",
+                            space_json(&found->space));
+    json_t *end = json_pack("{s:s, s:i, s:o, s:o, s:o}", "backend", kith_backend(found->ctx),
+                            "threads", kith_threads(found->ctx), "seconds", seconds, "memory",
+                            memory, "output", output);
+    (void)json_object_update(all, facts);
+    (void)json_object_update(all, end);
+    json_decref(facts);
+    json_decref(end);
+    return all;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the verbs that list neighbours, `kith pairs` and `kith nearest`, share: one or two sets of
+ * particles, what is written of each pair, and lines of the summary.
+ */
+#ifndef KITH_CLI_LISTING_H
+#define KITH_CLI_LISTING_H
+
+#include "input.h"
+#include "options.h"
+#include "space.h"
+
+/** What was asked: the values of the options. */
+typedef struct listing_task {
+    options shared;
+    const char *input;   /**< path of the particles */
+    const char *against; /**< --against: path of a second set; NULL: none */
+    double cutoff;       /**< --cutoff [length]; 0: not given */
+    unsigned extras;     /**< --distances, --vectors, --shifts: bits KITH_DISTANCES | ... */
+} listing_task;
+
+/** What was read, and what finding and writing took. */
+typedef struct listing_outcome {
+    input a, b;            /**< the particles of INPUT, and of --against */
+    kith_points against;   /**< the points of b; set by listing_read */
+    space space;           /**< the box */
+    kith_ctx *ctx;         /**< the library */
+    double search_seconds; /**< time to find the pairs [s] */
+    double write_seconds;  /**< time to write them [s] */
+} listing_outcome;
+
+/** Options whose base is a struct listing_task. */
+extern const option_row listing_options[];
+
+/** End the command if options contradict each other. */
+void listing_check(const listing_task *task, struct argp_state *state);
+
+/** Read INPUT, and --against in the precision of INPUT, and choose the box.
+ *  @return exit status, reported */
+int listing_read(const listing_task *task, listing_outcome *found);
+
+/** Return the second set for the options of the library; NULL without --against. */
+const kith_points *listing_against(const listing_task *task, const listing_outcome *found);
+
+/** Return what is written to --output for each pair. */
+io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *found);
+
+/** Report how a search ended whose list was not written; ends its writer. @return exit status */
+int listing_give_up(const listing_task *task, const listing_outcome *found, kith_status status,
+                    io_pairs_writer *writer, const io_error *error);
+
+/** Close the library and free the particles. */
+void listing_free(listing_outcome *found);
+
+/** Print the first lines of the summary: particles and box. */
+void listing_print_space(const listing_task *task, const listing_outcome *found);
+
+/** Print the last lines of the summary: time, memory and output.
+ *  @param n     number of pairs found   @param unit  what they are called: "pairs" */
+void listing_print_search(const listing_task *task, const listing_outcome *found, int64_t n,
+                          const char *unit);
+
+/** For a JSON summary: which extras are written. */
+json_t *listing_extras_json(const listing_task *task);
+
+/** Return the JSON summary of a verb. @param facts  those of the verb alone; released */
+json_t *listing_json(const listing_task *task, const listing_outcome *found, const char *verb,
+                     json_t *facts);
+
+#endif
