@@ -18,6 +18,7 @@ static const struct verb {
     int (*run)(int argc, char **argv);
 } verbs[] = {
     {"pairs", "find all pairs of particles within a radius", verb_pairs},
+    {"nearest", "find the k nearest neighbours of each particle", verb_nearest},
     {"fof", "find halos by friends-of-friends and measure them", verb_fof},
     {"rdf", "average g(r) and n(r) over a trajectory", verb_rdf},
     {"overlap", "histogram the overlaps of replicas", verb_overlap},

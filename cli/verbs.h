@@ -7,6 +7,7 @@
 #define KITH_CLI_VERBS_H
 
 int verb_pairs(int argc, char **argv);
+int verb_nearest(int argc, char **argv);
 int verb_fof(int argc, char **argv);
 int verb_rdf(int argc, char **argv);
 int verb_debye(int argc, char **argv);

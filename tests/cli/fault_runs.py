@@ -9,6 +9,7 @@ import needs
 from flock_runs import read
 
 PAIRS = ("pairs", "a.npy", "--cutoff", "0.2", "--box", "1", "--distances", "--shifts", "-o")
+NEAREST = ("nearest", "a.npy", "-k", "3", "--box", "1", "--distances", "--shifts", "-o")
 RDF = ("rdf", "a.xyz", "--r-max", "0.3", "--bins", "20", "--blocks", "2", "-o")
 OVERLAP = ("overlap", "a.npy", "--bins", "10", "-o")
 DEBYE = ("debye", "b.xyz", "--q-max", "3", "--q-width", "0.5")
@@ -18,6 +19,7 @@ FLOCK = ("flock", "--boids", "50", "--box", "9", "--steps", "4", "--seed", "2")
 # Words of the command, and the files that it writes.
 RUNS = [
     *(((*PAIRS, name), [name]) for name in ("o.npy", "o.txt", "o.h5")),
+    *(((*NEAREST, name), [name]) for name in ("o.npy", "o.txt", "o.h5")),
     *((("make", "lattice", "64", "-o", name), [name])
       for name in ("o.npy", "o.h5", "o.std", "o.xyz")),
     ((*FOF, "-o", "o.csv", "--labels", "o.npy"), ["o.csv", "o.npy"]),

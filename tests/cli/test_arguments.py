@@ -7,7 +7,7 @@ import sys
 import cli
 import needs
 
-VERBS = ("pairs", "fof", "rdf", "overlap", "flock", "info", "make", "bench")
+VERBS = ("pairs", "nearest", "fof", "rdf", "overlap", "flock", "info", "make", "bench")
 
 
 def test_help():
@@ -42,7 +42,8 @@ def test_examples_work_when_pasted():
     short = [verb for verb in VERBS if verb != "bench"]
     for text in [cli.ok("--help")] + [cli.ok(verb, "--help") for verb in short]:
         examples = re.findall(
-            r"^  kith ((?:make|info|pairs|fof|rdf|overlap|flock) .*[^ .]\.\w+.*)$", text, re.M)
+            r"^  kith ((?:make|info|pairs|nearest|fof|rdf|overlap|flock) .*[^ .]\.\w+.*)$", text,
+            re.M)
         assert len(examples) >= 2, text
         for line in examples:
             if ".h5" in line and needs.lacking(cli.run("make", "uniform", "1", "-o", "try.h5")):

@@ -18,6 +18,9 @@ VERBS = {
     "pairs": (["--cutoff", "0.1"], [
         (None, READ, ".npy", PLAIN), ("--against", READ, ".npy", PLAIN),
         ("--output", WRITTEN, ".npy", PLAIN)]),
+    "nearest": (["-k", "2"], [
+        (None, READ, ".npy", PLAIN), ("--against", READ, ".npy", PLAIN),
+        ("--output", WRITTEN, ".npy", PLAIN)]),
     "fof": (["--box", "1"], [
         (None, READ, ".npy", PLAIN), ("--output", WRITTEN, ".csv", PLAIN),
         ("--labels", WRITTEN, ".npy", PLAIN), ("--sort-snapshot", WRITTEN, ".hdf5", PLAIN),
@@ -48,8 +51,8 @@ VERBS = {
     "make": (["uniform", "9"], [("--output", WRITTEN, ".npy", PLAIN)]),
     "info": ([], [(None, READ, ".npy", PLAIN)]),
 }
-OPERAND = {"pairs": "INPUT", "fof": "INPUT", "rdf": "INPUT", "debye": "INPUT", "flock": "INPUT",
-           "overlap": "REPLICAS", "view": "FILE", "info": "FILE"}
+OPERAND = {"pairs": "INPUT", "nearest": "INPUT", "fof": "INPUT", "rdf": "INPUT", "debye": "INPUT",
+           "flock": "INPUT", "overlap": "REPLICAS", "view": "FILE", "info": "FILE"}
 # Endings that an option insists on: no other option's file can be given to it.
 FIXED = {"--plot", "--record", "--restart"}
 

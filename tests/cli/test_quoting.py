@@ -144,6 +144,7 @@ def test_verbs():
         shutil.copy("a.npy", given)
         for words in (["pairs", given, "--cutoff", "0.2", "--box", "1", "-o", out],
                       ["pairs", given, "--against", "a.npy", "--cutoff", "0.2", "-o", out],
+                      ["nearest", given, "-k", "3", "--against", "a.npy", "-o", out],
                       ["overlap", given, "--bins", "4", "-o", out, "--plot", figure]):
             run(*words)
             check_table(out)

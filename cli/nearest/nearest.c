@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kith nearest: the k nearest neighbours of each particle of a file. All are found in one call,
+ * whose result of rows of k is then measured, and written block by block.
+ */
+#include "nearest.h"
+
+#include "common/engine.h"
+#include "common/progress.h"
+#include "common/report.h"
+#include "verbs.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Neighbours written at once: Ctrl-C is noticed between blocks. */
+enum { BLOCK_NEIGHBOURS = 1 << 15 };
+
+static void check_task(void *at, struct argp_state *state)
+{
+    const nearest_task *task = at;
+    option_refuse(state, task->k == 0, "no -k given: the number of neighbours of each particle");
+    listing_check(&task->listing, state);
+}
+
+static const option_row nearest_options[] = {
+    {"k", 'k', "K", "neighbours of each particle (required)", 1,
+     WHOLE_AT(nearest_task, k, 1, INT_MAX, "1 to 2147483647")},
+    {"cutoff", 'c', "R", "only neighbours at distance <= R; default: any", 1,
+     POSITIVE_AT(nearest_task, listing.cutoff)},
+    {0}};
+
+static const command_line nearest_line = {
+    .operands = "INPUT -k K",
+    .operand = "INPUT",
+    .operand_at = offsetof(nearest_task, listing.input),
+    .tables = {{.rows = output_options},
+               {.rows = nearest_options},
+               {.rows = listing_options},
+               {.rows = reading_options},
+               {.rows = space_options},
+               {.rows = engine_options},
+               {.rows = report_options}},
+    .check = check_task,
+    .help = "Find the k nearest neighbours of each particle, and write them to -o FILE: .npy and"
+            " .h5 as rows of k, sorted, -1 where there are fewer; .txt as one line for each"
+            " neighbour; - is standard output, as text. On the CPU."
+            "\vExample:\n"
+            "  kith make uniform 1M --seed 1 -o points.npy\n"
+            "  kith nearest points.npy -k 8 --box 1 --distances -o nearest.npy"};
+
+_Static_assert(offsetof(nearest_task, listing) == 0 && offsetof(listing_task, shared) == 0,
+               "the tables of shared options have base 0");
+
+/** Return true when neither option nor environment names a backend. */
+static bool is_auto(const char *option)
+{
+    const char *name = option ? option : getenv("KITH_BACKEND");
+    return !name || !*name || strcmp(name, "auto") == 0;
+}
+
+/** Open the library. The backend "auto" is "cpu", even where there is a GPU: the library finds
+ *  nearest neighbours on the CPU alone. */
+static int open_engine(nearest_task *task, progress *bar, kith_ctx **out)
+{
+    options o = task->listing.shared;
+    task->auto_backend = is_auto(o.backend);
+    o.backend = task->auto_backend ? "cpu" : o.backend;
+    return engine_open(&o, progress_watch, bar, out);
+}
+
+/** Find the neighbours. Distances are always found: the summary has those of neighbour k.
+ *  @param bar  that of the context */
+static kith_status find(const nearest_task *task, nearest_outcome *found, progress *bar)
+{
+    listing_outcome *listing = &found->listing;
+    const kith_points points = input_points(&listing->a);
+    kith_nearest_options how;
+    kith_nearest_options_init(&how);
+    how.against = listing_against(&task->listing, listing);
+    how.cutoff = task->listing.cutoff;
+    how.extras = task->listing.extras | KITH_DISTANCES;
+    found->rows.size = sizeof found->rows;
+    *bar = progress_start("searching", "", 0, task->listing.shared.quiet);
+    const kith_status status = kith_nearest_find(listing->ctx, &points, &listing->space.box,
+                                                 task->k, &how, &found->rows);
+    listing->search_seconds = progress_end(bar);
+    return status;
+}
+
+/** Sum up the distances of neighbour k, and count the rows that are not full. */
+static void measure(nearest_outcome *found)
+{
+    const kith_nearest *rows = &found->rows;
+    const kith_precision precision = found->listing.a.particles.precision;
+    double sum = 0;
+    for (int64_t i = 0; i < rows->rows; i++) {
+        found->n += rows->counts[i];
+        if (rows->counts[i] < rows->k) {
+            found->fewer++;
+            continue;
+        }
+        const double distance = io_real(rows->distances, (i + 1) * rows->k - 1, precision);
+        sum += distance;
+        found->largest = fmax(found->largest, distance);
+    }
+    const int64_t full = rows->rows - found->fewer;
+    found->mean = full > 0 ? sum / (double)full : 0;
+}
+
+/** Write all rows. @return false: writing failed, or was interrupted */
+static bool write_rows(const nearest_task *task, const kith_nearest *rows, io_pairs_writer *writer,
+                       io_error *error)
+{
+    progress bar = progress_start("writing", "rows", -1, task->listing.shared.quiet);
+    const int64_t block = task->k < BLOCK_NEIGHBOURS ? BLOCK_NEIGHBOURS / task->k : 1;
+    bool goes_on = !progress_interrupted();
+    for (int64_t first = 0; first < rows->rows && goes_on; first += block) {
+        const int64_t rest = rows->rows - first, n = rest < block ? rest : block;
+        goes_on = io_nearest_write(writer, rows, first, n, error) == IO_OK &&
+                  progress_watch(&bar, first + n, rows->rows) == 0;
+    }
+    progress_end(&bar);
+    return goes_on;
+}
+
+/** Find the neighbours and write them to the output. @return exit status, reported */
+static int find_and_write(const nearest_task *task, nearest_outcome *found, progress *bar)
+{
+    const listing_task *asked = &task->listing;
+    listing_outcome *listing = &found->listing;
+    io_pairs_layout layout = listing_layout(asked, listing);
+    layout.k = task->k;
+    layout.cutoff = asked->cutoff > 0 ? asked->cutoff : INFINITY;
+    io_pairs_writer *writer = NULL;
+    io_error error = {0};
+    CLI_TRY(report_io(io_pairs_open(asked->shared.output, &layout, &writer, &error), &error, true));
+    const kith_status status = find(task, found, bar);
+    const double start = progress_clock();
+    if (status != KITH_OK || !write_rows(task, &found->rows, writer, &error)) {
+        return listing_give_up(asked, listing, status, writer, &error);
+    }
+    CLI_TRY(report_io(io_pairs_commit(writer, &error), &error, true));
+    listing->write_seconds = progress_clock() - start;
+    return STATUS_OK;
+}
+
+static int run(nearest_task *task, nearest_outcome *found)
+{
+    const options *o = &task->listing.shared;
+    listing_outcome *listing = &found->listing;
+    CLI_TRY(listing_read(&task->listing, listing));
+    progress bar = progress_start("searching", "", 0, o->quiet);
+    CLI_TRY(open_engine(task, &bar, &listing->ctx));
+    CLI_TRY(o->output ? find_and_write(task, found, &bar)
+                      : report_kith(listing->ctx, find(task, found, &bar), task->listing.input));
+    measure(found);
+    if (o->json) {
+        return report_json(nearest_json(task, found));
+    }
+    if (options_summary(o)) {
+        nearest_print(task, found);
+    }
+    return STATUS_OK;
+}
+
+int verb_nearest(int argc, char **argv)
+{
+    nearest_task task = {0};
+    command_line_parse(&nearest_line, argc, argv, &task);
+
+    progress_catch_signals();
+    nearest_outcome found = {0};
+    const int status = run(&task, &found);
+    kith_nearest_free(&found.rows);
+    listing_free(&found.listing);
+    return status;
+}
