@@ -58,43 +58,6 @@ static double extent_of(const struct kith__nearest_search *s)
     return sum;
 }
 
-static double dot(const double u[3], const double v[3])
-{
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
-}
-
-/** Scale v to length 1. */
-static void normalise(double v[3])
-{
-    const double length = sqrt(dot(v, v));
-    for (int m = 0; m < 3; m++) {
-        v[m] /= length;
-    }
-}
-
-/** Compute the unit vector perpendicular to all periodic rows but row k, on the side of row k. */
-static void find_normal(const struct kith__lattice_d *box, int k, double normal[3])
-{
-    double u[3], v[3]; /* the two other directions: rows, or perpendicular to the rows */
-    const int one = (k + 1) % 3, other = (k + 2) % 3;
-    memcpy(normal, box->row[k], 3 * sizeof *normal);
-    if (box->periodic[one] && box->periodic[other]) {
-        memcpy(normal, box->inverse[k], 3 * sizeof *normal);
-    } else if (box->periodic[one] || box->periodic[other]) {
-        memcpy(v, box->row[box->periodic[one] ? one : other], sizeof v);
-        normalise(v);
-        normalise(normal);
-        for (int times = 0; times < 2; times++) { /* the second time removes rounding errors */
-            const double along = dot(normal, v);
-            for (int m = 0; m < 3; m++) {
-                u[m] = normal[m] - along * v[m];
-            }
-            memcpy(normal, u, sizeof u);
-        }
-    }
-    normalise(normal);
-}
-
 void kith__range_along(kith_precision precision, const struct kith__tree *tree, int64_t leaf,
                        const double normal[3], double *lo, double *hi)
 {
@@ -123,7 +86,7 @@ static void extend_ranges(void *state, int64_t begin, int64_t end)
     for (int k = 0; k < 3; k++) {
         double lo = INFINITY, hi = -INFINITY;
         for (int64_t leaf = begin; leaf < end && s->question->box_d.periodic[k]; leaf++) {
-            kith__range_along(s->question->precision, &s->b, leaf, s->normal[k], &lo, &hi);
+            kith__range_along(s->question->precision, &s->b, leaf, s->planes.normal[k], &lo, &hi);
         }
         pthread_mutex_lock(&loop->lock);
         s->lo[k] = fmin(s->lo[k], lo);
@@ -136,21 +99,14 @@ static void extend_ranges(void *state, int64_t begin, int64_t end)
 static kith_status measure_images(struct kith__nearest_search *s)
 {
     const struct kith__question *q = s->question;
-    const double epsilon = q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
-    double steepest = 1; /* sine of the least angle between a row and the plane of the others */
+    kith__find_image_planes(q, &s->planes);
     for (int k = 0; k < 3; k++) {
-        if (q->box_d.periodic[k]) {
-            find_normal(&q->box_d, k, s->normal[k]);
-            s->period[k] = dot(s->normal[k], q->box_d.row[k]);
-            steepest = fmin(steepest, s->period[k] / sqrt(dot(q->box_d.row[k], q->box_d.row[k])));
-        }
         s->lo[k] = INFINITY;
         s->hi[k] = -INFINITY;
     }
     struct range_loop loop = {s, PTHREAD_MUTEX_INITIALIZER};
     kith__loop(s->ctx, s->b.leaves, extend_ranges, &loop);
-    /* vectors are rounded in the precision of the points, normals in double */
-    s->tolerance = 8 * (epsilon + DBL_EPSILON / steepest) * (extent_of(s) + q->period_sum);
+    s->tolerance = kith__image_tolerance(q, &s->planes, extent_of(s));
     return kith__proceed(s->ctx);
 }
 

@@ -176,53 +176,31 @@ static void KITH_REAL(search_slab)(struct KITH_REAL(leaf_search) *s, int axis, i
     }
 }
 
-/** Search images of the box as long as one may hold a neighbour. The images that have been searched
- *  are those with S in a range along each axis; the range grows where the next image is nearest.
- *  @return KITH_OK, KITH_LIMIT */
+/** Search images of the box as long as one may hold a neighbour. @return KITH_OK, KITH_LIMIT */
 static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
 {
     const struct kith__nearest_search *all = s->all;
-    const struct kith__question *q = all->question;
+    const struct kith__image_planes *planes = &all->planes;
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) { /* bounds of normal[k] . r over the leaf's particles */
-        if (q->box_d.periodic[k]) {
-            kith__range_along(q->precision, &all->a, s->leaf, all->normal[k], &lo[k], &hi[k]);
+        if (planes->periodic[k]) {
+            kith__range_along(all->question->precision, &all->a, s->leaf, planes->normal[k], &lo[k],
+                              &hi[k]);
         }
     }
-    int32_t first[3] = {0, 0, 0}, last[3] = {0, 0, 0};
-    while (!kith__cancelled(all->ctx)) {
-        double nearest = INFINITY; /* distance of the nearest images that are not searched */
-        int axis = 0;
-        bool up = false;
-        for (int k = 0; k < 3; k++) {
-            if (q->box_d.periodic[k]) {
-                const double above = (last[k] + 1) * all->period[k] + all->lo[k] - hi[k];
-                const double below = lo[k] - ((first[k] - 1) * all->period[k] + all->hi[k]);
-                if (fmin(above, below) < nearest) {
-                    nearest = fmin(above, below);
-                    axis = k;
-                    up = above < below;
-                }
-            }
-        }
-        if (isinf(nearest)) { /* no axis is periodic */
-            return KITH_OK;
-        }
-        const int32_t next = up ? last[axis] + 1 : first[axis] - 1;
-        int32_t boxes = next < 0 ? -next : next; /* largest |S[k]| of the next images */
-        for (int k = 0; k < 3; k++) {
-            boxes = last[k] > boxes ? last[k] : -first[k] > boxes ? -first[k] : boxes;
-        }
-        const double least = nearest - all->tolerance * (1 + boxes);
+    struct kith__image_range searched = {{0, 0, 0}, {0, 0, 0}};
+    struct kith__image_slab slab;
+    while (!kith__cancelled(all->ctx) &&
+           kith__next_slab(planes, lo, hi, all->lo, all->hi, &searched, &slab)) {
+        const double least = slab.distance - all->tolerance * (1 + slab.boxes);
         if (least > 0 && least * least > (double)s->widest2) {
             return KITH_OK;
         }
-        if (boxes > KITH_MAX_IMAGES) {
+        if (slab.boxes > KITH_MAX_IMAGES) {
             return KITH_LIMIT;
         }
-        KITH_REAL(search_slab)(s, axis, next, first, last);
-        first[axis] = up ? first[axis] : next;
-        last[axis] = up ? next : last[axis];
+        KITH_REAL(search_slab)(s, slab.axis, slab.number, searched.first, searched.last);
+        kith__extend_range(&searched, &slab);
     }
     return KITH_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "engine/cpu/isa.h"
+#include "nearest/images.h"
 #include "tree.h"
 
 /** A neighbour in the list of a particle. */
@@ -23,13 +24,9 @@ struct kith__nearest_search {
     const kith_nearest *out;               /**< k, and the arrays of the result */
     struct kith__tree a;                   /**< tree of the particles whose neighbours are found */
     struct kith__tree b;                   /**< tree of the candidates; that of a when !cross */
-    /** Unit vector perpendicular to all periodic rows but row k, on the side of row k; of periodic
-     *  axes k. Images with one S[k] lie between two planes across it. */
-    double normal[3][3];
-    double period[3];    /**< normal[k] . row k: distance between the planes of images [length] */
-    double lo[3], hi[3]; /**< bounds of normal[k] . r over all candidates [length] */
-    double tolerance;    /**< bound on the rounding errors of these distances and of a vector, for
-                               each box that an image is away [length] */
+    struct kith__image_planes planes;      /**< planes between which images of the box lie */
+    double lo[3], hi[3]; /**< bounds of planes.normal[k] . r over all candidates [length] */
+    double tolerance;    /**< kith__image_tolerance [length] */
     char *lists;         /**< [threads][list_bytes] neighbours found so far, for one leaf's
                               particles */
     size_t list_bytes;   /**< size of one thread's lists */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The order in which images of the box are searched for nearest neighbours. The images with one
+ * S[k] lie in a slab between two planes. The slabs are searched from the nearest on, until the next
+ * one is farther away than the last neighbour of a full list.
+ */
+#ifndef KITH_NEAREST_IMAGES_H
+#define KITH_NEAREST_IMAGES_H
+
+#include <float.h>
+
+#include "engine/question.h"
+
+/** The planes between which images lie. */
+struct kith__image_planes {
+    int periodic[3];     /**< 1 along periodic axes; the other members are of these axes alone */
+    double normal[3][3]; /**< unit vector perpendicular to all periodic rows but row k, on the side
+                              of row k */
+    double period[3];    /**< normal[k] . row k: distance between the planes [length] */
+    double least_sine;   /**< sine of the least angle between a row and the plane of the others */
+};
+
+/** The images that have been searched: those with first[k] <= S[k] <= last[k] along each axis. */
+struct kith__image_range {
+    int32_t first[3], last[3]; /**< at the start 0: the box itself */
+};
+
+/** The images with S[axis] = number, and with S within the range that has been searched along the
+ *  other axes. */
+struct kith__image_slab {
+    int axis;        /**< 0 to 2 */
+    int32_t number;  /**< one beyond the range along this axis */
+    int32_t boxes;   /**< largest |S[k]| of these images */
+    double distance; /**< between the particles and these images, but for rounding errors
+                          [length] */
+};
+
+/** Compute the planes of a question's box. */
+void kith__find_image_planes(const struct kith__question *question,
+                             struct kith__image_planes *planes);
+
+/** Return a bound on the rounding errors of kith__image_slab.distance and of a vector, for each box
+ *  that an image is away [length].
+ *  @param extent  largest difference between coordinates of all particles, summed over the axes
+ *                 [length] */
+KITH_FN double kith__image_tolerance(const struct kith__question *question,
+                                     const struct kith__image_planes *planes, double extent)
+{
+    /* vectors are rounded in the precision of the points, normals in double */
+    const double epsilon = question->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    return 8 * (epsilon + DBL_EPSILON / planes->least_sine) * (extent + question->period_sum);
+}
+
+/** Find the nearest slab of images that have not been searched.
+ *  @param lo, hi    bounds of normal[k] . r over the particles whose neighbours are searched
+ *  @param all_lo, all_hi  bounds of normal[k] . r over all candidates
+ *  @return false when no axis is periodic */
+KITH_FN bool kith__next_slab(const struct kith__image_planes *planes, const double lo[3],
+                             const double hi[3], const double all_lo[3], const double all_hi[3],
+                             const struct kith__image_range *searched,
+                             struct kith__image_slab *slab)
+{
+    slab->distance = INFINITY;
+    slab->axis = 0;
+    slab->number = 0;
+    slab->boxes = 0;
+    for (int k = 0; k < 3; k++) {
+        const int32_t up = searched->last[k] + 1, down = searched->first[k] - 1;
+        if (planes->periodic[k]) {
+            const double above = up * planes->period[k] + all_lo[k] - hi[k];
+            const double below = lo[k] - (down * planes->period[k] + all_hi[k]);
+            if (fmin(above, below) < slab->distance) {
+                slab->distance = fmin(above, below);
+                slab->axis = k;
+                slab->number = above < below ? up : down;
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        const int32_t first = k == slab->axis ? slab->number : searched->first[k];
+        const int32_t last = k == slab->axis ? slab->number : searched->last[k];
+        slab->boxes = last > slab->boxes ? last : slab->boxes;
+        slab->boxes = -first > slab->boxes ? -first : slab->boxes;
+    }
+    return slab->distance < INFINITY;
+}
+
+/** Add a slab to the images that have been searched. */
+KITH_FN void kith__extend_range(struct kith__image_range *searched,
+                                const struct kith__image_slab *slab)
+{
+    if (slab->number > 0) {
+        searched->last[slab->axis] = slab->number;
+    } else {
+        searched->first[slab->axis] = slab->number;
+    }
+}
+
+#endif
