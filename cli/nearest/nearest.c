@@ -54,23 +54,6 @@ static const command_line nearest_line = {
 _Static_assert(offsetof(nearest_task, listing) == 0 && offsetof(listing_task, shared) == 0,
                "the tables of shared options have base 0");
 
-/** Return true when neither option nor environment names a backend. */
-static bool is_auto(const char *option)
-{
-    const char *name = option ? option : getenv("KITH_BACKEND");
-    return !name || !*name || strcmp(name, "auto") == 0;
-}
-
-/** Open the library. The backend "auto" is "cpu", even where there is a GPU: the library finds
- *  nearest neighbours on the CPU alone. */
-static int open_engine(nearest_task *task, progress *bar, kith_ctx **out)
-{
-    options o = task->listing.shared;
-    task->auto_backend = is_auto(o.backend);
-    o.backend = task->auto_backend ? "cpu" : o.backend;
-    return engine_open(&o, progress_watch, bar, out);
-}
-
 /** Find the neighbours. Distances are always found: the summary has those of neighbour k.
  *  @param bar  that of the context */
 static kith_status find(const nearest_task *task, nearest_outcome *found, progress *bar)
@@ -147,13 +130,13 @@ static int find_and_write(const nearest_task *task, nearest_outcome *found, prog
     return STATUS_OK;
 }
 
-static int run(nearest_task *task, nearest_outcome *found)
+static int run(const nearest_task *task, nearest_outcome *found)
 {
     const options *o = &task->listing.shared;
     listing_outcome *listing = &found->listing;
     CLI_TRY(listing_read(&task->listing, listing));
     progress bar = progress_start("searching", "", 0, o->quiet);
-    CLI_TRY(open_engine(task, &bar, &listing->ctx));
+    CLI_TRY(engine_open(&task->listing.shared, progress_watch, &bar, &listing->ctx));
     CLI_TRY(o->output ? find_and_write(task, found, &bar)
                       : report_kith(listing->ctx, find(task, found, &bar), task->listing.input));
     measure(found);

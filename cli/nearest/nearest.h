@@ -10,8 +10,7 @@
 /** What was asked: the values of the options. */
 typedef struct nearest_task {
     listing_task listing;
-    int64_t k;         /**< -k: neighbours of each particle; 0: not given */
-    bool auto_backend; /**< no backend is named: the CPU is chosen */
+    int64_t k; /**< -k: neighbours of each particle; 0: not given */
 } nearest_task;
 
 /** What was found. */

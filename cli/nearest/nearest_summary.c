@@ -20,9 +20,6 @@ void nearest_print(const nearest_task *task, const nearest_outcome *found)
         report_line("distance", "of neighbour k: mean %.4g, largest %.4g\n", found->mean,
                     found->largest);
     }
-    if (task->auto_backend) {
-        report_line("backend", "auto is cpu: no GPU finds nearest neighbours yet\n");
-    }
     listing_print_search(&task->listing, &found->listing, found->n, "neighbours");
 }
 
@@ -35,11 +32,10 @@ json_t *nearest_json(const nearest_task *task, const nearest_outcome *found)
                              report_json_real(found->largest));
     }
     json_t *facts = json_pack(
-        "{s:I, s:o, s:o, s:I, s:I, s:o, s:f, s:b}", "k", (json_int_t)rows->k, "cutoff",
+        "{s:I, s:o, s:o, s:I, s:I, s:o, s:f}", "k", (json_int_t)rows->k, "cutoff",
         task->listing.cutoff > 0 ? json_real(task->listing.cutoff) : json_null(), "list",
         listing_extras_json(&task->listing), "neighbours", (json_int_t)found->n, "rows_with_fewer",
         (json_int_t)found->fewer, "kth_distance", distance, "neighbours_per_second",
-        report_rate((double)found->n, found->listing.search_seconds), "auto_backend",
-        task->auto_backend);
+        report_rate((double)found->n, found->listing.search_seconds));
     return listing_json(&task->listing, &found->listing, "nearest", facts);
 }

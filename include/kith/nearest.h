@@ -67,8 +67,8 @@ typedef struct kith_nearest {
  * @param[in,out] out the result. Zeroed, or one from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_nearest_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT, also where a neighbour would be more
- *         than 500 boxes away; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED, at present on a
- *         GPU. On failure rows is 0, and out is still to be freed.
+ *         than 500 boxes away; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED;
+ *         KITH_DEVICE_LOST. On failure rows is 0, and out is still to be freed.
  */
 KITH_API kith_status kith_nearest_find(kith_ctx *ctx, const kith_points *points,
                                        const kith_box *box, int64_t k,

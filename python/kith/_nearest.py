@@ -90,8 +90,6 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         `out` has fewer than n rows; its attribute `needed` is n.
     LimitError
         A neighbour would be more than 500 boxes away.
-    NotImplementedError
-        The context is on a GPU: nearest neighbours are found on CPU cores alone.
     MemoryError
         The arrays do not fit into memory.
 

@@ -89,10 +89,10 @@ KITH_FN bool kith__next_slab(const struct kith__image_planes *planes, const doub
 KITH_FN void kith__extend_range(struct kith__image_range *searched,
                                 const struct kith__image_slab *slab)
 {
-    if (slab->number > 0) {
-        searched->last[slab->axis] = slab->number;
-    } else {
-        searched->first[slab->axis] = slab->number;
+    for (int k = 0; k < 3; k++) { /* constant indices keep a GPU's copy in registers */
+        const bool across = k == slab->axis;
+        searched->last[k] = across && slab->number > 0 ? slab->number : searched->last[k];
+        searched->first[k] = across && slab->number < 0 ? slab->number : searched->first[k];
     }
 }
 

@@ -39,12 +39,15 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
                "KITH_SHIFTS, or 0",
                options.extras);
     *extras = options.extras;
-    KITH_TRY(options.cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
-                                 : kith__question_init(ctx, points, options.against, box,
-                                                       options.cutoff, question));
-    KITH_CHECK(ctx, ctx->backend->nearest->find != NULL, KITH_UNSUPPORTED,
-               "backend \"%s\" does not find nearest neighbours: use \"cpu\"", ctx->name);
-    return KITH_OK;
+    return options.cutoff == 0
+               ? kith__question_space(ctx, points, options.against, box, question)
+               : kith__question_init(ctx, points, options.against, box, options.cutoff, question);
+}
+
+kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k)
+{
+    return kith__fail(ctx, KITH_LIMIT, "k is %lld: neighbours would be more than %d boxes away",
+                      (long long)k, KITH_MAX_IMAGES);
 }
 
 /** Check that the backend can write to the memory of a result. */

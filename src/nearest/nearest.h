@@ -8,7 +8,7 @@
 #include "core/backend.h"
 #include "engine/question.h"
 
-/** Operations that a backend offers; NULL: not offered. */
+/** The operation that a backend offers. */
 struct kith__nearest_backend {
     /** Find the out->k nearest neighbours of each particle of question->a among question->b. The
      *  cutoff of the question is 0 where neighbours may be at any distance.
@@ -17,6 +17,9 @@ struct kith__nearest_backend {
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const kith_nearest *out);
 };
+
+/** Store the message that neighbours would be too many boxes away. @return KITH_LIMIT */
+kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k);
 
 extern const struct kith__nearest_backend kith__cpu_nearest, kith__cuda_nearest;
 

@@ -233,23 +233,6 @@ def test_summary():
     assert cli.ok("nearest", name, "-k", 4, "-q") == ""
 
 
-def test_backend():
-    """Without a backend, or with auto, the CPU is chosen, and the summary says so."""
-    name, _ = points(30, 15)
-    for given, by in (("auto", None), (None, ""), (None, "auto"), (None, None)):
-        words = ["nearest", name, "-k", "2", *(["--backend", given] if given else [])]
-        environment = {key: value for key, value in os.environ.items() if key != "KITH_BACKEND"}
-        environment.update({"KITH_BACKEND": by} if by is not None else {})
-        assert "auto is cpu" in cli.ok(*words, env=environment)
-        assert '"auto_backend": true' in cli.ok(*words, "--json", env=environment)
-    for given, environment in ((["--backend", "cpu"], None),
-                               ([], dict(os.environ, KITH_BACKEND="cpu"))):
-        words = ["nearest", name, "-k", "2", *given]
-        assert "auto" not in cli.ok(*words, env=environment)
-        assert '"auto_backend": false' in cli.ok(*words, "--json", env=environment)
-    cli.fails(10, "nearest", name, "-k", 2, "--backend", "cuda", says=["cuda"])
-
-
 def test_wrong_arguments():
     name, _ = points(30, 16)
     for words, says in (

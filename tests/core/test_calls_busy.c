@@ -34,10 +34,7 @@ static void check_accessors(const world *w)
 static void fill_results(world *w)
 {
     for (int c = 0; c < n_calls; c++) {
-        if (world_offers(w, &calls[c])) {
-            CHECK(calls[c].make(w, NO_FAULT) == KITH_OK, "%s: %s", calls[c].name,
-                  kith_message(w->ctx));
-        }
+        CHECK(calls[c].make(w, NO_FAULT) == KITH_OK, "%s: %s", calls[c].name, kith_message(w->ctx));
     }
 }
 

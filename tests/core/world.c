@@ -359,8 +359,8 @@ const call calls[] = {
     {"kith_pairs_fill", fill_pairs, OF_ALL},
     {"kith_pairs_count", count_pairs, OF_ALL},
     {"kith_pairs_each", stream_pairs, OF_ALL},
-    {"kith_nearest_find", find_nearest, OF_ALL | 1 << ON_CPU},
-    {"kith_nearest_fill", fill_nearest, OF_ALL | 1 << ON_CPU},
+    {"kith_nearest_find", find_nearest, OF_ALL},
+    {"kith_nearest_fill", fill_nearest, OF_ALL},
     {"kith_fof_find", find_groups, OF_ALL},
     {"kith_halos_measure", measure_halos, OF_ALL},
     {"kith_rdf_count", count_by_distance, OF_ALL},
@@ -378,11 +378,6 @@ const call calls[] = {
     {"kith_glance_see", see_glance, OF_CONTEXT},
 };
 const int n_calls = sizeof calls / sizeof calls[0];
-
-bool world_offers(const world *w, const call *c)
-{
-    return !(c->faults >> ON_CPU & 1) || strncmp(kith_backend(w->ctx), "cpu", 3) == 0;
-}
 
 world *world_open(const char *backend, kith_watch_fn watch, void *user)
 {

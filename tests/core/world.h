@@ -22,8 +22,7 @@ typedef enum fault {
     WRONG_SIZE, /**< options.size */
     NOT_FINITE, /**< a coordinate is not a number */
     NO_OUTPUT,  /**< the result is NULL */
-    FAULTS,
-    ON_CPU = FAULTS
+    FAULTS
 } fault;
 
 enum { WORLD_POINTS = 200, WORLD_BINS = 10, WORLD_PAIRS = 20000, WORLD_K = 4 };
@@ -51,14 +50,11 @@ typedef struct call {
     const char *name;
     /** Make it; checks that the results are as kith.h says: empty after a failure. */
     kith_status (*make)(world *w, fault f);
-    unsigned faults; /**< bit f: it can have fault f; bit ON_CPU: a GPU does not offer it */
+    unsigned faults; /**< bit f: it can have fault f */
 } call;
 
 extern const call calls[];
 extern const int n_calls;
-
-/** Return true when the backend of a world offers a call. */
-bool world_offers(const world *w, const call *c);
 
 /** Open a context and a flock. The watch may be NULL. Ends the program where the backend is
  *  missing. Free with world_close. */

@@ -89,6 +89,14 @@ static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
     }
     return value;
 }
+/** Return the minimum over all lanes, in every lane. */
+static __device__ __forceinline__ uint32_t min_lanes(uint32_t value)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        value = min(value, from_partner(value, bits));
+    }
+    return value;
+}
 /** Barrier of a warp; orders its accesses to shared memory. */
 static __device__ __forceinline__ void sync_warp()
 {
@@ -127,6 +135,10 @@ template <typename T> static __device__ __forceinline__ T from_partner(T value, 
 static __device__ __forceinline__ uint32_t max_lanes(uint32_t value)
 {
     return __reduce_max_sync(all_lanes, value);
+}
+static __device__ __forceinline__ uint32_t min_lanes(uint32_t value)
+{
+    return __reduce_min_sync(all_lanes, value);
 }
 static __device__ __forceinline__ void sync_warp()
 {

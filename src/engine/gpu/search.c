@@ -405,7 +405,8 @@ kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *qu
 {
     struct kith__gpu *gpu = ctx->state;
     struct kith__gpu_small *small;
-    const size_t most = (size_t)question->a.n + 1;
+    const int64_t n = question->a.n > question->b.n ? question->a.n : question->b.n;
+    const size_t most = (size_t)n + 1;
     *s = (struct kith__gpu_search){.ctx = ctx, .gpu = gpu};
     KITH_TRY(kith__gpu_upload_question(s, question));
     KITH_TRY(need_small(s, &small));
@@ -414,6 +415,6 @@ kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *qu
     id[0] = kith__gpu_need(gpu, KITH_GPU_ID, most * sizeof **id);
     id[1] = kith__gpu_need(gpu, KITH_GPU_SORT_ID, most * sizeof **id);
     KITH_CHECK(ctx, key[0] && key[1] && id[0] && id[1], KITH_NO_MEMORY,
-               "out of device memory for sorting %lld particles", (long long)question->a.n);
-    return need_temporary(s, question->a.n);
+               "out of device memory for sorting %lld particles", (long long)n);
+    return need_temporary(s, n);
 }

@@ -52,8 +52,8 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
 kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
                                    struct kith__gpu_search *s);
 
-/** Copy the coordinates of a question to the device, and allocate the arrays for sorting its
- *  particles by keys other than those of a grid. There is no plan.
+/** Copy the coordinates of a question to the device, and allocate the arrays for sorting the
+ *  particles of its larger set by keys other than those of a grid. There is no plan.
  *  @param[out] key, id  arrays for kith__gpu_sort_pairs */
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
                                   struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);

@@ -7,23 +7,7 @@
 
 #include "flock_gpu.h"
 #include "engine/gpu/gpu_sweep.cuh"
-
-/* ------------------------------------------------------------------------------- by precision */
-
-/** A record of a state: three components, and a number (see struct kith__gpu_flock_state). */
-template <typename real> struct record;
-
-template <> struct __align__(16) record<float>
-{
-    float x, y, z;
-    int32_t number;
-};
-
-template <> struct __align__(16) record<double>
-{
-    double x, y, z;
-    int64_t number;
-};
+#include "engine/gpu/record.cuh"
 
 /** Move a particle by one time step. @return 0 when it leaves the range of numbers. */
 static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,

@@ -127,9 +127,9 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kit
     }
     search.groups = (search.a.leaves + LEAVES_AT_ONCE - 1) / LEAVES_AT_ONCE;
     kith__pool_run(ctx->pool, threads, search.groups, search_leaves, &search);
-    KITH_CHECK(ctx, atomic_load(&search.status) == KITH_OK, KITH_LIMIT,
-               "k is %lld: neighbours would be more than %d boxes away", (long long)out->k,
-               KITH_MAX_IMAGES);
+    if (atomic_load(&search.status) != KITH_OK) {
+        return kith__nearest_too_far(ctx, out->k);
+    }
     return kith__proceed(ctx);
 }
 

@@ -1,7 +1,207 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Nearest neighbours on a GPU: not offered yet.
+ * Nearest neighbours on a GPU, host side: sort the particles along a Hilbert curve, build the tree,
+ * search. The host waits for the device once, at the end.
  */
-#include "nearest/nearest.h"
+#include "nearest_gpu.h"
 
-const struct kith__nearest_backend kith__cuda_nearest = {.find = NULL};
+#include <string.h>
+
+#include "engine/gpu/search.h"
+
+/* Buffers of scratch memory on the device. */
+enum {
+    STATE = KITH_WORK_OF(nearest),
+    POINTS,
+    TREE,
+    NODES,
+    RIM,
+    COUNTS,
+    J,
+    DISTANCES,
+    VECTORS,
+    SHIFTS
+};
+
+/** State of one call, host side. */
+struct task {
+    struct kith__gpu_search s;    /**< buffers of a grid, of which the sort's are used */
+    struct kith__gpu_nearest all; /**< what kernels are given */
+    uint64_t *key[2];             /**< sort keys, and the sort's second buffer */
+    int32_t *id[2];               /**< particles, and the sort's second buffer */
+};
+
+/** Size of a record [bytes]. */
+static size_t record_bytes(const struct kith__question *q)
+{
+    return 4 * (size_t)q->precision;
+}
+
+/** Set the number of nodes of each level. */
+static void count_nodes(struct kith__gpu_tree *tree, int64_t n)
+{
+    *tree = (struct kith__gpu_tree){.n = n};
+    int64_t nodes = (n + KITH_GPU_LEAF - 1) / KITH_GPU_LEAF;
+    for (bool more = true; more;) {
+        tree->count[tree->levels] = nodes;
+        tree->first[tree->levels] = tree->nodes;
+        tree->nodes += nodes;
+        tree->levels++;
+        more = nodes > KITH_GPU_FANOUT;
+        nodes = (nodes + KITH_GPU_FANOUT - 1) / KITH_GPU_FANOUT;
+    }
+}
+
+/** Allocate the tree, the records of the points, and the state. */
+static kith_status need_memory(struct task *t)
+{
+    kith_ctx *ctx = t->s.ctx;
+    struct kith__gpu *gpu = t->s.gpu;
+    struct kith__gpu_nearest *all = &t->all;
+    struct kith__gpu_tree *tree = &all->tree;
+    const struct kith__question *q = &all->question;
+    count_nodes(tree, q->b.n);
+    const size_t nodes = (size_t)tree->nodes;
+    all->state = kith__gpu_need(gpu, STATE, sizeof *all->state);
+    tree->records = kith__gpu_need(gpu, TREE,
+                                   (size_t)tree->count[0] * KITH_GPU_LEAF * record_bytes(q));
+    tree->bound = kith__gpu_need(gpu, NODES, nodes * (6 * sizeof(float) + sizeof(int32_t)));
+    all->records = q->cross ? kith__gpu_need(gpu, POINTS, (size_t)q->a.n * record_bytes(q))
+                            : tree->records;
+    all->rim = kith__gpu_need(gpu, RIM, ((size_t)q->a.n / KITH_GPU_FANOUT + 1) * sizeof *all->rim);
+    KITH_CHECK(ctx, all->state && tree->records && tree->bound && all->records && all->rim,
+               KITH_NO_MEMORY, "out of device memory for a tree of %lld particles",
+               (long long)q->b.n);
+    tree->least_id = (int32_t *)(void *)(tree->bound + 6 * nodes);
+    gpu->stop = &all->state->stop;
+    KITH_GPU_TRY(ctx, "preparing a tree",
+                 gpuMemsetAsync(all->state, 0, sizeof *all->state, gpu->stream));
+    return KITH_OK;
+}
+
+/** Sort the particles of a set along the curve: sets t->id[0]. */
+static kith_status sort_set(struct task *t, int set, int64_t n)
+{
+    kith_ctx *ctx = t->s.ctx;
+    const int bits = 63; /* 21 along each axis */
+    KITH_GPU_TRY(ctx, "making keys",
+                 kith__gpu_nearest_keys(&t->all, set, t->key[0], t->id[0], t->s.gpu->stream));
+    KITH_GPU_TRY(ctx, "sorting",
+                 kith__gpu_sort_pairs(t->s.temporary, &t->s.temporary_bytes, t->key, t->id, n, bits,
+                                      t->s.gpu->stream));
+    return KITH_OK;
+}
+
+/** Queue the bounds and the tree. */
+static kith_status build_tree(struct task *t)
+{
+    kith_ctx *ctx = t->s.ctx;
+    gpuStream_t stream = t->s.gpu->stream;
+    const struct kith__question *q = &t->all.question;
+    if (q->a.n > 0) {
+        KITH_GPU_TRY(ctx, "finding bounds", kith__gpu_nearest_bounds(&t->all, 0, stream));
+    }
+    if (q->cross && q->b.n > 0) {
+        KITH_GPU_TRY(ctx, "finding bounds", kith__gpu_nearest_bounds(&t->all, 1, stream));
+    }
+    if (q->cross && q->a.n > 0) {
+        KITH_TRY(sort_set(t, 0, q->a.n));
+        KITH_GPU_TRY(ctx, "sorting", kith__gpu_nearest_points(&t->all, t->id[0], stream));
+    }
+    if (q->b.n > 0) {
+        KITH_TRY(sort_set(t, q->cross, q->b.n));
+        KITH_GPU_TRY(ctx, "building a tree", kith__gpu_nearest_tree(&t->all, t->id[0], stream));
+    }
+    return KITH_OK;
+}
+
+/** Allocate the arrays of the result on the device, where the caller wants them on the host.
+ *  @param[out] copies  the copies to the host */
+static kith_status need_rows(struct task *t, const kith_nearest *out,
+                             struct kith__gpu_copy copies[KITH_GPU_COPIES])
+{
+    kith_nearest *there = &t->all.out;
+    const size_t rows = (size_t)t->all.question.a.n, n = rows * (size_t)out->k;
+    const size_t real = (size_t)t->all.question.precision;
+    *there = *out;
+    if (out->memory == KITH_DEVICE) {
+        return KITH_OK;
+    }
+    const struct {
+        void *host;
+        size_t bytes;
+    } array[KITH_GPU_COPIES] = {
+        {out->counts, rows * sizeof *out->counts},
+        {out->j, n * sizeof *out->j},
+        {out->distances, n * real},
+        {out->vectors, 3 * n * real},
+        {out->shifts, 3 * n * sizeof *out->shifts},
+    };
+    void *at[KITH_GPU_COPIES] = {NULL};
+    bool ok = true;
+    for (int a = 0; a < KITH_GPU_COPIES; a++) {
+        if (array[a].host) {
+            at[a] = kith__gpu_need(t->s.gpu, COUNTS + a, array[a].bytes);
+            ok = ok && at[a];
+            copies[a] = (struct kith__gpu_copy){array[a].host, at[a], array[a].bytes};
+        }
+    }
+    KITH_CHECK(t->s.ctx, ok, KITH_NO_MEMORY,
+               "out of device memory for %lld neighbours of each of "
+               "%lld particles",
+               (long long)out->k, (long long)t->all.question.a.n);
+    there->counts = at[COUNTS - COUNTS];
+    there->j = at[J - COUNTS];
+    there->distances = at[DISTANCES - COUNTS];
+    there->vectors = at[VECTORS - COUNTS];
+    there->shifts = at[SHIFTS - COUNTS];
+    return KITH_OK;
+}
+
+/** Copy the state to the host, and test it.
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; KITH_LIMIT when
+ *          neighbours may be too many boxes away */
+static kith_status check_state(struct task *t)
+{
+    kith_ctx *ctx = t->s.ctx;
+    struct kith__gpu_nearest_state state;
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)&state, (const char *)t->all.state, sizeof state}};
+    KITH_TRY(kith__gpu_download(ctx, copies));
+    for (int set = 0; set < 2; set++) {
+        const struct kith__gpu_extent *e = &state.extent[set];
+        if (e->bad || e->far) {
+            return kith__refuse(ctx, &t->all.question, set ? "against" : "points",
+                                e->bad ? KITH_NOT_FINITE : KITH_LIMIT,
+                                INT64_MAX - (int64_t)(e->bad ? e->bad : e->far));
+        }
+    }
+    return state.status == KITH_OK ? KITH_OK : kith__nearest_too_far(ctx, t->all.out.k);
+}
+
+static kith_status find(kith_ctx *ctx, const struct kith__question *question,
+                        const kith_nearest *out)
+{
+    struct task t;
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {{NULL, NULL, 0}};
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_search_room(ctx, question, &t.s, t.key, t.id));
+    t.all = (struct kith__gpu_nearest){.question = t.s.sweep.grid.question};
+    if (question->b.n > 0) {
+        kith__find_image_planes(question, &t.all.planes);
+    } else {
+        t.all.question.period_sum = 0; /* there is no image to search */
+    }
+    KITH_TRY(need_memory(&t));
+    KITH_TRY(need_rows(&t, out, copies));
+    KITH_TRY(build_tree(&t));
+    if (question->a.n > 0) {
+        KITH_GPU_TRY(ctx, "finding neighbours", kith__gpu_nearest_search(&t.all, t.s.gpu->stream));
+    }
+    KITH_TRY(kith__gpu_wait_all(ctx, "finding neighbours"));
+    KITH_TRY(kith__proceed(ctx));
+    KITH_TRY(check_state(&t));
+    return kith__gpu_download(ctx, copies);
+}
+
+const struct kith__nearest_backend kith__cuda_nearest = {.find = find};

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The search for nearest neighbours on a GPU. A warp takes as many consecutive particles as it has
+ * lanes, which are near each other; each lane keeps the list of its own. The warp walks the tree of
+ * the candidates once for all its particles, nearest node first, testing the nodes below one node
+ * at a time, a lane each; a leaf is tested by all lanes together, each for its own particle.
+ * Candidates that are near enough wait as bits of a mask until several leaves have been tested, so
+ * that lanes insert theirs together.
+ *
+ * A first kernel searches the box itself. Particles that may have neighbours in images of the box
+ * are left to a second one, which searches images from the nearest on.
+ *
+ * A list has at most 32 entries. More neighbours are found in passes: each finds those that come
+ * after the last one of the pass before.
+ */
+#include "nearest_list.cuh"
+#include "nearest_node.cuh"
+
+enum {
+    THREADS = 128,                /**< threads of a block */
+    OWN = LANES / KITH_GPU_LEAF,  /**< leaves of a warp's own particles */
+    WAITING = 64 / KITH_GPU_LEAF, /**< leaves whose candidates wait */
+    LONGEST = 32,                 /**< longest list */
+    ASK_EACH = 256                /**< nodes between two readings of the stop flag */
+};
+static_assert((int)LANES == (int)KITH_GPU_FANOUT, "a lane takes one of the nodes below a node");
+
+/* Bits of a distance that is larger than any: marks a node that is not to be searched any more. */
+#define KITH_DONE 0xffffffffu
+
+/** Which images of the candidates a kernel searches: none; any, in a box whose rows are along the
+ *  axes; any, in a skewed box. */
+enum images { NO_IMAGES, STRAIGHT, SKEWED };
+
+/** How a search ends. */
+enum ending { FINISHED, STOPPED, AT_RIM };
+
+/** Shift the sign bit of a number into the lowest bit of `bits`. */
+static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, float number)
+{
+    return __funnelshift_l(__float_as_uint(number), bits, 1);
+}
+static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, double number)
+{
+    return __funnelshift_l((uint32_t)__double2hiint(number), bits, 1);
+}
+
+/** An image of the candidates. S = 0 too: adding a vector of 0 does not change r^2. */
+template <typename real> struct image_shift {
+    int32_t packed;              /**< S, packed */
+    real move[3][3];             /**< S[k] * row[k]: rounded products, which are added in the order
+                                      c, b, a [length] */
+    float low[3][3], high[3][3]; /**< move in the tree's unit of length, rounded down and up */
+};
+
+/** Nodes that are still to be searched, at most one for each lane at each level; in shared memory,
+ *  where each thread has a column. */
+struct open_nodes {
+    unsigned least2[KITH_GPU_TREE_LEVELS][THREADS]; /**< bits of the node's distance; KITH_DONE */
+    int32_t first[KITH_GPU_TREE_LEVELS][THREADS];   /**< number of lane 0's node */
+};
+
+/** The order in which images are searched: the slabs from the nearest on. */
+struct image_walk {
+    struct kith__image_range searched; /**< images that have been searched */
+    struct kith__image_slab slab;      /**< slab that is being searched */
+    int32_t begin[3], end[3];          /**< ranges of its images */
+    int32_t shift[3];                  /**< S of the image that is being searched */
+};
+
+/** The search for the particles of one warp. What is equal in all lanes is marked so. */
+template <typename real, int K, enum images IMAGES, bool PASSES>
+struct warp_search {
+    const struct kith__gpu_nearest &all; /**< the call; equal */
+    double scale;                        /**< to the tree's unit of length; equal */
+    struct open_nodes * open;            /**< shared memory: nodes that are still to be searched */
+    int64_t group;                       /**< number of the warp's particles; equal */
+    real x, y, z;                        /**< position of the lane's particle [length] */
+    int64_t row;                         /**< its index; -1: the lane has no particle */
+    float lo[3], hi[3];                  /**< bounds of all lanes' positions; equal */
+    neighbour_list<real, K, IMAGES != NO_IMAGES>
+        list;   /**< the lane's neighbours so far */
+    bool later; /**< this is a later pass: `after` counts; equal */
+    neighbour<real>
+        after;           /**< list holds neighbours after this one */
+    int32_t after_shift; /**< S of it, packed */
+    int32_t count;       /**< neighbours of the lane that were written */
+    real reach2;         /**< largest r^2 of a neighbour [length^2] */
+    unsigned widest;     /**< bits of the largest reach2 of all lanes, in the tree's
+                                              unit, rounded up; equal */
+    uint32_t last_j;     /**< largest j of all lanes' last neighbours; equal */
+    uint64_t waiting;    /**< candidates of the lane that wait, 8 for each leaf */
+    int32_t leaf;        /**< lane l: leaf number l of those that wait */
+    int n_waiting;       /**< leaves that wait; equal */
+    int steps;           /**< nodes searched; equal */
+    image_shift<real>
+        image;              /**< image that is being searched; equal */
+    struct image_walk walk; /**< which are searched; equal */
+    int level;              /**< level of the nodes that are searched; equal */
+
+    /** Read the lane's particle. */
+    __device__ __forceinline__ warp_search(const struct kith__gpu_nearest &call, int64_t number,
+                                           struct open_nodes *shared) : all(call),
+    open(shared),
+    group(number),
+    later(false),
+    steps(0){const struct tree_unit unit = unit_of(all); scale = unit.scale;
+             const int64_t slot = group * LANES + my_lane(); const int64_t n = all.question.a.n;
+             const record<real> mine = ((const record<real> *)all.records)[slot < n ? slot : n - 1];
+             const double r[3] = {mine.x, mine.y, mine.z}; x = mine.x; y = mine.y; z = mine.z;
+             row = slot < n ? mine.number : -1;
+             for (int k = 0; k < 3; k++){lo[k] = min_among(lower_bound(unit, r[k], k), LANES);
+                                         hi[k] = -min_among(-upper_bound(unit, r[k], k), LANES);}
+}
+
+/* -------------------------------------------------------------------------------- the list */
+
+/** Empty the list before a pass. @param n  neighbours to find in it */
+__device__ __forceinline__ void clear(int n)
+{
+    const double cutoff = all.question.cutoff;
+    list.clear(row >= 0 ? n : 0,
+               cutoff > 0 ? definition<real>::square((real)cutoff) : (real)INFINITY);
+    waiting = 0;
+    n_waiting = 0;
+    leaf = 0;
+    find_reach();
+}
+
+/** Note how far the lists reach. */
+__device__ __forceinline__ void find_reach()
+{
+    const neighbour<real> &last = list.entry[K - 1];
+    reach2 = last.r2();
+    const float mine = float_up((double)reach2 * scale * scale);
+    widest = max_lanes(__float_as_uint(mine));
+    last_j = max_lanes(last.j());
+}
+
+/** Return a component of a separation at the image, by the definition. */
+__device__ __forceinline__ real at_image(real d, int m) const
+{
+    return IMAGES == NO_IMAGES ? d
+           : IMAGES == STRAIGHT
+               ? moved(d, image.move[m][m])
+               : moved(moved(moved(d, image.move[2][m]), image.move[1][m]), image.move[0][m]);
+}
+
+/** Squared distance from the lane's particle to a candidate, by the definition. */
+__device__ __forceinline__ real square_to(const record<real> &r) const
+{
+    return square_of(at_image(r.x - x, 0), at_image(r.y - y, 1), at_image(r.z - z, 2));
+}
+
+/** Insert the candidates that wait. */
+__device__ __forceinline__ void insert_waiting()
+{
+    const bool only_others = !all.question.cross && (IMAGES == NO_IMAGES || is_box_itself());
+    while (which_lanes(waiting != 0)) {
+        const bool some = waiting != 0;
+        const int bit = some ? __ffsll((long long)waiting) - 1 : 0;
+        waiting &= waiting - 1;
+        const int64_t slot = (int64_t)from_lane(leaf, bit / KITH_GPU_LEAF) * KITH_GPU_LEAF +
+                             bit % KITH_GPU_LEAF;
+        const record<real> r = ((const record<real> *)all.tree.records)[slot];
+        const neighbour<real> one = neighbour<real>::make(square_to(r), (uint32_t)r.number);
+        bool wanted = some && r.number >= 0 && !(only_others && r.number == row) &&
+                      list.comes_before(one, image.packed, K - 1);
+        if (PASSES && later) {
+            wanted = wanted &&
+                     (after.is_before(one) ||
+                      (IMAGES != NO_IMAGES && after.is_equal(one) && after_shift < image.packed));
+        }
+        if (wanted) {
+            list.insert(one, image.packed);
+        }
+    }
+    n_waiting = 0;
+    find_reach();
+}
+
+/** Test the candidates of a leaf. */
+__device__ __forceinline__ void test_leaf(int64_t number)
+{
+    const record<real> *from = (const record<real> *)all.tree.records + number * KITH_GPU_LEAF;
+    uint32_t far = 0; /* the candidate tested last has the lowest bit */
+    record<real> r[KITH_GPU_LEAF];
+#pragma unroll
+    for (int c = 0; c < KITH_GPU_LEAF; c++) {
+        r[c] = from[c];
+    }
+#pragma unroll
+    for (int c = 0; c < KITH_GPU_LEAF; c++) {
+        const real r2 = square_to(r[c]);
+        far = append_sign(far, reach2 - r2);
+        if (PASSES) { /* an earlier pass found those that come before */
+            far |= later && r2 < after.r2();
+        }
+    }
+    const uint32_t near = __brev(~far) >> (32 - KITH_GPU_LEAF);
+    if (which_lanes(near)) {
+        waiting |= (uint64_t)near << (n_waiting * KITH_GPU_LEAF);
+        leaf = my_lane() == n_waiting ? (int32_t)number : leaf;
+        n_waiting++;
+    }
+}
+
+/* -------------------------------------------------------------------------------- the tree */
+
+/** Return the bits of a lower bound on r^2 between the warp's particles and those of a node, in
+     *  the tree's unit. @param node  its index in the arrays of the tree */
+__device__ __forceinline__ unsigned least_square(int64_t node) const
+{
+    float sum = 0;
+#pragma unroll
+    for (int m = 0; m < 3; m++) {
+        float low = add_down(all.tree.bound[m * all.tree.nodes + node], -hi[m]);
+        float high = add_up(all.tree.bound[(3 + m) * all.tree.nodes + node], -lo[m]);
+        for (int k = 2; k >= 0; k--) {
+            if (IMAGES == SKEWED || (IMAGES == STRAIGHT && k == m)) {
+                low = add_down(low, image.low[k][m]);
+                high = add_up(high, image.high[k][m]);
+            }
+        }
+        const float gap = fmaxf(fmaxf(low, -high), 0.0f);
+        sum = add_down(sum, mul_down(gap, gap));
+    }
+    return __float_as_uint(fmaxf(sum, 0.0f)); /* may be NaN beyond the range of float */
+}
+
+/** Return true when a leaf holds particles of this warp: these leaves are searched first. */
+__device__ __forceinline__ bool is_own(int64_t number) const
+{
+    return !all.question.cross && number / OWN == group && (IMAGES == NO_IMAGES || is_box_itself());
+}
+
+/** Compute the distances of nodes of this level: a lane takes one of them.
+     *  @param first  number of lane 0's */
+__device__ __forceinline__ void open_level(int64_t first)
+{
+    const int64_t child = first + my_lane();
+    unsigned bits = KITH_DONE;
+    if (child < all.tree.count[level] && !(level == 0 && is_own(child))) {
+        bits = least_square(all.tree.first[level] + child);
+    }
+    open->least2[level][threadIdx.x] = bits;
+    open->first[level][threadIdx.x] = (int32_t)first;
+    steps++;
+}
+
+/** Find the next leaf to test: the nearest node's nearest one. Call with level < levels.
+     *  @return its number; -1: there is none within reach */
+__device__ __forceinline__ int64_t next_leaf()
+{
+    const struct kith__gpu_tree &tree = all.tree;
+    while (level < tree.levels) {
+        const unsigned mine = open->least2[level][threadIdx.x];
+        const unsigned least = min_lanes(mine);
+        if (least > widest) {
+            level++;
+            continue;
+        }
+        const int lane = first_lane(which_lanes(mine == least));
+        const int64_t node = (int64_t)open->first[level][threadIdx.x] + lane;
+        if (my_lane() == lane) {
+            open->least2[level][threadIdx.x] = KITH_DONE;
+        }
+        /* of neighbours at one distance, those with small indices come first */
+        if (least == widest && (uint32_t)tree.least_id[tree.first[level] + node] > last_j) {
+            continue;
+        }
+        if (level == 0) {
+            return node;
+        }
+        level--;
+        open_level(node * LANES);
+    }
+    return -1;
+}
+
+/** Search one image of the candidates. */
+__device__ __forceinline__ enum ending search_image()
+{
+    const int64_t own_end = min((group + 1) * OWN, all.tree.count[0]);
+    int64_t own = is_own(group * OWN) ? group * OWN : own_end; /* own leaf to test next */
+    level = all.tree.levels - 1;
+    open_level(0);
+    for (int64_t next = 0; next >= 0;) {
+        const bool is_first = own < own_end;
+        next = is_first ? own++ : next_leaf();
+        if (next >= 0) {
+            test_leaf(next);
+        }
+        const bool had_own = is_first && own == own_end;
+        if (next < 0 || had_own || n_waiting == WAITING || widest == __float_as_uint(INFINITY)) {
+            insert_waiting();
+        }
+        if (IMAGES == NO_IMAGES && (had_own || next < 0) && is_at_rim()) {
+            return AT_RIM;
+        }
+        if (steps >= ASK_EACH) {
+            steps = 0;
+            if (is_stopped()) {
+                return STOPPED;
+            }
+        }
+    }
+    return FINISHED;
+}
+
+/* ------------------------------------------------------------------------------ the images */
+
+/** Return true when the host has set the stop flag. */
+__device__ __forceinline__ bool is_stopped() const
+{
+    return *(const volatile unsigned *)&all.state->stop >= KITH_GPU_STOP;
+}
+
+__device__ __forceinline__ bool is_box_itself() const
+{
+    return walk.shift[0] == 0 && walk.shift[1] == 0 && walk.shift[2] == 0;
+}
+
+/** Begin with the box itself. */
+__device__ __forceinline__ void begin_images()
+{
+    for (int k = 0; k < 3; k++) {
+        walk.searched.first[k] = walk.searched.last[k] = 0;
+        walk.begin[k] = walk.end[k] = walk.shift[k] = 0;
+    }
+    walk.slab.axis = walk.slab.number = 0;
+    set_image();
+}
+
+/** Set the vectors of image walk.shift. */
+__device__ __forceinline__ void set_image()
+{
+    image.packed = kith__pack_shift(walk.shift);
+    if (IMAGES == NO_IMAGES) {
+        return;
+    }
+    const typename definition<real>::lattice &box = definition<real>::box(all.question);
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < 3; m++) {
+            image.move[k][m] = (real)walk.shift[k] * box.row[k][m];
+            image.low[k][m] = float_down((double)image.move[k][m] * scale);
+            image.high[k][m] = float_up((double)image.move[k][m] * scale);
+        }
+    }
+}
+
+/** Find the nearest slab of images that have not been searched.
+     *  @return false when there is none within reach */
+__device__ __forceinline__ bool find_slab()
+{
+    const struct kith__gpu_extent &extent = all.state->extent[all.question.cross];
+    double low[3], high[3], all_low[3], all_high[3]; /* bounds of normal[k] . r */
+    for (int k = 0; k < 3; k++) {
+        const double *normal = all.planes.normal[k];
+        low[k] = KITH_ADD_d(
+            KITH_ADD_d(KITH_MUL_d(normal[0], (double)x), KITH_MUL_d(normal[1], (double)y)),
+            KITH_MUL_d(normal[2], (double)z));
+        high[k] = low[k];
+        for (int bits = LANES / 2; bits > 0; bits /= 2) {
+            low[k] = fmin(low[k], from_partner(low[k], bits));
+            high[k] = fmax(high[k], from_partner(high[k], bits));
+        }
+        all_low[k] = from_ordered(~extent.along_below[k]);
+        all_high[k] = from_ordered(extent.along_above[k]);
+    }
+    if (!kith__next_slab(&all.planes, low, high, all_low, all_high, &walk.searched, &walk.slab)) {
+        return false;
+    }
+    const double tolerance = kith__image_tolerance(&all.question, &all.planes, unit_of(all).extent);
+    const double least = (walk.slab.distance - tolerance * (1 + walk.slab.boxes)) * scale;
+    return !(least > 0 && least * least > (double)__uint_as_float(widest));
+}
+
+/** Return true when a neighbour may be in an image. */
+__device__ __forceinline__ bool is_at_rim()
+{
+    return all.question.period_sum > 0 && find_slab();
+}
+
+/** Go on to the next image. @return false when there is none within reach; all.state->status is
+     *  KITH_LIMIT then when it may be too many boxes away */
+__device__ __forceinline__ bool next_image()
+{
+    bool carries = true;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        const bool wraps = walk.shift[k] == walk.end[k];
+        walk.shift[k] = !carries ? walk.shift[k] : wraps ? walk.begin[k] : walk.shift[k] + 1;
+        carries = carries && wraps;
+    }
+    if (carries) {
+        kith__extend_range(&walk.searched, &walk.slab);
+        if (!find_slab()) {
+            return false;
+        }
+        if (walk.slab.boxes > KITH_MAX_IMAGES) {
+            all.state->status = KITH_LIMIT;
+            return false;
+        }
+        for (int m = 0; m < 3; m++) {
+            const bool across = m == walk.slab.axis;
+            walk.begin[m] = across ? walk.slab.number : walk.searched.first[m];
+            walk.end[m] = across ? walk.slab.number : walk.searched.last[m];
+            walk.shift[m] = walk.begin[m];
+        }
+    }
+    set_image();
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------- passes */
+
+/** Find n neighbours, those after `after` in a later pass. */
+__device__ __forceinline__ enum ending search(int n)
+{
+    clear(n);
+    begin_images();
+    enum ending ending = FINISHED;
+    for (bool more = true; more && ending == FINISHED;) {
+        ending = search_image();
+        more = IMAGES != NO_IMAGES && next_image();
+    }
+    return ending;
+}
+
+/** Write the neighbours of a pass, and begin the next one. @param done  those of earlier passes,
+     *  @param n  and those that this pass was to find */
+__device__ __forceinline__ void write(int64_t done, int n)
+{
+    const kith_nearest &out = all.out;
+    count = done > 0 ? count : 0;
+#pragma unroll
+    for (int e = 0; e < K; e++) {
+        const int64_t at = row * out.k + done + e - (K - n);
+        const bool some = list.entry[e].j() != KITH_EMPTY;
+        if (row < 0 || e < K - n) {
+            continue;
+        }
+        count += some;
+        out.j[at] = some ? (int32_t)list.entry[e].j() : -1;
+        if (out.distances) {
+            ((real *)out.distances)[at] = some ? (real)sqrt((double)list.entry[e].r2())
+                                               : (real)INFINITY;
+        }
+        const int32_t packed = IMAGES != NO_IMAGES ? list.shift[e] : image.packed;
+        if (out.shifts) {
+            out.shifts[3 * at] = packed;
+        } else if (out.vectors) {
+            *(int32_t *)((real *)out.vectors + 3 * at) = packed;
+        }
+    }
+    if (row >= 0 && out.counts) {
+        out.counts[row] = count;
+    }
+    later = true;
+    after = list.entry[K - 1];
+    after_shift = IMAGES != NO_IMAGES ? list.shift[K - 1] : image.packed;
+}
+}
+;
+
+/** Find the neighbours of LANES particles by each warp. Without images, particles that may have
+ *  neighbours in images are put on a list; with images, those of the list are searched.
+ *  @tparam K       longest list
+ *  @tparam PASSES  there are more than K neighbours to find */
+template <typename real, int K, enum images IMAGES, bool PASSES>
+static __global__ void __launch_bounds__(THREADS)
+    search(const KITH_IN_PLACE struct kith__gpu_nearest all)
+{
+    __shared__ struct open_nodes open;
+    int64_t group = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
+    if (group * LANES >= all.question.a.n || !is_usable(all)) {
+        return;
+    }
+    if (IMAGES != NO_IMAGES) {
+        if (group >= all.state->at_rim) {
+            return;
+        }
+        group = all.rim[group];
+    }
+    warp_search<real, K, IMAGES, PASSES> s(all, group, &open);
+    enum ending ending = FINISHED;
+    for (int64_t done = 0; done < all.out.k && ending == FINISHED; done += K) {
+        const int n = (int)min(all.out.k - done, (int64_t)K);
+        ending = PASSES && s.is_stopped() ? STOPPED : s.search(n);
+        if (ending == FINISHED) {
+            s.write(done, n);
+        }
+        if (!PASSES) {
+            break;
+        }
+    }
+    if (ending == AT_RIM && my_lane() == 0) {
+        all.rim[atomicAdd(&all.state->at_rim, 1)] = (int32_t)group;
+    }
+}
+
+/** Write vector and shift of an entry of the result, whose packed shift the search has left in its
+ *  memory. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    write_images(const KITH_IN_PLACE struct kith__gpu_nearest all)
+{
+    typedef definition<real> def;
+    const kith_nearest &out = all.out;
+    const struct kith__question &q = all.question;
+    const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= q.a.n * out.k || !is_usable(all)) {
+        return;
+    }
+    const int64_t j = out.j[at];
+    int32_t *const shifts = out.shifts + 3 * at;
+    real *const vectors = (real *)out.vectors + 3 * at;
+    real d[3] = {0, 0, 0};
+    int32_t shift[3] = {0, 0, 0};
+    if (j >= 0 && j < q.b.n) { /* a search that was stopped leaves entries unset */
+        real ri[3], rj[3];
+        int32_t wi[3], wj[3], s[3];
+        def::load(def::box(q), q.a, q.dim, at / out.k, ri, wi);
+        def::load(def::box(q), q.b, q.dim, j, rj, wj);
+        kith__unpack_shift(out.shifts ? *shifts : *(const int32_t *)vectors, s);
+        def::separation(def::box(q), ri, rj, s, d);
+        for (int m = 0; m < 3; m++) {
+            shift[m] = s[m] - wj[m] + wi[m];
+        }
+    }
+    for (int m = 0; m < 3; m++) {
+        if (out.vectors) {
+            vectors[m] = d[m] + 0; /* never -0 */
+        }
+        if (out.shifts) {
+            shifts[m] = shift[m];
+        }
+    }
+}
+
+/** Launch the search of the box itself, and that of images where there may be some. */
+template <typename real, int K, bool PASSES>
+static void launch_search(const struct kith__gpu_nearest *all, gpuStream_t stream)
+{
+    const int64_t blocks = (all->question.a.n + THREADS - 1) / THREADS;
+    const bool straight = all->question.box_d.orthorhombic;
+    KITH_LAUNCH((search<real, K, NO_IMAGES, PASSES>), blocks, THREADS, stream, *all);
+    if (all->question.period_sum > 0 && straight) {
+        KITH_LAUNCH((search<real, K, STRAIGHT, PASSES>), blocks, THREADS, stream, *all);
+    } else if (all->question.period_sum > 0) {
+        KITH_LAUNCH((search<real, K, SKEWED, PASSES>), blocks, THREADS, stream, *all);
+    }
+}
+
+template <typename real>
+static gpuError_t launch(const struct kith__gpu_nearest *all, gpuStream_t stream)
+{
+    const int64_t k = all->out.k;
+    if (k <= 8) {
+        launch_search<real, 8, false>(all, stream);
+    } else if (k <= 16) {
+        launch_search<real, 16, false>(all, stream);
+    } else if (k <= LONGEST) {
+        launch_search<real, LONGEST, false>(all, stream);
+    } else {
+        launch_search<real, LONGEST, true>(all, stream);
+    }
+    if (all->out.vectors || all->out.shifts) {
+        const int64_t entries = all->question.a.n * k;
+        KITH_LAUNCH(write_images<real>, (entries + THREADS - 1) / THREADS, THREADS, stream, *all);
+    }
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_nearest_search(const struct kith__gpu_nearest *all, gpuStream_t stream)
+{
+    return all->question.precision == KITH_FLOAT ? launch<float>(all, stream)
+                                                 : launch<double>(all, stream);
+}

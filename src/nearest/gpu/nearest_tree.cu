@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Building the tree of nearest neighbours on a GPU. The particles are sorted along a Hilbert curve,
+ * so consecutive ones are near each other, whatever their distribution. Runs of 8 are the leaves,
+ * runs of 32 leaves the nodes above these, and so on. O(n).
+ */
+#include "nearest_node.cuh"
+
+enum {
+    THREADS = 256,    /**< threads of a block */
+    KEY_BITS = 21,    /**< bits of a key along each axis */
+    BOUNDS_MOST = 512 /**< most blocks of the kernel find_bounds: more would wait for atomics */
+};
+
+static int64_t blocks_for(int64_t n)
+{
+    return (n + THREADS - 1) / THREADS;
+}
+
+/** Read wrapped position p of a set. @return 0 when it is too far outside the box */
+template <typename real>
+static __device__ __forceinline__ int read_position(const struct kith__gpu_nearest &all, int set,
+                                                    int64_t p, real r[3])
+{
+    typedef definition<real> def;
+    const struct kith__question &q = all.question;
+    int32_t image[3];
+    return def::load(def::box(q), set ? q.b : q.a, q.dim, p, r, image);
+}
+
+/* --------------------------------------------------------------------------------------- bounds */
+
+/** Bounds of some particles along three directions. */
+struct range3 {
+    double lo[3], hi[3];
+};
+
+static __device__ __forceinline__ void add_to_range(struct range3 *range, int k, double x)
+{
+    range->lo[k] = fmin(range->lo[k], x);
+    range->hi[k] = fmax(range->hi[k], x);
+}
+
+/** Merge the ranges of all lanes of the warp into encoded bounds in shared memory. */
+static __device__ __forceinline__ void merge_range(struct range3 range, unsigned long long below[3],
+                                                   unsigned long long above[3])
+{
+    for (int k = 0; k < 3; k++) {
+        for (int bits = LANES / 2; bits > 0; bits /= 2) {
+            range.lo[k] = fmin(range.lo[k], from_partner(range.lo[k], bits));
+            range.hi[k] = fmax(range.hi[k], from_partner(range.hi[k], bits));
+        }
+        if (my_lane() == 0) {
+            atomicMax(&below[k], ~ordered(range.lo[k]));
+            atomicMax(&above[k], ordered(range.hi[k]));
+        }
+    }
+}
+
+/** Find the bounds of a set, and its first particle that cannot be used. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    find_bounds(const KITH_IN_PLACE struct kith__gpu_nearest all, int set)
+{
+    __shared__ struct kith__gpu_extent block;
+    enum { NUMBERS = sizeof block / sizeof block.bad };
+    unsigned long long *const number = block.below; /* all numbers of the struct */
+    if ((int)threadIdx.x < NUMBERS) {
+        number[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    const int64_t n = set ? all.question.b.n : all.question.a.n;
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    struct range3 axes = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
+    struct range3 along = axes;
+    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += step) {
+        real r[3];
+        const int fits = read_position(all, set, p, r);
+        const double position[3] = {r[0], r[1], r[2]};
+        if (!kith__is_finite(position)) {
+            atomicMax(&block.bad, (unsigned long long)(INT64_MAX - p));
+        } else if (!fits) {
+            atomicMax(&block.far, (unsigned long long)(INT64_MAX - p));
+        }
+        for (int k = 0; k < 3; k++) {
+            add_to_range(&axes, k, position[k]);
+            const double *normal = all.planes.normal[k];
+            double sum = 0;
+            for (int m = 0; m < 3; m++) {
+                sum = KITH_ADD_d(sum, KITH_MUL_d(normal[m], position[m]));
+            }
+            add_to_range(&along, k, sum);
+        }
+    }
+    merge_range(axes, block.below, block.above);
+    merge_range(along, block.along_below, block.along_above);
+    __syncthreads();
+    if ((int)threadIdx.x < NUMBERS) {
+        atomicMax(&all.state->extent[set].below[threadIdx.x], number[threadIdx.x]);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- keys */
+
+/** Put two zero bits before each of the lowest 21 bits. */
+static __device__ __forceinline__ uint64_t spread(uint64_t bits)
+{
+    bits = (bits | bits << 32) & 0x1f00000000ffffull;
+    bits = (bits | bits << 16) & 0x1f0000ff0000ffull;
+    bits = (bits | bits << 8) & 0x100f00f00f00f00full;
+    bits = (bits | bits << 4) & 0x10c30c30c30c30c3ull;
+    return (bits | bits << 2) & 0x1249249249249249ull;
+}
+
+/** Return the number of a cell along the Hilbert curve, by the method of J. Skilling, "Programming
+ *  the Hilbert curve", AIP Conference Proceedings 707, 381 (2004).
+ *  @param c  the cell: three numbers of KEY_BITS bits */
+static __device__ __forceinline__ uint64_t hilbert(uint32_t c[3])
+{
+    for (uint32_t bit = 1u << (KEY_BITS - 1); bit > 1; bit /= 2) {
+        for (int k = 0; k < 3; k++) {
+            const uint32_t exchanged = (c[0] ^ c[k]) & (bit - 1);
+            const bool inverts = c[k] & bit;
+            c[0] ^= inverts ? bit - 1 : exchanged;
+            c[k] ^= inverts ? 0 : exchanged;
+        }
+    }
+    c[1] ^= c[0];
+    c[2] ^= c[1];
+    uint32_t inverted = 0;
+    for (uint32_t bit = 1u << (KEY_BITS - 1); bit > 1; bit /= 2) {
+        inverted ^= c[2] & bit ? bit - 1 : 0;
+    }
+    return spread(c[0] ^ inverted) << 2 | spread(c[1] ^ inverted) << 1 | spread(c[2] ^ inverted);
+}
+
+/** Write the key and index of each particle of a set. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    make_keys(const KITH_IN_PLACE struct kith__gpu_nearest all, int set, uint64_t *key, int32_t *id)
+{
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p >= (set ? all.question.b.n : all.question.a.n)) {
+        return;
+    }
+    const double cells = (double)(1 << KEY_BITS);
+    const struct tree_unit unit = unit_of(all);
+    const double per_length = unit.longest > 0 ? cells / unit.longest : 0;
+    real r[3];
+    uint32_t c[3];
+    read_position(all, set, p, r);
+    for (int k = 0; k < 3; k++) {
+        const double at = ((double)r[k] - unit.origin[k]) * per_length;
+        c[k] = (uint32_t)fmin(fmax(at, 0.0), cells - 1); /* 0 when it is not a number */
+    }
+    key[p] = hilbert(c);
+    id[p] = (int32_t)p;
+}
+
+/* ---------------------------------------------------------------------------------------- nodes */
+
+/** Write the records of the points. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    write_points(const KITH_IN_PLACE struct kith__gpu_nearest all, const int32_t *id)
+{
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (s < all.question.a.n) {
+        real r[3];
+        read_position(all, 0, id[s], r);
+        const record<real> one = {r[0], r[1], r[2], id[s]};
+        ((record<real> *)all.records)[s] = one;
+    }
+}
+
+/** Bounds and least index of one node. */
+struct node {
+    float bound[6];   /**< as in kith__gpu_tree */
+    int32_t least_id; /**< least index of its particles */
+};
+
+/** Merge the nodes of the lanes that differ from this one in the lowest bits alone.
+ *  @param size  number of lanes, a power of two */
+static __device__ __forceinline__ void merge_nodes(struct node *one, int size)
+{
+    for (int k = 0; k < 3; k++) {
+        one->bound[k] = min_among(one->bound[k], size);
+        one->bound[3 + k] = -min_among(-one->bound[3 + k], size);
+    }
+    for (int bits = size / 2; bits > 0; bits /= 2) {
+        one->least_id = min(one->least_id, from_partner(one->least_id, bits));
+    }
+}
+
+static __device__ __forceinline__ void write_node(const struct kith__gpu_tree &tree, int64_t number,
+                                                  const struct node &one)
+{
+    for (int k = 0; k < 6; k++) {
+        tree.bound[k * tree.nodes + number] = one.bound[k];
+    }
+    tree.least_id[number] = one.least_id;
+}
+
+/** Write the records of the candidates, and the leaves: a thread takes a particle. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    make_leaves(const KITH_IN_PLACE struct kith__gpu_nearest all, const int32_t *id)
+{
+    const struct kith__gpu_tree &tree = all.tree;
+    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const struct tree_unit unit = unit_of(all);
+    const int32_t mine = id[s < tree.n ? s : tree.n - 1];
+    real r[3];
+    struct node leaf;
+    read_position(all, all.question.cross, mine, r);
+    for (int k = 0; k < 3; k++) {
+        leaf.bound[k] = lower_bound(unit, (double)r[k], k);
+        leaf.bound[3 + k] = upper_bound(unit, (double)r[k], k);
+    }
+    leaf.least_id = mine;
+    merge_nodes(&leaf, KITH_GPU_LEAF);
+    if (s < tree.count[0] * KITH_GPU_LEAF) {
+        const record<real> one = {r[0], r[1], r[2], s < tree.n ? mine : -1};
+        ((record<real> *)tree.records)[s] = one;
+        if (s % KITH_GPU_LEAF == 0) {
+            write_node(tree, s / KITH_GPU_LEAF, leaf);
+        }
+    }
+}
+
+/** Make the nodes of a level from those of the level below: a thread takes one of these. */
+static __global__ void __launch_bounds__(THREADS)
+    make_nodes(const KITH_IN_PLACE struct kith__gpu_nearest all, int level)
+{
+    const struct kith__gpu_tree &tree = all.tree;
+    const int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t n = tree.count[level - 1];
+    const int64_t child = tree.first[level - 1] + (c < n ? c : n - 1);
+    struct node one;
+    for (int k = 0; k < 6; k++) {
+        one.bound[k] = tree.bound[k * tree.nodes + child];
+    }
+    one.least_id = tree.least_id[child];
+    merge_nodes(&one, LANES);
+    if (c < n && my_lane() == 0) {
+        write_node(tree, tree.first[level] + c / LANES, one);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+/* Launch a kernel for floats or doubles, as the question says. */
+#define LAUNCH(kernel, blocks, all, ...) \
+    do { \
+        if ((all)->question.precision == KITH_FLOAT) { \
+            KITH_LAUNCH(kernel<float>, blocks, THREADS, stream, *(all), __VA_ARGS__); \
+        } else { \
+            KITH_LAUNCH(kernel<double>, blocks, THREADS, stream, *(all), __VA_ARGS__); \
+        } \
+    } while (0)
+
+gpuError_t kith__gpu_nearest_bounds(const struct kith__gpu_nearest *all, int set,
+                                    gpuStream_t stream)
+{
+    const int64_t blocks = blocks_for(set ? all->question.b.n : all->question.a.n);
+    LAUNCH(find_bounds, blocks < BOUNDS_MOST ? blocks : BOUNDS_MOST, all, set);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_nearest_keys(const struct kith__gpu_nearest *all, int set, uint64_t *key,
+                                  int32_t *id, gpuStream_t stream)
+{
+    LAUNCH(make_keys, blocks_for(set ? all->question.b.n : all->question.a.n), all, set, key, id);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_nearest_points(const struct kith__gpu_nearest *all, const int32_t *id,
+                                    gpuStream_t stream)
+{
+    LAUNCH(write_points, blocks_for(all->question.a.n), all, id);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int32_t *id,
+                                  gpuStream_t stream)
+{
+    const struct kith__gpu_tree *tree = &all->tree;
+    LAUNCH(make_leaves, blocks_for(tree->count[0] * KITH_GPU_LEAF), all, id);
+    for (int level = 1; level < tree->levels; level++) {
+        KITH_LAUNCH(make_nodes, blocks_for(tree->count[level - 1]), THREADS, stream, *all, level);
+    }
+    return gpuGetLastError();
+}
