@@ -39,21 +39,20 @@ struct kith__gpu_nearest_state {
 };
 
 /** The candidates in the order of a Hilbert curve, cut into leaves. A node of level 0 is a leaf,
- *  one of level l + 1 has KITH_GPU_FANOUT nodes of level l below it; the last one may have fewer. */
+ *  one of level l + 1 has KITH_GPU_FANOUT nodes of level l below it, the last one perhaps fewer. */
 struct kith__gpu_tree {
     int64_t n;                           /**< number of particles */
     void *records;                       /**< [leaves * KITH_GPU_LEAF] record: wrapped position and
-                                              index; behind the last one its position
-                                              and -1 */
+                                              index; behind the last one its position and
+                                              -1 */
     int levels;                          /**< the last level has KITH_GPU_FANOUT nodes at most */
     int64_t count[KITH_GPU_TREE_LEVELS]; /**< nodes of each level */
-    int64_t
-        first[KITH_GPU_TREE_LEVELS]; /**< index of each level's first node in the arrays below */
-    int64_t nodes;                   /**< nodes of all levels */
-    float *bound;                    /**< [6][nodes] bounds of the particles of each node, in
+    int64_t first[KITH_GPU_TREE_LEVELS]; /**< index of each level's first node below */
+    int64_t nodes;                       /**< nodes of all levels */
+    float *bound;                        /**< [6][nodes] bounds of the particles of each node, in
                                               the tree's unit of length: lower x, y, z,
-                                              upper x, y, z;                                              rounded outwards */
-    int32_t *least_id;               /**< [nodes] least index of a particle of each node */
+                                              upper x, y, z; rounded outwards */
+    int32_t *least_id;                   /**< [nodes] least index of a particle of each node */
 };
 
 /** State of one call, as kernels see it. All arrays are in device memory. */
@@ -64,6 +63,7 @@ struct kith__gpu_nearest {
     struct kith__gpu_tree tree; /**< the candidates */
     void *records;              /**< [a.n] points whose neighbours are searched, in the order of a
                                      Hilbert curve; those of the tree when !cross */
+    int key_bits;               /**< bits of a sort key along each axis */
     int32_t *rim;     /**< groups of KITH_GPU_FANOUT consecutive points that may have neighbours in
                            images of the box; NULL in open space */
     kith_nearest out; /**< k, and the arrays of the result */

@@ -110,6 +110,18 @@ template <typename real, int K, bool IMAGES> struct neighbour_list {
         }
     }
 
+    /** Append a neighbour, which comes after all entries; the first entry is lost. */
+    __device__ __forceinline__ void append(const neighbour<real> &one, int32_t its_shift)
+    {
+#pragma unroll
+        for (int e = 0; e < K - 1; e++) {
+            entry[e] = entry[e + 1];
+            set_shift(e, shift[IMAGES ? e + 1 : 0]);
+        }
+        entry[K - 1] = one;
+        set_shift(K - 1, its_shift);
+    }
+
     /** Return true when a neighbour comes before entry e. */
     __device__ __forceinline__ bool comes_before(const neighbour<real> &one, int32_t its_shift,
                                                  int e) const

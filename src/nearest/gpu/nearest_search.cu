@@ -69,406 +69,541 @@ struct image_walk {
 };
 
 /** The search for the particles of one warp. What is equal in all lanes is marked so. */
-template <typename real, int K, enum images IMAGES, bool PASSES>
-struct warp_search {
+template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     const struct kith__gpu_nearest &all; /**< the call; equal */
+    struct open_nodes *open;             /**< shared memory: nodes that are still to be searched */
     double scale;                        /**< to the tree's unit of length; equal */
-    struct open_nodes * open;            /**< shared memory: nodes that are still to be searched */
     int64_t group;                       /**< number of the warp's particles; equal */
     real x, y, z;                        /**< position of the lane's particle [length] */
     int64_t row;                         /**< its index; -1: the lane has no particle */
-    float lo[3], hi[3];                  /**< bounds of all lanes' positions; equal */
-    neighbour_list<real, K, IMAGES != NO_IMAGES>
-        list;   /**< the lane's neighbours so far */
-    bool later; /**< this is a later pass: `after` counts; equal */
-    neighbour<real>
-        after;           /**< list holds neighbours after this one */
-    int32_t after_shift; /**< S of it, packed */
-    int32_t count;       /**< neighbours of the lane that were written */
-    real reach2;         /**< largest r^2 of a neighbour [length^2] */
-    unsigned widest;     /**< bits of the largest reach2 of all lanes, in the tree's
-                                              unit, rounded up; equal */
-    uint32_t last_j;     /**< largest j of all lanes' last neighbours; equal */
-    uint64_t waiting;    /**< candidates of the lane that wait, 8 for each leaf */
-    int32_t leaf;        /**< lane l: leaf number l of those that wait */
-    int n_waiting;       /**< leaves that wait; equal */
-    int steps;           /**< nodes searched; equal */
-    image_shift<real>
-        image;              /**< image that is being searched; equal */
-    struct image_walk walk; /**< which are searched; equal */
-    int level;              /**< level of the nodes that are searched; equal */
+    float low[3], high[3];               /**< bounds of its position in the tree's unit */
+    bool active;                         /**< it is among those that are searched for now */
+    float lo[3], hi[3];                  /**< bounds of the active lanes' positions; equal */
+    neighbour_list<real, K, IMAGES != NO_IMAGES> list; /**< the lane's neighbours so far */
+    bool later;                                        /**< `after` counts; equal */
+    neighbour<real> after; /**< list holds neighbours after this one of the pass before */
+    int32_t after_shift;   /**< S of it, packed */
+    int32_t count;         /**< neighbours of the lane that were written */
+    real reach2;           /**< largest r^2 of a neighbour; -1 when not active [length^2] */
+    unsigned widest;       /**< bits of the largest reach2, in the tree's unit, rounded up; equal */
+    uint32_t last_j;       /**< largest j of the active lanes' last neighbours; equal */
+    uint64_t waiting;      /**< candidates of the lane that wait, 8 for each leaf */
+    int32_t leaf;          /**< lane l: leaf number l of those that wait */
+    int n_waiting;         /**< leaves that wait; equal */
+    int64_t seed, seed_end;  /**< leaves that are searched before all others; equal */
+    int steps;               /**< nodes searched; equal */
+    int level;               /**< level of the nodes that are searched; equal */
+    image_shift<real> image; /**< image that is being searched; equal */
+    struct image_walk walk;  /**< which are searched; equal */
 
     /** Read the lane's particle. */
     __device__ __forceinline__ warp_search(const struct kith__gpu_nearest &call, int64_t number,
-                                           struct open_nodes *shared) : all(call),
-    open(shared),
-    group(number),
-    later(false),
-    steps(0){const struct tree_unit unit = unit_of(all); scale = unit.scale;
-             const int64_t slot = group * LANES + my_lane(); const int64_t n = all.question.a.n;
-             const record<real> mine = ((const record<real> *)all.records)[slot < n ? slot : n - 1];
-             const double r[3] = {mine.x, mine.y, mine.z}; x = mine.x; y = mine.y; z = mine.z;
-             row = slot < n ? mine.number : -1;
-             for (int k = 0; k < 3; k++){lo[k] = min_among(lower_bound(unit, r[k], k), LANES);
-                                         hi[k] = -min_among(-upper_bound(unit, r[k], k), LANES);}
-}
-
-/* -------------------------------------------------------------------------------- the list */
-
-/** Empty the list before a pass. @param n  neighbours to find in it */
-__device__ __forceinline__ void clear(int n)
-{
-    const double cutoff = all.question.cutoff;
-    list.clear(row >= 0 ? n : 0,
-               cutoff > 0 ? definition<real>::square((real)cutoff) : (real)INFINITY);
-    waiting = 0;
-    n_waiting = 0;
-    leaf = 0;
-    find_reach();
-}
-
-/** Note how far the lists reach. */
-__device__ __forceinline__ void find_reach()
-{
-    const neighbour<real> &last = list.entry[K - 1];
-    reach2 = last.r2();
-    const float mine = float_up((double)reach2 * scale * scale);
-    widest = max_lanes(__float_as_uint(mine));
-    last_j = max_lanes(last.j());
-}
-
-/** Return a component of a separation at the image, by the definition. */
-__device__ __forceinline__ real at_image(real d, int m) const
-{
-    return IMAGES == NO_IMAGES ? d
-           : IMAGES == STRAIGHT
-               ? moved(d, image.move[m][m])
-               : moved(moved(moved(d, image.move[2][m]), image.move[1][m]), image.move[0][m]);
-}
-
-/** Squared distance from the lane's particle to a candidate, by the definition. */
-__device__ __forceinline__ real square_to(const record<real> &r) const
-{
-    return square_of(at_image(r.x - x, 0), at_image(r.y - y, 1), at_image(r.z - z, 2));
-}
-
-/** Insert the candidates that wait. */
-__device__ __forceinline__ void insert_waiting()
-{
-    const bool only_others = !all.question.cross && (IMAGES == NO_IMAGES || is_box_itself());
-    while (which_lanes(waiting != 0)) {
-        const bool some = waiting != 0;
-        const int bit = some ? __ffsll((long long)waiting) - 1 : 0;
-        waiting &= waiting - 1;
-        const int64_t slot = (int64_t)from_lane(leaf, bit / KITH_GPU_LEAF) * KITH_GPU_LEAF +
-                             bit % KITH_GPU_LEAF;
-        const record<real> r = ((const record<real> *)all.tree.records)[slot];
-        const neighbour<real> one = neighbour<real>::make(square_to(r), (uint32_t)r.number);
-        bool wanted = some && r.number >= 0 && !(only_others && r.number == row) &&
-                      list.comes_before(one, image.packed, K - 1);
-        if (PASSES && later) {
-            wanted = wanted &&
-                     (after.is_before(one) ||
-                      (IMAGES != NO_IMAGES && after.is_equal(one) && after_shift < image.packed));
-        }
-        if (wanted) {
-            list.insert(one, image.packed);
+                                           struct open_nodes *shared)
+        : all(call), open(shared), group(number), later(false), steps(0)
+    {
+        const struct tree_unit unit = unit_of(all);
+        scale = unit.scale;
+        const int64_t slot = group * LANES + my_lane();
+        const int64_t n = all.question.a.n;
+        const record<real> mine = ((const record<real> *)all.records)[slot < n ? slot : n - 1];
+        const double r[3] = {mine.x, mine.y, mine.z};
+        x = mine.x;
+        y = mine.y;
+        z = mine.z;
+        row = slot < n ? mine.number : -1;
+        for (int k = 0; k < 3; k++) {
+            low[k] = lower_bound(unit, r[k], k);
+            high[k] = upper_bound(unit, r[k], k);
         }
     }
-    n_waiting = 0;
-    find_reach();
-}
 
-/** Test the candidates of a leaf. */
-__device__ __forceinline__ void test_leaf(int64_t number)
-{
-    const record<real> *from = (const record<real> *)all.tree.records + number * KITH_GPU_LEAF;
-    uint32_t far = 0; /* the candidate tested last has the lowest bit */
-    record<real> r[KITH_GPU_LEAF];
-#pragma unroll
-    for (int c = 0; c < KITH_GPU_LEAF; c++) {
-        r[c] = from[c];
+    /* -------------------------------------------------------------------------------- the list */
+
+    /** Return the largest r^2 of a neighbour that the cutoff permits. */
+    __device__ __forceinline__ real most_square() const
+    {
+        const double cutoff = all.question.cutoff;
+        return cutoff > 0 ? definition<real>::square((real)cutoff) : (real)INFINITY;
     }
-#pragma unroll
-    for (int c = 0; c < KITH_GPU_LEAF; c++) {
-        const real r2 = square_to(r[c]);
-        far = append_sign(far, reach2 - r2);
-        if (PASSES) { /* an earlier pass found those that come before */
-            far |= later && r2 < after.r2();
+
+    /** Empty the list before a pass. @param n  neighbours to find in it */
+    __device__ __forceinline__ void clear(int n)
+    {
+        list.clear(row >= 0 ? n : 0, most_square());
+        waiting = 0;
+        n_waiting = 0;
+        leaf = 0;
+    }
+
+    /** Return the lane's reach2 in the tree's unit, rounded up. */
+    __device__ __forceinline__ float reach() const
+    {
+        return float_up((double)list.entry[K - 1].r2() * scale * scale);
+    }
+
+    /** Note how far the lists reach. */
+    __device__ __forceinline__ void find_reach()
+    {
+        const neighbour<real> &last = list.entry[K - 1];
+        reach2 = active ? last.r2() : -1;
+        widest = max_lanes(active ? __float_as_uint(reach()) : 0);
+        last_j = max_lanes(active ? last.j() : 0);
+    }
+
+    /** Make active the lanes of a run, which begins at a multiple of its size.
+     *  @param size  number of its lanes, a power of two */
+    __device__ __forceinline__ void activate(int begin, int size)
+    {
+        active = my_lane() / size == begin / size;
+        for (int k = 0; k < 3; k++) {
+            lo[k] = from_lane(min_among(low[k], size), begin);
+            hi[k] = from_lane(-min_among(-high[k], size), begin);
         }
+        find_reach();
     }
-    const uint32_t near = __brev(~far) >> (32 - KITH_GPU_LEAF);
-    if (which_lanes(near)) {
-        waiting |= (uint64_t)near << (n_waiting * KITH_GPU_LEAF);
-        leaf = my_lane() == n_waiting ? (int32_t)number : leaf;
-        n_waiting++;
+
+    /** Return a component of a separation at the image, by the definition. */
+    __device__ __forceinline__ real at_image(real d, int m) const
+    {
+        return IMAGES == NO_IMAGES ? d
+               : IMAGES == STRAIGHT
+                   ? moved(d, image.move[m][m])
+                   : moved(moved(moved(d, image.move[2][m]), image.move[1][m]), image.move[0][m]);
     }
-}
 
-/* -------------------------------------------------------------------------------- the tree */
+    /** Squared distance from the lane's particle to a candidate, by the definition. */
+    __device__ __forceinline__ real square_to(const record<real> &r) const
+    {
+        return square_of(at_image(r.x - x, 0), at_image(r.y - y, 1), at_image(r.z - z, 2));
+    }
 
-/** Return the bits of a lower bound on r^2 between the warp's particles and those of a node, in
-     *  the tree's unit. @param node  its index in the arrays of the tree */
-__device__ __forceinline__ unsigned least_square(int64_t node) const
-{
-    float sum = 0;
-#pragma unroll
-    for (int m = 0; m < 3; m++) {
-        float low = add_down(all.tree.bound[m * all.tree.nodes + node], -hi[m]);
-        float high = add_up(all.tree.bound[(3 + m) * all.tree.nodes + node], -lo[m]);
-        for (int k = 2; k >= 0; k--) {
-            if (IMAGES == SKEWED || (IMAGES == STRAIGHT && k == m)) {
-                low = add_down(low, image.low[k][m]);
-                high = add_up(high, image.high[k][m]);
+    /** Insert the candidates that wait. */
+    __device__ __forceinline__ void insert_waiting()
+    {
+        const bool only_others = !all.question.cross && (IMAGES == NO_IMAGES || is_box_itself());
+        while (which_lanes(waiting != 0)) {
+            const bool some = waiting != 0;
+            const int bit = some ? __ffsll((long long)waiting) - 1 : 0;
+            waiting &= waiting - 1;
+            const int64_t slot = (int64_t)from_lane(leaf, bit / KITH_GPU_LEAF) * KITH_GPU_LEAF +
+                                 bit % KITH_GPU_LEAF;
+            const record<real> r = ((const record<real> *)all.tree.records)[slot];
+            const neighbour<real> one = neighbour<real>::make(square_to(r), (uint32_t)r.number);
+            bool wanted = some && r.number >= 0 && !(only_others && r.number == row) &&
+                          list.comes_before(one, image.packed, K - 1);
+            if (PASSES && later) {
+                wanted = wanted &&
+                         (after.is_before(one) || (IMAGES != NO_IMAGES && after.is_equal(one) &&
+                                                   after_shift < image.packed));
+            }
+            if (wanted) {
+                list.insert(one, image.packed);
             }
         }
-        const float gap = fmaxf(fmaxf(low, -high), 0.0f);
-        sum = add_down(sum, mul_down(gap, gap));
+        n_waiting = 0;
+        find_reach();
     }
-    return __float_as_uint(fmaxf(sum, 0.0f)); /* may be NaN beyond the range of float */
-}
 
-/** Return true when a leaf holds particles of this warp: these leaves are searched first. */
-__device__ __forceinline__ bool is_own(int64_t number) const
-{
-    return !all.question.cross && number / OWN == group && (IMAGES == NO_IMAGES || is_box_itself());
-}
+    /** Test the candidates of a leaf. */
+    __device__ __forceinline__ void test_leaf(int64_t number)
+    {
+        const record<real> *from = (const record<real> *)all.tree.records + number * KITH_GPU_LEAF;
+        uint32_t far = 0; /* the candidate tested last has the lowest bit */
+        record<real> r[KITH_GPU_LEAF];
+#pragma unroll
+        for (int c = 0; c < KITH_GPU_LEAF; c++) {
+            r[c] = from[c];
+        }
+#pragma unroll
+        for (int c = 0; c < KITH_GPU_LEAF; c++) {
+            const real r2 = square_to(r[c]);
+            far = append_sign(far, reach2 - r2);
+            if (PASSES) { /* an earlier pass found those that come before */
+                far |= later && r2 < after.r2();
+            }
+        }
+        const uint32_t near = __brev(~far) >> (32 - KITH_GPU_LEAF);
+        if (which_lanes(near)) {
+            waiting |= (uint64_t)near << (n_waiting * KITH_GPU_LEAF);
+            leaf = my_lane() == n_waiting ? (int32_t)number : leaf;
+            n_waiting++;
+        }
+    }
 
-/** Compute the distances of nodes of this level: a lane takes one of them.
+    /* -------------------------------------------------------------------------------- the tree */
+
+    /** Return the bits of a lower bound on r^2 between the active particles and those of a node, in
+     *  the tree's unit. @param node  its index in the arrays of the tree */
+    __device__ __forceinline__ unsigned least_square(int64_t node) const
+    {
+        float sum = 0;
+#pragma unroll
+        for (int m = 0; m < 3; m++) {
+            float below = add_down(all.tree.bound[m * all.tree.nodes + node], -hi[m]);
+            float above = add_up(all.tree.bound[(3 + m) * all.tree.nodes + node], -lo[m]);
+            for (int k = 2; k >= 0; k--) {
+                if (IMAGES == SKEWED || (IMAGES == STRAIGHT && k == m)) {
+                    below = add_down(below, image.low[k][m]);
+                    above = add_up(above, image.high[k][m]);
+                }
+            }
+            const float gap = fmaxf(fmaxf(below, -above), 0.0f);
+            sum = add_down(sum, mul_down(gap, gap));
+        }
+        return __float_as_uint(fmaxf(sum, 0.0f)); /* may be NaN beyond the range of float */
+    }
+
+    /** Compute the distances of nodes of this level: a lane takes one of them.
      *  @param first  number of lane 0's */
-__device__ __forceinline__ void open_level(int64_t first)
-{
-    const int64_t child = first + my_lane();
-    unsigned bits = KITH_DONE;
-    if (child < all.tree.count[level] && !(level == 0 && is_own(child))) {
-        bits = least_square(all.tree.first[level] + child);
+    __device__ __forceinline__ void open_level(int64_t first)
+    {
+        const int64_t child = first + my_lane();
+        const bool is_seed = level == 0 && child >= seed && child < seed_end;
+        unsigned bits = KITH_DONE;
+        if (child < all.tree.count[level] && !is_seed) {
+            bits = least_square(all.tree.first[level] + child);
+        }
+        open->least2[level][threadIdx.x] = bits;
+        open->first[level][threadIdx.x] = (int32_t)first;
+        steps++;
     }
-    open->least2[level][threadIdx.x] = bits;
-    open->first[level][threadIdx.x] = (int32_t)first;
-    steps++;
-}
 
-/** Find the next leaf to test: the nearest node's nearest one. Call with level < levels.
-     *  @return its number; -1: there is none within reach */
-__device__ __forceinline__ int64_t next_leaf()
-{
-    const struct kith__gpu_tree &tree = all.tree;
-    while (level < tree.levels) {
+    /** Take the nearest node of this level that is still to be searched.
+     *  @param[out] node  its number
+     *  @return the bits of its distance */
+    __device__ __forceinline__ unsigned take_nearest(int64_t *node)
+    {
         const unsigned mine = open->least2[level][threadIdx.x];
         const unsigned least = min_lanes(mine);
-        if (least > widest) {
-            level++;
-            continue;
-        }
         const int lane = first_lane(which_lanes(mine == least));
-        const int64_t node = (int64_t)open->first[level][threadIdx.x] + lane;
+        *node = (int64_t)open->first[level][threadIdx.x] + lane;
         if (my_lane() == lane) {
             open->least2[level][threadIdx.x] = KITH_DONE;
         }
-        /* of neighbours at one distance, those with small indices come first */
-        if (least == widest && (uint32_t)tree.least_id[tree.first[level] + node] > last_j) {
-            continue;
-        }
-        if (level == 0) {
-            return node;
-        }
-        level--;
-        open_level(node * LANES);
+        return least;
     }
-    return -1;
-}
 
-/** Search one image of the candidates. */
-__device__ __forceinline__ enum ending search_image()
-{
-    const int64_t own_end = min((group + 1) * OWN, all.tree.count[0]);
-    int64_t own = is_own(group * OWN) ? group * OWN : own_end; /* own leaf to test next */
-    level = all.tree.levels - 1;
-    open_level(0);
-    for (int64_t next = 0; next >= 0;) {
-        const bool is_first = own < own_end;
-        next = is_first ? own++ : next_leaf();
-        if (next >= 0) {
-            test_leaf(next);
+    /** Find the next leaf to test: the nearest node's nearest one.
+     *  @return its number; -1: there is none within reach */
+    __device__ __forceinline__ int64_t next_leaf()
+    {
+        const struct kith__gpu_tree &tree = all.tree;
+        while (level < tree.levels) {
+            int64_t node;
+            const unsigned least = take_nearest(&node);
+            if (least > widest) {
+                level++;
+                continue;
+            }
+            /* of neighbours at one distance, those with small indices come first */
+            if (least == widest && (uint32_t)tree.least_id[tree.first[level] + node] > last_j) {
+                continue;
+            }
+            if (level == 0) {
+                return node;
+            }
+            level--;
+            open_level(node * LANES);
         }
-        const bool had_own = is_first && own == own_end;
-        if (next < 0 || had_own || n_waiting == WAITING || widest == __float_as_uint(INFINITY)) {
-            insert_waiting();
+        return -1;
+    }
+
+    /** Return true when few nodes of level 1 are within reach of the active particles. */
+    __device__ __forceinline__ bool is_compact()
+    {
+        const int few = 48;
+        /* a list that is not full may reach twice as far as that of the pass before */
+        const float full = reach();
+        const float likely = later && isinf(full) ? float_up(4 * after.r2() * scale * scale) : full;
+        const unsigned widest_likely = max_lanes(active ? __float_as_uint(likely) : 0);
+        int near = 0;
+        level = all.tree.levels - 1;
+        open_level(0);
+        while (level < all.tree.levels && near <= few) {
+            const unsigned mine = open->least2[level][threadIdx.x];
+            if (level <= 1) {
+                near += level == 0 ? 0 : count_lanes(which_lanes(mine <= widest_likely));
+                level++;
+                continue;
+            }
+            int64_t node;
+            if (take_nearest(&node) > widest_likely) {
+                level++;
+            } else {
+                level--;
+                open_level(node * LANES);
+            }
         }
-        if (IMAGES == NO_IMAGES && (had_own || next < 0) && is_at_rim()) {
-            return AT_RIM;
+        return near <= few;
+    }
+
+    /** Make active the longest run of lanes from `begin` on whose particles are near each other,
+     *  compared with how far their lists reach: for particles that are far apart, one walk would
+     *  meet all that lie between them.
+     *  @return its size */
+    __device__ __forceinline__ int activate_run(int begin)
+    {
+        int size = LANES;
+        for (bool found = false; !found; size /= found ? 1 : 2) {
+            if (begin % size == 0) {
+                activate(begin, size);
+                found = size == 1 || is_compact();
+            }
         }
-        if (steps >= ASK_EACH) {
-            steps = 0;
-            if (is_stopped()) {
-                return STOPPED;
+        return size;
+    }
+
+    /** Choose leaves near the warp's particles that hold enough candidates to fill the lists: most
+     *  other leaves are skipped then. */
+    __device__ __forceinline__ void choose_seeds()
+    {
+        const int64_t leaves = all.tree.count[0];
+        const int64_t enough = (min((int)min(all.out.k, (int64_t)K) + 1, 64) - 1) / KITH_GPU_LEAF +
+                               1;
+        const int64_t wanted = max(enough, (int64_t)OWN);
+        int64_t begin = group * OWN;
+        seed = seed_end = 0; /* all leaves count while these are found */
+        if (all.question.cross) {
+            level = all.tree.levels - 1;
+            open_level(0);
+            (void)take_nearest(&begin);
+            while (level > 0) {
+                level--;
+                open_level(begin * LANES);
+                (void)take_nearest(&begin);
+            }
+            begin -= wanted / 2;
+        }
+        seed = max(min(begin, leaves - wanted), (int64_t)0);
+        seed_end = min(seed + wanted, leaves);
+    }
+
+    /** Search one image of the candidates. */
+    __device__ __forceinline__ enum ending search_image()
+    {
+        const bool has_seeds = IMAGES == NO_IMAGES || (PASSES && is_box_itself());
+        activate(0, LANES);
+        seed = seed_end = 0;
+        if (has_seeds) {
+            choose_seeds();
+        }
+        int64_t next_seed = seed;
+        int begin = 0, size = 0; /* lanes that are active; 0: not chosen yet */
+        while (true) {
+            const bool is_seed = next_seed < seed_end;
+            const int64_t next = is_seed ? next_seed++ : size > 0 ? next_leaf() : -1;
+            if (next >= 0) {
+                test_leaf(next);
+            }
+            if (next < 0 || (is_seed && next_seed == seed_end) || n_waiting == WAITING ||
+                widest == __float_as_uint(INFINITY)) {
+                insert_waiting();
+            }
+            if (next < 0) { /* go on with the next lanes */
+                begin += size;
+                if (begin == LANES) {
+                    break;
+                }
+                size = activate_run(begin);
+                level = all.tree.levels - 1;
+                open_level(0);
+            }
+            if (steps >= ASK_EACH) {
+                steps = 0;
+                if (is_stopped()) {
+                    return STOPPED;
+                }
+            }
+        }
+        activate(0, LANES);
+        return IMAGES == NO_IMAGES && all.question.period_sum > 0 && find_slab() ? AT_RIM
+                                                                                 : FINISHED;
+    }
+
+    /* ------------------------------------------------------------------------------ the images */
+
+    /** Return true when the host has set the stop flag. */
+    __device__ __forceinline__ bool is_stopped() const
+    {
+        return *(const volatile unsigned *)&all.state->stop >= KITH_GPU_STOP;
+    }
+
+    __device__ __forceinline__ bool is_box_itself() const
+    {
+        return walk.shift[0] == 0 && walk.shift[1] == 0 && walk.shift[2] == 0;
+    }
+
+    /** Begin with the box itself. */
+    __device__ __forceinline__ void begin_images()
+    {
+        for (int k = 0; k < 3; k++) {
+            walk.searched.first[k] = walk.searched.last[k] = 0;
+            walk.begin[k] = walk.end[k] = walk.shift[k] = 0;
+        }
+        walk.slab.axis = walk.slab.number = 0;
+        set_image();
+    }
+
+    /** Set the vectors of image walk.shift. */
+    __device__ __forceinline__ void set_image()
+    {
+        image.packed = kith__pack_shift(walk.shift);
+        if (IMAGES == NO_IMAGES) {
+            return;
+        }
+        const typename definition<real>::lattice &box = definition<real>::box(all.question);
+        for (int k = 0; k < 3; k++) {
+            for (int m = 0; m < 3; m++) {
+                image.move[k][m] = (real)walk.shift[k] * box.row[k][m];
+                image.low[k][m] = float_down((double)image.move[k][m] * scale);
+                image.high[k][m] = float_up((double)image.move[k][m] * scale);
             }
         }
     }
-    return FINISHED;
-}
 
-/* ------------------------------------------------------------------------------ the images */
-
-/** Return true when the host has set the stop flag. */
-__device__ __forceinline__ bool is_stopped() const
-{
-    return *(const volatile unsigned *)&all.state->stop >= KITH_GPU_STOP;
-}
-
-__device__ __forceinline__ bool is_box_itself() const
-{
-    return walk.shift[0] == 0 && walk.shift[1] == 0 && walk.shift[2] == 0;
-}
-
-/** Begin with the box itself. */
-__device__ __forceinline__ void begin_images()
-{
-    for (int k = 0; k < 3; k++) {
-        walk.searched.first[k] = walk.searched.last[k] = 0;
-        walk.begin[k] = walk.end[k] = walk.shift[k] = 0;
-    }
-    walk.slab.axis = walk.slab.number = 0;
-    set_image();
-}
-
-/** Set the vectors of image walk.shift. */
-__device__ __forceinline__ void set_image()
-{
-    image.packed = kith__pack_shift(walk.shift);
-    if (IMAGES == NO_IMAGES) {
-        return;
-    }
-    const typename definition<real>::lattice &box = definition<real>::box(all.question);
-    for (int k = 0; k < 3; k++) {
-        for (int m = 0; m < 3; m++) {
-            image.move[k][m] = (real)walk.shift[k] * box.row[k][m];
-            image.low[k][m] = float_down((double)image.move[k][m] * scale);
-            image.high[k][m] = float_up((double)image.move[k][m] * scale);
-        }
-    }
-}
-
-/** Find the nearest slab of images that have not been searched.
+    /** Find the nearest slab of images that have not been searched. All lanes are active.
      *  @return false when there is none within reach */
-__device__ __forceinline__ bool find_slab()
-{
-    const struct kith__gpu_extent &extent = all.state->extent[all.question.cross];
-    double low[3], high[3], all_low[3], all_high[3]; /* bounds of normal[k] . r */
-    for (int k = 0; k < 3; k++) {
-        const double *normal = all.planes.normal[k];
-        low[k] = KITH_ADD_d(
-            KITH_ADD_d(KITH_MUL_d(normal[0], (double)x), KITH_MUL_d(normal[1], (double)y)),
-            KITH_MUL_d(normal[2], (double)z));
-        high[k] = low[k];
-        for (int bits = LANES / 2; bits > 0; bits /= 2) {
-            low[k] = fmin(low[k], from_partner(low[k], bits));
-            high[k] = fmax(high[k], from_partner(high[k], bits));
+    __device__ __forceinline__ bool find_slab()
+    {
+        const struct kith__gpu_extent &extent = all.state->extent[all.question.cross];
+        double below[3], above[3], all_low[3], all_high[3]; /* bounds of normal[k] . r */
+        for (int k = 0; k < 3; k++) {
+            const double *normal = all.planes.normal[k];
+            below[k] = KITH_ADD_d(
+                KITH_ADD_d(KITH_MUL_d(normal[0], (double)x), KITH_MUL_d(normal[1], (double)y)),
+                KITH_MUL_d(normal[2], (double)z));
+            above[k] = below[k];
+            for (int bits = LANES / 2; bits > 0; bits /= 2) {
+                below[k] = fmin(below[k], from_partner(below[k], bits));
+                above[k] = fmax(above[k], from_partner(above[k], bits));
+            }
+            all_low[k] = from_ordered(~extent.along_below[k]);
+            all_high[k] = from_ordered(extent.along_above[k]);
         }
-        all_low[k] = from_ordered(~extent.along_below[k]);
-        all_high[k] = from_ordered(extent.along_above[k]);
+        if (!kith__next_slab(&all.planes, below, above, all_low, all_high, &walk.searched,
+                             &walk.slab)) {
+            return false;
+        }
+        const double tolerance = kith__image_tolerance(&all.question, &all.planes,
+                                                       unit_of(all).extent);
+        const double least = (walk.slab.distance - tolerance * (1 + walk.slab.boxes)) * scale;
+        return !(least > 0 && least * least > (double)__uint_as_float(widest));
     }
-    if (!kith__next_slab(&all.planes, low, high, all_low, all_high, &walk.searched, &walk.slab)) {
-        return false;
-    }
-    const double tolerance = kith__image_tolerance(&all.question, &all.planes, unit_of(all).extent);
-    const double least = (walk.slab.distance - tolerance * (1 + walk.slab.boxes)) * scale;
-    return !(least > 0 && least * least > (double)__uint_as_float(widest));
-}
 
-/** Return true when a neighbour may be in an image. */
-__device__ __forceinline__ bool is_at_rim()
-{
-    return all.question.period_sum > 0 && find_slab();
-}
-
-/** Go on to the next image. @return false when there is none within reach; all.state->status is
+    /** Go on to the next image. @return false when there is none within reach; all.state->status is
      *  KITH_LIMIT then when it may be too many boxes away */
-__device__ __forceinline__ bool next_image()
-{
-    bool carries = true;
+    __device__ __forceinline__ bool next_image()
+    {
+        bool carries = true;
 #pragma unroll
-    for (int k = 0; k < 3; k++) {
-        const bool wraps = walk.shift[k] == walk.end[k];
-        walk.shift[k] = !carries ? walk.shift[k] : wraps ? walk.begin[k] : walk.shift[k] + 1;
-        carries = carries && wraps;
-    }
-    if (carries) {
-        kith__extend_range(&walk.searched, &walk.slab);
-        if (!find_slab()) {
-            return false;
+        for (int k = 0; k < 3; k++) {
+            const bool wraps = walk.shift[k] == walk.end[k];
+            walk.shift[k] = !carries ? walk.shift[k] : wraps ? walk.begin[k] : walk.shift[k] + 1;
+            carries = carries && wraps;
         }
-        if (walk.slab.boxes > KITH_MAX_IMAGES) {
-            all.state->status = KITH_LIMIT;
-            return false;
+        if (carries) {
+            kith__extend_range(&walk.searched, &walk.slab);
+            if (!find_slab()) {
+                return false;
+            }
+            if (walk.slab.boxes > KITH_MAX_IMAGES) {
+                all.state->status = KITH_LIMIT;
+                return false;
+            }
+            for (int m = 0; m < 3; m++) {
+                const bool across = m == walk.slab.axis;
+                walk.begin[m] = across ? walk.slab.number : walk.searched.first[m];
+                walk.end[m] = across ? walk.slab.number : walk.searched.last[m];
+                walk.shift[m] = walk.begin[m];
+            }
         }
-        for (int m = 0; m < 3; m++) {
-            const bool across = m == walk.slab.axis;
-            walk.begin[m] = across ? walk.slab.number : walk.searched.first[m];
-            walk.end[m] = across ? walk.slab.number : walk.searched.last[m];
-            walk.shift[m] = walk.begin[m];
+        set_image();
+        return true;
+    }
+
+    /* ---------------------------------------------------------------------------------- passes */
+
+    /** Read the n neighbours that were found in the box itself. Their shifts are those of no
+     *  image. */
+    __device__ __forceinline__ void restore(int n)
+    {
+        typedef definition<real> def;
+        const struct kith__question &q = all.question;
+        list.clear(0, 0);
+        for (int e = 0; e < n; e++) {
+            const int32_t j = row >= 0 ? all.out.j[row * all.out.k + e] : -1;
+            neighbour<real> one = neighbour<real>::make(row >= 0 ? most_square() : 0,
+                                                        row >= 0 ? KITH_EMPTY : 0);
+            if (j >= 0) {
+                real r[3];
+                int32_t wrapping[3];
+                def::load(def::box(q), q.b, q.dim, j, r, wrapping);
+                one = neighbour<real>::make(square_of(r[0] - x, r[1] - y, r[2] - z), (uint32_t)j);
+            }
+            list.append(one, image.packed);
         }
+        activate(0, LANES);
     }
-    set_image();
-    return true;
-}
 
-/* ---------------------------------------------------------------------------------- passes */
-
-/** Find n neighbours, those after `after` in a later pass. */
-__device__ __forceinline__ enum ending search(int n)
-{
-    clear(n);
-    begin_images();
-    enum ending ending = FINISHED;
-    for (bool more = true; more && ending == FINISHED;) {
-        ending = search_image();
-        more = IMAGES != NO_IMAGES && next_image();
+    /** Find n neighbours, those after `after` in a later pass. */
+    __device__ __forceinline__ enum ending search(int n)
+    {
+        clear(n);
+        begin_images();
+        bool more = true;
+        if (IMAGES != NO_IMAGES && !PASSES) { /* the first kernel has searched the box itself */
+            restore(n);
+            more = next_image();
+        }
+        enum ending ending = FINISHED;
+        while (more && ending == FINISHED) {
+            ending = search_image();
+            more = IMAGES != NO_IMAGES && ending == FINISHED && next_image();
+        }
+        return ending;
     }
-    return ending;
-}
 
-/** Write the neighbours of a pass, and begin the next one. @param done  those of earlier passes,
-     *  @param n  and those that this pass was to find */
-__device__ __forceinline__ void write(int64_t done, int n)
-{
-    const kith_nearest &out = all.out;
-    count = done > 0 ? count : 0;
+    /** Write the neighbours of a pass, and begin the next one.
+     *  @param done  neighbours of earlier passes
+     *  @param n     neighbours that this pass was to find */
+    __device__ __forceinline__ void write(int64_t done, int n)
+    {
+        const kith_nearest &out = all.out;
+        count = done > 0 ? count : 0;
 #pragma unroll
-    for (int e = 0; e < K; e++) {
-        const int64_t at = row * out.k + done + e - (K - n);
-        const bool some = list.entry[e].j() != KITH_EMPTY;
-        if (row < 0 || e < K - n) {
-            continue;
+        for (int e = 0; e < K; e++) {
+            const int64_t at = row * out.k + done + e - (K - n);
+            const bool some = list.entry[e].j() != KITH_EMPTY;
+            if (row < 0 || e < K - n) {
+                continue;
+            }
+            count += some;
+            out.j[at] = some ? (int32_t)list.entry[e].j() : -1;
+            if (out.distances) {
+                ((real *)out.distances)[at] = some ? (real)sqrt((double)list.entry[e].r2())
+                                                   : (real)INFINITY;
+            }
+            const int32_t packed = IMAGES != NO_IMAGES ? list.shift[e] : image.packed;
+            if (out.shifts) {
+                out.shifts[3 * at] = packed;
+            } else if (out.vectors) {
+                *(int32_t *)((real *)out.vectors + 3 * at) = packed;
+            }
         }
-        count += some;
-        out.j[at] = some ? (int32_t)list.entry[e].j() : -1;
-        if (out.distances) {
-            ((real *)out.distances)[at] = some ? (real)sqrt((double)list.entry[e].r2())
-                                               : (real)INFINITY;
+        if (row >= 0 && out.counts) {
+            out.counts[row] = count;
         }
-        const int32_t packed = IMAGES != NO_IMAGES ? list.shift[e] : image.packed;
-        if (out.shifts) {
-            out.shifts[3 * at] = packed;
-        } else if (out.vectors) {
-            *(int32_t *)((real *)out.vectors + 3 * at) = packed;
-        }
+        later = true;
+        after = list.entry[K - 1];
+        after_shift = IMAGES != NO_IMAGES ? list.shift[K - 1] : image.packed;
     }
-    if (row >= 0 && out.counts) {
-        out.counts[row] = count;
-    }
-    later = true;
-    after = list.entry[K - 1];
-    after_shift = IMAGES != NO_IMAGES ? list.shift[K - 1] : image.packed;
-}
-}
-;
+};
 
 /** Find the neighbours of LANES particles by each warp. Without images, particles that may have
  *  neighbours in images are put on a list; with images, those of the list are searched.
  *  @tparam K       longest list
  *  @tparam PASSES  there are more than K neighbours to find */
-template <typename real, int K, enum images IMAGES, bool PASSES>
+template <typename real, int K, images IMAGES, bool PASSES>
 static __global__ void __launch_bounds__(THREADS)
     search(const KITH_IN_PLACE struct kith__gpu_nearest all)
 {
@@ -488,7 +623,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (int64_t done = 0; done < all.out.k && ending == FINISHED; done += K) {
         const int n = (int)min(all.out.k - done, (int64_t)K);
         ending = PASSES && s.is_stopped() ? STOPPED : s.search(n);
-        if (ending == FINISHED) {
+        if (ending != STOPPED) {
             s.write(done, n);
         }
         if (!PASSES) {

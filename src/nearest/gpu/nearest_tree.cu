@@ -8,7 +8,6 @@
 
 enum {
     THREADS = 256,    /**< threads of a block */
-    KEY_BITS = 21,    /**< bits of a key along each axis */
     BOUNDS_MOST = 512 /**< most blocks of the kernel find_bounds: more would wait for atomics */
 };
 
@@ -114,10 +113,10 @@ static __device__ __forceinline__ uint64_t spread(uint64_t bits)
 
 /** Return the number of a cell along the Hilbert curve, by the method of J. Skilling, "Programming
  *  the Hilbert curve", AIP Conference Proceedings 707, 381 (2004).
- *  @param c  the cell: three numbers of KEY_BITS bits */
-static __device__ __forceinline__ uint64_t hilbert(uint32_t c[3])
+ *  @param c  the cell: three numbers of `bits` bits, 21 at most */
+static __device__ __forceinline__ uint64_t hilbert(uint32_t c[3], int bits)
 {
-    for (uint32_t bit = 1u << (KEY_BITS - 1); bit > 1; bit /= 2) {
+    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit /= 2) {
         for (int k = 0; k < 3; k++) {
             const uint32_t exchanged = (c[0] ^ c[k]) & (bit - 1);
             const bool inverts = c[k] & bit;
@@ -128,7 +127,7 @@ static __device__ __forceinline__ uint64_t hilbert(uint32_t c[3])
     c[1] ^= c[0];
     c[2] ^= c[1];
     uint32_t inverted = 0;
-    for (uint32_t bit = 1u << (KEY_BITS - 1); bit > 1; bit /= 2) {
+    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit /= 2) {
         inverted ^= c[2] & bit ? bit - 1 : 0;
     }
     return spread(c[0] ^ inverted) << 2 | spread(c[1] ^ inverted) << 1 | spread(c[2] ^ inverted);
@@ -143,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (p >= (set ? all.question.b.n : all.question.a.n)) {
         return;
     }
-    const double cells = (double)(1 << KEY_BITS);
+    const double cells = (double)(1 << all.key_bits);
     const struct tree_unit unit = unit_of(all);
     const double per_length = unit.longest > 0 ? cells / unit.longest : 0;
     real r[3];
@@ -153,7 +152,7 @@ static __global__ void __launch_bounds__(THREADS)
         const double at = ((double)r[k] - unit.origin[k]) * per_length;
         c[k] = (uint32_t)fmin(fmax(at, 0.0), cells - 1); /* 0 when it is not a number */
     }
-    key[p] = hilbert(c);
+    key[p] = hilbert(c, all.key_bits);
     id[p] = (int32_t)p;
 }
 
