@@ -23,7 +23,7 @@ static void normalise(double v[3])
 /** Compute the unit vector perpendicular to all periodic rows but row k, on the side of row k. */
 static void find_normal(const struct kith__lattice_d *box, int k, double normal[3])
 {
-    double u[3], v[3]; /* the two other directions: rows, or perpendicular to the rows */
+    double v[3]; /* unit vector along the only other periodic row */
     const int one = (k + 1) % 3, other = (k + 2) % 3;
     memcpy(normal, box->row[k], 3 * sizeof *normal);
     if (box->periodic[one] && box->periodic[other]) {
@@ -35,9 +35,8 @@ static void find_normal(const struct kith__lattice_d *box, int k, double normal[
         for (int times = 0; times < 2; times++) { /* the second time removes rounding errors */
             const double along = dot(normal, v);
             for (int m = 0; m < 3; m++) {
-                u[m] = normal[m] - along * v[m];
+                normal[m] -= along * v[m];
             }
-            memcpy(normal, u, sizeof u);
         }
     }
     normalise(normal);

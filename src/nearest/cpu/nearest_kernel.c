@@ -31,30 +31,15 @@ struct pending_node {
                         [length^2] */
 };
 
-/* Vectors of doubles and floats by the names that per_precision.h makes. */
-#define LANES_d (W / 2)
-#define LANES_f W
-typedef vd vr_d;
-typedef vf vr_f;
-
-static inline unsigned vr_le_d(vd a, vd b)
+/** Return a mask of the lanes with a <= b. */
+static inline unsigned lanes_at_most_d(vd a, vd b)
 {
     return vd_le(a, b);
 }
 
-static inline unsigned vr_le_f(vf a, vf b)
+static inline unsigned lanes_at_most_f(vf a, vf b)
 {
     return vf_le(a, b);
-}
-
-static inline vd vr_max_d(vd a, vd b)
-{
-    return vd_max(a, b);
-}
-
-static inline vf vr_max_f(vf a, vf b)
-{
-    return vf_max(a, b);
 }
 
 /** Return true when a comes before b: by r^2, then j, then S. */

@@ -44,8 +44,8 @@ static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, cons
 }
 
 /** Add the image's vector to a component of several vectors. */
-KITH_INLINE KITH_REAL(vr)
-    KITH_REAL(moved_all)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vr) d, int m)
+KITH_INLINE KITH_REAL(vector)
+    KITH_REAL(moved_all)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vector) d, int m)
 {
     return s->moved ? ((d + s->move[2][m]) + s->move[1][m]) + s->move[0][m] : d;
 }
@@ -53,21 +53,20 @@ KITH_INLINE KITH_REAL(vr)
 /** Test all candidates of a leaf for particle p. */
 static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
 {
-    enum { N = KITH_REAL(LANES) };
+    enum { N = KITH_REAL(SIDE_BY_SIDE) };
     const struct kith__tree *tree = &s->all->b;
     const int64_t first = leaf * KITH_LEAF;
     const int32_t *id = tree->id + first;
     struct kith__neighbour *list = s->list + p * s->k;
     const int32_t itself = s->only_others && !s->moved ? s->id[p] : -1;
     for (int c = 0; c < KITH_LEAF; c += N) {
-        KITH_REAL(vr) d[3];
+        KITH_REAL(vector) d[3];
         for (int m = 0; m < 3; m++) {
-            memcpy(&d[m], (real *)tree->xyz[m] + first + c, sizeof d[m]);
-            d[m] = KITH_REAL(moved_all)(s, d[m] - s->x[m][p], m);
+            const KITH_REAL(vector) x = KITH_REAL(load)((real *)tree->xyz[m] + first + c);
+            d[m] = KITH_REAL(moved_all)(s, x - s->x[m][p], m);
         }
-        const KITH_REAL(vr) squares = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
-        const KITH_REAL(vr) most = (KITH_REAL(vr)){0} + s->reach2[p];
-        unsigned near = KITH_REAL(vr_le)(squares, most);
+        const KITH_REAL(vector) squares = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+        unsigned near = KITH_REAL(lanes_to)(squares, s->reach2[p]);
         real r2[N];
         memcpy(r2, &squares, sizeof r2);
         for (; near; near &= near - 1) {
@@ -88,19 +87,17 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_
 /** Test the candidates of a leaf for all particles that it may hold neighbours of. */
 static void KITH_REAL(meet_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
 {
-    enum { N = KITH_REAL(LANES) };
-    const KITH_REAL(vr) zero = {0};
-    for (int c = 0; c < s->n; c += N) {
-        KITH_REAL(vr) gap[3], x, reach2;
+    const KITH_REAL(vector) zero = {0};
+    for (int c = 0; c < s->n; c += KITH_REAL(SIDE_BY_SIDE)) {
+        KITH_REAL(vector) gap[3];
         for (int m = 0; m < 3; m++) {
-            memcpy(&x, s->x[m] + c, sizeof x);
-            const KITH_REAL(vr) low = KITH_REAL(moved_all)(s, box[m] - x, m);
-            const KITH_REAL(vr) high = KITH_REAL(moved_all)(s, box[3 + m] - x, m);
-            gap[m] = KITH_REAL(vr_max)(KITH_REAL(vr_max)(low, -high), zero);
+            const KITH_REAL(vector) x = KITH_REAL(load)(s->x[m] + c);
+            const KITH_REAL(vector) low = KITH_REAL(moved_all)(s, box[m] - x, m);
+            const KITH_REAL(vector) high = KITH_REAL(moved_all)(s, box[3 + m] - x, m);
+            gap[m] = KITH_REAL(larger)(KITH_REAL(larger)(low, -high), zero);
         }
-        memcpy(&reach2, s->reach2 + c, sizeof reach2);
-        const KITH_REAL(vr) least2 = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
-        unsigned near = KITH_REAL(vr_le)(least2, reach2);
+        const KITH_REAL(vector) least2 = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
+        unsigned near = KITH_REAL(lanes_at_most)(least2, KITH_REAL(load)(s->reach2 + c));
         for (; near; near &= near - 1) {
             KITH_REAL(test_leaf)(s, c + __builtin_ctz(near), leaf);
         }
