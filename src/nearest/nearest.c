@@ -60,11 +60,14 @@ static kith_status check_memory(kith_ctx *ctx, const kith_nearest *out)
     return KITH_OK;
 }
 
-/** Make an array of the library's hold n elements if the result has this array.
- *  @param array       its number
+/** Allocate an array of a result, or reuse it from an earlier call.
+ *  @param array       number of the array
+ *  @param present     false: the result does not have this array
+ *  @param n           number of elements
  *  @param element     size of an element [bytes]
- *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
- *  @return the array; NULL when the result does not have it, or when there is no memory */
+ *  @param[in,out] ok  false: an earlier array failed, so nothing is allocated; set to false when
+ *                     there is no memory
+ *  @return the array; NULL when it is not present, or when there is no memory */
 static void *need(struct kith__owned *owned, int array, bool present, int64_t n, size_t element,
                   bool *ok)
 {

@@ -19,7 +19,7 @@ enum {
     LISTS = TREE_B + KITH_TREE_BUFFERS
 };
 
-enum { LEAVES_AT_ONCE = 4 }; /* leaves that a thread claims at a time */
+enum { LEAVES_AT_ONCE = 4 }; /* leaves of a piece of the loop, which one thread searches */
 
 /** Find the neighbours of the particles of some leaves. */
 static void search_leaves(void *state, int64_t piece, int worker)
@@ -28,7 +28,7 @@ static void search_leaves(void *state, int64_t piece, int worker)
     static kith__leaf_fn *const search_leaf[] = {KITH_EACH_ISA(search_leaf)};
     void *lists = search->lists + (size_t)worker * search->list_bytes;
     if (worker == 0) {
-        (void)kith__report(search->ctx, piece, search->groups);
+        (void)kith__report(search->ctx, piece, search->pieces);
     }
     const int64_t first = piece * LEAVES_AT_ONCE;
     for (int64_t leaf = first; leaf < first + LEAVES_AT_ONCE && leaf < search->a.leaves; leaf++) {
@@ -95,7 +95,8 @@ static void extend_ranges(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Set what bounds the distance of images. Both sets have particles. */
+/** Compute normals, periods, bounds of the candidates and tolerance, from which search_images finds
+ *  the least distance of an image. Both sets have particles. */
 static kith_status measure_images(struct kith__nearest_search *s)
 {
     const struct kith__question *q = s->question;
@@ -125,8 +126,8 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kit
     if (q->a.n > 0 && q->b.n > 0) {
         KITH_TRY(measure_images(&search));
     }
-    search.groups = (search.a.leaves + LEAVES_AT_ONCE - 1) / LEAVES_AT_ONCE;
-    kith__pool_run(ctx->pool, threads, search.groups, search_leaves, &search);
+    search.pieces = (search.a.leaves + LEAVES_AT_ONCE - 1) / LEAVES_AT_ONCE;
+    kith__pool_run(ctx->pool, threads, search.pieces, search_leaves, &search);
     if (atomic_load(&search.status) != KITH_OK) {
         return kith__nearest_too_far(ctx, out->k);
     }

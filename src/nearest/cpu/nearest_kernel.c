@@ -5,11 +5,11 @@
  *
  * For image S = 0 of the box, and then for others as long as one may hold a neighbour, the tree of
  * the candidates is walked from its root, the nearer half of a node first. A node is skipped when
- * its bounding box is further away from that of the leaf than the k-th neighbour that each of its
- * particles has so far. These distances are computed by the operations that define r^2 of a pair
- * (engine/pair.h), from lowest and highest coordinates instead of those of particles. As rounding
- * is monotonic, they are never larger than the r^2 of any pair in the boxes: no margin for rounding
- * is needed.
+ * the distance between the bounding boxes of node and leaf is larger than the distance to the k-th
+ * neighbour found so far, for each particle of the leaf. The distance of two boxes is computed by
+ * the operations that define r^2 of a pair (engine/pair.h), from the lowest and highest coordinates
+ * of the boxes. As rounding is monotonic, it is never larger than r^2 of a pair of particles in the
+ * two boxes: no margin for rounding is needed.
  */
 #include "search.h"
 
@@ -23,11 +23,11 @@
  *  and each adds one node. */
 enum { STACK = 64 };
 
-/** A node that is still to be searched. */
+/** A node of the candidates' tree that is still to be searched. */
 struct pending_node {
-    int64_t node;       /**< its number */
-    int64_t begin, end; /**< its leaves */
-    double least2;      /**< r^2 of no pair of a particle of the node and one of the leaf is less
+    int64_t node;       /**< number of the node, in preorder */
+    int64_t begin, end; /**< range of its leaves */
+    double least2;      /**< lower bound of r^2 between particles of the leaf and of the node
                         [length^2] */
 };
 
@@ -48,10 +48,11 @@ static inline bool is_before(const struct kith__neighbour *a, const struct kith_
     return a->r2 < b->r2 || (a->r2 == b->r2 && a->place < b->place);
 }
 
-/** Lists of at most so many neighbours are sorted at all times; longer ones are heaps. */
+/** Lists with k <= MOST_SORTED are sorted at all times; longer ones are binary heaps, whose first
+ *  entry is the last neighbour in the order of is_before. */
 enum { MOST_SORTED = 64 };
 
-/** Move entry `at` of a heap of n neighbours down until none below it comes after it. */
+/** Move entry `at` of a heap of n neighbours down until neither of its children comes after it. */
 static void sift_down(struct kith__neighbour *heap, int64_t n, int64_t at)
 {
     const struct kith__neighbour one = heap[at];
@@ -65,9 +66,10 @@ static void sift_down(struct kith__neighbour *heap, int64_t n, int64_t at)
     }
 }
 
-/** Insert a neighbour into a list of k at most, unless k come before it.
+/** Insert a neighbour into a list of at most k. A full list drops its last neighbour for it, or
+ *  stays as it is if the new neighbour comes after all others.
  *  @param found  neighbours in the list
- *  @return the neighbours in it now */
+ *  @return the number of neighbours in the list afterwards */
 static int64_t insert(struct kith__neighbour *list, int64_t found, int64_t k,
                       const struct kith__neighbour *one)
 {
@@ -99,7 +101,7 @@ static inline double last_square(const struct kith__neighbour *list, int64_t k)
     return list[k > MOST_SORTED ? 0 : k - 1].r2;
 }
 
-/** Sort a list of n neighbours, k at most. */
+/** Sort a list of n <= k neighbours: the second half of a heapsort, if the list is a heap. */
 static void sort_list(struct kith__neighbour *list, int64_t n, int64_t k)
 {
     for (int64_t last = n - 1; last > 0 && k > MOST_SORTED; last--) {

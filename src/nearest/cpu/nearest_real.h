@@ -7,37 +7,40 @@
 /** The particles of one leaf, whose neighbours are searched. */
 struct KITH_REAL(leaf_search) {
     const struct kith__nearest_search *all; /**< what all threads share */
-    int64_t leaf;                           /**< its number in all->a */
+    int64_t leaf;                           /**< number of the leaf in the tree all->a */
     int n;                                  /**< particles of the leaf */
-    int64_t k;                              /**< neighbours of each */
+    int64_t k;                              /**< neighbours to find of each particle */
     bool only_others;                       /**< a particle is not its own neighbour */
-    real x[3][KITH_LEAF];                   /**< [n] their coordinates [length] */
-    int32_t id[KITH_LEAF];                  /**< [n] their indices */
+    real x[3][KITH_LEAF];                   /**< [n] coordinates of the particles [length] */
+    int32_t id[KITH_LEAF];                  /**< [n] indices in the caller's order */
     real lo[3], hi[3];                      /**< bounds of the coordinates [length] */
     int64_t found[KITH_LEAF];               /**< [n] neighbours in the list of each */
-    real reach2[KITH_LEAF];       /**< [n] largest r^2 of a neighbour that the list can still take:
-                                 of its last one when it is full, else of the cutoff [length^2] */
-    real widest2;                 /**< the largest of reach2 [length^2] */
-    struct kith__neighbour *list; /**< [n][k] neighbours of each */
-    int32_t packed;               /**< S of the image that is being searched, packed */
-    bool moved;                   /**< S is not 0 */
-    real move[3][3]; /**< S[k] * row[k]: rounded products, which are added in the order c, b, a
-                          [length] */
+    real reach2[KITH_LEAF];       /**< [n] largest r^2 that a candidate of each particle may have:
+                                 r^2 of the last neighbour in a full list, else the squared cutoff
+                                 [length^2] */
+    real widest2;                 /**< largest of reach2 [length^2] */
+    struct kith__neighbour *list; /**< [n][k] list of each particle */
+    int32_t packed_shift;         /**< shift S of the image that is being searched, packed */
+    bool is_image;                /**< S is not 0 */
+    real translation[3][3]; /**< S[k] * row[k], each product rounded; they are added in the order
+                                 c, b, a [length] */
 };
 
 /** Add the image's vector to a component of a vector, in the order of the definition of a pair. */
-static inline real KITH_REAL(moved)(const struct KITH_REAL(leaf_search) *s, real d, int m)
+static inline real KITH_REAL(translate)(const struct KITH_REAL(leaf_search) *s, real d, int m)
 {
-    return s->moved ? ((d + s->move[2][m]) + s->move[1][m]) + s->move[0][m] : d;
+    return s->is_image ? ((d + s->translation[2][m]) + s->translation[1][m]) + s->translation[0][m]
+                       : d;
 }
 
-/** Return the least r^2 between the leaf's particles and those of a node of the candidates. */
+/** Return a lower bound of r^2 between the leaf's particles and an image of those of a node.
+ *  @param box  bounding box of the node: lowest, then highest coordinates [length] */
 static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, const real box[6])
 {
     real gap[3];
     for (int m = 0; m < 3; m++) {
-        const real low = KITH_REAL(moved)(s, box[m] - s->hi[m], m);
-        const real high = KITH_REAL(moved)(s, box[3 + m] - s->lo[m], m);
+        const real low = KITH_REAL(translate)(s, box[m] - s->hi[m], m);
+        const real high = KITH_REAL(translate)(s, box[3 + m] - s->lo[m], m);
         gap[m] = low > 0 ? low : high < 0 ? -high : 0;
     }
     return (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
@@ -45,25 +48,27 @@ static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, cons
 
 /** Add the image's vector to a component of several vectors. */
 KITH_INLINE KITH_REAL(vector)
-    KITH_REAL(moved_all)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vector) d, int m)
+    KITH_REAL(translate_lanes)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vector) d, int m)
 {
-    return s->moved ? ((d + s->move[2][m]) + s->move[1][m]) + s->move[0][m] : d;
+    return s->is_image ? ((d + s->translation[2][m]) + s->translation[1][m]) + s->translation[0][m]
+                       : d;
 }
 
-/** Test all candidates of a leaf for particle p. */
-static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
+/** Test the candidates of a leaf against query particle p, and insert its neighbours into its list.
+ *  @param leaf  number of the leaf in the tree of the candidates */
+static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
 {
     enum { N = KITH_REAL(SIDE_BY_SIDE) };
     const struct kith__tree *tree = &s->all->b;
     const int64_t first = leaf * KITH_LEAF;
     const int32_t *id = tree->id + first;
     struct kith__neighbour *list = s->list + p * s->k;
-    const int32_t itself = s->only_others && !s->moved ? s->id[p] : -1;
+    const int32_t itself = s->only_others && !s->is_image ? s->id[p] : -1;
     for (int c = 0; c < KITH_LEAF; c += N) {
         KITH_REAL(vector) d[3];
         for (int m = 0; m < 3; m++) {
             const KITH_REAL(vector) x = KITH_REAL(load)((real *)tree->xyz[m] + first + c);
-            d[m] = KITH_REAL(moved_all)(s, x - s->x[m][p], m);
+            d[m] = KITH_REAL(translate_lanes)(s, x - s->x[m][p], m);
         }
         const KITH_REAL(vector) squares = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
         unsigned near = KITH_REAL(lanes_to)(squares, s->reach2[p]);
@@ -72,10 +77,10 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_
         for (; near; near &= near - 1) {
             const int lane = __builtin_ctz(near);
             const int32_t j = id[c + lane];
-            const struct kith__neighbour one = {(uint64_t)j << 32 | (uint32_t)s->packed,
+            const struct kith__neighbour hit = {(uint64_t)j << 32 | (uint32_t)s->packed_shift,
                                                 (double)r2[lane]};
             if (j != itself) {
-                s->found[p] = insert(list, s->found[p], s->k, &one);
+                s->found[p] = insert(list, s->found[p], s->k, &hit);
             }
         }
         if (s->found[p] == s->k) {
@@ -84,22 +89,23 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int p, int64_
     }
 }
 
-/** Test the candidates of a leaf for all particles that it may hold neighbours of. */
-static void KITH_REAL(meet_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
+/** Test the candidates of a leaf against each query particle that may have a neighbour among them,
+ *  by the distance from the particle to the bounding box of the leaf. Updates widest2. */
+static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
 {
     const KITH_REAL(vector) zero = {0};
     for (int c = 0; c < s->n; c += KITH_REAL(SIDE_BY_SIDE)) {
         KITH_REAL(vector) gap[3];
         for (int m = 0; m < 3; m++) {
             const KITH_REAL(vector) x = KITH_REAL(load)(s->x[m] + c);
-            const KITH_REAL(vector) low = KITH_REAL(moved_all)(s, box[m] - x, m);
-            const KITH_REAL(vector) high = KITH_REAL(moved_all)(s, box[3 + m] - x, m);
+            const KITH_REAL(vector) low = KITH_REAL(translate_lanes)(s, box[m] - x, m);
+            const KITH_REAL(vector) high = KITH_REAL(translate_lanes)(s, box[3 + m] - x, m);
             gap[m] = KITH_REAL(larger)(KITH_REAL(larger)(low, -high), zero);
         }
         const KITH_REAL(vector) least2 = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
         unsigned near = KITH_REAL(lanes_at_most)(least2, KITH_REAL(load)(s->reach2 + c));
         for (; near; near &= near - 1) {
-            KITH_REAL(test_leaf)(s, c + __builtin_ctz(near), leaf);
+            KITH_REAL(test_query)(s, c + __builtin_ctz(near), leaf);
         }
     }
     s->widest2 = 0;
@@ -108,7 +114,8 @@ static void KITH_REAL(meet_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf,
     }
 }
 
-/** Return a node that is to be searched. */
+/** Return an entry of the stack of nodes.
+ *  @param begin, end  leaves of the node */
 static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf_search) *s,
                                                      int64_t node, int64_t begin, int64_t end)
 {
@@ -116,10 +123,11 @@ static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf
     return (struct pending_node){node, begin, end, (double)KITH_REAL(least_square)(s, box)};
 }
 
-/** Search one image of the candidates. @param own  leaf that has been searched; -1: none has */
+/** Search one image of the candidates, depth first.
+ *  @param own  leaf to skip, as it has been searched; -1: none */
 static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t own)
 {
-    enum { COST = 500 };
+    enum { COST = 500 }; /* of a step, for kith__skip [about 1 ns] */
     const real *boxes = s->all->b.box;
     struct pending_node stack[STACK];
     int n = 1;
@@ -131,7 +139,7 @@ static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t ow
         }
         if (top.end - top.begin == 1) {
             if (top.begin != own) {
-                KITH_REAL(meet_leaf)(s, top.begin, boxes + 6 * top.node);
+                KITH_REAL(test_leaf)(s, top.begin, boxes + 6 * top.node);
             }
             continue;
         }
@@ -145,15 +153,15 @@ static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t ow
     }
 }
 
-/** Set the image to search next. */
+/** Set the image to search next. @param shift  S */
 static void KITH_REAL(set_image)(struct KITH_REAL(leaf_search) *s, const int32_t shift[3])
 {
     const struct KITH_REAL(kith__lattice) *box = &s->all->question->KITH_REAL(box);
-    s->packed = kith__pack_shift(shift);
-    s->moved = shift[0] || shift[1] || shift[2];
+    s->packed_shift = kith__pack_shift(shift);
+    s->is_image = shift[0] || shift[1] || shift[2];
     for (int k = 0; k < 3; k++) {
         for (int m = 0; m < 3; m++) {
-            s->move[k][m] = (real)shift[k] * box->row[k][m];
+            s->translation[k][m] = (real)shift[k] * box->row[k][m];
         }
     }
 }
@@ -235,7 +243,7 @@ static void KITH_REAL(write_extras)(const struct KITH_REAL(leaf_search) *s, int 
     }
 }
 
-/** Write entry `at` of a row that has fewer neighbours. */
+/** Fill entry `at` of a row after its last neighbour: index -1, distance infinity, zeros. */
 static void KITH_REAL(write_none)(const kith_nearest *out, int64_t at)
 {
     out->j[at] = -1;
@@ -313,7 +321,7 @@ static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all
         KITH_REAL(set_image)(&s, none);
         if (!q->cross) { /* the leaf itself first: its neighbours let most other nodes be skipped */
             const real box[6] = {s.lo[0], s.lo[1], s.lo[2], s.hi[0], s.hi[1], s.hi[2]};
-            KITH_REAL(meet_leaf)(&s, leaf, box);
+            KITH_REAL(test_leaf)(&s, leaf, box);
         }
         KITH_REAL(search_image)(&s, q->cross ? -1 : leaf);
         status = KITH_REAL(search_images)(&s);

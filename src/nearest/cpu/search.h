@@ -13,7 +13,7 @@
 
 /** A neighbour in the list of a particle. */
 struct kith__neighbour {
-    uint64_t place; /**< j << 32 | S, packed: neighbours at one distance are ordered by it */
+    uint64_t place; /**< j << 32 | packed S: orders neighbours with equal r2 */
     double r2;      /**< squared distance [length^2] */
 };
 
@@ -23,14 +23,14 @@ struct kith__nearest_search {
     const struct kith__question *question; /**< points, box, and cutoff or 0 */
     const kith_nearest *out;               /**< k, and the arrays of the result */
     struct kith__tree a;                   /**< tree of the particles whose neighbours are found */
-    struct kith__tree b;                   /**< tree of the candidates; that of a when !cross */
+    struct kith__tree b;                   /**< tree of the candidates; a copy of `a` in one set */
     struct kith__image_planes planes;      /**< planes between which images of the box lie */
     double lo[3], hi[3]; /**< bounds of planes.normal[k] . r over all candidates [length] */
     double tolerance;    /**< kith__image_tolerance [length] */
     char *lists;         /**< [threads][list_bytes] neighbours found so far, for one leaf's
                               particles */
     size_t list_bytes;   /**< size of one thread's lists */
-    int64_t groups;      /**< pieces of the loop: runs of leaves of a */
+    int64_t pieces;      /**< number of pieces of the loop over the leaves of a */
     atomic_int status;   /**< KITH_OK, or KITH_LIMIT */
 };
 

@@ -9,15 +9,15 @@
 #include "engine/cells.h"
 
 enum {
-    OPEN_EACH = 8, /* subtrees that are built in parallel, for each thread */
-    SMALL = 24,    /* ranges of so many records are sorted by insertion */
-    BLOCK = 128    /* records of a block of a partition; an offset in it fits 8 bits */
+    OPEN_EACH = 8,         /* subtrees for each thread, at least, that are built in parallel */
+    INSERTION_SORTED = 24, /* largest number of records that are sorted by insertion */
+    BLOCK = 128            /* records of a block of partition_blocks; an offset fits 8 bits */
 };
 
 /** A node that is not built yet. */
 struct open_node {
-    int64_t node;       /**< its number */
-    int64_t begin, end; /**< its leaves */
+    int64_t node;       /**< number of the node, in preorder */
+    int64_t begin, end; /**< range of its leaves */
 };
 
 /** Shared state of the parallel loops that build a tree. */
@@ -27,8 +27,8 @@ struct build_loop {
     const kith_points *points;             /**< the set */
     struct kith__tree *tree;               /**< the tree */
     void *records;                         /**< [n] struct record: a permutation of the particles */
-    struct open_node *open;                /**< nodes of the current level */
-    struct open_node *next;                /**< [2 for each of `open`] their halves */
+    struct open_node *open;                /**< [n] nodes of the current level */
+    struct open_node *next;                /**< [2 n] nodes of the next level: their halves */
 };
 
 #define KITH_PER_PRECISION "nearest/cpu/tree_real.h"

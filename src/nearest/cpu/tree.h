@@ -2,7 +2,7 @@
  *
  * A k-d tree over the wrapped positions of a set of particles. Each node is halved at the median
  * along the longest side of its bounding box, so the tree is balanced for any distribution. Leaves
- * have KITH_LEAF particles each, the last one what is left. Nodes are numbered in preorder: a node
+ * have KITH_LEAF particles each, the last one at most that. Nodes are numbered in preorder: a node
  * with leaves [begin, end) is followed by its left half, leaves [begin, m) with m as
  * kith__tree_split returns it, and then by its right half, node number + 2 * (m - begin).
  */
@@ -16,8 +16,8 @@ enum {
     KITH_TREE_BUFFERS = 4 /**< scratch buffers of a tree */
 };
 
-/** The tree of a set. Arrays are in the order of the leaves: the particles of leaf l are entries
- *  KITH_LEAF * l on. */
+/** The tree of a set. Arrays are in the order of the leaves: the particles of leaf l begin at entry
+ *  KITH_LEAF * l. */
 struct kith__tree {
     int64_t n;      /**< number of particles */
     int64_t leaves; /**< number of leaves */

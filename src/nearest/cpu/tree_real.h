@@ -48,8 +48,8 @@ static real KITH_REAL(median)(real x, real y, real z)
     return z < low ? low : z > high ? high : z;
 }
 
-/** Return a coordinate near the median of records [begin, end), nine or more: the median of the
- *  medians of three times three of them. */
+/** Return a coordinate near the median of records [begin, end), nine or more: Tukey's ninther, the
+ *  median of the medians of three triples of records. */
 static real KITH_REAL(guess_median)(const struct KITH_REAL(record) *p, int64_t begin, int64_t end,
                                     int axis)
 {
@@ -69,7 +69,8 @@ static real KITH_REAL(guess_median)(const struct KITH_REAL(record) *p, int64_t b
 static void KITH_REAL(partition_blocks)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t *begin,
                                         int64_t *end, int axis, real pivot)
 {
-    uint8_t low[BLOCK], high[BLOCK]; /* offsets of wrong records, from *begin on and *end back */
+    /* offsets of the records on the wrong side: from *begin upwards, from *end - 1 downwards */
+    uint8_t low[BLOCK], high[BLOCK];
     int n_low = 0, n_high = 0, at_low = 0, at_high = 0;
     for (int64_t step = 0; *end - *begin >= 2 * BLOCK && !kith__skip(ctx, step, BLOCK); step++) {
         if (n_low == 0) {
@@ -104,7 +105,7 @@ static void KITH_REAL(partition_blocks)(kith_ctx *ctx, struct KITH_REAL(record) 
 static void KITH_REAL(select_nth)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t begin,
                                   int64_t end, int64_t nth, int axis)
 {
-    while (end - begin > SMALL) {
+    while (end - begin > INSERTION_SORTED) {
         const real pivot = KITH_REAL(guess_median)(p, begin, end, axis);
         int64_t low = begin, high = end;
         KITH_REAL(partition_blocks)(ctx, p, &low, &high, axis, pivot);
