@@ -32,7 +32,7 @@ enum {
     RANGES_EACH = 4,             /* ranges of kith__pool_for for each thread */
     SPIN_NS = 20 * 1000,         /* longest spinning: twice the time to suspend and wake a thread */
     YIELD_NS = 100 * 1000,       /* longest yielding after that */
-    LATE_NS = 20 * 1000,         /* a yield of this length: another thread used the core */
+    LATE_NS = 20 * 1000,         /* shortest yield that shows that another thread used the core */
     BUSY_NS = 100 * 1000 * 1000, /* time without yielding after that */
     IDLE_NS = 20 * 1000 * 1000   /* time between two calls of `stopped` by a sleeping caller */
 };
@@ -310,7 +310,7 @@ static int await_loop(struct kith__pool *pool)
 }
 
 /** Main function of a worker. */
-static void *be_worker(void *argument)
+static void *run_worker(void *argument)
 {
     struct kith__pool *pool = argument;
     int place = 0;
@@ -336,7 +336,7 @@ static void start_workers(struct kith__pool *pool, int wanted)
     }
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     while (pool->started < wanted &&
-           pthread_create(&pool->workers[pool->started], NULL, be_worker, pool) == 0) {
+           pthread_create(&pool->workers[pool->started], NULL, run_worker, pool) == 0) {
         pool->started++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

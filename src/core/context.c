@@ -33,7 +33,7 @@ void kith__clear_message(void)
 kith_status kith__enter(kith_ctx *ctx)
 {
     KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    /* `busy` is no C11 atomic type: the CUDA compiler reads context.h too, and has none */
+    /* builtins of gcc: the CUDA compiler, which also compiles context.h, has no C11 atomics */
     KITH_CHECK(NULL, __atomic_exchange_n(&ctx->busy, 1, __ATOMIC_ACQUIRE) == 0, KITH_BUSY,
                "the context is in use by a call of another thread, or by the call that this "
                "callback belongs to");
@@ -70,7 +70,8 @@ void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state)
 {
     enum { RANGES_EACH = 4, LEAST = 512 };
     const int threads = kith__threads_for(ctx, n);
-    const int64_t share = n / (threads * RANGES_EACH) + 1; /* of RANGES_EACH ranges a thread */
+    /* items of a range where each thread has RANGES_EACH ranges */
+    const int64_t share = n / (threads * RANGES_EACH) + 1;
     kith__pool_chunks(ctx->pool, threads, n,
                       share > KITH_RANGE ? KITH_RANGE
                       : share > LEAST    ? share
