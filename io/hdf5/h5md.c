@@ -35,7 +35,8 @@ typedef struct element {
     hsize_t shape[H5S_MAX_RANK]; /* its shape */
 } element;
 
-/** Return IO_NO_MEMORY if that is the cause of a failure, or else IO_FORMAT. */
+/** Report a dataset that cannot be opened.
+ *  @return IO_NO_MEMORY if memory is exhausted, else IO_FORMAT */
 static io_status refuse(io_file *file, const element *e)
 {
     if (errno == ENOMEM) {
@@ -66,12 +67,12 @@ static io_status check_dataset(io_file *file, element *e)
     const hid_t type = H5Dget_type(e->id), space = H5Dget_space(e->id);
     const bool is_enum = type >= 0 && H5Tget_class(type) == H5T_ENUM;
     const hid_t number = is_enum ? H5Tget_super(type) : type;
-    const hid_t plan = H5Dget_create_plist(e->id);
-    const bool opened = type >= 0 && space >= 0 && number >= 0 && plan >= 0;
+    const hid_t properties = H5Dget_create_plist(e->id);
+    const bool opened = type >= 0 && space >= 0 && number >= 0 && properties >= 0;
     const bool is_number = opened && io__hdf5_number(number);
     e->rank = opened ? H5Sget_simple_extent_dims(space, e->shape, NULL) : -1;
-    const bool recorded = opened && io__hdf5_external(e->id, plan);
-    io__close(plan);
+    const bool recorded = opened && io__hdf5_external(e->id, properties);
+    io__close(properties);
     if (is_enum) {
         io__close(number);
     }
@@ -89,7 +90,8 @@ static io_status check_dataset(io_file *file, element *e)
 
 /** Open an element in the group of H5MD that an array of positions belongs to.
  *  @param name      path of the element in the group: "species"
- *  @param[out] out  close_element it, also on failure; id is -1 if the element does not exist */
+ *  @param[out] out  the element, to be closed by close_element, also after a failure; id is -1 if
+ *                   the element does not exist */
 static io_status open_element(io_file *file, const io_array *array, const char *name, element *out)
 {
     char group[IO_HDF5_NAME];
@@ -98,7 +100,7 @@ static io_status open_element(io_file *file, const io_array *array, const char *
     io__h5md_group(array, group);
     const int length = snprintf(out->path, sizeof out->path, "/%s/%s", group, name);
     if (!group[0] || length + sizeof "/value" > sizeof out->path) {
-        return IO_OK; /* a name that long is no element's */
+        return IO_OK; /* longer than the path of any element */
     }
     IO_TRY(io__hdf5_find(file, array->id, out->path, &found));
     if (!found) {
@@ -398,7 +400,7 @@ io_status io__h5md_column(io_file *file, const io_array *array, const char *name
 
 /* ------------------------------------------------------------------------------- units and box */
 
-enum { WORD = 16 };
+enum { WORD = 16 }; /* characters of a word, with the terminating 0 */
 
 /** Read an attribute of n words, of fixed or of variable length. */
 static bool read_words(hid_t attribute, hid_t type, int n, char words[][WORD])
@@ -495,15 +497,15 @@ io_status io__h5md_box(io_file *file, const io_array *array, int64_t frame, bool
     return read_boundary(file, array, out->periodic);
 }
 
-/** Read the unit of length of an array of positions, of its group in H5MD, and of the box of that
- *  group. All that exist must be equal. */
+/** Read the attributes "unit" of an array of positions, of its group in H5MD, and of the box of the
+ *  group, which all are units of length. Those that exist must be equal. */
 static io_status take_unit(io_file *file, const io_array *array, char unit[IO_NAME_LENGTH])
 {
-    static const char *const beside[] = {"/position", "/box/edges/value", "/box/edges"};
+    static const char *const objects[] = {"/position", "/box/edges/value", "/box/edges"};
     char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 32], word[1][WORD];
     io__h5md_group(array, group);
     for (int k = -1; k < (group[0] ? 3 : 0); k++) {
-        snprintf(path, sizeof path, "/%s%s", group, k < 0 ? "/position/value" : beside[k]);
+        snprintf(path, sizeof path, "/%s%s", group, k < 0 ? "/position/value" : objects[k]);
         IO_TRY(read_text(file, array, k < 0 ? "." : path, "unit", 1, word));
         if (!word[0][0]) {
             continue;

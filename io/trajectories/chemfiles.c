@@ -92,7 +92,7 @@ enum { MOST_NAMES = 200, NAME = 16 };
 typedef struct pdb_atom {
     char name[NAME];                 /* name of the atom */
     bool found;                      /* the element is known */
-    bool said;                       /* the element is that of columns 77-78 */
+    bool by_symbol;                  /* columns 77-78 hold the symbol of the element */
     char element[IO_ELEMENT_LENGTH]; /* symbol, or IO_VIRTUAL_SITE */
 } pdb_atom;
 
@@ -154,10 +154,10 @@ static bool add_line(atom_names *a, const char *line)
     char field[5] = "";
     memcpy(field, length > 12 ? line + 12 : "", length > 16 ? 4 : 0);
     const size_t begin = strspn(field, " ");
-    *atom = (pdb_atom){.said = false};
+    *atom = (pdb_atom){.by_symbol = false};
     snprintf(atom->name, sizeof atom->name, "%.*s", (int)strcspn(field + begin, " "),
              field + begin);
-    atom->found = io__element_of_pdb(line, &atom->said, atom->element);
+    atom->found = io__element_of_pdb(line, &atom->by_symbol, atom->element);
     return true;
 }
 
@@ -249,8 +249,8 @@ static bool find_element(const atom_names *a, element_source by, int64_t p, cons
     const int32_t residue = a->residue[p];
     const char *of = residue >= 0 ? a->name[residue] : "";
     const bool alone = residue < 0 || a->members[residue] == 1;
-    *guessed = !(line && line->said);
-    if (line && line->found && (line->said || !io__element_is_polymer(of))) {
+    *guessed = !(line && line->by_symbol);
+    if (line && line->found && (line->by_symbol || !io__element_is_polymer(of))) {
         snprintf(out, IO_ELEMENT_LENGTH, "%s", line->element);
         return true;
     }

@@ -2,9 +2,10 @@
  *
  * Finding elements by symbol, by the name of an atom, and by the columns of PDB.
  *
- * An atom's name begins with its element, but CA is an alpha carbon in an amino acid and calcium as
- * an ion. In a residue of several atoms the first letter is the element if it can be (C, H, N, O,
- * P, S, ...), apart from CL, BR, FE and others of molecules. An atom alone in its residue is an
+ * An atom's name begins with the symbol of its element, which is ambiguous: CA is an alpha carbon
+ * in an amino acid and calcium as an ion. In a residue of several atoms the first letter is the
+ * symbol if it is that of an element of molecules (C, H, N, O, P, S, ...), unless the first two
+ * letters are CL, BR, FE or another symbol of `two_letters`. An atom alone in its residue is an
  * ion, whose whole name is the symbol.
  * https://www.wwpdb.org/documentation/file-format-content/format33/sect9.html
  */
@@ -106,7 +107,7 @@ static bool find_ion(const char *letters, char out[IO_ELEMENT_LENGTH])
 bool io__element_of_name(const char *name, const char *residue, bool alone,
                          char out[IO_ELEMENT_LENGTH])
 {
-    static const char *const two[] = {"CL", "BR", "FE", "SI", "SE", "CU", NULL};
+    static const char *const two_letters[] = {"CL", "BR", "FE", "SI", "SE", "CU", NULL};
     char letters[MOST_LETTERS], start[3] = "";
     take_letters(name, letters);
     memcpy(start, letters, letters[0] ? 2 : 0);
@@ -119,7 +120,7 @@ bool io__element_of_name(const char *name, const char *residue, bool alone,
     }
     const char *plain = name + strspn(name, "0123456789 ");
     const bool mixed = isupper((unsigned char)plain[0]) && islower((unsigned char)plain[1]);
-    if ((mixed || is_one_of(start, two)) && io__element_symbol(start, out)) {
+    if ((mixed || is_one_of(start, two_letters)) && io__element_symbol(start, out)) {
         return true;
     }
     if (start[0] && (strchr("HCNOFPSIKD", start[0]) || strcmp(letters, "B") == 0)) {
@@ -129,18 +130,18 @@ bool io__element_of_name(const char *name, const char *residue, bool alone,
     return start[1] && io__element_symbol(start, out);
 }
 
-bool io__element_of_pdb(const char *line, bool *said, char out[IO_ELEMENT_LENGTH])
+bool io__element_of_pdb(const char *line, bool *by_symbol, char out[IO_ELEMENT_LENGTH])
 {
     enum { NAME = 12, NAME_END = 16, SYMBOL = 76, SYMBOL_END = 78 };
     const size_t length = strlen(line);
-    *said = false;
+    *by_symbol = false;
     if (length >= SYMBOL_END) {
         const char *at = line + SYMBOL + strspn(line + SYMBOL, " ");
         char text[3] = "";
         memcpy(text, at, at < line + SYMBOL_END ? (size_t)(line + SYMBOL_END - at) : 0);
         text[strcspn(text, " ")] = 0;
-        *said = io__element_symbol(text, out);
-        if (*said) {
+        *by_symbol = io__element_symbol(text, out);
+        if (*by_symbol) {
             return true;
         }
     }
@@ -150,10 +151,10 @@ bool io__element_of_pdb(const char *line, bool *said, char out[IO_ELEMENT_LENGTH
     char name[NAME_END - NAME + 1] = "", letters[MOST_LETTERS];
     memcpy(name, line + NAME, NAME_END - NAME);
     take_letters(name, letters);
-    /* Four letters of a hydrogen leave no blank: HG21. Otherwise the symbol ends in column 14. */
+    /* The symbol ends in column 14, except where the name of a hydrogen has four letters: HG21. */
     const bool hydrogen = name[0] == 'H' && name[3] != ' ';
-    const bool one = hydrogen || !isalpha((unsigned char)name[0]);
-    char start[3] = {hydrogen ? 'H' : name[one], one ? 0 : name[1]};
+    const bool one_letter = hydrogen || !isalpha((unsigned char)name[0]);
+    char start[3] = {hydrogen ? 'H' : name[one_letter], one_letter ? 0 : name[1]};
     if (!is_virtual(letters)) {
         return io__element_symbol(start, out);
     }

@@ -29,8 +29,8 @@ bool io__element_of_name(const char *name, const char *residue, bool alone,
 
 /** Find the element of an atom in a line of a PDB file: from columns 77-78, else from columns
  *  13-14, the first two of the atom's name, where the symbol is right-aligned.
- *  @param[out] said  the element is that of columns 77-78
+ *  @param[out] by_symbol  columns 77-78 hold the symbol
  *  @return false if the element does not follow from the line */
-bool io__element_of_pdb(const char *line, bool *said, char out[IO_ELEMENT_LENGTH]);
+bool io__element_of_pdb(const char *line, bool *by_symbol, char out[IO_ELEMENT_LENGTH]);
 
 #endif
