@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lanes: a ring of records, threads that claim them in ascending order, and the calling thread that
- * adds them in ascending order. As records are claimed in order, every frame before a bad one is
- * being counted when that one fails, and the first error in the order of the frames is found.
+ * Lanes: a ring buffer of records, threads that claim them in ascending order, and the calling
+ * thread that adds them in ascending order. As records are claimed in order, all frames before a
+ * bad one have been claimed when it fails, so the error that is reported is that of the first bad
+ * frame.
  */
 #include "lanes.h"
 
@@ -16,51 +17,61 @@
 /** Frames with more particles than MOST_PARTICLES are not worth the memory of lanes: on two
  *  threads, with 90 or 260 neighbours, lanes take 0.6 to 0.7 of the time that the threads of one
  *  context take where frames hold 1,000 particles, 0.75 to 0.9 at 10,000, 0.9 to 1 at 50,000. */
-enum { MOST_PARTICLES = 20000, RECORDS_EACH = 8 };
+enum { MOST_PARTICLES = 20000 };
 
-static const double most_bytes = 256e6; /* of memory for the records of all lanes */
+enum { RECORDS_EACH = 8 }; /* records for each lane */
+
+static const double most_bytes = 256e6; /* largest memory for the records of all lanes [bytes] */
 
 typedef struct lanes lanes;
 
+/** A thread that counts frames. */
 struct lane {
-    lanes *of;
-    kith_ctx *ctx; /* one thread */
-    pthread_t thread;
+    lanes *all;       /* the lanes that this one belongs to */
+    kith_ctx *ctx;    /* context with one thread */
+    pthread_t thread; /* the thread */
 };
 
+/** The ring buffer of records, and the threads. Frame k is in record k % records. */
 struct lanes {
-    lanes_calls calls;
-    void *user;
-    int64_t records;
-    char *memory;                  /* [records] of calls.bytes */
-    bool *done;                    /* [records] counted, and not yet added */
-    int64_t given, claimed, added; /* frames submitted, claimed by a lane, added to the results */
-    int64_t counted;               /* frames whose counting has ended */
-    int64_t awaited;               /* the calling thread waits for the frames before this one */
-    int64_t missing;               /* those of them whose counting has not ended */
-    bool failed;                   /* a frame could not be counted; no more are claimed */
-    bool stop;                     /* the threads should end */
-    int status;                    /* of the first frame that could not be added */
-    double busy_since, seconds;
-    pthread_mutex_t lock; /* of given, claimed, counted, awaited, missing, done, failed, stop and
-                             the times */
-    pthread_cond_t work, result;
-    int n;
-    struct lane lane[]; /* [n] */
+    lanes_calls calls;     /* what is done with a frame */
+    void *user;            /* first argument of the calls */
+    int64_t records;       /* number of records */
+    char *memory;          /* [records] records of calls.bytes */
+    bool *done;            /* [records] the frame has been counted, and is not added yet */
+    int64_t submitted;     /* frames that have been prepared for the lanes */
+    int64_t claimed;       /* frames that a lane has claimed */
+    int64_t added;         /* frames added to the results; of the calling thread alone */
+    int64_t counted;       /* frames whose counting has ended */
+    int64_t awaited;       /* the calling thread waits for all frames before this one */
+    int64_t missing;       /* awaited frames whose counting has not ended */
+    bool failed;           /* a frame could not be counted; no more are claimed */
+    bool stop;             /* the threads should end */
+    int status;            /* status of the first frame that could not be added */
+    double busy_since;     /* time when a frame was submitted to lanes that were all idle [s] */
+    double seconds;        /* time in which a lane counted, before busy_since [s] */
+    pthread_mutex_t lock;  /* guards submitted, claimed, counted, awaited, missing, done, failed,
+                              stop, busy_since and seconds */
+    pthread_cond_t work;   /* a frame was submitted, or the threads should end */
+    pthread_cond_t result; /* all awaited frames have been counted, or one has failed */
+    int n;                 /* number of lanes */
+    struct lane lane[];    /* [n] the lanes */
 };
 
+/** Return the record of a frame. */
 static void *record_of(const lanes *l, int64_t frame)
 {
     return l->memory + (size_t)(frame % l->records) * l->calls.bytes;
 }
 
+/** Main function of a lane's thread: claim and count frames until `stop` is set. */
 static void *run_lane(void *user)
 {
     struct lane *lane = user;
-    lanes *l = lane->of;
+    lanes *l = lane->all;
     pthread_mutex_lock(&l->lock);
     while (!l->stop) {
-        if (l->failed || l->claimed == l->given) {
+        if (l->failed || l->claimed == l->submitted) {
             pthread_cond_wait(&l->work, &l->lock);
             continue;
         }
@@ -70,7 +81,7 @@ static void *run_lane(void *user)
         pthread_mutex_lock(&l->lock);
         l->done[frame % l->records] = true;
         l->failed = l->failed || !counted;
-        if (++l->counted == l->given) {
+        if (++l->counted == l->submitted) {
             l->seconds += progress_clock() - l->busy_since;
         }
         l->missing -= frame < l->awaited;
@@ -82,16 +93,18 @@ static void *run_lane(void *user)
     return NULL;
 }
 
-/** A kith_watch_fn: the calling thread shows the progress. */
+/** Watch callback of a lane's context: return true after Ctrl-C. The calling thread shows the
+ *  progress. */
 static int watch_interrupt(void *user, int64_t done, int64_t total)
 {
     (void)user, (void)done, (void)total;
     return progress_interrupted();
 }
 
-/** Number of lanes for frames of this size.
- *  @param frames  still to come; -1: unknown   @param bytes  memory that counting one frame takes
- *  @return 0: count the frames one after the other, as they are large or a GPU counts them */
+/** Return the number of lanes for frames of this size; 0: the frames are to be counted one after
+ *  the other, as they are large or a GPU counts them.
+ *  @param frames  number of frames still to be read; -1: unknown
+ *  @param bytes   memory that counting one frame takes */
 static int number_of_lanes(const kith_ctx *ctx, int64_t particles, int64_t frames, int64_t bytes)
 {
     double n = kith_threads(ctx);
@@ -111,7 +124,7 @@ static bool start(lanes *l, const kith_ctx *ctx)
     settings.backend = kith_backend(ctx);
     settings.threads = 1;
     settings.watch = watch_interrupt;
-    lane->of = l;
+    lane->all = l;
     if (kith_open(&settings, &lane->ctx) != KITH_OK) {
         return false;
     }
@@ -160,8 +173,9 @@ static lanes *open_lanes(const kith_ctx *ctx, int n, const lanes_calls *calls, v
     return l;
 }
 
-/** Wait until the frames before `awaited` are counted, or, with more than one left, until one has
- *  failed: no more are claimed then. The calling thread is woken once, at the end. */
+/** Wait until all frames before `awaited` have been counted. Where more than one is to be added
+ *  before that, wait until one has failed at most, as no more are claimed then. The calling thread
+ *  is woken once, at the end. */
 static void await(lanes *l, int64_t awaited)
 {
     pthread_mutex_lock(&l->lock);
@@ -178,16 +192,18 @@ static void await(lanes *l, int64_t awaited)
     pthread_mutex_unlock(&l->lock);
 }
 
-/** Add the frames that have been counted, in order, until the oldest one is still being counted and
- *  at most `most` are left. @return exit status of the first frame that failed */
+/** Add the frames that have been counted, in order. Stop when the oldest frame is still being
+ *  counted and at most `most` frames are left.
+ *  @param keep  false: the frames are dropped instead
+ *  @return exit status of the first frame that failed */
 static int add_counted(lanes *l, int64_t most, bool keep)
 {
     if (l->status == STATUS_OK) {
-        await(l, l->given - most);
+        await(l, l->submitted - most);
     }
-    while (l->added < l->given && l->status == STATUS_OK) {
+    while (l->added < l->submitted && l->status == STATUS_OK) {
         bool *done = &l->done[l->added % l->records];
-        if (l->given - l->added > most) {
+        if (l->submitted - l->added > most) {
             await(l, l->added + 1); /* returns at once unless a frame has failed */
         }
         pthread_mutex_lock(&l->lock);
@@ -212,20 +228,20 @@ static int next_record(lanes *l, void **record)
 {
     /* from a full ring, half of the frames are added at a time: the calling thread sleeps and wakes
      * once for all of them, while the lanes count the other half */
-    const bool full = l->given - l->added == l->records;
+    const bool full = l->submitted - l->added == l->records;
     CLI_TRY(add_counted(l, full ? l->records / 2 : l->records - 1, true));
-    *record = record_of(l, l->given);
+    *record = record_of(l, l->submitted);
     return STATUS_OK;
 }
 
-/** Let the lanes count the frame of the record that next_record gave. */
-static void give(lanes *l)
+/** Let the lanes count the frame of the record that next_record returned. */
+static void submit(lanes *l)
 {
     pthread_mutex_lock(&l->lock);
-    if (l->counted == l->given) {
+    if (l->counted == l->submitted) {
         l->busy_since = progress_clock();
     }
-    l->given++;
+    l->submitted++;
     pthread_cond_signal(&l->work);
     pthread_mutex_unlock(&l->lock);
 }
@@ -252,7 +268,7 @@ int lanes_take(void *counting, const io_frame *frame)
     }
     CLI_TRY(c->calls->prepare(c->user, frame, c->lanes != NULL, record));
     if (c->lanes) {
-        give(c->lanes);
+        submit(c->lanes);
         return STATUS_OK;
     }
     const double start = progress_clock();

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kith pairs` and `kith nearest` share: options, input, and lines of the summary.
+ */
 #include "listing.h"
 
 #include "engine.h"

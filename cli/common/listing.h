@@ -21,7 +21,8 @@ typedef struct listing_task {
 
 /** What was read, and what finding and writing took. */
 typedef struct listing_outcome {
-    input a, b;            /**< the particles of INPUT, and of --against */
+    input a;               /**< the particles of INPUT */
+    input b;               /**< the particles of --against; empty without it */
     kith_points against;   /**< the points of b; set by listing_read */
     space space;           /**< the box */
     kith_ctx *ctx;         /**< the library */
@@ -45,7 +46,11 @@ const kith_points *listing_against(const listing_task *task, const listing_outco
 /** Return what is written to --output for each pair. */
 io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *found);
 
-/** Report how a search ended whose list was not written; ends its writer. @return exit status */
+/** After a search that failed, or was interrupted, or whose list could not be written: remove the
+ *  unfinished file, and report the failure.
+ *  @param status  what the call of the library returned
+ *  @param error   IO_OK unless writing failed
+ *  @return exit status */
 int listing_give_up(const listing_task *task, const listing_outcome *found, kith_status status,
                     io_pairs_writer *writer, const io_error *error);
 
@@ -56,14 +61,15 @@ void listing_free(listing_outcome *found);
 void listing_print_space(const listing_task *task, const listing_outcome *found);
 
 /** Print the last lines of the summary: time, memory and output.
- *  @param n     number of pairs found   @param unit  what they are called: "pairs" */
+ *  @param n     number of pairs found   @param unit  their name in the summary: "pairs" */
 void listing_print_search(const listing_task *task, const listing_outcome *found, int64_t n,
                           const char *unit);
 
 /** For a JSON summary: which extras are written. */
 json_t *listing_extras_json(const listing_task *task);
 
-/** Return the JSON summary of a verb. @param facts  those of the verb alone; released */
+/** Return the JSON summary of a verb.
+ *  @param facts  members of this verb alone; the reference is released */
 json_t *listing_json(const listing_task *task, const listing_outcome *found, const char *verb,
                      json_t *facts);
 

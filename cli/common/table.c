@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The files of a table. Each is made in memory and then written whole.
+ * Writes a table in each of the formats. A file is composed in memory, then written at once.
  */
 #include "table.h"
 
@@ -17,7 +17,7 @@ void table_add(table *t, table_role role, const char *label, const char *field, 
 {
     table_column *grown = realloc(t->column, ((size_t)t->n + 1) * sizeof *grown);
     if (!grown) {
-        t->lost = true;
+        t->incomplete = true;
         return;
     }
     t->column = grown;
@@ -31,7 +31,7 @@ void table_add_whole(table *t, table_role role, const char *label, const char *f
                      const double *value)
 {
     table_add(t, role, label, field, value);
-    if (!t->lost) {
+    if (!t->incomplete) {
         t->column[t->n - 1].data.whole = true;
     }
 }
@@ -70,7 +70,7 @@ static table_format format_of(const char *path)
     return TABLE_TEXT;
 }
 
-/** "r [A]"; "q [1/A]" */
+/** Print the unit of x, where it is known: " [A]", or " [1/A]" for wave numbers. */
 static void put_unit(FILE *out, const table *t)
 {
     if (*t->unit) {
@@ -103,12 +103,12 @@ static void put_text(FILE *out, const table *t)
     }
     fputc('\n', out);
     for (int64_t row = 0; row < t->rows; row++) {
-        const char *before = "";
+        const char *separator = "";
         for (int k = 0; k < t->n; k++) {
             if (t->column[k].role != TABLE_DETAIL) {
                 const double value = t->column[k].data.value[row];
-                fprintf(out, isnan(value) ? "%snan" : "%s%.9g", before, value);
-                before = " ";
+                fprintf(out, isnan(value) ? "%snan" : "%s%.9g", separator, value);
+                separator = " ";
             }
         }
         fputc('\n', out);
@@ -121,18 +121,18 @@ static void put_text(FILE *out, const table *t)
 static void put_rows(FILE *out, const table *t, bool numbered, double scale)
 {
     for (int64_t row = 0; row < t->rows; row++) {
-        const char *before = "";
+        const char *separator = "";
         if (numbered) {
             fprintf(out, "%lld", (long long)row + 1);
-            before = " ";
+            separator = " ";
         }
         for (int k = 0; k < t->n; k++) {
             const double value = t->column[k].data.value[row];
             if (t->column[k].role != TABLE_X && t->column[k].role != TABLE_Y) {
                 continue;
             }
-            fputs(before, out);
-            before = " ";
+            fputs(separator, out);
+            separator = " ";
             if (isfinite(value)) {
                 fprintf(out, "%.9g", t->column[k].role == TABLE_X ? value * scale : value);
             } else {
@@ -143,7 +143,8 @@ static void put_rows(FILE *out, const table *t, bool numbered, double scale)
     }
 }
 
-/** Convert lengths in Angstrom to nanometres, the unit of GROMACS. */
+/** Print a file of xmgrace, with lengths in Angstrom converted to nanometres, as GROMACS has them.
+ */
 static void put_xvg(FILE *out, const table *t)
 {
     const bool angstrom = strcmp(t->unit, "A") == 0;
@@ -203,8 +204,8 @@ static void put_json(FILE *out, const table *t, json_t *facts)
     json_decref(all);
 }
 
-/** Write a .npy. It has no header for remarks: a column `partial` of ones marks a run that was
- *  stopped. */
+/** Write a .npy. As its header has no place for notes, a column `partial` of ones marks a run that
+ *  was stopped early. */
 static int write_npy(const char *path, const table *t)
 {
     io_error error = {0};
@@ -255,7 +256,7 @@ int table_write(const char *path, table_format format, table *t, json_t *facts)
 {
     int status = STATUS_OK;
     format = format == TABLE_BY_NAME ? format_of(path) : format;
-    if (t->lost || !t->notes) {
+    if (t->incomplete || !t->notes) {
         status = report_no_memory(path);
     } else if (strcmp(path, "-") == 0) {
         put(stdout, format, t, facts); /* a failure is reported at the end, with all of stdout */

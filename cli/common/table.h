@@ -42,7 +42,7 @@ typedef struct table {
     int64_t rows;         /**< length of each column */
     int n;                /**< number of columns */
     table_column *column; /**< [n] */
-    bool lost;            /**< a column is missing, as memory was exhausted; table_write fails */
+    bool incomplete;      /**< memory was exhausted, so a column is missing; table_write fails */
 } table;
 
 /** Begin the notes of a table with the file that was read. @return the stream for further lines, to

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Scattering amplitude of an element, from the tables of form factors and of neutron scattering
+ * lengths.
+ */
 #include "scatterers.h"
 
 #include <math.h>
@@ -24,14 +28,14 @@ bool scatterer_find(const char *name, bool neutron, scatterer *out)
 
 double scatterer_at(const scatterer *s, double q)
 {
-    const double per_turn = 4 * M_PI;
     const form_factor *f = s->xray;
     if (!f) {
         return s->length;
     }
+    const double sine = q / (4 * M_PI); /* sin(theta) / wavelength [1/A] */
     double sum = f->c;
     for (int k = 0; k < 5; k++) {
-        sum += f->a[k] * exp(-f->b[k] * (q / per_turn) * (q / per_turn));
+        sum += f->a[k] * exp(-f->b[k] * sine * sine);
     }
     return sum;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From the coordinates of a file or a run to those of a film: floats around the middle of what is
- * shown.
+ * Converts coordinates of a file or a run to those of a film: floats, wrapped into the box, with
+ * the origin in the middle of what is shown.
  */
 #include "film_internal.h"
 #include "common/box.h"
 
 #include <math.h>
 
-/** An upright box around all particles, with a margin. */
-static kith_box surround(const io_particles *p)
+/** Return an orthorhombic box around all particles, with a margin of 2 % on each side. */
+static kith_box box_around(const io_particles *p)
 {
     kith_box box = {.dim = p->dim};
     for (int a = 0; a < p->dim; a++) {
@@ -39,7 +39,7 @@ stage stage_of(const kith_box *box, const io_particles *particles)
     }
     s.wraps = volume != 0 && isfinite(volume);
     if (!s.wraps) {
-        s.box = surround(particles);
+        s.box = box_around(particles);
     }
     for (int a = 0; a < 3; a++) {
         double half = 0;
@@ -52,11 +52,11 @@ stage stage_of(const kith_box *box, const io_particles *particles)
     return s;
 }
 
-/** A loop over particles that copies their positions. */
+/** Shared state of the parallel loop that copies positions. */
 struct place_loop {
-    const stage *stage;
-    const io_particles *particles;
-    float *out;
+    const stage *stage;            /* space of the film */
+    const io_particles *particles; /* particles in coordinates of the file or run */
+    float *out;                    /* [n][3] receives the positions */
 };
 
 static void place_range(void *state, int64_t begin, int64_t end)

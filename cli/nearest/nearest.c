@@ -54,8 +54,8 @@ static const command_line nearest_line = {
 _Static_assert(offsetof(nearest_task, listing) == 0 && offsetof(listing_task, shared) == 0,
                "the tables of shared options have base 0");
 
-/** Find the neighbours. Distances are always found: the summary has those of neighbour k.
- *  @param bar  that of the context */
+/** Find the neighbours, always with distances: the summary has those of neighbour k.
+ *  @param bar  the progress bar that the context's watch callback updates */
 static kith_status find(const nearest_task *task, nearest_outcome *found, progress *bar)
 {
     listing_outcome *listing = &found->listing;
@@ -73,7 +73,7 @@ static kith_status find(const nearest_task *task, nearest_outcome *found, progre
     return status;
 }
 
-/** Sum up the distances of neighbour k, and count the rows that are not full. */
+/** Compute the mean and the largest distance of neighbour k, and count rows with fewer than k. */
 static void measure(nearest_outcome *found)
 {
     const kith_nearest *rows = &found->rows;

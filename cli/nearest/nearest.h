@@ -9,18 +9,18 @@
 
 /** What was asked: the values of the options. */
 typedef struct nearest_task {
-    listing_task listing;
-    int64_t k; /**< -k: neighbours of each particle; 0: not given */
+    listing_task listing; /**< options that `kith pairs` has too */
+    int64_t k;            /**< -k: neighbours of each particle; 0: not given */
 } nearest_task;
 
 /** What was found. */
 typedef struct nearest_outcome {
-    listing_outcome listing;
-    kith_nearest rows; /**< the neighbours, with distances and the extras asked for */
-    int64_t n;         /**< number of neighbours found, of all particles */
-    int64_t fewer;     /**< particles with fewer than k neighbours */
-    double mean;       /**< mean distance of neighbour k, of the particles that have it [length] */
-    double largest;    /**< largest distance of neighbour k [length] */
+    listing_outcome listing; /**< particles, box, context and times */
+    kith_nearest rows;       /**< the neighbours, with distances and the extras asked for */
+    int64_t n;               /**< number of neighbours found, of all particles */
+    int64_t fewer;           /**< particles with fewer than k neighbours */
+    double mean;    /**< mean distance of neighbour k, of the particles that have it [length] */
+    double largest; /**< largest distance of neighbour k [length] */
 } nearest_outcome;
 
 void nearest_print(const nearest_task *task, const nearest_outcome *found);

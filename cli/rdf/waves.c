@@ -59,9 +59,9 @@ double waves_length(const waves *w, const kith_box *box, int64_t wave)
 
 static bool add(waves *w, const int32_t hkl[3])
 {
-    if (w->n == w->room) {
-        w->room = 2 * w->room + 64;
-        int32_t(*grown)[3] = realloc(w->hkl, (size_t)w->room * sizeof *grown);
+    if (w->n == w->capacity) {
+        w->capacity = 2 * w->capacity + 64;
+        int32_t(*grown)[3] = realloc(w->hkl, (size_t)w->capacity * sizeof *grown);
         if (!grown) {
             return false;
         }
@@ -76,12 +76,13 @@ static bool add(waves *w, const int32_t hkl[3])
     return true;
 }
 
-/** Vectors of the first bins, each of one width from q_min on, at most `each` of a bin, chosen
- *  evenly from the order of h, k, l. */
+/** Which vectors to choose: at most `each` of a bin, evenly from the order of h, k, l. */
 typedef struct selection {
-    double q_min, width;
-    int64_t bins, each;
-    int64_t *there; /* [bins] vectors of each bin */
+    double q_min;   /* lower edge of the first bin */
+    double width;   /* width of every bin */
+    int64_t bins;   /* number of bins */
+    int64_t each;   /* largest number of vectors to choose in a bin */
+    int64_t *there; /* [bins] vectors of the lattice in each bin */
     int64_t *seen;  /* [bins] vectors visited so far, while they are chosen */
 } selection;
 
