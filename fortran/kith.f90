@@ -30,7 +30,7 @@ module kith
     integer(c_int), parameter, public :: KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4
     ! Elements of kith_fof_options%roles.
     integer(c_int8_t), parameter, public :: KITH_LINK = 0, KITH_ATTACH = 1, KITH_IGNORE = 2
-    ! Types of particles, densities of spheres.
+    ! Lengths of arrays: types of particles, and densities that define spheres.
     integer, parameter, public :: KITH_TYPES = 8, KITH_SPHERES = 4
 
     ! How to open a context. Fill with kith_options_init.
@@ -180,7 +180,7 @@ module kith
     ! and vectors are in the kind of the coordinates.
     type, public :: kith_pair_list
         integer(int64) :: n = 0 ! pairs
-        integer(int64) :: rows = 0 ! particles that i counts
+        integer(int64) :: rows = 0 ! particles of x
         integer(int32), pointer, contiguous :: i(:) => null() ! (n), KITH_IJ
         integer(int32), pointer, contiguous :: j(:) => null() ! (n)
         ! (rows + 1), KITH_CSR: the neighbours of i are j(offsets(i):offsets(i + 1) - 1)
@@ -213,8 +213,9 @@ module kith
     ! The result of kith_fof_find.
     type, public :: kith_group_list
         integer(int64) :: n = 0 ! groups
-        integer(int32), pointer, contiguous :: labels(:) => null() ! of each particle; 0: in none
-        integer(int64), pointer, contiguous :: members(:) => null() ! that link, of each group
+        integer(int32), pointer, contiguous :: labels(:) => null() ! group of each particle, or 0
+        ! (n) linking particles of each group; attached ones are not counted
+        integer(int64), pointer, contiguous :: members(:) => null()
         type(kith_groups), private :: c
     end type kith_group_list
 
@@ -452,7 +453,7 @@ module kith
 
 contains
 
-    ! Copy a text of C.
+    ! Copy a string of C.
     function fortran_text(text) result(copy)
         type(c_ptr), intent(in) :: text
         character(:), allocatable :: copy
@@ -490,7 +491,7 @@ contains
         call fof_options_init_sized(options, c_sizeof(options))
     end subroutine kith_fof_options_init
 
-    ! Set every field to its default: nothing is available or wanted.
+    ! Set every field to its default: no data beside positions, no spheres.
     subroutine kith_halo_input_init(input)
         type(kith_halo_input), intent(out) :: input
         call halo_input_init_sized(input, c_sizeof(input))
@@ -664,7 +665,7 @@ contains
         end if
     end subroutine view_pairs
 
-    ! Point to n integers of C, of which there may be none.
+    ! Point to an array of n >= 0 integers of C; for n = 0, to an array of size 0.
     subroutine view_int32(array, n, view)
         type(c_ptr), intent(in) :: array
         integer(int64), intent(in) :: n

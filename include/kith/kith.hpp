@@ -46,8 +46,9 @@ class error : public std::runtime_error
 inline void check(kith_status status, const kith_ctx *ctx)
 {
     if (status != KITH_OK) {
-        const bool of_thread = !ctx || status == KITH_BUSY;
-        throw error(status, kith_message(of_thread ? nullptr : ctx));
+        /* a busy context holds the message of another call; the thread holds that of this call */
+        const bool in_thread = !ctx || status == KITH_BUSY;
+        throw error(status, kith_message(in_thread ? nullptr : ctx));
     }
 }
 
@@ -62,7 +63,7 @@ inline kith_points points(const float *xyz, std::size_t n)
     return kith_points_packed(xyz, static_cast<int64_t>(n), KITH_FLOAT);
 }
 
-/** Elements of an array that a result owns: valid while the result is. */
+/** Elements of an array that a result owns, valid as long as the result. */
 template <typename T> class span
 {
   public:
@@ -96,25 +97,26 @@ template <typename T> class span
     std::size_t n_;
 };
 
-/** A struct of results of the C interface, with all fields of this header, freed at the end. */
+/** A struct of results of the C interface, which is freed by the destructor. Its size says that it
+ *  has all fields that kith.h declares. */
 template <typename C, void (*Free)(C *)> class result
 {
   public:
     result() noexcept
     {
-        of_.size = sizeof(C);
+        fields_.size = sizeof(C);
     }
     ~result()
     {
-        Free(&of_);
+        Free(&fields_);
     }
     result(result &&other) noexcept : result()
     {
-        std::swap(of_, other.of_);
+        std::swap(fields_, other.fields_);
     }
     result &operator=(result &&other) noexcept
     {
-        std::swap(of_, other.of_);
+        std::swap(fields_, other.fields_);
         return *this;
     }
     result(const result &) = delete;
@@ -122,19 +124,19 @@ template <typename C, void (*Free)(C *)> class result
 
     C *get() noexcept
     {
-        return &of_;
+        return &fields_;
     }
     const C *get() const noexcept
     {
-        return &of_;
+        return &fields_;
     }
     const C *operator->() const noexcept
     {
-        return &of_;
+        return &fields_;
     }
 
   private:
-    C of_ = C();
+    C fields_ = C();
 };
 
 /** A list of pairs: kith_pairs. */
@@ -206,7 +208,8 @@ class halos : public result<kith_halos, kith_halos_free>
 class context
 {
   public:
-    /** @param options  NULL: the defaults. Throws kith::error, as all that follows. */
+    /** kith_open. @param options  nullptr: the defaults. All functions of this class throw
+     *  kith::error when a call fails. */
     explicit context(const kith_options *options = nullptr)
     {
         check(kith_open(options, &ctx_), nullptr);
@@ -246,7 +249,7 @@ class context
         return reuse;
     }
 
-    /** kith_nearest_find. */
+    /** kith_nearest_find. @param reuse  an earlier result, whose arrays are used again */
     kith::nearest nearest(const kith_points &points, int64_t k, const kith_box *box = nullptr,
                           const kith_nearest_options *options = nullptr, kith::nearest reuse = {})
     {
@@ -254,7 +257,7 @@ class context
         return reuse;
     }
 
-    /** kith_fof_find. */
+    /** kith_fof_find. @param reuse  an earlier result, whose arrays are used again */
     kith::groups groups(const kith_points &points, double length, const kith_box *box = nullptr,
                         const kith_fof_options *options = nullptr, kith::groups reuse = {})
     {
@@ -262,7 +265,7 @@ class context
         return reuse;
     }
 
-    /** kith_halos_measure. */
+    /** kith_halos_measure. @param reuse  an earlier result, whose array is used again */
     kith::halos halos(const kith_points &points, const kith::groups &groups,
                       const kith_box *box = nullptr, const kith_halo_input *input = nullptr,
                       kith::halos reuse = {})
