@@ -99,7 +99,7 @@ def second_set(against: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memor
     on_device = isinstance(like, DeviceArray)
     others, kept = coordinates(against, "against", dim, like.dtype, device=on_device)
     if on_device and not isinstance(kept, DeviceArray):
-        raise TypeError("against is in host memory, x in that of a GPU: give both one memory")
+        raise TypeError("against is in host memory, x on a GPU: put both into one memory")
     return others, kept
 
 
@@ -138,7 +138,7 @@ def column_like(values: Any, n: int, dtype: Any, name: str, like: Memory,
     array = take(values, name)
     shape = (n,) if width is None else (n, width)
     if not isinstance(array, DeviceArray):
-        raise TypeError(f"{name} is in host memory, x in that of a GPU: give both one memory")
+        raise TypeError(f"{name} is in host memory, x on a GPU: put both into one memory")
     if array.shape != shape or array.dtype != dtype or not array.packed:
         raise ValueError(f"{name} has the shape {array.shape} and the type {array.dtype}; on a GPU "
                          f"expected {shape} of {np.dtype(dtype)} in C order")

@@ -38,7 +38,7 @@ def _options(want: Any, cutoff: Any) -> _abi.NearestOptions:
 
 
 def _shape(letter: str, rows: int, k: int) -> tuple[int, ...]:
-    """Return the shape of an array of the library."""
+    """Return the shape of an array that the library writes; vectors have three components there."""
     return (rows,) if letter == "n" else (rows, k, 3) if letter in "DS" else (rows, k)
 
 
@@ -47,9 +47,9 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
             ctx: Optional[Context] = None) -> Any:
     """Find the k nearest neighbours of each particle, periodic images included.
 
-    They are the first k pairs of a particle in the order of the squared distance, in the precision
-    of the coordinates; of equal ones, in the order of j, then of S from its last component to its
-    first. Rows are in this order. A particle is not a neighbour of itself, but its images are.
+    Pairs of a particle are sorted by squared distance, in the precision of the coordinates. Pairs
+    with equal distances are sorted by j, then by S from its last component to its first. The first
+    k of them are found. A particle is not a neighbour of itself, but its images are.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         The type of j; int32 is not copied.
     out : tuple of arrays, optional
         Arrays to write to, in the order of `want`, of the types that would be returned and of n or
-        more rows. What is returned are their first n rows.
+        more rows. Their first n rows are returned.
     ctx : Context, optional
         Default: this thread's own.
 
@@ -79,8 +79,8 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
     -------
     array or tuple of arrays
         What `want` names, in its order: j [n][k]; n [n]; d [n][k]; D [n][k][dim]; S [n][k][dim].
-        Arrays are of the library that x is of. A row with fewer than k neighbours, n of them, ends
-        in j = -1, d = inf, D = 0 and S = 0.
+        They are arrays of the library whose array x is, and on its device. A row with fewer than k
+        neighbours ends in j = -1, d = inf, D = 0 and S = 0.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
 
 
 def _type_of(letter: str, kept: Memory) -> Any:
-    """Return the type of an array of the library."""
+    """Return the type of an array that the library writes."""
     return kept.dtype if letter in "dD" else INT32
 
 
@@ -156,33 +156,35 @@ def _array(found: Owned, letter: str, k: int, kept: Memory) -> Any:
 
 def _into(out: Any, want: str, k: int, dim: int, wide: bool, inputs: list[Memory], on: Context,
           brief: bool, arguments: tuple[Any, ...]) -> Any:
-    """Write neighbours into the caller's arrays, by way of arrays of the library's form where they
-    have another. Return their first rows."""
+    """Write neighbours into the caller's arrays. Return their first rows.
+
+    An array that has the library's shape and type is written by the library; the others are copied
+    from a temporary array."""
     targets, rows = outputs(out, want), len(inputs[0])
     expected = [Expected(letter, INT64 if letter == "j" and wide else _type_of(letter, inputs[0]),
                          "n", {"n": (), "D": (k, dim), "S": (k, dim)}.get(letter, (k,)), rows,
                          "particles")
                 for letter in want]
-    room = checked(targets, expected, inputs)
-    whole_arrays: dict[str, Any] = {}
-    for array, one in zip(room, expected):
+    arrays = checked(targets, expected, inputs)
+    written: dict[str, Any] = {}
+    for array, one in zip(arrays, expected):
         if array.shape[1:] == _shape(one.letter, rows, k)[1:] and (one.letter != "j" or not wide):
-            whole_arrays.setdefault(one.letter, array)
+            written.setdefault(one.letter, array)
     at_gpu = isinstance(inputs[0], DeviceArray)
     for letter in set(want) | {"j"}:
-        if letter not in whole_arrays and at_gpu:
+        if letter not in written and at_gpu:
             raise ValueError(f"out with want {want!r}, {dim} dimensions and index of "
                              f"{64 if wide else 32} bits: on a GPU expected j, of 32 bits, in "
                              "three dimensions")
-        if letter not in whole_arrays:
-            whole_arrays[letter] = np.empty(_shape(letter, rows, k), _type_of(letter, inputs[0]))
+        if letter not in written:
+            written[letter] = np.empty(_shape(letter, rows, k), _type_of(letter, inputs[0]))
     filled = _abi.Nearest(memory=int(at_gpu))
-    for letter, array in whole_arrays.items():
+    for letter, array in written.items():
         setattr(filled, _FIELD[letter], address(array))
     on.call("kith_nearest_fill", *arguments, C.byref(filled), brief=brief)
-    for array, letter in zip(room, want):
-        if array is not whole_arrays[letter]:
-            source = whole_arrays[letter][:rows]
+    for array, letter in zip(arrays, want):
+        if array is not written[letter]:
+            source = written[letter][:rows]
             array[:rows] = source[..., :dim] if letter in "DS" else source
     result = tuple([target[:rows] for target in targets])
     return result[0] if len(result) == 1 else result

@@ -13,12 +13,12 @@ from ._kinds import DeviceArray, Memory, take
 class Expected(NamedTuple):
     """What an array that results are written to must be."""
 
-    letter: str  # of `want`
-    dtype: Any
-    first: str  # length of the first axis, in words
+    letter: str  # letter of `want`
+    dtype: Any  # type of an element
+    first: str  # length of the first axis, as messages name it: "n + 1"
     widths: tuple[int, ...]  # lengths of the other axes
     least: int = 0  # smallest length of the first axis
-    what: str = ""  # what the first axis counts
+    what: str = ""  # what the first axis counts, as messages name it: "offsets"
 
 
 def outputs(out: Any, want: str) -> list[Any]:
@@ -30,23 +30,23 @@ def outputs(out: Any, want: str) -> list[Any]:
 
 
 def checked(targets: list[Any], expected: list[Expected], inputs: list[Memory]) -> list[Any]:
-    """Return the caller's arrays as arrays of NumPy or of a GPU, checked. The coordinates, first
-    of `inputs`, say which memory they must be in."""
-    room = [_room(target, f"out[{k}]", one, inputs)
-            for k, (target, one) in enumerate(zip(targets, expected))]
-    for k, array in enumerate(room):
-        if any(_share(array, other) for other in room[:k]):
+    """Return the caller's arrays as arrays of NumPy or of a GPU, checked. They must be in the
+    memory of the coordinates, which are inputs[0], and share none with an input."""
+    arrays = [_checked(target, f"out[{k}]", one, inputs)
+              for k, (target, one) in enumerate(zip(targets, expected))]
+    for k, array in enumerate(arrays):
+        if any(_share(array, other) for other in arrays[:k]):
             raise ValueError(f"out[{k}] shares memory with an array before it")
-    return room
+    return arrays
 
 
-def _room(target: Any, name: str, expected: Expected, inputs: list[Memory]) -> Any:
-    """Return an array that results are written to, checked."""
+def _checked(target: Any, name: str, expected: Expected, inputs: list[Memory]) -> Any:
+    """Return one of the caller's arrays, checked."""
     array: Any = take(target, name)
     host, x_host = isinstance(array, np.ndarray), isinstance(inputs[0], np.ndarray)
     if host is not x_host:
         raise TypeError(f"{name} is in {'host memory' if host else 'the memory of a GPU'}, x is "
-                        "not: give both one memory")
+                        "not: put both into one memory")
     if isinstance(target, (list, tuple)):
         raise TypeError(f"{name} is a {type(target).__name__}; expected an array")
     if array.dtype != expected.dtype:

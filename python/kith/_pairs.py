@@ -157,7 +157,7 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     -------
     array or tuple of arrays
         What `want` names, in its order: i, j [p]; d [p]; D [p][dim]; S [p][dim]; offsets [n + 1].
-        Arrays are of the library that x is of, and on its device.
+        They are arrays of the library whose array x is, and on its device.
 
     Raises
     ------
