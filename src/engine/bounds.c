@@ -28,7 +28,7 @@ static void merge_bounds(struct kith__bounds *all, const struct kith__bounds *pa
     }
     all->bad = part->bad < all->bad ? part->bad : all->bad;
     all->far = part->far < all->far ? part->far : all->far;
-    all->images = part->images > all->images ? part->images : all->images;
+    all->wrapped |= part->wrapped;
 }
 
 /** Extend bounds *out by particles [begin, end), each of which is wrapped and tested. */

@@ -35,11 +35,11 @@ enum { KITH_MOST_SUBCELLS = 16 };
 
 /** Bounds of the coordinates of all particles, wrapped into the box; found in one pass. */
 struct kith__bounds {
-    double lo[3];   /**< smallest fractional coordinate along each row of the box */
-    double hi[3];   /**< largest fractional coordinate along each row of the box */
-    int64_t bad;    /**< first particle with a coordinate that is not finite; else INT64_MAX */
-    int64_t far;    /**< first particle that is too far outside the box to wrap; else INT64_MAX */
-    int32_t images; /**< largest number of boxes that a particle was outside, along any axis */
+    double lo[3];    /**< smallest fractional coordinate along each row of the box */
+    double hi[3];    /**< largest fractional coordinate along each row of the box */
+    int64_t bad;     /**< first particle with a coordinate that is not finite; else INT64_MAX */
+    int64_t far;     /**< first particle that is too far outside the box to wrap; else INT64_MAX */
+    int32_t wrapped; /**< 1: wrapping moved a particle; 0: it moved none */
 };
 
 /**

@@ -550,7 +550,7 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct
     struct kith__bounds bounds;
     *grid = (struct kith__grid){.cells = 0};
     KITH_TRY(kith__bounds_find(ctx, q, &bounds, &grid->plain));
-    grid->wrapped = bounds.images > 0;
+    grid->wrapped = bounds.wrapped != 0;
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK;
     }

@@ -44,7 +44,7 @@ static __device__ void merge_bounds(struct kith__gpu_bounds *to,
     }
     atomicMax(&to->bad, from->bad);
     atomicMax(&to->far, from->far);
-    atomicMax(&to->images, from->images);
+    atomicMax(&to->wrapped, from->wrapped);
 }
 
 /** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane. */
@@ -57,10 +57,10 @@ static __device__ void bounds_warp(struct kith__bounds mine, struct kith__gpu_bo
         }
         const int64_t bad = from_partner(mine.bad, bits);
         const int64_t far = from_partner(mine.far, bits);
-        const int32_t images = from_partner(mine.images, bits);
+        const int32_t wrapped = from_partner(mine.wrapped, bits);
         mine.bad = bad < mine.bad ? bad : mine.bad;
         mine.far = far < mine.far ? far : mine.far;
-        mine.images = images > mine.images ? images : mine.images;
+        mine.wrapped = wrapped > mine.wrapped ? wrapped : mine.wrapped;
     }
     for (int k = 0; k < 3; k++) {
         warp->below[k] = ~ordered(mine.lo[k]);
@@ -68,7 +68,7 @@ static __device__ void bounds_warp(struct kith__bounds mine, struct kith__gpu_bo
     }
     warp->bad = (unsigned long long)(INT64_MAX - mine.bad);
     warp->far = (unsigned long long)(INT64_MAX - mine.far);
-    warp->images = mine.images;
+    warp->wrapped = mine.wrapped;
 }
 
 /** Return the bounds of no particles. */
@@ -194,7 +194,7 @@ static __device__ struct kith__bounds merge_sets(const struct kith__question &q,
             all.lo[k] = fmin(all.lo[k], from_ordered(~s->below[k]));
             all.hi[k] = fmax(all.hi[k], from_ordered(s->above[k]));
         }
-        all.images = s->images > all.images ? s->images : all.images;
+        all.wrapped = s->wrapped > all.wrapped ? s->wrapped : all.wrapped;
         const unsigned long long bad = s->bad;
         const unsigned long long first = bad ? bad : s->far;
         if (plan->status == KITH_OK && first) {
@@ -203,7 +203,7 @@ static __device__ struct kith__bounds merge_sets(const struct kith__question &q,
             plan->index = INT64_MAX - (int64_t)first;
         }
     }
-    plan->wrapped = all.images > 0;
+    plan->wrapped = all.wrapped > 0;
     return all;
 }
 

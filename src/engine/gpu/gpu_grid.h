@@ -78,7 +78,7 @@ struct kith__gpu_bounds {
     unsigned long long above[3]; /**< ordered form of the upper bounds */
     unsigned long long bad;      /**< INT64_MAX - index of the first particle that is not finite */
     unsigned long long far;      /**< INT64_MAX - index of the first particle too far outside */
-    int32_t images;              /**< largest number of boxes that a particle was outside */
+    int32_t wrapped;             /**< 1: wrapping moved a particle; 0: it moved none */
     unsigned blocks;             /**< thread blocks that have merged their bounds */
 };
 
