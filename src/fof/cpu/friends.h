@@ -65,7 +65,7 @@ struct kith__friends {
     int64_t dense_entries; /**< entries of `dense`: n / KITH_DENSE */
     /** [dense_entries] the dense cell whose first clump is c has the entry c / KITH_DENSE. */
     struct kith__dense_cell *dense;
-    /** [dense cells] bounding boxes of their particles: struct bbox of link_real.h, in the points'
+    /** [dense cells] bounding boxes of their particles: struct bbox of clump_real.h, in the points'
      *  precision [length]. */
     void *bboxes;
     struct kith__subcell_row *index; /**< [dense cells][rows] clumps in each row of subcells */

@@ -2,15 +2,16 @@
  *
  * Linking: unites the trees of all pairs of friends. Called by fof_cpu.c, link_all. Three ways:
  *
- * - a dense cell is linked by flood fill, from particle to particle;
+ * - a dense cell is linked by flood fill, from particle to particle (flood_real.h);
  * - two cells of many particles are linked by their borders, the particles of each that are near
- *   the other;
+ *   the other (border_real.h);
  * - elsewhere, and where the buffers of the first two are too small, each clump is tested with the
- *   clumps within reach: later ones of its own cell, and those of forward neighbours; in a dense
- *   cell row by row of its index. Clumps that are in one tree already are not tested.
+ *   clumps within reach (clump_real.h): later ones of its own cell, and those of forward
+ *   neighbours; in a dense cell row by row of its index. Clumps that are in one tree already are
+ *   not tested.
  *
- * This file has what does not depend on the precision: finding cells, and masks of trees;
- * link_real.h has the rest. Compiled once for each instruction set.
+ * link_real.h chooses the way for each cell. This file has what does not depend on the precision:
+ * finding cells, and masks of trees. Compiled once for each instruction set.
  */
 #include <assert.h>
 #include <string.h>
@@ -357,6 +358,16 @@ KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
     }
     return other != 0;
 }
+
+/* Each file uses functions of those before it. */
+#define KITH_PER_PRECISION "fof/cpu/clump_real.h"
+#include "core/per_precision.h"
+
+#define KITH_PER_PRECISION "fof/cpu/flood_real.h"
+#include "core/per_precision.h"
+
+#define KITH_PER_PRECISION "fof/cpu/border_real.h"
+#include "core/per_precision.h"
 
 #define KITH_PER_PRECISION "fof/cpu/link_real.h"
 #include "core/per_precision.h"
