@@ -52,6 +52,15 @@ kith_status kith__exit(kith_ctx *ctx, kith_status status)
     return status;
 }
 
+kith_status kith__check_memory(kith_ctx *ctx, const char *name, kith_memory memory)
+{
+    KITH_CHECK(ctx, memory == KITH_HOST || memory == KITH_DEVICE, KITH_INVALID,
+               "%s: memory is %d, expected KITH_HOST or KITH_DEVICE", name, (int)memory);
+    KITH_CHECK(ctx, memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
+               "%s: in device memory, which backend \"%s\" cannot reach", name, ctx->name);
+    return KITH_OK;
+}
+
 kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value)
 {
     KITH_CHECK(ctx, value == 0 || value == 1, KITH_INVALID, "%s is %d, expected 0 or 1", name,

@@ -87,6 +87,10 @@ kith_status kith__exit(kith_ctx *ctx, kith_status status);
         } \
     } while (0)
 
+/** Refuse memory that is neither KITH_HOST nor KITH_DEVICE, or that the backend cannot reach.
+ *  @param name  the struct as the caller writes it, for the message: "points", "out" */
+kith_status kith__check_memory(kith_ctx *ctx, const char *name, kith_memory memory);
+
 /** Refuse an int that is neither 0 nor 1.
  *  @param name  the field as the caller writes it, for the message: "options.full" */
 kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value);

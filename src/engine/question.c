@@ -144,8 +144,7 @@ static kith_status check_points(kith_ctx *ctx, const char *name, const kith_poin
                (long long)p->n);
     KITH_CHECK(ctx, p->precision == KITH_FLOAT || p->precision == KITH_DOUBLE, KITH_INVALID,
                "%s: precision is %d, expected KITH_FLOAT or KITH_DOUBLE", name, (int)p->precision);
-    KITH_CHECK(ctx, p->memory == KITH_HOST || p->memory == KITH_DEVICE, KITH_INVALID,
-               "%s: memory is %d, expected KITH_HOST or KITH_DEVICE", name, (int)p->memory);
+
     KITH_CHECK(ctx, p->n <= INT32_MAX - 64, KITH_LIMIT,
                "%s: n is %lld, the most for one device is 2^31 - 65", name, (long long)p->n);
     KITH_CHECK(ctx, p->n == 0 || p->stride >= 1, KITH_INVALID,
@@ -236,8 +235,7 @@ static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const ki
     KITH_CHECK(ctx, box->dim == 2 || box->dim == 3, KITH_INVALID, "box: dim is %d, expected 2 or 3",
                box->dim);
     KITH_TRY(check_points(ctx, "points", points, box->dim));
-    KITH_CHECK(ctx, points->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
-               "points are in device memory, which backend \"%s\" cannot read", ctx->name);
+    KITH_TRY(kith__check_memory(ctx, "points", points->memory));
     *q = (struct kith__question){.a = *points,
                                  .b = *points,
                                  .cross = against != NULL,

@@ -93,11 +93,8 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                "backend \"%s\" does not find groups", ctx->name);
     kith__subcells_set_width(&question);
     const bool by_roles = fof.roles || fof.min_links > 0;
+    KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
-    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
-               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
-    KITH_CHECK(ctx, !device || ctx->backend->device_memory, KITH_UNSUPPORTED,
-               "points or out are in device memory, which backend \"%s\" cannot reach", ctx->name);
     KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
                "roles and min_links need points and out in host memory");
     KITH_TRY(kith__end_call(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)

@@ -29,22 +29,11 @@ static size_t halo_stride(const kith_halos *out)
     return out->stride ? (size_t)out->stride : KITH_HALO_0_1;
 }
 
-static bool is_memory(kith_memory memory)
-{
-    return memory == KITH_HOST || memory == KITH_DEVICE;
-}
-
 static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
                                 const kith_halo_input *input, const kith_halos *out)
 {
-    KITH_CHECK(ctx, is_memory(groups->memory) && is_memory(out->memory), KITH_INVALID,
-               "memory of groups is %d, of out %d, expected KITH_HOST or KITH_DEVICE",
-               (int)groups->memory, (int)out->memory);
-    const bool device = points->memory == KITH_DEVICE || groups->memory == KITH_DEVICE ||
-                        out->memory == KITH_DEVICE;
-    KITH_CHECK(ctx, !device || ctx->backend->device_memory, KITH_UNSUPPORTED,
-               "points, groups or out are in device memory, which backend \"%s\" cannot reach",
-               ctx->name);
+    KITH_TRY(kith__check_memory(ctx, "groups", groups->memory));
+    KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     for (int s = 0; s < KITH_SPHERES; s++) {
         KITH_CHECK(ctx,
                    input->sphere_density[s] == 0 ||

@@ -50,16 +50,6 @@ kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k)
                       (long long)k, KITH_MAX_IMAGES);
 }
 
-/** Check that the backend can write to the memory of a result. */
-static kith_status check_memory(kith_ctx *ctx, const kith_nearest *out)
-{
-    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
-               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
-    KITH_CHECK(ctx, out->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
-               "out is in device memory, which backend \"%s\" cannot write", ctx->name);
-    return KITH_OK;
-}
-
 /** Allocate an array of a result, or reuse it from an earlier call.
  *  @param array       number of the array
  *  @param present     false: the result does not have this array
@@ -82,7 +72,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     struct kith__question question;
     unsigned extras;
     KITH_TRY(prepare(ctx, points, box, k, options, &question, &extras));
-    KITH_TRY(check_memory(ctx, out));
+    KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->j && !out->counts), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_nearest_fill");
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
@@ -110,7 +100,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
 /** Check the arrays that a caller gives to be filled, and leave out those that are not wanted. */
 static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_nearest *out)
 {
-    KITH_TRY(check_memory(ctx, out));
+    KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_nearest_find");
     KITH_CHECK(ctx, n == 0 || out->j, KITH_INVALID, "out->j is NULL");
     KITH_CHECK(ctx, n == 0 || !(extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
@@ -149,31 +139,33 @@ static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points
     kith_nearest own;
     KITH_RESULT_READ(ctx, out, KITH_NEAREST_0_2, &own);
     const kith_status status = work(ctx, points, box, k, options, &own);
-    own.rows = status == KITH_OK ? own.rows : 0;
     KITH_RESULT_WRITE(&own, KITH_NEAREST_0_2, out);
+    return status;
+}
+
+/** Run an operation as a public call: one at a time on a context. */
+static kith_status call(operation *work, kith_ctx *ctx, const kith_points *points,
+                        const kith_box *box, int64_t k, const kith_nearest_options *options,
+                        kith_nearest *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, run(work, ctx, points, box, k, options, out));
+    if (status != KITH_OK && out) {
+        out->rows = 0;
+    }
     return status;
 }
 
 kith_status kith_nearest_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               int64_t k, const kith_nearest_options *options, kith_nearest *out)
 {
-    kith_status status;
-    KITH_CALL(ctx, &status, run(find, ctx, points, box, k, options, out));
-    if (status != KITH_OK && out) {
-        out->rows = 0;
-    }
-    return status;
+    return call(find, ctx, points, box, k, options, out);
 }
 
 kith_status kith_nearest_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               int64_t k, const kith_nearest_options *options, kith_nearest *out)
 {
-    kith_status status;
-    KITH_CALL(ctx, &status, run(fill, ctx, points, box, k, options, out));
-    if (status != KITH_OK && out) {
-        out->rows = 0;
-    }
-    return status;
+    return call(fill, ctx, points, box, k, options, out);
 }
 
 void kith_nearest_free(kith_nearest *nearest)

@@ -61,20 +61,10 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     return kith__question_init(ctx, points, options->against, box, cutoff, question);
 }
 
-/** Check that the backend can write to the memory of a list. */
-static kith_status check_memory(kith_ctx *ctx, const kith_pairs *out)
-{
-    KITH_CHECK(ctx, out->memory == KITH_HOST || out->memory == KITH_DEVICE, KITH_INVALID,
-               "out->memory is %d, expected KITH_HOST or KITH_DEVICE", (int)out->memory);
-    KITH_CHECK(ctx, out->memory == KITH_HOST || ctx->backend->device_memory, KITH_UNSUPPORTED,
-               "out is in device memory, which backend \"%s\" cannot write", ctx->name);
-    return KITH_OK;
-}
-
 /** Check the arrays that a caller gives to be filled. */
 static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, const kith_pairs *out)
 {
-    KITH_TRY(check_memory(ctx, out));
+    KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
     KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
                (long long)out->capacity);
@@ -99,32 +89,10 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     struct kith__question question;
     struct kith__list list;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
-    KITH_TRY(check_memory(ctx, out));
+    KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
     return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, true, out));
-}
-
-/** Find into a struct of full size. */
-static kith_status find_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
-{
-    kith_pairs own;
-    KITH_RESULT_READ(ctx, out, KITH_PAIRS_0_1, &own);
-    const kith_status status = find(ctx, points, box, cutoff, options, &own);
-    KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
-    return status;
-}
-
-kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            double cutoff, const kith_pairs_options *options, kith_pairs *out)
-{
-    kith_status status;
-    KITH_CALL(ctx, &status, find_into(ctx, points, box, cutoff, options, out));
-    if (status != KITH_OK && out) {
-        out->n = out->rows = 0;
-    }
-    return status;
 }
 
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -137,14 +105,29 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, false, out));
 }
 
-/** Fill a struct of full size. */
-static kith_status fill_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
+typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                              double cutoff, const kith_pairs_options *options, kith_pairs *out);
+
+/** Run an operation on a struct of full size. */
+static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points,
+                       const kith_box *box, double cutoff, const kith_pairs_options *options,
+                       kith_pairs *out)
 {
     kith_pairs own;
     KITH_RESULT_READ(ctx, out, KITH_PAIRS_0_1, &own);
-    const kith_status status = fill(ctx, points, box, cutoff, options, &own);
+    const kith_status status = work(ctx, points, box, cutoff, options, &own);
     KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
+    return status;
+}
+
+kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double cutoff, const kith_pairs_options *options, kith_pairs *out)
+{
+    kith_status status;
+    KITH_CALL(ctx, &status, run(find, ctx, points, box, cutoff, options, out));
+    if (status != KITH_OK && out) {
+        out->n = out->rows = 0;
+    }
     return status;
 }
 
@@ -152,7 +135,7 @@ kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith
                             double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     kith_status status;
-    KITH_CALL(ctx, &status, fill_into(ctx, points, box, cutoff, options, out));
+    KITH_CALL(ctx, &status, run(fill, ctx, points, box, cutoff, options, out));
     if (status != KITH_OK && status != KITH_CAPACITY && out) {
         out->n = out->rows = 0;
     }

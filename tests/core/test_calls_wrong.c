@@ -37,7 +37,7 @@ static void test_pairs(kith_ctx *ctx)
     kith_pairs out = {0};
     int64_t n = 0, result = 0;
     refused(ctx, kith_pairs_count(ctx, &device, &box, 0.2, NULL, &n, NULL), KITH_UNSUPPORTED,
-            "points are in device memory, which backend");
+            "points: in device memory, which backend");
     const kith_points nowhere = points_in((kith_memory)9);
     refused(ctx, kith_pairs_count(ctx, &nowhere, &box, 0.2, NULL, &n, NULL), KITH_INVALID,
             "memory is 9");
@@ -46,10 +46,10 @@ static void test_pairs(kith_ctx *ctx)
             "memory");
     out.memory = (kith_memory)9;
     refused(ctx, kith_pairs_find(ctx, &points, &box, 0.2, NULL, &out), KITH_INVALID,
-            "out->memory is 9, expected KITH_HOST or KITH_DEVICE");
+            "out: memory is 9, expected KITH_HOST or KITH_DEVICE");
     out.memory = KITH_DEVICE;
     refused(ctx, kith_pairs_find(ctx, &points, &box, 0.2, NULL, &out), KITH_UNSUPPORTED,
-            "out is in device memory, which backend");
+            "out: in device memory, which backend");
     refused(ctx, kith_pairs_enqueue(ctx, &points, &box, 0.2, NULL, &out, &result), KITH_UNSUPPORTED,
             "kith_pairs_enqueue needs a GPU; the backend is");
     refused(ctx, kith_pairs_enqueue(ctx, &points, &box, -1, NULL, &out, &result), KITH_INVALID,
@@ -79,15 +79,15 @@ static void test_nearest(kith_ctx *ctx)
     kith_nearest_options o;
     kith_nearest_options_init(&o);
     refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_INVALID,
-            "out->memory is 9, expected KITH_HOST or KITH_DEVICE");
+            "out: memory is 9, expected KITH_HOST or KITH_DEVICE");
     out.memory = KITH_DEVICE;
     refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_UNSUPPORTED,
-            "out is in device memory, which backend");
+            "out: in device memory, which backend");
     refused(ctx, kith_nearest_fill(ctx, &points, NULL, 2, &o, &out), KITH_UNSUPPORTED,
-            "out is in device memory, which backend");
+            "out: in device memory, which backend");
     out.memory = KITH_HOST;
     refused(ctx, kith_nearest_find(ctx, &device, NULL, 2, &o, &out), KITH_UNSUPPORTED,
-            "points are in device memory, which backend");
+            "points: in device memory, which backend");
     o.against = &device;
     refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, &out), KITH_INVALID, "memory");
     o.against = NULL;
@@ -134,10 +134,10 @@ static void test_fof(kith_ctx *ctx)
             "out holds arrays that are not the library's");
     out = (kith_groups){.memory = (kith_memory)9};
     refused(ctx, kith_fof_find(ctx, &points, NULL, 0.2, NULL, &out), KITH_INVALID,
-            "out->memory is 9");
+            "out: memory is 9");
     out.memory = KITH_DEVICE;
     refused(ctx, kith_fof_find(ctx, &points, NULL, 0.2, NULL, &out), KITH_UNSUPPORTED,
-            "points or out are in device memory");
+            "out: in device memory, which backend");
     out.memory = KITH_HOST;
     refused(ctx, kith_fof_find(ctx, &device, NULL, 0.2, NULL, &out), KITH_UNSUPPORTED,
             "device memory");
@@ -179,19 +179,19 @@ static void test_halos(kith_ctx *ctx)
             "out holds an array that is not the library's");
     out = (kith_halos){.memory = (kith_memory)9};
     refused(ctx, kith_halos_measure(ctx, &points, &box, &groups, &in, &out), KITH_INVALID,
-            "of out 9, expected KITH_HOST or KITH_DEVICE");
+            "out: memory is 9, expected KITH_HOST or KITH_DEVICE");
     out.memory = KITH_DEVICE;
     refused(ctx, kith_halos_measure(ctx, &points, &box, &groups, &in, &out), KITH_UNSUPPORTED,
-            "points, groups or out are in device memory");
+            "out: in device memory, which backend");
     out.memory = KITH_HOST;
     refused(ctx, kith_halos_measure(ctx, &device, &box, &groups, &in, &out), KITH_UNSUPPORTED,
-            "points are in device memory, which backend");
+            "points: in device memory, which backend");
     struct {
         kith_groups groups;
         kith_status status;
         const char *words;
-    } wrong[] = {{groups, KITH_INVALID, "memory of groups is 9"},
-                 {groups, KITH_UNSUPPORTED, "points, groups or out are in device memory"},
+    } wrong[] = {{groups, KITH_INVALID, "groups: memory is 9"},
+                 {groups, KITH_UNSUPPORTED, "groups: in device memory, which backend"},
                  {groups, KITH_INVALID, "groups are of 3 particles, but there are 4"},
                  {groups, KITH_INVALID, "groups.n is -1, expected 0 to the number of particles, 4"},
                  {groups, KITH_INVALID, "groups.n is 5, expected 0 to the number of particles, 4"},
@@ -279,11 +279,11 @@ static void test_rdf(kith_ctx *ctx)
     const kith_points device = points_in(KITH_DEVICE);
     const kith_box box = kith_box_periodic(1, 1, 1);
     refused(ctx, kith_rdf_count(ctx, &device, &box, &usual, &out), KITH_UNSUPPORTED,
-            "points are in device memory, which backend");
+            "points: in device memory, which backend");
     kith_waves waves;
     kith_waves_init(&waves);
     refused(ctx, kith_waves_sum(ctx, &device, &box, &waves, NULL), KITH_UNSUPPORTED,
-            "points are in device memory, which backend");
+            "points: in device memory, which backend");
     kith_histogram_free(&out);
 
     int64_t number = 0;

@@ -238,9 +238,9 @@ def test_device_refused():
     with kith.Context("cpu") as ctx:
         raises(NotImplementedError, lambda: kith.pairs(fake, 0.1, ctx=ctx), "device memory")
         raises(NotImplementedError, lambda: kith.rdf.Histogram(0.3, ctx=ctx).add(fake, 1.0),
-               "points are in device memory")
+               "points: in device memory")
         raises(NotImplementedError, lambda: kith.rdf.structure_factor(fake, 30.0, 1.0, ctx=ctx),
-               "points are in device memory")
+               "points: in device memory")
 
 
 def test_overhead():
