@@ -23,7 +23,7 @@ import results
 import table
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUICK_N, QUICK_PEERS_N, STANDARD_N = 5000, 30000, 1000000
+QUICK_PEERS_N, STANDARD_N = 30000, 1000000
 NOTHING_TO_RUN_ON = 77  # what kith_bench ends with where there is no GPU
 
 

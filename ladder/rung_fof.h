@@ -35,7 +35,7 @@ bool rung_fof_cells(const rung_input *in, int64_t least, int32_t *labels, int64_
 bool rung_fof_mainline(const rung_input *in, int64_t least, int32_t *labels, int64_t *scratch);
 
 /* Union-find: parent[p] is another point of the group of p, up to the root, which is its own parent
-   and * has the smallest index of its tree. */
+   and has the smallest index of its tree. */
 
 /** Make n trees of one point. @return parent [n], to be freed; NULL if memory is exhausted */
 int32_t *rung_plant(int64_t n);

@@ -19,6 +19,8 @@ typedef struct listing_task {
     unsigned extras;     /**< --distances, --vectors, --shifts: bits KITH_DISTANCES | ... */
 } listing_task;
 
+_Static_assert(offsetof(listing_task, shared) == 0, "the tables of shared options have base 0");
+
 /** What was read, and what finding and writing took. */
 typedef struct listing_outcome {
     input a;               /**< the particles of INPUT */
@@ -32,6 +34,16 @@ typedef struct listing_outcome {
 
 /** Options whose base is a struct listing_task. */
 extern const option_row listing_options[];
+
+/** Tables of a verb that lists neighbours. @param own  rows of the verb alone */
+#define LISTING_TABLES(own) \
+    { \
+        {.rows = output_options}, {.rows = (own)}, {.rows = listing_options}, \
+            {.rows = reading_options}, {.rows = space_options}, {.rows = engine_options}, \
+        { \
+            .rows = report_options \
+        } \
+    }
 
 /** End the command if options contradict each other. */
 void listing_check(const listing_task *task, struct argp_state *state);

@@ -36,13 +36,7 @@ static const command_line nearest_line = {
     .operands = "INPUT -k K",
     .operand = "INPUT",
     .operand_at = offsetof(nearest_task, listing.input),
-    .tables = {{.rows = output_options},
-               {.rows = nearest_options},
-               {.rows = listing_options},
-               {.rows = reading_options},
-               {.rows = space_options},
-               {.rows = engine_options},
-               {.rows = report_options}},
+    .tables = LISTING_TABLES(nearest_options),
     .check = check_task,
     .help = "Find the k nearest neighbours of each particle, and write them to -o FILE: .npy and"
             " .h5 as rows of k, sorted, -1 where there are fewer; .txt as one line for each"
@@ -51,8 +45,7 @@ static const command_line nearest_line = {
             "  kith make uniform 1M --seed 1 -o points.npy\n"
             "  kith nearest points.npy -k 8 --box 1 --distances -o nearest.npy"};
 
-_Static_assert(offsetof(nearest_task, listing) == 0 && offsetof(listing_task, shared) == 0,
-               "the tables of shared options have base 0");
+_Static_assert(offsetof(nearest_task, listing) == 0, "listing_options has base 0");
 
 /** Find the neighbours, always with distances: the summary has those of neighbour k.
  *  @param bar  the progress bar that the context's watch callback updates */

@@ -39,13 +39,7 @@ static const command_line pairs_line = {
     .operands = "INPUT --cutoff R",
     .operand = "INPUT",
     .operand_at = offsetof(pairs_task, listing.input),
-    .tables = {{.rows = output_options},
-               {.rows = pairs_options},
-               {.rows = listing_options},
-               {.rows = reading_options},
-               {.rows = space_options},
-               {.rows = engine_options},
-               {.rows = report_options}},
+    .tables = LISTING_TABLES(pairs_options),
     .check = check_task,
     .help = "Find all pairs of particles within a radius: count them, or write them to -o FILE"
             " (.npy, .h5, .txt; - is standard output, as text)."
@@ -53,8 +47,7 @@ static const command_line pairs_line = {
             "  kith make uniform 1M --seed 1 -o points.npy\n"
             "  kith pairs points.npy --cutoff 0.02 --box 1 --distances -o pairs.npy"};
 
-_Static_assert(offsetof(pairs_task, listing) == 0 && offsetof(listing_task, shared) == 0,
-               "the tables of shared options have base 0");
+_Static_assert(offsetof(pairs_task, listing) == 0, "listing_options has base 0");
 
 /* The receiver of the blocks of a list that is written. */
 typedef struct receiver {
