@@ -16,8 +16,11 @@ target_compile_options(kith_flags INTERFACE
     -ffp-contract=off>
     $<$<AND:$<BOOL:${KITH_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror>)
 
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # -Os does not inline what shows that variables are set
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # Wide vectors are passed between functions of one file alone, so it does not matter how.
+    # -Os does not inline what shows that variables are set.
     target_compile_options(kith_flags INTERFACE
+        $<$<COMPILE_LANGUAGE:C>:-Wno-psabi>
         $<$<AND:$<CONFIG:MinSizeRel>,$<COMPILE_LANGUAGE:C>>:-Wno-maybe-uninitialized>)
 endif()
 
