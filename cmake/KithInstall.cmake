@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# cmake --install, whole or by components, each of which can be installed alone:
+# cmake --install, whole or by components. `headers` and `command` need `library`; the others stand
+# alone (docs/library.md):
 #   library   the shared library
 #   headers   headers, the Fortran module's source, the static library, what CMake and pkg-config
 #             need to find them
 #   command   the command kith, its benchmark, man pages and completion
-#   doc       examples, README, CHANGELOG and licence
+#   doc       documents, examples, README, CHANGELOG and licence
 #   io        libkith-io, which reads files for the Python package
 #   python    the shared libraries and the command, where the Python package looks for them
 #             (pyproject.toml)
 # A build of static libraries alone has no component library.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kith")
+set(doc_dir "${CMAKE_INSTALL_DOCDIR}")
+if(NOT PROJECT_IS_TOP_LEVEL) # CMAKE_INSTALL_DOCDIR is then the folder of the parent's documents
+    set(doc_dir "${CMAKE_INSTALL_DATAROOTDIR}/doc/kith")
+endif()
 
 install(TARGETS kith EXPORT kith
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
@@ -21,8 +26,10 @@ install(TARGETS kith_static EXPORT kith
 install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES fortran/kith.f90 DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/kith" COMPONENT headers)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)
-install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT doc
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${doc_dir}" COMPONENT doc)
+install(DIRECTORY docs/ DESTINATION "${doc_dir}/docs" COMPONENT doc
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(DIRECTORY examples/ DESTINATION "${doc_dir}/examples" COMPONENT doc
         PATTERN CMakeLists.txt EXCLUDE)
 
 install(EXPORT kith NAMESPACE kith:: FILE kithTargets.cmake DESTINATION "${package_dir}"

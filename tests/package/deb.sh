@@ -32,7 +32,7 @@ pairs=$(grep -vc '^#' "$work/pairs.txt")
 kith make clustered 10k --seed 1 -q -o "$work/points.h5"
 kith fof "$work/points.h5" --box 1 -q -o "$work/halos.csv" --plot "$work/halos.png"
 [ -s "$work/halos.png" ]
-for verb in pairs fof rdf debye overlap flock view info make bench; do
+for verb in pairs nearest fof rdf debye overlap flock view info make bench; do
     [ -s "/usr/share/man/man1/kith-$verb.1.gz" ] || { echo "no page kith-$verb.1"; exit 1; }
 done
 bash -c '. /usr/share/bash-completion/completions/kith
@@ -62,6 +62,8 @@ module=$(pkg-config --variable=includedir kith)/kith/kith.f90
 gfortran "$module" $examples/halos.f90 $flags -o halos
 ./halos
 python3 -c 'import ctypes; ctypes.CDLL("libkith-io.so.0").io_read'
+
+[ -s /usr/share/doc/libkith-dev/docs/library.md.gz ] || { echo "no docs/library.md"; exit 1; }
 
 echo "Removal"
 cd /

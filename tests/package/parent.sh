@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Build kith as a part of another project, in all ways:  parent.sh SOURCE WORK CMAKE CC
-# The parent gets the library alone, and its own tests alone. Not optimised, as that is faster.
+# The parent gets the library alone, and its own tests alone. Where the parent asks for it, kith is
+# installed beside its programs. Not optimised, as that is faster.
 set -eu
 source=$1 work=$2 cmake=$3 cc=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,3 +24,13 @@ for way in add fetch; do
     *) echo "$way: built, but not asked for: $built"; exit 1 ;;
     esac
 done
+
+# kith goes where the parent is installed, its documents into a folder of their own.
+"$cmake" -DKITH_INSTALL=ON "$work/add"
+"$cmake" --build "$work/add" -j 2
+"$cmake" --install "$work/add" --prefix "$work/prefix"
+library=$(find "$work/prefix" -name libkith.so)
+[ -n "$library" ] || { echo "kith is not installed"; exit 1; }
+LD_LIBRARY_PATH="${library%/*}" "$work/add/first_pairs"
+[ "$(ls "$work/prefix/share/doc")" = kith ] ||
+    { echo "kith's documents are in:"; ls "$work/prefix/share/doc"; exit 1; }
