@@ -200,12 +200,18 @@ static void check_errors(kith_ctx *gpu, double *xyz, kith_points device)
     cudaFree(result);
 }
 
+static void check_current(void)
+{
+    int current = -1;
+    CHECK(cudaGetDevice(&current) == cudaSuccess && current == 0, "current: %d", current);
+}
+
 /* Contexts on every device of the machine, called by turns, from a thread whose current device is
  * the first and stays so. Coordinates and list lie in each device's own memory. */
 static void check_devices(kith_ctx *cpu, const kith_points *host, double cutoff)
 {
     enum { MOST = 8 };
-    int devices = 0, current = -1;
+    int devices = 0;
     kith_ctx *ctx[MOST] = {NULL};
     kith_points points[MOST];
     kith_pairs right = {0};
@@ -223,6 +229,8 @@ static void check_devices(kith_ctx *cpu, const kith_points *host, double cutoff)
         CHECK(cudaSetDevice(0) == cudaSuccess, "cuda:0");
         ctx[d] = check_open(name, 1);
         CHECK(strcmp(kith_backend(ctx[d]), name) == 0, "%s for %s", kith_backend(ctx[d]), name);
+        CHECK(kith_set_stream(ctx[d], NULL) == KITH_OK, "%s", kith_message(ctx[d]));
+        check_current();
     }
     for (int call = 0; call < 2 * devices; call++) {
         const int d = call % devices;
@@ -231,10 +239,11 @@ static void check_devices(kith_ctx *cpu, const kith_points *host, double cutoff)
               kith_message(ctx[d]));
         same_pairs(kith_backend(ctx[d]), &right, &found);
         kith_pairs_free(&found);
-        CHECK(cudaGetDevice(&current) == cudaSuccess && current == 0, "current: %d", current);
+        check_current();
     }
     for (int d = 0; d < devices; d++) {
         kith_close(ctx[d]);
+        check_current();
         cudaFree((void *)(uintptr_t)points[d].x);
     }
     kith_pairs_free(&right);

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays in the memory of a GPU: results are the CPU's, stay on the device, and are ordered with
-the caller's stream. Needs a library built with CUDA, and CuPy, PyTorch or JAX."""
+the caller's stream. Needs a library built with CUDA, and CuPy, PyTorch or JAX but for streams."""
+import ctypes as C
 import gc
+import os
 import sys
 
 import needs
@@ -15,6 +17,7 @@ import functions
 import kith
 from functions import raises
 
+os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")  # else streams may wait for one another
 random = np.random.default_rng(5)
 X = random.random((20000, 3))
 BOX = kith.Box([1.0, 1.2, 0.9])
@@ -121,6 +124,97 @@ def gpu():
         kith.Context("cuda").close()
     except (kith.NoBackend, ValueError) as error:
         raise needs.Skip(f"no GPU ({error})") from error
+
+
+class Driver:
+    """What a test of streams needs of CUDA's driver, which is there where a GPU is."""
+
+    LEGACY, PER_THREAD = 0, 2  # the default streams of the process and of the thread
+
+    def __init__(self):
+        self.library = C.CDLL("libcuda.so.1")
+        device, ctx = C.c_int(), C.c_void_p()
+        self.call("cuInit", C.c_uint(0))
+        self.call("cuDeviceGet", C.byref(device), C.c_int(0))
+        self.call("cuDevicePrimaryCtxRetain", C.byref(ctx), device)
+        self.call("cuCtxSetCurrent", ctx)
+
+    def call(self, name, *arguments):
+        error = getattr(self.library, name)(*arguments)
+        assert error == 0, f"{name}: {error}"
+
+    def stream(self, non_blocking):
+        """Return the address of a new stream."""
+        stream = C.c_void_p()
+        self.call("cuStreamCreate", C.byref(stream), C.c_uint(non_blocking))
+        return stream.value
+
+    def copied(self, array):
+        """Return the address of a copy of an array on the GPU."""
+        address = C.c_uint64()
+        self.call("cuMemAlloc_v2", C.byref(address), C.c_size_t(array.nbytes))
+        self.call("cuMemcpyHtoD_v2", address, C.c_void_p(array.ctypes.data),
+                  C.c_size_t(array.nbytes))
+        return address.value
+
+    def waits(self, call, stream):
+        """Whether a call waits for the work on a stream, a function that sleeps for 0.15 s."""
+        self.call("cuCtxSynchronize")
+        self.call("cuLaunchHostFunc", C.c_void_p(stream), C.cast(C.CDLL(None).usleep, C.c_void_p),
+                  C.c_void_p(150000))
+        call()
+        left = self.library.cuStreamQuery(C.c_void_p(stream))
+        assert left in (0, 600), left  # 600: CUDA_ERROR_NOT_READY
+        self.call("cuCtxSynchronize")
+        return left == 0
+
+
+def test_streams():
+    """Numbers name streams, in contexts and in `__cuda_array_interface__`."""
+    gpu()
+    driver = Driver()
+    stream, blocking = driver.stream(True), driver.stream(False)
+    everywhere = driver.LEGACY, driver.PER_THREAD, stream, blocking
+
+    def waited_for(call):
+        """The streams that a call waits for; the first call makes scratch memory."""
+        call()
+        return [one for one in everywhere if driver.waits(call, one)]
+
+    def check(call):
+        """Return the streams that a call waits for, whichever is set."""
+        return {number: waited_for(lambda number=number: call(number))
+                for number in (stream, blocking, 1, 2)}
+    expected = {stream: [stream], blocking: [driver.LEGACY, blocking],
+                1: [driver.LEGACY, driver.PER_THREAD, blocking],
+                2: [driver.LEGACY, driver.PER_THREAD]}
+    few = X[:100].copy()
+    with kith.Context("cuda") as own, kith.Context("cuda") as changed:
+        assert waited_for(lambda: kith.count_pairs(few, 0.1, ctx=own)) == [driver.LEGACY]
+
+        def set_and_count(number):
+            changed.set_stream(number)
+            kith.count_pairs(few, 0.1, ctx=changed)
+        assert check(set_and_count) == expected
+        changed.set_stream(stream)
+        assert waited_for(lambda: set_and_count(0)) == expected[1]
+    for number in (0, *expected):
+        with kith.Context("cuda", stream=number) as ctx:
+            assert waited_for(lambda ctx=ctx: kith.count_pairs(few, 0.1, ctx=ctx)) == expected[
+                number or 1]
+    data = driver.copied(few), False
+
+    class Face:
+        """Coordinates on the GPU that are ready on a stream."""
+
+        def __init__(self, **stream):
+            self.__cuda_array_interface__ = {"shape": few.shape, "typestr": few.dtype.str,
+                                             "version": 3, "data": data, **stream}
+    n = kith.count_pairs(few, 0.1)
+    assert kith.count_pairs(Face(stream=stream), 0.1) == n > 0
+    assert check(lambda number: kith.count_pairs(Face(stream=number), 0.1)) == expected
+    for none in ({}, {"stream": None}):
+        assert waited_for(lambda none=none: kith.count_pairs(Face(**none), 0.1)) == expected[1]
 
 
 def test_torch():
