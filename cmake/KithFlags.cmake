@@ -1,20 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # kith_flags: what every C file of the project is compiled with. Only flags that keep the value of
-# every operation: the definition of a pair is rounded step by step on all processors.
+# every operation: the definition of a pair is rounded step by step on all processors. They undo
+# -ffast-math of CMAKE_C_FLAGS, which a project that has kith as a part may set for its own files; at
+# the link that flag would add code that rounds subnormal numbers to 0 in the whole process.
+# Nothing here reads errno after a root; gcc would call the function for it. -fno-fast-math comes
+# first, as it resets the choice about errno.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_UNITY_BUILD OFF) # static functions of several files have one name
 
 add_library(kith_flags INTERFACE)
 target_compile_definitions(kith_flags INTERFACE _GNU_SOURCE)
 target_compile_options(kith_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wstrict-prototypes;-Wvla
     -Wmissing-prototypes;-Wpointer-arith;-Wcast-qual;-Wwrite-strings;-Wundef
-    -ffp-contract=off>
+    -fno-fast-math;-fno-math-errno;-ffp-contract=off>
     $<$<AND:$<BOOL:${KITH_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror>)
+
+target_link_options(kith_flags INTERFACE $<$<LINK_LANGUAGE:C>:-fno-fast-math>)
+
+get_directory_property(options COMPILE_OPTIONS)
+if(KITH_HAVE_CUDA AND "${CMAKE_CUDA_FLAGS};${options}" MATCHES "use_fast_math") # cannot be undone
+    message(FATAL_ERROR "kith on a GPU must not be compiled with --use_fast_math, which is in "
+            "CMAKE_CUDA_FLAGS or in the options of the project: give it to your own targets")
+endif()
 
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     # Wide vectors are passed between functions of one file alone, so it does not matter how.
