@@ -2,8 +2,8 @@
 #
 # kith_flags: what every C file of the project is compiled with. Only flags that keep the value of
 # every operation: the definition of a pair is rounded step by step on all processors. They undo
-# -ffast-math of CMAKE_C_FLAGS, which a project that has kith as a part may set for its own files; at
-# the link that flag would add code that rounds subnormal numbers to 0 in the whole process.
+# -ffast-math of CMAKE_C_FLAGS, which a project that has kith as a part may set for its own files;
+# at the link that flag would add code that rounds subnormal numbers to 0 in the whole process.
 # Nothing here reads errno after a root; gcc would call the function for it. -fno-fast-math comes
 # first, as it resets the choice about errno.
 set(CMAKE_C_STANDARD 11)

@@ -31,8 +31,8 @@ SETTINGS = {
     "KITH_IO": ["ON", "OFF"],
 }
 REFUSED = {frozenset({("KITH_COMMAND", "ON"), ("KITH_JANSSON", "OFF")})}
-TESTS = ("^(test_(pairs_arguments|fof_known|rdf_known|io_formats)|cli/(fof|make|list)|example/|"
-         "cpp/|fortran/|python/(kith|io)$)")
+TESTS = ("^(test_(pairs_arguments|nearest_random|fof_known|rdf_known|io_formats)|"
+         "cli/(fof|make|list|nearest)|example/|cpp/|fortran/|python/(kith|nearest|io)$)")
 
 
 def pairs_of(choice):
