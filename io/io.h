@@ -279,6 +279,8 @@ typedef struct io_pairs_layout {
     double cutoff;       /**< Cutoff of the search, written beside the command line [length]. */
     int64_t n_particles; /**< Number of particles, written beside the command line. */
     int64_t k;           /**< Neighbours of each particle, for io_nearest_write; 0: pairs. */
+    bool (*stop)(void);  /**< Called by io_nearest_write for some hundred lines of text each; true
+                              ends it with IO_CANCELLED. NULL: it is never ended. */
 } io_pairs_layout;
 
 /** Open a list. Of pairs: .npy is a structured array of i, j[, distance][, vector][, shift]; HDF5

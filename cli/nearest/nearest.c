@@ -109,6 +109,7 @@ static int find_and_write(const nearest_task *task, nearest_outcome *found, prog
     listing_outcome *listing = &found->listing;
     io_pairs_layout layout = listing_layout(asked, listing);
     layout.k = task->k;
+    layout.stop = progress_interrupted;
     layout.cutoff = asked->cutoff > 0 ? asked->cutoff : INFINITY;
     io_pairs_writer *writer = NULL;
     io_error error = {0};

@@ -411,6 +411,9 @@ static io_status write_row(io_pairs_writer *writer, const kith_nearest *nearest,
         same_i[p] = (int32_t)i;
     }
     for (int64_t p = 0; p < nearest->counts[i]; p += PIECE) {
+        if (writer->layout.stop && writer->layout.stop()) {
+            return io__fail(error, writer->output.path, IO_CANCELLED, "writing was stopped");
+        }
         const kith_nearest from = entries_from(nearest, i * nearest->k + p,
                                                writer->layout.precision);
         const int64_t rest = nearest->counts[i] - p;

@@ -131,6 +131,29 @@ static void test_text(const char *name, bool csv)
     free(file.data);
 }
 
+static bool stop_now(void)
+{
+    return true;
+}
+
+/** A row of text is ended where the caller wants it. */
+static void test_stop(void)
+{
+    enum { K = 3 };
+    int32_t counts[] = {K}, j[] = {1, 2, 3};
+    const kith_nearest nearest = {.rows = 1, .k = K, .counts = counts, .j = j};
+    io_error error;
+    io_pairs_writer *writer;
+    io_pairs_layout layout = layout_of(IO_TEXT, 0);
+    layout.k = K;
+    layout.stop = stop_now;
+    CHECK(io_pairs_open(files_path("rows.txt"), &layout, &writer, &error) == IO_OK, "%s",
+          error.text);
+    CHECK(io_nearest_write(writer, &nearest, 0, 1, &error) == IO_CANCELLED, "%s", error.text);
+    CHECK(error.status == IO_CANCELLED && strstr(error.text, "stopped"), "%s", error.text);
+    io_pairs_abort(writer);
+}
+
 /** Rows of neighbours: each is a record; a block that lacks an array, and records that NumPy cannot
  *  have, are refused. */
 static void test_rows(void)
@@ -334,6 +357,7 @@ int main(void)
     test_text("list.txt", false);
     test_text("list.csv", true);
     test_rows();
+    test_stop();
     static const io_format formats[] = {IO_NPY, IO_TEXT, IO_HDF5};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         test_abort(formats[k]);
