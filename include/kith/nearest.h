@@ -56,9 +56,8 @@ typedef struct kith_nearest {
 
 /**
  * Find the k nearest neighbours of each particle, into arrays that the library allocates.
- * Cost: O(n log n) time for any distribution of the particles, but O(m^2) for m particles that
- * coincide, each of which is compared with all of them: 50,000 take seconds. Scratch memory of some
- * 80 bytes for each particle, and for each thread of some 512 bytes times k.
+ * Cost: O(n log n) time for any distribution of the particles, also where many of them coincide.
+ * Scratch memory of some 80 bytes for each particle, and for each thread of some 512 bytes times k.
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space

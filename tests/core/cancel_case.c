@@ -222,6 +222,15 @@ static kith_status nearest_images(kith_ctx *ctx, const cancel_sets *s)
     return find_nearest(ctx, &points, &box, 300000);
 }
 
+/** Rows of many images in a long box: those with one S along its long axis are as many as all
+ *  others that are nearer. */
+static kith_status nearest_slabs(kith_ctx *ctx, const cancel_sets *s)
+{
+    const kith_points points = kith_points_packed(s->clump, 32, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 40);
+    return find_nearest(ctx, &points, &box, 200000);
+}
+
 static kith_status rdf_species(kith_ctx *ctx, const cancel_sets *s)
 {
     const kith_points points = kith_points_packed(s->spread, s->n, KITH_DOUBLE);
@@ -441,6 +450,7 @@ const cancel_case *cancel_cases(int *n)
         {"nearest of many particles", nearest_spread},
         {"most particles as the nearest", nearest_many},
         {"nearest of many images", nearest_images},
+        {"nearest of many images in a long box", nearest_slabs},
         {"waves", sum_waves},
         {"sines of many particles", debye_spread},
         {"sines at many q", debye_many_q},

@@ -2,7 +2,7 @@
  *
  * Every call that takes long returns KITH_CANCELLED within 0.3 s after the watch callback began to
  * ask for it, whatever the call is doing then: another thread asks at a random moment, and the time
- * to the return is measured.
+ * to the return is measured. Calls with many images are also watched to their end.
  *
  * A busy machine makes everything slower. A second thread measures by how much: it does a fixed
  * piece of work over and over and compares the time that passed with the processor's time that it
@@ -23,7 +23,8 @@
 #include "check.h"
 #include "points.h"
 
-static const double limit = 0.3; /* seconds */
+static const double limit = 0.3;     /* seconds */
+static const double gap_limit = 0.1; /* processor's time between calls of watch [s] */
 
 /** A call, and the thread that asks it to stop. */
 typedef struct trial {
@@ -115,6 +116,50 @@ static double factor(void)
 #endif
 }
 
+/** A call that is watched to its end. */
+typedef struct gaps {
+    double last, longest; /* processor's time of the thread: at the last watch, between two [s] */
+} gaps;
+
+static int watch_gap(void *user, int64_t done, int64_t total)
+{
+    gaps *g = user;
+    (void)done;
+    (void)total;
+    const double now = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    g->longest = now - g->last > g->longest ? now - g->last : g->longest;
+    g->last = now;
+    return 0;
+}
+
+/** Check that a call with one thread calls the watch callback often enough from beginning to end.
+ *  A busy machine does not matter to the processor's time of the thread. */
+static void check_gaps(const cancel_case *c, const char *backend, const cancel_sets *sets)
+{
+    gaps g = {0};
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = backend;
+    options.threads = 1;
+    options.watch = watch_gap;
+    options.user = &g;
+    kith_ctx *ctx = NULL;
+    if (!CHECK(kith_open(&options, &ctx) == KITH_OK, "%s", kith_message(NULL))) {
+        return;
+    }
+    g.last = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    const kith_status status = c->run(ctx, sets);
+    CHECK(status == KITH_OK || status == KITH_UNSUPPORTED, "%s: %s", c->name, kith_message(ctx));
+    (void)watch_gap(&g, 0, 0);
+    CHECK(g.longest < gap_limit * factor(),
+          "%s: %.3f s without a call of watch, expected %.3f s at most", c->name, g.longest,
+          gap_limit * factor());
+    if (getenv("KITH_TEST_VERBOSE")) {
+        printf("%-40s %.3f s without a call of watch at most\n", c->name, g.longest);
+    }
+    kith_close(ctx);
+}
+
 static void check_call(const cancel_case *c, const char *backend, const cancel_sets *sets, rng *r,
                        int moments, double longest)
 {
@@ -164,6 +209,9 @@ int main(int argc, char **argv)
     for (int k = 0; k < n; k++) {
         if (!only || strstr(all[k].name, only)) {
             check_call(&all[k], backend, sets, &r, is_deep ? 50 : brief ? 1 : 3, is_deep ? 2 : 0.2);
+            if (strncmp(all[k].name, "nearest of many images", 22) == 0) {
+                check_gaps(&all[k], backend, sets);
+            }
         }
     }
     cancel_sets_free(sets);

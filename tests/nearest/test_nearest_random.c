@@ -39,12 +39,16 @@ static kith_box random_box(rng *r, int dim)
     return box;
 }
 
-/** Random points: uniform in the box, in clusters, on a lattice of few places, or all equal. */
+/** Random points: uniform in the box, in clusters, on a lattice of few places, all equal, or
+ *  uniform but for half of them, which are equal. */
 static double *random_points(rng *r, int64_t n, const kith_box *box)
 {
-    const int64_t kind = rng_below(r, 5);
+    const int64_t kind = rng_below(r, 6);
     double *xyz = points_in_box(r, n, box);
     for (int64_t p = 0; p < n && kind >= 2; p++) {
+        if (kind == 5 && rng_below(r, 2)) {
+            continue;
+        }
         for (int m = 0; m < 3; m++) {
             double sum = box->origin[m]; /* no coordinate is on a face: see oracle_margin */
             for (int k = 0; k < box->dim; k++) {

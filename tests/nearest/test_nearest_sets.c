@@ -2,12 +2,14 @@
  *
  * Nearest neighbours of sets that are large enough for all threads: uniform, clustered, a shell
  * around a distant dense cluster, planes, all points equal. They are those of the pair list, and
- * equal on any number of threads. Then what a call refuses, and what it leaves.
+ * equal on any number of threads. Then particles at one place, which must cost no more than others,
+ * what a call refuses, and what it leaves.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "points.h"
@@ -174,6 +176,129 @@ static void check_sets(const char *backend)
     }
 }
 
+/** Points at `places` random places, or each at its own when it is 0; of those with an odd index,
+ *  if `half`, else of all. */
+static double *make_places(rng *r, int64_t n, int64_t places, bool half)
+{
+    const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
+    double *place = points_uniform(r, places, lo, hi), *xyz = points_uniform(r, n, lo, hi);
+    for (int64_t p = 0; p < n && places > 0; p++) {
+        if (!half || p % 2) {
+            memcpy(xyz + 3 * p, place + 3 * rng_below(r, places), 3 * sizeof *xyz);
+        }
+    }
+    free(place);
+    return xyz;
+}
+
+/** Check the neighbours of particles that coincide with more than K particles of b: those with the
+ *  smallest indices. @param one_set  a is b, and a particle is not its own neighbour */
+static void check_ties(const char *name, const double *a, const double *b, int64_t n, bool one_set,
+                       const kith_nearest *got)
+{
+    for (int64_t i = 1; i < n; i += 61) {
+        int64_t e = 0;
+        for (int64_t j = 0; j < n && e < K; j++) {
+            if ((j != i || !one_set) && memcmp(a + 3 * i, b + 3 * j, 3 * sizeof *a) == 0) {
+                const int64_t at = K * i + e++;
+                CHECK(got->j[at] == j && ((const double *)got->distances)[at] == 0,
+                      "%s: neighbour %lld of %lld is %d at %g, expected %lld at 0", name,
+                      (long long)(at - K * i), (long long)i, got->j[at],
+                      ((const double *)got->distances)[at], (long long)j);
+            }
+        }
+    }
+}
+
+/** Check that candidates that coincide at the distance of the cutoff are all found, though a list
+ *  that is not full has room for larger indices. */
+static void check_at_cutoff(kith_ctx *ctx)
+{
+    enum { M = 200, MANY = 150 };
+    double zero[3] = {0, 0, 0}, far[3 * M] = {0};
+    for (int p = 0; p < M; p++) {
+        far[3 * p] = 0.5;
+    }
+    const kith_points a = kith_points_packed(zero, 1, KITH_DOUBLE);
+    const kith_points b = kith_points_packed(far, M, KITH_DOUBLE);
+    kith_nearest_options options;
+    kith_nearest_options_init(&options);
+    options.against = &b;
+    options.cutoff = 0.5;
+    kith_nearest out = {.size = sizeof out};
+    CHECK(kith_nearest_find(ctx, &a, NULL, MANY, &options, &out) == KITH_OK, "%s",
+          kith_message(ctx));
+    CHECK(out.counts[0] == MANY, "%d neighbours at the cutoff", out.counts[0]);
+    for (int e = 0; e < MANY; e++) {
+        CHECK(out.j[e] == e, "neighbour %d at the cutoff is %d", e, out.j[e]);
+    }
+    kith_nearest_free(&out);
+}
+
+/** Return the processor's time of a search [s]. */
+static double time_search(kith_ctx *ctx, const char *name, const kith_points *points,
+                          const kith_points *against, const kith_box *box, kith_nearest *out)
+{
+    struct timespec start, end;
+    kith_nearest_options options;
+    kith_nearest_options_init(&options);
+    options.against = against;
+    options.extras = KITH_DISTANCES;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+    CHECK(kith_nearest_find(ctx, points, box, K, &options, out) == KITH_OK, "%s: %s", name,
+          kith_message(ctx));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+}
+
+/** Check that particles at one place, or at few, take at most MOST times as long as uniform ones.
+ *  If each were compared with all others, they would take a hundred times as long and more. */
+static void check_coincident(const char *backend)
+{
+    enum { MOST = 12 };
+    const int64_t n = check_brief() ? 40001 : 80001;
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    const struct {
+        const char *name;
+        int64_t places,
+            against; /* places of the sets; 0: each its own; -1: there is no other set */
+        bool half;
+        const kith_box *box;
+    } cases[] = {{"uniform", 0, -1, false, &box},
+                 {"one place", 1, -1, false, NULL},
+                 {"one place, periodic", 1, -1, false, &box},
+                 {"half at one place", 1, -1, true, &box},
+                 {"two places", 2, -1, false, NULL},
+                 {"uniform beside one place", 0, 1, false, NULL},
+                 {"uniform beside one place, periodic", 0, 1, false, &box},
+                 {"one place beside uniform", 1, 0, false, &box},
+                 {"half at three places beside one", 3, 1, true, NULL}};
+    kith_ctx *ctx = check_open(backend, 1);
+    kith_nearest out = {.size = sizeof out};
+    double uniform = 0;
+    for (int c = 0; c < (int)(sizeof cases / sizeof *cases); c++) {
+        rng r = {11};
+        double *xyz = make_places(&r, n, cases[c].places, cases[c].half);
+        r = (rng){11};
+        double *other = make_places(&r, n, cases[c].against < 0 ? 0 : cases[c].against, false);
+        const bool one_set = cases[c].against < 0;
+        const kith_points a = kith_points_packed(xyz, n, KITH_DOUBLE);
+        const kith_points b = kith_points_packed(other, n, KITH_DOUBLE);
+        const double seconds = time_search(ctx, cases[c].name, &a, one_set ? NULL : &b,
+                                           cases[c].box, &out);
+        uniform = c == 0 ? seconds : uniform;
+        CHECK(seconds < MOST * uniform, "%s: %.3f s, expected %d times the %.3f s of uniform ones",
+              cases[c].name, seconds, MOST, uniform);
+        if (cases[c].places > 0 && cases[c].against != 0) {
+            check_ties(cases[c].name, xyz, one_set ? xyz : other, n, one_set, &out);
+        }
+        free(xyz);
+        free(other);
+    }
+    kith_nearest_free(&out);
+    kith_close(ctx);
+}
+
 /** Check that filled arrays have what was found, and that only those asked for are written. */
 static void check_fill(kith_ctx *ctx)
 {
@@ -262,7 +387,9 @@ int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
     check_sets(backend);
+    check_coincident(backend);
     kith_ctx *ctx = check_open(backend, 2);
+    check_at_cutoff(ctx);
     check_fill(ctx);
     check_refusals(ctx);
     kith_close(ctx);

@@ -217,9 +217,15 @@ def test_refused():
     raises(ValueError, lambda: kith.nearest(X, 3, ctx=ctx), "closed")
 
 
+def sphere(n):
+    v = np.random.default_rng(3).normal(size=(n, 3))
+    return v / np.sqrt((v ** 2).sum(1))[:, None]
+
+
 def long_call(ctx=None):
-    """Minutes of work: all particles are at one place, so that no part of the tree is skipped."""
-    kith.nearest(np.zeros((400000, 3)), 8, ctx=ctx)
+    """Minutes of work: all particles are in the middle of a sphere of candidates, whose distances
+    differ by rounding alone, so that no part of the tree is skipped."""
+    kith.nearest(np.zeros((10 ** 6, 3)), 8, against=sphere(10 ** 6), ctx=ctx)
 
 
 def test_interrupt():
@@ -249,7 +255,7 @@ def test_threads():
     assert not wrong
     ends = []
     long = threading.Thread(target=lambda: ends.append(kith.nearest(
-        np.zeros((20000, 3)), 8, ctx=ctx)))
+        np.zeros((20000, 3)), 8, against=sphere(20000), ctx=ctx)))
     long.start()
     while not ctx._lock.locked() and long.is_alive():
         time.sleep(0.001)

@@ -95,16 +95,18 @@ static int64_t insert(struct kith__neighbour *list, int64_t found, int64_t k,
     return found < k ? found + 1 : k;
 }
 
-/** Return r^2 of the last neighbour of a full list. */
-static inline double last_square(const struct kith__neighbour *list, int64_t k)
+/** Return the last neighbour of a full list. */
+static inline const struct kith__neighbour *last_of(const struct kith__neighbour *list, int64_t k)
 {
-    return list[k > MOST_SORTED ? 0 : k - 1].r2;
+    return &list[k > MOST_SORTED ? 0 : k - 1];
 }
 
 /** Sort a list of n <= k neighbours: the second half of a heapsort, if the list is a heap. */
-static void sort_list(struct kith__neighbour *list, int64_t n, int64_t k)
+static void sort_list(kith_ctx *ctx, struct kith__neighbour *list, int64_t n, int64_t k)
 {
-    for (int64_t last = n - 1; last > 0 && k > MOST_SORTED; last--) {
+    enum { COST = 200 };
+    for (int64_t last = n - 1; last > 0 && k > MOST_SORTED && !kith__skip(ctx, last, COST);
+         last--) {
         const struct kith__neighbour one = list[last];
         list[last] = list[0];
         list[0] = one;

@@ -10,6 +10,7 @@ struct KITH_REAL(leaf_search) {
     int64_t leaf;                           /**< number of the leaf in the tree all->a */
     int n;                                  /**< particles of the leaf */
     int64_t k;                              /**< neighbours to find of each particle */
+    int64_t steps;                          /**< nodes that have been visited, in all images */
     bool only_others;                       /**< a particle is not its own neighbour */
     real x[3][KITH_LEAF];                   /**< [n] coordinates of the particles [length] */
     int32_t id[KITH_LEAF];                  /**< [n] indices in the caller's order */
@@ -84,28 +85,79 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
             }
         }
         if (s->found[p] == s->k) {
-            s->reach2[p] = (real)last_square(list, s->k);
+            s->reach2[p] = (real)last_of(list, s->k)->r2;
         }
     }
 }
 
-/** Test the candidates of a leaf against each query particle that may have a neighbour among them,
- *  by the distance from the particle to the bounding box of the leaf. Updates widest2. */
-static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
+/** Compute the least r^2 between candidates in a bounding box and each of the particles c to
+ *  c + N - 1 of the leaf, with the N lanes of a vector.
+ *  @return which particles are within reach of the box, as a bit mask */
+KITH_INLINE unsigned KITH_REAL(find_queries)(const struct KITH_REAL(leaf_search) *s, int c,
+                                             const real box[6], KITH_REAL(vector) *least2)
 {
     const KITH_REAL(vector) zero = {0};
-    for (int c = 0; c < s->n; c += KITH_REAL(SIDE_BY_SIDE)) {
-        KITH_REAL(vector) gap[3];
-        for (int m = 0; m < 3; m++) {
-            const KITH_REAL(vector) x = KITH_REAL(load)(s->x[m] + c);
-            const KITH_REAL(vector) low = KITH_REAL(translate_lanes)(s, box[m] - x, m);
-            const KITH_REAL(vector) high = KITH_REAL(translate_lanes)(s, box[3 + m] - x, m);
-            gap[m] = KITH_REAL(larger)(KITH_REAL(larger)(low, -high), zero);
+    KITH_REAL(vector) gap[3];
+    for (int m = 0; m < 3; m++) {
+        const KITH_REAL(vector) x = KITH_REAL(load)(s->x[m] + c);
+        const KITH_REAL(vector) low = KITH_REAL(translate_lanes)(s, box[m] - x, m);
+        const KITH_REAL(vector) high = KITH_REAL(translate_lanes)(s, box[3 + m] - x, m);
+        gap[m] = KITH_REAL(larger)(KITH_REAL(larger)(low, -high), zero);
+    }
+    *least2 = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
+    return KITH_REAL(lanes_at_most)(*least2, KITH_REAL(load)(s->reach2 + c));
+}
+
+/** Return true when a bounding box is a point: the candidates in it coincide. */
+static inline bool KITH_REAL(is_point)(const real box[6])
+{
+    return box[0] == box[3] && box[1] == box[4] && box[2] == box[5];
+}
+
+/** Remove from a bit mask of find_queries the particles that take none of some coinciding
+ *  candidates, as these are as far away as the last neighbour of a full list, with larger indices.
+ *  @param least  smallest index of the candidates */
+static unsigned KITH_REAL(drop_tied)(const struct KITH_REAL(leaf_search) *s, int c,
+                                     unsigned queries, KITH_REAL(vector) least2, int32_t least)
+{
+    real r2[KITH_REAL(SIDE_BY_SIDE)];
+    memcpy(r2, &least2, sizeof r2);
+    unsigned kept = queries;
+    for (; queries; queries &= queries - 1) {
+        const int lane = __builtin_ctz(queries), p = c + lane;
+        const struct kith__neighbour *last = last_of(s->list + p * s->k, s->k);
+        if (s->found[p] == s->k && r2[lane] == s->reach2[p] &&
+            last->place >> 32 < (uint64_t)least) {
+            kept &= ~(1U << lane);
         }
-        const KITH_REAL(vector) least2 = (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
-        unsigned near = KITH_REAL(lanes_at_most)(least2, KITH_REAL(load)(s->reach2 + c));
-        for (; near; near &= near - 1) {
-            KITH_REAL(test_query)(s, c + __builtin_ctz(near), leaf);
+    }
+    return kept;
+}
+
+/** Return true when a particle of the leaf may take one of some coinciding candidates.
+ *  @param box    their bounding box, a point
+ *  @param least  smallest index of the candidates */
+static bool KITH_REAL(takes_any)(const struct KITH_REAL(leaf_search) *s, const real box[6],
+                                 int32_t least)
+{
+    unsigned queries = 0;
+    for (int c = 0; c < s->n && !queries; c += KITH_REAL(SIDE_BY_SIDE)) {
+        KITH_REAL(vector) least2;
+        queries = KITH_REAL(find_queries)(s, c, box, &least2);
+        queries = KITH_REAL(drop_tied)(s, c, queries, least2, least);
+    }
+    return queries;
+}
+
+/** Test the candidates of a leaf against each query particle that may have a neighbour among them.
+ *  Updates widest2. @param box  bounding box of the candidates */
+static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
+{
+    for (int c = 0; c < s->n; c += KITH_REAL(SIDE_BY_SIDE)) {
+        KITH_REAL(vector) least2;
+        unsigned queries = KITH_REAL(find_queries)(s, c, box, &least2);
+        for (; queries; queries &= queries - 1) {
+            KITH_REAL(test_query)(s, c + __builtin_ctz(queries), leaf);
         }
     }
     s->widest2 = 0;
@@ -129,17 +181,23 @@ static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t ow
 {
     enum { COST = 500 }; /* of a step, for kith__skip [about 1 ns] */
     const real *boxes = s->all->b.box;
+    const int32_t *least = s->all->b.least;
     struct pending_node stack[STACK];
     int n = 1;
     stack[0] = KITH_REAL(node_of)(s, 0, 0, s->all->b.leaves);
-    for (int64_t step = 1; n > 0 && !kith__skip(s->all->ctx, step, COST); step++) {
+    while (n > 0 && !kith__skip(s->all->ctx, ++s->steps, COST)) {
         const struct pending_node top = stack[--n];
+        const real *box = boxes + 6 * top.node;
         if (top.least2 > (double)s->widest2) {
+            continue;
+        }
+        const bool coincide = KITH_REAL(is_point)(box);
+        if (coincide && !KITH_REAL(takes_any)(s, box, least[top.node])) {
             continue;
         }
         if (top.end - top.begin == 1) {
             if (top.begin != own) {
-                KITH_REAL(test_leaf)(s, top.begin, boxes + 6 * top.node);
+                KITH_REAL(test_leaf)(s, top.begin, box);
             }
             continue;
         }
@@ -147,7 +205,8 @@ static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t ow
         const struct pending_node left = KITH_REAL(node_of)(s, top.node + 1, top.begin, m);
         const struct pending_node right = KITH_REAL(node_of)(s, top.node + 2 * (m - top.begin), m,
                                                              top.end);
-        const bool left_first = left.least2 <= right.least2;
+        const bool left_first = coincide ? least[left.node] <= least[right.node]
+                                         : left.least2 <= right.least2;
         stack[n++] = left_first ? right : left;
         stack[n++] = left_first ? left : right;
     }
@@ -260,26 +319,40 @@ static void KITH_REAL(write_none)(const kith_nearest *out, int64_t at)
     }
 }
 
+/** Write entries [begin, end) of the row of particle p. @param own_image  as of write_extras */
+static void KITH_REAL(write_entries)(const struct KITH_REAL(leaf_search) *s, int p,
+                                     const int32_t own_image[3], int64_t begin, int64_t end)
+{
+    const kith_nearest *out = s->all->out;
+    const struct kith__neighbour *list = s->list + p * s->k;
+    const int64_t first = s->id[p] * s->k;
+    const int64_t some = s->found[p] < end ? s->found[p] : end;
+    int64_t e = begin;
+    for (; e < some; e++) {
+        out->j[first + e] = (int32_t)(list[e].place >> 32);
+        KITH_REAL(write_extras)(s, p, own_image, &list[e], first + e);
+    }
+    for (; e < end; e++) {
+        KITH_REAL(write_none)(out, first + e);
+    }
+}
+
 /** Write the rows of the leaf's particles. */
 static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
 {
+    enum { PART = 1 << 12 }; /* entries that are written between two tests for cancellation */
     const struct kith__question *q = s->all->question;
     const kith_nearest *out = s->all->out;
     for (int p = 0; p < s->n && !kith__skip(s->all->ctx, 1 + p, s->k); p++) {
-        struct kith__neighbour *list = s->list + p * s->k;
-        sort_list(list, s->found[p], s->k);
-        const int64_t first = s->id[p] * s->k;
+        sort_list(s->all->ctx, s->list + p * s->k, s->found[p], s->k);
         int32_t image[3] = {0, 0, 0};
         if (out->shifts) {
             real r[3];
             (void)KITH_REAL(kith__load)(&q->KITH_REAL(box), &q->a, q->dim, s->id[p], r, image);
         }
-        for (int64_t e = 0; e < s->found[p]; e++) {
-            out->j[first + e] = (int32_t)(list[e].place >> 32);
-            KITH_REAL(write_extras)(s, p, image, &list[e], first + e);
-        }
-        for (int64_t e = s->found[p]; e < s->k; e++) {
-            KITH_REAL(write_none)(out, first + e);
+        for (int64_t e = 0; e < s->k && !kith__skip(s->all->ctx, 1 + e / PART, 4 * PART);
+             e += PART) {
+            KITH_REAL(write_entries)(s, p, image, e, s->k - e < PART ? s->k : e + PART);
         }
         if (out->counts) {
             out->counts[s->id[p]] = (int32_t)s->found[p];
@@ -298,6 +371,7 @@ static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all
     s.leaf = leaf;
     s.n = left < KITH_LEAF ? (int)left : KITH_LEAF;
     s.k = all->out->k;
+    s.steps = 0;
     s.only_others = !q->cross;
     s.list = lists;
     memcpy(s.id, all->a.id + leaf * KITH_LEAF, sizeof s.id);
@@ -313,7 +387,7 @@ static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all
     }
     for (int p = 0; p < KITH_LEAF; p++) {
         s.found[p] = 0;
-        s.reach2[p] = s.widest2;
+        s.reach2[p] = p < s.n ? s.widest2 : -1; /* no particle takes that lane */
     }
     kith_status status = KITH_OK;
     if (all->b.n > 0) {

@@ -31,6 +31,27 @@ struct build_loop {
     struct open_node *next;                /**< [2 n] nodes of the next level: their halves */
 };
 
+/** Set the smallest index of a node with leaves [begin, end) from those of its halves. */
+static void join_least(const struct kith__tree *tree, int64_t node, int64_t begin, int64_t end)
+{
+    const int32_t left = tree->least[node + 1];
+    const int32_t right = tree->least[node + 2 * (kith__tree_split(begin, end) - begin)];
+    tree->least[node] = left < right ? left : right;
+}
+
+/** Set the smallest indices of a node with leaves [begin, end) and of `levels - 1` levels below it.
+ *  The subtrees below these are complete. */
+static void join_levels(const struct kith__tree *tree, int64_t node, int64_t begin, int64_t end,
+                        int levels)
+{
+    if (levels > 0) {
+        const int64_t m = kith__tree_split(begin, end);
+        join_levels(tree, node + 1, begin, m, levels - 1);
+        join_levels(tree, node + 2 * (m - begin), m, end, levels - 1);
+        join_least(tree, node, begin, end);
+    }
+}
+
 #define KITH_PER_PRECISION "nearest/cpu/tree_real.h"
 #include "core/per_precision.h"
 
@@ -75,9 +96,11 @@ static kith_status need_tree(kith_ctx *ctx, kith_precision precision, int buffer
     const size_t record = precision == KITH_FLOAT ? sizeof(struct record_f)
                                                   : sizeof(struct record_d);
     char *at = kith__work_need(&ctx->work, buffer, slots * (3 * real + sizeof *tree->id));
-    tree->box = kith__work_need(&ctx->work, buffer + 1, 2 * (size_t)tree->leaves * 6 * real);
+    const size_t nodes = 2 * (size_t)tree->leaves;
+    tree->box = kith__work_need(&ctx->work, buffer + 1, nodes * 6 * real);
     *records = kith__work_need(&ctx->work, buffer + 2, slots * record);
-    KITH_CHECK(ctx, at && tree->box && *records, KITH_NO_MEMORY,
+    tree->least = kith__work_need(&ctx->work, buffer + 4, nodes * sizeof *tree->least);
+    KITH_CHECK(ctx, at && tree->box && *records && tree->least, KITH_NO_MEMORY,
                "out of memory for a tree of %lld particles", (long long)tree->n);
     for (int k = 0; k < 3; k++, at += slots * real) {
         tree->xyz[k] = at;
@@ -103,6 +126,7 @@ kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *questio
     loop.next = loop.open + most;
     loop.open[0] = (struct open_node){0, 0, tree->leaves};
     int64_t n = 1;
+    int levels = 0;
     /* nodes of a level differ by one leaf at most: all of them have two leaves or more here */
     while (n < (int64_t)OPEN_EACH * threads && 4 * n <= tree->leaves && !kith__cancelled(ctx)) {
         kith__pool_run(ctx->pool, threads, n, split_open, &loop);
@@ -110,9 +134,12 @@ kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *questio
         loop.open = loop.next;
         loop.next = swap;
         n *= 2;
+        levels++;
     }
     if (!kith__cancelled(ctx)) { /* all nodes of the level are listed */
         kith__pool_run(ctx->pool, threads, n, build_open, &loop);
     }
-    return kith__proceed(ctx);
+    KITH_TRY(kith__proceed(ctx));
+    join_levels(tree, 0, 0, tree->leaves, levels);
+    return KITH_OK;
 }

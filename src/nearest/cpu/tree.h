@@ -13,7 +13,7 @@
 
 enum {
     KITH_LEAF = 32,       /**< particles of a leaf; a multiple of the lanes of all vectors */
-    KITH_TREE_BUFFERS = 4 /**< scratch buffers of a tree */
+    KITH_TREE_BUFFERS = 5 /**< scratch buffers of a tree */
 };
 
 /** The tree of a set. Arrays are in the order of the leaves: the particles of leaf l begin at entry
@@ -26,6 +26,7 @@ struct kith__tree {
     int32_t *id;    /**< [KITH_LEAF * leaves] index of each particle in the caller's order */
     void *box;      /**< [2 * leaves - 1][6] lowest and highest coordinates of the particles of each
                          node: x, y, z, then x, y, z; in the precision of the points [length] */
+    int32_t *least; /**< [2 * leaves - 1] smallest index of the particles of each node */
 };
 
 /** Return the first leaf of the right half of a node with leaves [begin, end), two or more. */

@@ -136,15 +136,19 @@ static void KITH_REAL(select_nth)(kith_ctx *ctx, struct KITH_REAL(record) *p, in
 
 /** Set the bounding box of a node to that of records [begin, end), one or more.
  *  @return the axis of its longest side */
-static int KITH_REAL(find_box)(const struct KITH_REAL(record) *p, int64_t begin, int64_t end,
-                               real box[6])
+static int KITH_REAL(find_box)(kith_ctx *ctx, const struct KITH_REAL(record) *p, int64_t begin,
+                               int64_t end, real box[6])
 {
+    enum { BOXED = 1 << 14 }; /* records between two tests for cancellation */
     real lo[3] = {p[begin].r[0], p[begin].r[1], p[begin].r[2]};
     real hi[3] = {lo[0], lo[1], lo[2]};
-    for (int64_t s = begin + 1; s < end; s++) {
-        for (int k = 0; k < 3; k++) {
-            lo[k] = p[s].r[k] < lo[k] ? p[s].r[k] : lo[k];
-            hi[k] = p[s].r[k] > hi[k] ? p[s].r[k] : hi[k];
+    int64_t s = begin;
+    for (int64_t block = 1; s < end && !kith__skip(ctx, block, BOXED); block++) {
+        for (const int64_t stop = end - s < BOXED ? end : s + BOXED; s < stop; s++) {
+            for (int k = 0; k < 3; k++) {
+                lo[k] = p[s].r[k] < lo[k] ? p[s].r[k] : lo[k];
+                hi[k] = p[s].r[k] > hi[k] ? p[s].r[k] : hi[k];
+            }
         }
     }
     int longest = 0;
@@ -164,19 +168,25 @@ static void KITH_REAL(split_node)(const struct build_loop *loop, int64_t node, i
     const int64_t n = loop->tree->n;
     const int64_t last = end * KITH_LEAF < n ? end * KITH_LEAF : n;
     real *box = (real *)loop->tree->box + 6 * node;
-    const int axis = KITH_REAL(find_box)(loop->records, first, last, box);
+    const int axis = KITH_REAL(find_box)(loop->ctx, loop->records, first, last, box);
     KITH_REAL(select_nth)(loop->ctx, loop->records, first, last,
                           kith__tree_split(begin, end) * KITH_LEAF, axis);
 }
 
-/** Set the bounding box of a leaf, and copy its records to the arrays of the tree. */
+/** Set the bounding box and the smallest index of a leaf, and copy its records to the arrays of the
+ *  tree. */
 static void KITH_REAL(write_leaf)(const struct build_loop *loop, int64_t node, int64_t leaf)
 {
     const struct kith__tree *tree = loop->tree;
     const struct KITH_REAL(record) *records = loop->records;
     const int64_t first = leaf * KITH_LEAF;
     const int64_t last = first + KITH_LEAF < tree->n ? first + KITH_LEAF : tree->n;
-    (void)KITH_REAL(find_box)(records, first, last, (real *)tree->box + 6 * node);
+    (void)KITH_REAL(find_box)(loop->ctx, records, first, last, (real *)tree->box + 6 * node);
+    int32_t least = records[first].id;
+    for (int64_t s = first + 1; s < last; s++) {
+        least = records[s].id < least ? records[s].id : least;
+    }
+    tree->least[node] = least;
     for (int64_t s = first; s < first + KITH_LEAF; s++) {
         for (int k = 0; k < 3; k++) {
             ((real *)tree->xyz[k])[s] = s < last ? records[s].r[k] : (real)NAN;
@@ -196,5 +206,6 @@ static void KITH_REAL(build_subtree)(const struct build_loop *loop, int64_t node
         KITH_REAL(split_node)(loop, node, begin, end);
         KITH_REAL(build_subtree)(loop, node + 1, begin, m);
         KITH_REAL(build_subtree)(loop, node + 2 * (m - begin), m, end);
+        join_least(loop->tree, node, begin, end);
     }
 }
