@@ -209,7 +209,9 @@ int main(int argc, char **argv)
     for (int k = 0; k < n; k++) {
         if (!only || strstr(all[k].name, only)) {
             check_call(&all[k], backend, sets, &r, is_deep ? 50 : brief ? 1 : 3, is_deep ? 2 : 0.2);
-            if (strncmp(all[k].name, "nearest of many images", 22) == 0) {
+            /* a GPU takes a pass for every 32 neighbours: minutes here */
+            if (strncmp(all[k].name, "nearest of many images", 22) == 0 &&
+                strncmp(backend, "cpu", 3) == 0) {
                 check_gaps(&all[k], backend, sets);
             }
         }
