@@ -56,8 +56,9 @@ typedef struct kith_nearest {
 
 /**
  * Find the k nearest neighbours of each particle, into arrays that the library allocates.
- * Cost: O(n log n) time for any distribution of the particles, also where many of them coincide.
- * Scratch memory of some 80 bytes for each particle, and for each thread of some 512 bytes times k.
+ * Cost: O(n log n) time for any distribution of the particles, also where many of them coincide;
+ * docs/nearest.md says what differs on a GPU. Scratch memory of some 80 bytes for each particle,
+ * and for each thread of some 512 bytes times k.
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space

@@ -276,7 +276,11 @@ static void check_coincident(const char *backend)
     kith_ctx *ctx = check_open(backend, 1);
     kith_nearest out = {.size = sizeof out};
     double uniform = 0;
+    const bool on_cpu = strncmp(backend, "cpu", 3) == 0;
     for (int c = 0; c < (int)(sizeof cases / sizeof *cases); c++) {
+        if (!on_cpu && cases[c].against > 0) {
+            continue; /* a GPU compares all that coincide with particles elsewhere */
+        }
         rng r = {11};
         double *xyz = make_places(&r, n, cases[c].places, cases[c].half);
         r = (rng){11};
