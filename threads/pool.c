@@ -239,6 +239,11 @@ void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void
     pool->user = user;
 }
 
+bool kith__pool_stopped(const struct kith__pool *pool)
+{
+    return pool && pool->stopped && pool->stopped(pool->user);
+}
+
 int kith__pool_threads(const struct kith__pool *pool)
 {
     return pool ? pool->threads : 1;
@@ -270,16 +275,10 @@ static void leave_loop(struct kith__pool *pool)
     }
 }
 
-/** Return true when the remaining pieces are to be dropped. */
-static bool is_stopped(const struct kith__pool *pool)
-{
-    return pool->stopped && pool->stopped(pool->user);
-}
-
 /** Claim and process pieces until none is left, or the loop is to stop. */
 static void do_pieces(struct kith__pool *pool, int worker)
 {
-    while (!is_stopped(pool)) {
+    while (!kith__pool_stopped(pool)) {
         const int64_t piece = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (piece >= pool->pieces) {
             return;
@@ -386,7 +385,7 @@ static void close_gate(struct kith__pool *pool)
     while (!is_empty(pool)) {
         if (wait_while_idle(pool) != 0) {
             pthread_mutex_unlock(&pool->lock);
-            (void)is_stopped(pool); /* `stopped` may call the caller's code: not under the lock */
+            (void)kith__pool_stopped(pool); /* calls the caller's code: not under the lock */
             pthread_mutex_lock(&pool->lock);
         }
     }
@@ -400,7 +399,7 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
     int64_t wanted = pool && threads < pool->threads ? threads : kith__pool_threads(pool);
     wanted = pieces < wanted ? pieces : wanted;
     if (wanted <= 1 || atomic_exchange(&pool->busy, true)) {
-        for (int64_t piece = 0; piece < pieces && !(pool && is_stopped(pool)); piece++) {
+        for (int64_t piece = 0; piece < pieces && !kith__pool_stopped(pool); piece++) {
             fn(state, piece, 0);
         }
         return;

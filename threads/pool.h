@@ -43,6 +43,10 @@ void kith__pool_close(struct kith__pool *pool);
  *                  true, the pieces that no thread has claimed are dropped */
 void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void *user);
 
+/** Return true when the remaining pieces of a loop are dropped, see kith__pool_watch. A piece that
+ *  takes long tests it too, and ends early. NULL: false. */
+bool kith__pool_stopped(const struct kith__pool *pool);
+
 /** Return the most threads of a loop, the caller included. */
 int kith__pool_threads(const struct kith__pool *pool);
 

@@ -9,6 +9,7 @@
 #include "film_internal.h"
 #include "pictures/png_frames.h"
 #include "pictures/render.h"
+#include "common/progress.h"
 #include "common/report.h"
 
 #include <core/quote.h>
@@ -27,12 +28,15 @@ struct film {
     char *path; /* of the film or its PNG frames */
     io_lock *lock_file;
     encoder *encoder;
+    bool encodes; /* there is an encoder, or was one until it failed */
     struct kith__pool *pool; /* threads to draw with */
     render *render;
     picture next; /* written by the caller, then owned by the thread until its light is added */
     int64_t room; /* particles */
     bool begun;   /* a frame was added, which sets the stage */
-    int64_t frames;
+    int64_t frames;    /* that were drawn */
+    int64_t added, held; /* that were added; that the film holds */
+    int64_t last_step; /* of the last of these */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -40,20 +44,37 @@ struct film {
     encoder_problem problem;
 };
 
+int64_t film_held(const film *f, int64_t *last_step)
+{
+    *last_step = f->last_step;
+    return f->held;
+}
+
 const char *film_path(const film *f)
 {
     return f ? f->path : NULL;
 }
 
-/** Encode a frame that was drawn. */
-static void hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
+/** Return true when frames that are not written yet are given up: the run was interrupted. */
+static bool drops(void *user)
 {
-    if (f->encoder && !encoder_send(f->encoder, pixels, problem)) {
+    const film *f = user;
+    return !f->how.whole && progress_interrupted();
+}
+
+/** Encode a frame that was drawn. @return false: it is not in the film */
+static bool hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
+{
+    if (!f->encoder) {
+        return png_frames_write(f->path, number, pixels, f->how.width, f->how.height,
+                                !f->how.whole, problem);
+    }
+    const bool sent = encoder_send(f->encoder, pixels, problem);
+    if (!sent) {
         (void)encoder_close(f->encoder, problem); /* the messages of ffmpeg, if any */
         f->encoder = NULL;
-    } else if (!f->encoder) {
-        (void)png_frames_write(f->path, number, pixels, f->how.width, f->how.height, problem);
     }
+    return sent;
 }
 
 /** Set a flag and wake the other thread: a frame is ready, there is room for one, or the film
@@ -83,12 +104,18 @@ static void draw(film *f, encoder_problem *problem)
     tell(f, &f->full, false);
     if (!gathered) {
         encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", f->path);
-    } else {
-        uint32_t *pixels = render_develop(f->render);
-        overlay_draw(pixels, f->how.width, f->how.height, &shown, &eye);
-        hand_over(f, pixels, shown.number, problem);
+        return;
     }
     f->frames++;
+    uint32_t *pixels = render_develop(f->render);
+    if (drops(f)) {
+        return;
+    }
+    overlay_draw(pixels, f->how.width, f->how.height, &shown, &eye);
+    if (hand_over(f, pixels, shown.number, problem)) {
+        f->held++;
+        f->last_step = shown.step;
+    }
 }
 
 static void *work(void *user)
@@ -102,7 +129,7 @@ static void *work(void *user)
         }
         encoder_problem problem = f->problem;
         pthread_mutex_unlock(&f->lock);
-        if (problem.status == STATUS_OK) {
+        if (problem.status == STATUS_OK && !drops(f)) {
             draw(f, &problem);
         } else {
             tell(f, &f->full, false);
@@ -215,11 +242,15 @@ int film_open(const film_options *o, int64_t first, film **out)
     f->how = *o;
     f->path = name_from(o->path, first);
     f->pool = kith__pool_open(o->threads > 0 ? o->threads : kith__default_threads());
+    if (f->pool) {
+        kith__pool_watch(f->pool, drops, f);
+    }
     f->render = render_open(o->width, o->height, f->pool);
     int status = f->path && f->pool && f->render ? lock(f) : report_no_memory("a film");
     bool absent = false;
     if (status == STATUS_OK && encoder_knows(o->path)) {
         f->encoder = encoder_open(f->path, o->width, o->height, o->rate, &absent, &f->problem);
+        f->encodes = f->encoder != NULL;
         status = f->encoder ? STATUS_OK : absent ? fall_back(f) : report_problem(&f->problem);
         f->problem = (encoder_problem){0};
     }
@@ -259,10 +290,11 @@ static double speed(const io_particles *p, int64_t k)
     return hypot(hypot(component(p, k, 0), component(p, k, 1)), component(p, k, 2));
 }
 
-static double twice_mean_speed(const io_particles *p)
+static double twice_mean_speed(const film *f, const io_particles *p)
 {
+    enum { POLL = 1 << 16 }; /* particles between two tests for an interrupt */
     double sum = 0;
-    for (int64_t k = 0; k < p->n; k++) {
+    for (int64_t k = 0; k < p->n && (k % POLL || !kith__pool_stopped(f->pool)); k++) {
         sum += speed(p, k);
     }
     return sum > 0 ? 2 * sum / (double)p->n : 1;
@@ -301,7 +333,7 @@ static void choose_colours(film *f, const film_frame *frame)
     } else if (shown->valued) {
         const double full = heading                 ? 1
                             : frame->full_speed > 0 ? frame->full_speed
-                                                    : twice_mean_speed(p);
+                                                    : twice_mean_speed(f, p);
         struct colour_loop loop = {p, heading, full, shown->value};
         kith__pool_for(f->pool, kith__pool_threads(f->pool), p->n, GRAIN, colour_range, &loop);
     }
@@ -326,11 +358,15 @@ int film_add(film *f, const film_frame *frame)
     shown->n = frame->particles->n;
     shown->stage = known ? shown->stage : stage_of(frame->box, frame->particles);
     shown->number = frame->number;
+    shown->step = frame->step;
     snprintf(shown->caption, sizeof shown->caption, "%s", frame->caption ? frame->caption : "");
     stage_place(&shown->stage, frame->particles, f->pool, shown->pos);
     choose_colours(f, frame);
     f->begun = true;
-    tell(f, &f->full, true);
+    f->added++;
+    if (!drops(f)) { /* else the copy may not be complete */
+        tell(f, &f->full, true);
+    }
     return STATUS_OK;
 }
 
@@ -339,13 +375,18 @@ int film_finish(film *f, int status)
     if (!f) {
         return status;
     }
+    if (f->encodes && f->added > 0 && progress_interrupted()) { /* an answer before ffmpeg's */
+        (void)report_error(STATUS_OK, "a second Ctrl-C ends the command without the film",
+                           "interrupted; ffmpeg finishes %s", f->path);
+    }
     tell(f, &f->ended, true);
     pthread_join(f->thread, NULL);
     encoder_problem problem = f->problem;
+    const bool cut = problem.status == STATUS_OK && f->held < f->added;
     encoder_problem *told = problem.status == STATUS_OK ? &problem : &(encoder_problem){0};
     (void)encoder_close(f->encoder, told);
     if (status == STATUS_OK) {
         status = report_problem(&problem);
     }
-    return status;
+    return status == STATUS_OK && cut ? STATUS_INTERRUPTED : status;
 }

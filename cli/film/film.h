@@ -19,6 +19,8 @@ typedef struct film_options {
     double afterglow;  /**< time in which light fades to 1/e [s]; 0: at once */
     film_colour colour; /**< what colours mean */
     int threads;        /**< threads that draw, at most; 0: all cores */
+    bool whole;         /**< after an interrupt, frames that were added are finished: a later run
+                             continues behind them. Else they are given up */
 } film_options;
 
 /** The table of --record and --film-...; its base is a struct film_options, which
@@ -34,6 +36,7 @@ typedef struct film_frame {
     const float *value;  /**< [n] colours from 0 to 1; NULL: as film_options.colour says */
     double full_speed;   /**< speed of the last colour; 0: twice the mean speed */
     int64_t number;      /**< number of the PNG of the frame */
+    int64_t step;        /**< step of the run, which film_held returns */
     const char *caption; /**< text on the frame; NULL: none */
 } film_frame;
 
@@ -52,14 +55,20 @@ char *film_file(const char *path, int kind, int64_t number);
  *  @return exit status, reported */
 int film_open(const film_options *o, int64_t first, film **out);
 
-/** Add a frame: copy it, and return while it is drawn. @return exit status, reported, of this or an
- *  earlier frame */
+/** Add a frame: copy it, and return while it is drawn. After an interrupt it is given up, see
+ *  film_options.whole. @return exit status, reported, of this or an earlier frame */
 int film_add(film *f, const film_frame *frame);
 
-/** Finish it: the film gets its name, and holds what was added. NULL is fine. @param status  of the
- *  run until here. @return status, or if that was STATUS_OK an exit status of the film's own,
- *  reported. */
+/** Finish it: the film gets its name, and holds what was added; after an interrupt, what was
+ *  written, and ffmpeg has some seconds to end. NULL is fine.
+ *  @param status  of the run until here
+ *  @return status, or if that was STATUS_OK an exit status of the film's own: reported, except
+ *          STATUS_INTERRUPTED, which means that frames were given up */
 int film_finish(film *f, int status);
+
+/** Return how many frames a film that is finished holds.
+ *  @param[out] last_step  step of the last of them; 0: there is none */
+int64_t film_held(const film *f, int64_t *last_step);
 
 /** Path of the film or of its frames; NULL for NULL. */
 const char *film_path(const film *f);

@@ -26,6 +26,7 @@ typedef struct picture {
     bool valued;       /**< `value` is used; else colours show density */
     stage stage;       /**< the space */
     int64_t number;    /**< number of the PNG */
+    int64_t step;      /**< step of the run */
     char caption[128]; /**< text on the frame; "": none */
 } picture;
 

@@ -87,8 +87,7 @@ typedef struct flock_run {
     struct flock_view *view;            /**< live view; NULL: none */
     bool left;                          /**< an endless run was ended */
     bool interrupted;                   /**< a signal ended the run before its last step */
-    int64_t frames, shown;              /**< frames recorded, and added to the film, by this run */
-    int64_t last_frame, last_shown;     /**< step of the last frame of each */
+    int64_t frames, last_frame; /**< frames recorded by this run, and the step of the last one */
 } flock_run;
 
 /** The options of a stage. */

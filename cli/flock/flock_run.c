@@ -52,11 +52,9 @@ static int show(const flock_task *task, flock_run *run, int64_t every)
                               .box = &run->space,
                               .full_speed = task->start.model.max_speed,
                               .number = every > 0 ? (run->step + every - 1) / every : 0,
+                              .step = run->step,
                               .caption = caption};
-    CLI_TRY(film_add(run->film, &frame));
-    run->shown++;
-    run->last_shown = run->step;
-    return STATUS_OK;
+    return film_add(run->film, &frame);
 }
 
 /** Flush the recordings to disk, then write the restart file, which refers to them. */
@@ -198,6 +196,7 @@ static int open_files(const flock_task *task, flock_run *run)
     }
     film_options wanted = task->film;
     wanted.threads = task->shared.threads;
+    wanted.whole = task->restart != NULL;
     return wanted.path ? film_open(&wanted, run->first, &run->film) : STATUS_OK;
 }
 
@@ -247,5 +246,10 @@ int flock_fly(const flock_task *task, flock_run *run)
         status = go(task, run, &bar);
     }
     progress_end(&bar);
-    return close_files(run, film_finish(run->film, status));
+    status = film_finish(run->film, status);
+    if (status == STATUS_INTERRUPTED) { /* the film lacks frames of a run that may be complete */
+        run->interrupted = true;
+        status = STATUS_OK;
+    }
+    return close_files(run, status);
 }

@@ -71,8 +71,11 @@ int flock_report_interrupted(const flock_task *task, const flock_run *run)
     const int64_t n = run->n_samples;
     add_file(text, sizeof text, task->shared.output, run->frames, "frames", run->last_frame);
     add_file(text, sizeof text, task->measures, n, "measures", n ? run->samples[n - 1].step : 0);
-    add_file(text, sizeof text, run->film ? film_path(run->film) : NULL, run->shown, "frames",
-             run->last_shown);
+    if (run->film) {
+        int64_t last = 0;
+        const int64_t held = film_held(run->film, &last);
+        add_file(text, sizeof text, film_path(run->film), held, "frames", last);
+    }
     fflush(stdout);
     return report_error(STATUS_INTERRUPTED, NULL, "interrupted at step %lld%s",
                         (long long)run->step, text);

@@ -4,6 +4,7 @@
  */
 #include "png_frames.h"
 
+#include "common/progress.h"
 #include "common/report.h"
 
 #include <png.h>
@@ -34,13 +35,14 @@ static void be_silent(png_structp png, png_const_charp why)
 }
 
 /* libpng leaves by longjmp, to setjmp, where memory ends. */
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height,
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, bool drops,
                   io_memory_file *out, encoder_problem *problem)
 {
     enum { LEVEL = 3, BITS = 8 };
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, be_silent);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool fine = info != NULL;
+    volatile bool stopped = false; /* changed after setjmp */
     if (fine && setjmp(png_jmpbuf(png)) == 0) {
         png_set_write_fn(png, out, keep, keep_all);
         png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, BITS, PNG_COLOR_TYPE_RGB,
@@ -51,13 +53,16 @@ bool png_compress(const char *name, const uint32_t *pixels, int width, int heigh
         png_write_info(png, info);
         png_set_filler(png, 0, PNG_FILLER_AFTER); /* in memory: blue, green, red, nothing */
         png_set_bgr(png);
-        for (int j = 0; j < height; j++) {
+        for (int j = 0; j < height && !stopped; j++) {
+            stopped = drops && progress_interrupted();
             png_write_row(png, (png_const_bytep)(pixels + (ptrdiff_t)j * width));
         }
-        png_write_end(png, info);
+        if (!stopped) {
+            png_write_end(png, info);
+        }
     } else {
         fine = encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", name);
     }
     png_destroy_write_struct(&png, &info);
-    return fine;
+    return fine && !stopped;
 }

@@ -84,7 +84,7 @@ bool png_frames_make_folder(const char *path)
 }
 
 bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, int width,
-                      int height, encoder_problem *problem)
+                      int height, bool drops, encoder_problem *problem)
 {
     char *name = png_frames_name(path, number);
     io_memory_file png = {0};
@@ -92,7 +92,7 @@ bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, 
     bool fine = true;
     if (!name) {
         fine = encoder_fail(problem, STATUS_NO_MEMORY, NULL, "%s: no memory for a frame", path);
-    } else if (!png_compress(name, pixels, width, height, &png, problem)) {
+    } else if (!png_compress(name, pixels, width, height, drops, &png, problem)) {
         fine = false;
     } else if (!make_folder(name)) {
         fine = encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: cannot make its folder: %s", name,

@@ -20,13 +20,16 @@ char *png_frames_name(const char *path, int64_t number);
 bool png_frames_make_folder(const char *path);
 
 /** Write a frame whole or not at all; makes the folder. @param path  as in png_frames_named
- *  @param pixels  [height][width] of 0xffRRGGBB. @return false with a problem. */
+ *  @param pixels  [height][width] of 0xffRRGGBB
+ *  @param drops  the frame is given up when the run is interrupted (progress_interrupted)
+ *  @return true: the frame is written; false: with a problem, or given up, without one */
 bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, int width,
-                      int height, encoder_problem *problem);
+                      int height, bool drops, encoder_problem *problem);
 
-/** Compress a picture. @param name  for the problem. @param out  to be freed.
- *  @return false with a problem. */
-bool png_compress(const char *name, const uint32_t *pixels, int width, int height,
+/** Compress a picture. @param name  for the problem. @param drops  as in png_frames_write
+ *  @param[out] out  to be freed
+ *  @return true: it is compressed; false: with a problem, or given up, without one */
+bool png_compress(const char *name, const uint32_t *pixels, int width, int height, bool drops,
                   io_memory_file *out, encoder_problem *problem);
 
 #endif

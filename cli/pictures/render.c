@@ -8,10 +8,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum {
     BAND = 16,   /* rows */
     PIECES = 64, /* of the particles, counted apart */
+    POLL = 512,  /* particles or spots between two tests of the pool's stop */
     SHADES = 1024,
     WIDEST = 48 /* pixels of a spot along an axis */
 };
@@ -28,6 +30,21 @@ typedef struct lens {
     float size; /* of a spot at the centre [pixels] */
 } lens;
 
+/** Map zeroed memory. Huge pages make the first access to it cheap, and its release: 2 GB of small
+ *  pages take 0.4 s to release, which would delay the end of an interrupted run.
+ *  @return NULL without memory */
+static void *map_zeroed(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
 render *render_open(int width, int height, struct kith__pool *pool)
 {
     const size_t pixels = (size_t)width * (size_t)height;
@@ -39,15 +56,18 @@ render *render_open(int width, int height, struct kith__pool *pool)
     r->width = width;
     r->height = height;
     r->pool = pool;
-    r->light = calloc(pixels, CHANNELS * sizeof *r->light);
-    r->shown = calloc(pixels, 3 * sizeof *r->shown);
-    r->pixels = calloc(pixels, sizeof *r->pixels);
-    r->glow = calloc(blocks, 3 * sizeof *r->glow);
-    r->spare = calloc(blocks, 3 * sizeof *r->spare);
-    if (!r->light || !r->shown || !r->pixels || !r->glow || !r->spare) {
-        render_close(r);
+    r->memory_bytes = pixels * (CHANNELS + 3) * sizeof(float) + pixels * sizeof(uint32_t) +
+                      2 * blocks * 3 * sizeof(float);
+    r->memory = map_zeroed(r->memory_bytes);
+    if (!r->memory) {
+        free(r);
         return NULL;
     }
+    r->light = r->memory;
+    r->shown = r->light + pixels * CHANNELS;
+    r->glow = r->shown + pixels * 3;
+    r->spare = r->glow + blocks * 3;
+    r->pixels = (uint32_t *)(r->spare + blocks * 3);
     render__tones(r);
     return r;
 }
@@ -55,11 +75,7 @@ render *render_open(int width, int height, struct kith__pool *pool)
 void render_close(render *r)
 {
     if (r) {
-        free(r->light);
-        free(r->shown);
-        free(r->pixels);
-        free(r->glow);
-        free(r->spare);
+        munmap(r->memory, r->memory_bytes);
         free(r->spots);
         free(r);
     }
@@ -104,11 +120,17 @@ static void bands_of(const lens *l, const spot *s, int range[2])
     range[1] = last < l->bands - 1 ? last : l->bands - 1;
 }
 
+/** Return true where a loop tests whether to end early, and is to. */
+static bool ends_early(const render *r, int64_t k)
+{
+    return k % POLL == 0 && kith__pool_stopped(r->pool);
+}
+
 /** Count the spots of a piece by bands, or put them where they belong. @param spots  NULL: count */
-static void sort_piece(const lens *l, int piece, int64_t *at, spot *spots)
+static void sort_piece(const render *r, const lens *l, int piece, int64_t *at, spot *spots)
 {
     const int64_t n = l->scene->n, first = n * piece / PIECES, end = n * (piece + 1) / PIECES;
-    for (int64_t k = first; k < end; k++) {
+    for (int64_t k = first; k < end && !ends_early(r, k); k++) {
         spot s;
         int range[2];
         if (see(l, k, &s)) {
@@ -210,7 +232,7 @@ static void draw_band(const render *r, int band, const spot *spots, int64_t n, c
     for (ptrdiff_t e = 0; e < (ptrdiff_t)(high - low) * r->width * CHANNELS; e++) {
         light[e] *= afterglow;
     }
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && !ends_early(r, k); k++) {
         const float at = spots[k].value * (SHADES - 1) + 0.5F;
         const int which = at > 0 ? at < SHADES - 1 ? (int)at : SHADES - 1 : 0;
         draw_spot(r, &spots[k], &shade[which], low, high);
@@ -239,7 +261,7 @@ static void sort_one(void *state, int64_t piece, int worker)
 {
     (void)worker;
     const struct gather_loop *loop = state;
-    sort_piece(loop->lens, (int)piece, loop->at + piece * loop->lens->bands, loop->spots);
+    sort_piece(loop->render, loop->lens, (int)piece, loop->at + piece * loop->lens->bands, loop->spots);
 }
 
 static void draw_one(void *state, int64_t band, int worker)
@@ -269,7 +291,7 @@ bool render_gather(render *r, const render_scene *scene)
         const int64_t n = place_pieces(&l, at);
         room = reserve(r, n);
     }
-    if (room) {
+    if (room && !kith__pool_stopped(r->pool)) { /* else counts are undefined */
         loop.spots = r->spots;
         render__loop(r, r->spots ? PIECES : 0, sort_one, &loop);
         render__loop(r, l.bands, draw_one, &loop);

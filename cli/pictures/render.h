@@ -26,7 +26,8 @@ typedef struct render_scene {
     camera camera;      /**< view of the particles */
 } render_scene;
 
-/** @param pool  threads to draw with, borrowed until render_close
+/** @param pool  threads to draw with, borrowed until render_close. Once it is stopped
+ *               (kith__pool_stopped), calls return early, and what is drawn is undefined
  *  @return NULL without memory. */
 render *render_open(int width, int height, struct kith__pool *pool);
 void render_close(render *r);

@@ -20,6 +20,8 @@ typedef struct spot {
 struct render {
     int width, height;
     struct kith__pool *pool;
+    void *memory; /* [memory_bytes] a mapping that holds the five arrays below */
+    size_t memory_bytes;
     float *light; /* [height][width][CHANNELS]: gathered */
     float *shown; /* [height][width][3]: developed */
     uint32_t *pixels;

@@ -53,7 +53,8 @@ static int add(film *f, const view_run *run, const float *value, int64_t number)
     return film_add(f, &frame);
 }
 
-/** Add all frames; the first one is read already. */
+/** Add all frames; the first one is read already.
+ *  @return exit status, reported, except STATUS_INTERRUPTED */
 static int add_all(const view_task *task, view_run *run, film *f, int64_t frames, progress *bar)
 {
     const int64_t first = run->frame;
@@ -63,7 +64,9 @@ static int add_all(const view_task *task, view_run *run, film *f, int64_t frames
         if (run->frames > 1 && k > 0) {
             status = view_go_to(task, run, first + k);
             if (status != STATUS_OK) {
-                report_error(status, NULL, "%s", run->message);
+                if (status != STATUS_INTERRUPTED) {
+                    report_error(status, NULL, "%s", run->message);
+                }
                 break;
             }
             free(value);
@@ -72,7 +75,7 @@ static int add_all(const view_task *task, view_run *run, film *f, int64_t frames
         status = add(f, run, value, k);
         bar->items = k + 1;
         if (status == STATUS_OK && progress_watch(bar, k + 1, frames)) {
-            status = report_interrupted(film_path(f));
+            status = STATUS_INTERRUPTED;
         }
     }
     free(value);
@@ -90,7 +93,12 @@ int view_record(const view_task *task, view_run *run)
     progress bar = progress_start("filming", "frames", 0, task->shared.quiet);
     int status = film_finish(f, add_all(task, run, f, count_frames(&how, run), &bar));
     progress_end(&bar);
-    if (status == STATUS_OK && task->shared.json) {
+    if (status == STATUS_INTERRUPTED) {
+        int64_t step;
+        const int64_t held = film_held(f, &step);
+        (void)report_error(status, NULL, "interrupted; %s has %lld frame%s", film_path(f),
+                           (long long)held, held == 1 ? "" : "s");
+    } else if (status == STATUS_OK && task->shared.json) {
         status = report_json(json_pack("{s:s, s:s, s:o, s:o, s:I}", "kith", kith_version(), "verb",
                                        "view", "input", report_json_text(task->file), "film",
                                        report_json_text(film_path(f)), "frames",

@@ -8,8 +8,9 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
 kith_box io__box_open(void)
 {
@@ -76,7 +77,15 @@ static size_t row_bytes(const io_particles *particles, const array_kind *kind)
 static void *alloc_array(const io_particles *particles, const array_kind *kind, int64_t n)
 {
     const size_t bytes = (size_t)n * row_bytes(particles, kind);
-    return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
+    const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
+    const size_t rounded = (bytes / align + 1) * align;
+    void *array = aligned_alloc(align, rounded);
+#ifdef MADV_HUGEPAGE
+    if (array && align == HUGE_PAGE) {
+        (void)madvise(array, rounded, MADV_HUGEPAGE); /* quick to release after an interrupt */
+    }
+#endif
+    return array;
 }
 
 const char *io__field_name(unsigned field)

@@ -188,6 +188,55 @@ def test_interrupt_leaves_a_film():
     assert rest == [f"a.{step}.mp4"] and os.path.getsize(rest[0]) >= 4 * FRAME, rest
 
 
+LARGE = ("--film-size", "2048x2048", "--record", "frames/")  # a frame takes some 0.1 s
+
+
+def interrupt_frames(*arguments):
+    """Interrupt a run that writes large frames; return its message and the frames' numbers. None
+    is torn."""
+    with subprocess.Popen([cli.KITH, *arguments], stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(2000):
+            if os.path.exists("frames/000001.png"):
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=40)
+    assert process.returncode == 130, (process.returncode, message)
+    assert all(name.endswith(".png") for name in os.listdir("frames")), os.listdir("frames")
+    for name in os.listdir("frames"):
+        assert read(f"frames/{name}")[-8:-4] == b"IEND", name
+    return message, sorted(int(name[:-4]) for name in os.listdir("frames"))
+
+
+def test_interrupt_gives_frames_up():
+    """Frames that are not written are given up, and the message counts those that are."""
+    needs.built(cli.run(*RUN, "--steps", "1", "--record", "try/"))
+    message, numbers = interrupt_frames(*RUN, *LARGE, "--steps", "100000", "--record-every", "1")
+    last = len(numbers) - 1
+    assert numbers == list(range(last + 1)), numbers
+    assert f"frames/ has {last + 1} frames, up to step {last}\n" in message, (message, numbers)
+
+
+def test_interrupt_gives_no_frame_up_before_a_restart():
+    """The run that continues cannot draw the frames before its first step."""
+    needs.built(cli.run(*RUN, "--steps", "1", "--record", "try/"))
+    run = (*RUN, *LARGE, "--record-every", "1", "--restart", "a.state", "--measure-every", "0")
+    message, numbers = interrupt_frames(*run, "--steps", "100000")
+    step = int(message.split("step ")[1].split(";")[0])
+    assert numbers == list(range(step + 1)), (message, numbers)
+    cli.ok(*run, "--steps", str(step + 2))
+    assert len(os.listdir("frames")) == step + 3, os.listdir("frames")
+
+
+def test_interrupt_of_a_view():
+    cli.ok("make", "uniform", "1k", "-o", "a.npy", "-q")
+    needs.built(cli.run("view", "a.npy", "--box", "1", "--record", "try/", "-q", "--film-size",
+                        "16x16"))
+    message, numbers = interrupt_frames("view", "a.npy", "--box", "1", *LARGE)
+    assert numbers == list(range(len(numbers))), numbers
+    assert message == f"kith: interrupted; frames/ has {len(numbers)} frames\n", (message, numbers)
+
+
 def test_interrupt_bounds_ffmpeg():
     """An ffmpeg that takes no frames, and one that does not end, delay Ctrl-C by 3 s at most."""
     for script in ("exec sleep 100", "cat > /dev/null\nexec sleep 100"):

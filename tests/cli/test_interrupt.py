@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Progress on a terminal; Ctrl-C during a long write leaves nothing behind; every verb ends soon
-after Ctrl-C, whatever it is doing then."""
+after Ctrl-C, whatever it is doing then. With arguments: the last of these alone, see --help."""
+import argparse
 import contextlib
 import os
 import pty
@@ -10,6 +11,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import cli
@@ -125,32 +127,90 @@ def test_gnuplot_ends_with_the_command():
 
 LIMIT = 0.3  # seconds from the signal to the exit, on an idle machine
 BUSY = 1.25  # times slower than idle: a slow answer may be the machine's, and is tried again
-BACKEND = os.environ.get("KITH_TEST_BACKEND")  # of the verbs that compute: "cuda", "cpu:baseline"
 NO_BACKEND = ("make", "info")  # verbs without --backend
 
-# Commands that take long, and the files that each writes.
+MANY = ["many.npy", "--box", "1"]  # --points of them
+SMALL = ["small.npy", "--box", "1"]
+RING = "--boids 20k --box 60 --steps 100000".split()
+
+# Commands of each verb, and the files that each writes. Most last longer than the latest moment.
 COMMANDS = {
-    "pairs": (["pairs", "many.npy", "--cutoff", "0.04", "--box", "1", "-o", "pairs.npy"],
-              ["pairs.npy"]),
-    "images": (["pairs", "few.npy", "--cutoff", "40", "--box", "1", "-o", "pairs.txt"],
-               ["pairs.txt"]),
-    "most images": (["pairs", "few.npy", "--cutoff", "400", "--box", "1"], []),
-    "nearest": (["nearest", "many.npy", "-k", "30", "--box", "1", "-o", "nearest.npy"],
-                ["nearest.npy"]),
-    "nearest images": (["nearest", "few.npy", "-k", "20k", "--box", "1", "-o", "nearest.txt"],
-                       ["nearest.txt"]),
-    "fof": (["fof", "many.npy", "--box", "1", "-o", "halos.csv", "--labels", "labels.npy"],
-            ["halos.csv", "labels.npy"]),
-    "rdf": (["rdf", "many.npy", "--box", "1", "--r-max", "0.1", "-o", "gr.txt"], ["gr.txt"]),
-    "rdf of all pairs": (["rdf", "many.npy", "--box", "1", "--r-max", "0.8", "--minimum-image",
-                          "-o", "gr.txt"], ["gr.txt"]),
-    "debye": (["debye", "argon.xyz", "--exact", "--q-max", "50", "-o", "q.txt"], ["q.txt"]),
-    "overlap": (["overlap", "vectors.npy", "--matrix", "matrix.npy"], ["matrix.npy"]),
-    "flock": (["flock", "--boids", "20k", "--box", "60", "--steps", "100000"], []),
-    "film": (["flock", "--boids", "20k", "--box", "60", "--steps", "100000", "--record", "film/"],
-             []),
-    "make": (["make", "clustered", "5M", "-o", "made.h5"], ["made.h5"]),
-    "info": (["info", "many.npy"], []),
+    "pairs": {
+        "many": (["pairs", *MANY, "--cutoff", "0.04", "-o", "o.npy"], ["o.npy"]),
+        "small": (["pairs", *SMALL, "--cutoff", "0.1", "-o", "o.txt"], ["o.txt"]),
+        "images": (["pairs", "few.npy", "--cutoff", "40", "--box", "1", "-o", "o.txt"], ["o.txt"]),
+        "more images": (["pairs", *SMALL, "--cutoff", "8"], []),
+        "most images": (["pairs", "few.npy", "--cutoff", "400", "--box", "1"], []),
+    },
+    "nearest": {
+        "many": (["nearest", *MANY, "-k", "30", "-o", "o.npy"], ["o.npy"]),
+        "small": (["nearest", *SMALL, "-k", "8", "-o", "o.txt"], ["o.txt"]),
+        "images": (["nearest", "few.npy", "-k", "20k", "--box", "1", "-o", "o.txt"], ["o.txt"]),
+    },
+    "fof": {
+        "many": (["fof", *MANY, "-o", "o.csv", "--labels", "l.npy"], ["o.csv", "l.npy"]),
+        "small": (["fof", *SMALL, "-o", "o.csv", "--plot", "o.png"], ["o.csv", "o.png"]),
+        "halos and spheres": (["fof", "clustered.std", "--box", "1", "--cosmology", "0.3,0.7,0",
+                               "-o", "o.hdf5", "--format", "gadget4", "--plot", "o.png"],
+                              ["o.hdf5", "o.png"]),
+        "one group": (["fof", *MANY, "--linking", "1.5", "-o", "o.csv"], ["o.csv"]),
+        "min links": (["fof", *MANY, "--linking", "0.9", "--min-links", "4", "-o", "o.csv"],
+                      ["o.csv"]),
+        "phase space": (["fof", "flock.gsd", "--length", "5", "--phase-space", "0.5s", "-o",
+                         "o.csv"], ["o.csv"]),
+    },
+    "rdf": {
+        "many": (["rdf", *MANY, "--r-max", "0.1", "-o", "o.txt"], ["o.txt"]),
+        "small": (["rdf", *SMALL, "--r-max", "0.4", "-o", "o.txt", "--plot", "o.png"],
+                  ["o.txt"]),
+        "all pairs": (["rdf", *MANY, "--r-max", "0.8", "--minimum-image", "-o", "o.txt"],
+                      ["o.txt"]),
+        "S(q)": (["rdf", *MANY, "--r-max", "0.01", "--sq", "sq.txt", "-o", "o.txt"],
+                 ["o.txt", "sq.txt"]),
+        "force": (["rdf", "forces.xyz", "--r-max", "40", "--estimator", "force", "--temperature",
+                   "1", "--trust-temperature", "-o", "o.txt"], ["o.txt"]),
+        "many frames": (["rdf", "frames.xyz", "--box", "9", "--r-max", "4", "-o", "o.txt"],
+                        ["o.txt"]),
+    },
+    "debye": {
+        "exact": (["debye", "argon.xyz", "--exact", "--q-max", "50", "-o", "o.txt"], ["o.txt"]),
+        "histogram": (["debye", "argon.xyz", "--q-max", "50", "-o", "o.txt", "--gr", "gr.txt"],
+                      ["o.txt", "gr.txt"]),
+        "small": (["debye", "small.xyz", "-o", "o.txt"], ["o.txt"]),
+    },
+    "overlap": {
+        "matrix": (["overlap", "vectors.npy", "--matrix", "m.npy"], ["m.npy"]),
+        "many": (["overlap", "many.npy", "-o", "o.txt"], ["o.txt"]),
+        "small": (["overlap", "small.npy", "-o", "o.txt"], ["o.txt"]),
+    },
+    "flock": {
+        "many": (["flock", *MANY, "--steps", "100000"], []),
+        "recorded": (["flock", *RING, "--restart", "o.state", "--measures", "o.jsonl",
+                      "--record-every", "5", "-o", "o.gsd"], []),
+        "small": (["flock", "--boids", "100", "--box", "20", "--steps", "10000000"], []),
+    },
+    "film": {
+        "many": (["flock", *RING, "--record-every", "1", "--record", "film/"], []),
+        "large": (["flock", *RING, "--record-every", "1", "--film-size", "8192x8192", "--record",
+                   "film/"], []),
+        "view": (["view", *MANY, "--record", "film/"], []),
+    },
+    "view": {
+        "many": (["view", *MANY], []),
+        "groups": (["view", *MANY, "--link", "0.003"], []),
+        "frames": (["view", "frames.xyz", "--box", "9"], []),
+    },
+    "info": {
+        "many": (["info", "many.npy"], []),
+        "frames": (["info", "frames.xyz"], []),
+        "text": (["info", "many.txt"], []),
+    },
+    "make": {
+        "clustered": (["make", "clustered", "20M", "-o", "o.h5"], ["o.h5"]),
+        "uniform": (["make", "uniform", "20M", "-o", "o.xyz"], ["o.xyz"]),
+        "lattice": (["make", "lattice", "20M", "-o", "o.std"], ["o.std"]),
+        "plummer": (["make", "plummer", "5M", "-o", "o.npy"], ["o.npy"]),
+    },
 }
 
 
@@ -170,8 +230,7 @@ class Stretch:
 def interrupt_at(command, moment):
     """Send SIGINT at this moment; return the exit status, the message, how long it took to end,
     and how much slower than idle the machine was meanwhile."""
-    chosen = ["--backend", BACKEND] if BACKEND and command[0] not in NO_BACKEND else []
-    with subprocess.Popen([cli.KITH, *command, *chosen], stdout=subprocess.DEVNULL,
+    with subprocess.Popen([cli.KITH, *command], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(moment)
@@ -205,42 +264,86 @@ def try_moment(name, command, outputs, moment):
         where = f"{name}: SIGINT at {moment:.3f} s: exit {status}, {message!r}"
         # Before it catches signals, the process ends by the signal itself.
         assert status in (0, 130) or (status == -signal.SIGINT and moment < 0.5), where
+        view = command[0] == "view" and status == 0  # Ctrl-C is how the live view ends
         assert status != 130 or "kith: interrupted" in message, where
         check_files(name, outputs, status)
         shutil.rmtree("film", ignore_errors=True)
-        if status == 0:
+        for left in ("o.state", "o.jsonl", "o.gsd"):
+            if os.path.exists(left):
+                os.remove(left)
+        if status == 0 and not view:
             return None
         if late < LIMIT * factor:
             break
         print(f"{where}, ended {late:.3f} s later, expected {LIMIT} s at most; the machine was "
-              f"{factor:.2f} times slower than idle")
+              f"{factor:.2f} times slower than idle", flush=True)
         if factor < BUSY:
             break
     return late / factor
 
 
-def test_every_verb_ends_soon():
-    cli.ok("make", "uniform", "1M", "-o", "many.npy", "-q")
+def write_atoms(path, n, frames=1, forces=False):
+    """Argon atoms at random places in a cube of 90 (1000 atoms a frame: 9) A."""
+    random_ = random.Random(n)
+    side = 90 if n > 1000 else 9
+    columns = 'Properties=species:S:1:pos:R:3:forces:R:3' if forces else ""
+    head = f'{n}\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" {columns}\n' if forces else f"{n}\n\n"
+    lines = [f"Ar {' '.join(f'{side * random_.random():.6f}' for _ in range(6 if forces else 3))}\n"
+             for _ in range(n)]
+    with open(path, "w", encoding="ascii") as file:
+        for _ in range(frames):
+            file.write(head)
+            file.writelines(lines)
+
+
+def make_inputs(points):
+    cli.ok("make", "uniform", str(points), "-o", "many.npy", "-q", timeout=600)
+    cli.ok("make", "uniform", "1k", "-o", "small.npy", "-q")
     cli.ok("make", "uniform", "50", "-o", "few.npy", "-q")
-    values = [[random.Random(k).random() for _ in range(3)] for k in range(20000)]
-    cli.write_npy("vectors.npy", values)
-    with open("argon.xyz", "w", encoding="ascii") as file:
-        file.write(f"{len(values)}\n\n")
-        file.writelines(f"Ar {90 * x} {90 * y} {90 * z}\n" for x, y, z in values)
-    moments = random.Random(7)
-    only = os.environ.get("KITH_TEST_ONLY")
+    cli.ok("make", "uniform", "1M", "-o", "many.txt", "-q", timeout=600)
+    cli.ok("make", "clustered", str(points), "-o", "clustered.std", "-q", timeout=600)
+    cli.ok("flock", "--boids", "200k", "--box", "130", "--steps", "1", "-o", "flock.gsd", "-q")
+    cli.write_npy("vectors.npy", [[random.Random(k).random() for _ in range(3)]
+                                  for k in range(20000)])
+    write_atoms("argon.xyz", 20000)
+    write_atoms("forces.xyz", 20000, 2, forces=True)
+    write_atoms("small.xyz", 100)
+    write_atoms("frames.xyz", 1000, 2000)
+
+
+def sweep(moments, latest, points, backend=None, only=None):
+    """Interrupt each verb at random moments, at most `latest` s after its start; print the slowest
+    answer of each. Return how many were too slow."""
+    make_inputs(points)
+    chance = random.Random(7)
     slow = 0
-    for name, (command, outputs) in COMMANDS.items():
-        answers = []
-        for _ in range(50 if cli.DEEP else 2):
-            moment = moments.uniform(0, 3 if cli.DEEP else 0.4)
-            if not only or only == name:
-                answers.append(try_moment(name, command, outputs, moment))
-        ended = [late for late in answers if late is not None]
+    for verb, commands in COMMANDS.items():
+        if only and verb not in only:
+            continue
+        ends = dict.fromkeys(commands, latest)  # a moment is not later than a command's end
+        answers = {name: [] for name in commands}
+        for k in range(max(moments, len(commands))):
+            name = list(commands)[k % len(commands)]
+            words, outputs = commands[name]
+            if backend and words[0] not in NO_BACKEND:
+                words = [*words, "--backend", backend]
+            moment = chance.uniform(0, ends[name])
+            answer = try_moment(f"{verb} ({name})", words, outputs, moment)
+            if answer is None:
+                ends[name] = moment
+            else:
+                answers[name].append(answer)
+        ended = [late for found in answers.values() for late in found]
         slow += sum(late >= LIMIT for late in ended)
+        worst = ", ".join(f"{name} {max(found):.3f}" for name, found in answers.items() if found)
         if ended:
-            print(f"{name}: {len(ended)} of {len(answers)} interrupted, median "
-                  f"{statistics.median(ended):.3f} s, at most {max(ended):.3f} s", flush=True)
+            print(f"{verb}: {len(ended)} interrupted, median {statistics.median(ended):.3f} s, at "
+                  f"most {max(ended):.3f} s: {worst}", flush=True)
+    return slow
+
+
+def test_every_verb_ends_soon():
+    slow = sweep(50, 3, 1000000) if cli.DEEP else sweep(2, 0.4, 1000000)
     assert slow == 0, f"{slow} slow answers"
 
 
@@ -283,4 +386,20 @@ def test_a_second_signal_ends_at_once():
         os.remove("flock.xyz")
 
 
-sys.exit(cli.main(globals()))
+def main():
+    parser = argparse.ArgumentParser(description="SIGINT at random moments of each verb alone.")
+    parser.add_argument("--backend", help="of the verbs that compute: cuda, cpu:baseline")
+    parser.add_argument("--moments", type=int, default=50, help="for each verb")
+    parser.add_argument("--latest", type=float, default=3, help="moment [s]")
+    parser.add_argument("--points", type=int, default=1000000, help="particles of large inputs")
+    parser.add_argument("--only", help="verbs, by commas")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kith-") as folder:
+        os.chdir(folder)
+        slow = sweep(given.moments, given.latest, given.points, given.backend,
+                     given.only.split(",") if given.only else None)
+        os.chdir("/")
+    return f"{slow} slow answers" if slow else 0
+
+
+sys.exit(main() if len(sys.argv) > 1 else cli.main(globals()))
