@@ -40,7 +40,7 @@ static const command_line nearest_line = {
     .check = check_task,
     .help = "Find the k nearest neighbours of each particle, and write them to -o FILE: .npy and"
             " .h5 as rows of k, sorted, -1 where there are fewer; .txt as one line for each"
-            " neighbour; - is standard output, as text. On the CPU."
+            " neighbour; - is standard output, as text."
             "\vExample:\n"
             "  kith make uniform 1M --seed 1 -o points.npy\n"
             "  kith nearest points.npy -k 8 --box 1 --distances -o nearest.npy"};
