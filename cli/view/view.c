@@ -129,7 +129,7 @@ static int obey(const view_task *task, view_run *run, const json_t *command)
 /** Serve until Ctrl-C. */
 static int serve(const view_task *task, view_run *run)
 {
-    static const double a_while = 0.25;
+    static const double a_while = 0.05; /* Ctrl-C is noticed after that long [s] */
     int status = STATUS_OK;
     int64_t wanted = 0;
     send_frame(task, run);
