@@ -123,7 +123,8 @@ typedef struct kith_flock kith_flock;
  * Start a flock. Cost: two states, 28 bytes for each particle and state in float, 52 in double; on
  * a GPU one, and 96 or 160 bytes for each particle there, where it stays from the first step on.
  * @param ctx         the context that advances it; to be closed after the flock
- * @param points      r, in host memory; in a 2-D box z is not read
+ * @param points      r; in a 2-D box z is not read. The host reads them: those in device memory are
+ *                    copied to the host, this once
  * @param velocities  v: n of them in the precision of the points, laid out in any way
  * @param box         NULL: open space. A radius reaches no further than a periodic axis is long
  * @param options     NULL: the defaults
@@ -164,6 +165,18 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
  *         is written.
  */
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
+
+/**
+ * Copy the state to device memory, in the caller's order. Nothing is copied to the host, and nothing
+ * waits: the copy is done in the order of the context's stream. The first call uploads a flock that
+ * has not made a step.
+ * @param[out] positions   [n][3] in device memory, precision of the points, wrapped; z is 0 in a
+ *                         2-D box. NULL: not wanted
+ * @param[out] velocities  [n][3] in device memory, precision of the points. NULL: not wanted
+ * @return KITH_OK; KITH_INVALID; KITH_UNSUPPORTED on a CPU; KITH_NO_MEMORY; KITH_DEVICE_LOST. On
+ *         failure the arrays are undefined.
+ */
+KITH_API kith_status kith_flock_read_device(kith_flock *flock, void *positions, void *velocities);
 
 /** Copy obstacles and attractors as they are now: predators have moved. @param[out] things
  *  [n_things] or NULL */

@@ -82,6 +82,60 @@ static kith_status copy_particle(struct kith_flock *flock, const kith_points *po
     return KITH_OK;
 }
 
+/** Check the particles of the caller, and copy them to flock->now.
+ *  @param points, velocities  in host memory */
+static kith_status copy_particles(struct kith_flock *flock, const kith_points *points,
+                                  const kith_points *velocities)
+{
+    for (int64_t p = 0; p < flock->n; p++) {
+        enum { COST = 30 };
+        if (kith__skip(flock->ctx, p, COST)) {
+            break;
+        }
+        KITH_TRY(copy_particle(flock, points, velocities, p));
+    }
+    return kith__proceed(flock->ctx);
+}
+
+/** Return coordinates in host memory: the caller's, or a copy of those in device memory.
+ *  @param copy      buffer of the copy
+ *  @param[out] out  the coordinates */
+static kith_status bring(struct kith_flock *flock, const kith_points *points,
+                         struct kith__buffer *copy, kith_points *out)
+{
+    kith_ctx *ctx = flock->ctx;
+    *out = *points;
+    if (points->memory == KITH_HOST) {
+        return KITH_OK;
+    }
+    const int dim = flock->question.dim;
+    const size_t row = (size_t)points->n * (size_t)points->precision;
+    char *to = kith__buffer_need(copy, (size_t)dim * row + 1);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a flock of %lld",
+               (long long)points->n);
+    *out = kith_points_split(to, to + row, dim == 3 ? to + 2 * row : NULL, points->n,
+                             points->precision);
+    return points->n > 0 ? ctx->backend->flock->bring(ctx, points, dim, to) : KITH_OK;
+}
+
+/** Copy the particles of the caller, in host or device memory, to flock->now. */
+static kith_status take_particles(struct kith_flock *flock, const kith_points *points,
+                                  const kith_points *velocities)
+{
+    struct kith__buffer copies[2] = {{NULL, 0}, {NULL, 0}};
+    kith_points r, v;
+    kith_status status = bring(flock, points, &copies[0], &r);
+    if (status == KITH_OK) {
+        status = bring(flock, velocities, &copies[1], &v);
+    }
+    if (status == KITH_OK) {
+        status = copy_particles(flock, &r, &v);
+    }
+    kith__buffer_free(&copies[0]);
+    kith__buffer_free(&copies[1]);
+    return status;
+}
+
 /** Set all members of a new flock but ctx, from the arguments of kith_flock_open. */
 static kith_status start(struct kith_flock *flock, const kith_points *points,
                          const kith_points *velocities, const kith_box *box,
@@ -96,20 +150,11 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
     KITH_TRY(kith__question_space(ctx, velocities, NULL, &flock->box, &other));
     KITH_CHECK(ctx, velocities->n == points->n && velocities->precision == points->precision,
                KITH_INVALID, "velocities: their number or precision is not that of the points");
-    KITH_CHECK(ctx, points->memory == KITH_HOST && velocities->memory == KITH_HOST,
-               KITH_UNSUPPORTED, "a flock starts from host memory");
     flock->n = points->n;
     KITH_TRY(kith__flock_rules_init(flock, options, &flock->step));
     KITH_CHECK(ctx, lay_out(flock), KITH_NO_MEMORY, "out of memory for a flock of %lld",
                (long long)flock->n);
-    for (int64_t p = 0; p < flock->n; p++) {
-        enum { COST = 30 };
-        if (kith__skip(ctx, p, COST)) {
-            break;
-        }
-        KITH_TRY(copy_particle(flock, points, velocities, p));
-    }
-    KITH_TRY(kith__proceed(ctx));
+    KITH_TRY(take_particles(flock, points, velocities));
     kith__flock_set_points(flock);
     return KITH_OK;
 }
@@ -245,6 +290,25 @@ kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velo
 {
     kith_status status;
     KITH_FLOCK_CALL(flock, &status, read_all(flock, positions, velocities));
+    return status;
+}
+
+static kith_status read_device(kith_flock *flock, void *positions, void *velocities)
+{
+    kith_ctx *ctx = flock->ctx;
+    KITH_CHECK(ctx, ctx->backend->flock->read != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" has no device memory", ctx->name);
+    if (flock->n == 0 || (!positions && !velocities)) {
+        return KITH_OK;
+    }
+    kith__cancel_never(ctx);
+    return kith__end_call(ctx, ctx->backend->flock->read(ctx, flock, positions, velocities));
+}
+
+kith_status kith_flock_read_device(kith_flock *flock, void *positions, void *velocities)
+{
+    kith_status status;
+    KITH_FLOCK_CALL(flock, &status, read_device(flock, positions, velocities));
     return status;
 }
 

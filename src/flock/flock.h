@@ -87,6 +87,11 @@ struct kith__flock_backend {
     /** Copy the state to `now` on the host, for a backend that keeps it on a device; `next` is not
      *  allocated then. NULL: the state is always in `now`, and the backend uses `next`. */
     kith_status (*fetch)(kith_ctx *ctx, const struct kith_flock *flock);
+    /** Copy coordinates from device memory to host memory, packed. @param[out] to  [dim][n] */
+    kith_status (*bring)(kith_ctx *ctx, const kith_points *points, int dim, void *to);
+    /** Queue a copy of the state to device memory, in the caller's order.
+     *  @param positions, velocities  [n][3]; NULL: not wanted */
+    kith_status (*read)(kith_ctx *ctx, struct kith_flock *flock, void *positions, void *velocities);
     /** Start to copy the subset flock->subset to the host; NULL: the host copies it. */
     kith_status (*subset)(kith_ctx *ctx, struct kith_flock *flock);
     /** Wait until the copy has arrived, and set subset.r and v; NULL: nothing to wait for. */

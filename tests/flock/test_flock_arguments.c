@@ -235,8 +235,27 @@ static void check_few(kith_ctx *ctx)
     CHECK(kith_flock_step(NULL, 1) == KITH_INVALID &&
               kith_flock_change(NULL, NULL) == KITH_INVALID &&
               kith_flock_read(NULL, NULL, NULL) == KITH_INVALID &&
+              kith_flock_read_device(NULL, NULL, NULL) == KITH_INVALID &&
               kith_flock_measure(NULL, NULL) == KITH_INVALID,
           "no flock");
+}
+
+/* CPU cores have no device memory. tests/python/test_kith_gpu.py has what a GPU does. */
+static void check_device_memory(kith_ctx *ctx, const char *backend)
+{
+    if (strncmp(backend, "cpu", 3) != 0)
+        return;
+    kith_points r = kith_points_packed(xyz, 10, KITH_DOUBLE);
+    const kith_points v = kith_points_packed(vel, 10, KITH_DOUBLE);
+    kith_flock *flock = NULL;
+    CHECK(kith_flock_open(ctx, &r, &v, NULL, NULL, &flock) == KITH_OK, "%s", kith_message(ctx));
+    double to[30];
+    CHECK(kith_flock_read_device(flock, to, NULL) == KITH_UNSUPPORTED, "read_device");
+    CHECK(strstr(kith_message(ctx), "device memory") != NULL, "%s", kith_message(ctx));
+    kith_flock_close(flock);
+    r.memory = KITH_DEVICE;
+    CHECK(kith_flock_open(ctx, &r, &v, NULL, NULL, &flock) == KITH_UNSUPPORTED && !flock,
+          "points in device memory");
 }
 
 int main(int argc, char **argv)
@@ -255,6 +274,7 @@ int main(int argc, char **argv)
     check_lost(ctx, NULL);
     check_lost(ctx, &box);
     check_few(ctx);
+    check_device_memory(ctx, backend);
     kith_close(ctx);
     check_cancel(backend);
     return check_done();

@@ -442,6 +442,8 @@ static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t s
 const struct kith__flock_backend kith__cuda_flock = {
     .step = step_flock,
     .fetch = kith__gpu_flock_fetch,
+    .bring = kith__gpu_flock_bring,
+    .read = kith__gpu_flock_read,
     .subset = kith__gpu_flock_subset,
     .wait_subset = kith__gpu_flock_wait_subset,
     .forget = kith__gpu_flock_forget,

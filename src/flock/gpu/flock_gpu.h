@@ -114,12 +114,12 @@ gpuError_t kith__gpu_flock_find_prey(const struct kith__gpu_flock_step *step, co
 /** Arguments of a subset read. */
 struct kith__gpu_subset_read {
     struct kith__gpu_flock_state state; /**< the state */
-    int64_t n, chosen;                  /**< particles, and particles of the subset */
-    const int32_t *rank;                /**< [n] number of each index in the subset; -1: none */
-    void *to;                           /**< [2][chosen][3] positions, then velocities */
-    bool single;                        /**< the precision is float */
+    int64_t n;                          /**< particles */
+    const int32_t *rank; /**< [n] number of each index in the subset; -1: none. NULL: the index */
+    void *r, *v;         /**< [chosen][3] receive positions and velocities; NULL: not wanted */
+    bool single;         /**< the precision is float */
 };
-/** Copy the particles of a subset to read->to. */
+/** Copy the particles of a subset to read->r and v. */
 gpuError_t kith__gpu_flock_gather(const struct kith__gpu_subset_read *read, gpuStream_t stream);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Transfers of a flock: it is uploaded once, before its first step, and downloaded when it is read;
- * in records of four numbers, packed and unpacked on the host.
+ * Transfers of a flock: it is uploaded once, before its first step, and downloaded when it is read
+ * on the host; in records of four numbers, packed and unpacked on the host.
  */
 #include "flock_state_gpu.h"
 
@@ -126,6 +126,46 @@ kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock)
         }
     }
     g->newer = false;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_flock_bring(kith_ctx *ctx, const kith_points *points, int dim, void *to)
+{
+    const void *const from[3] = {points->x, points->y, points->z};
+    const size_t real = (size_t)points->precision;
+    const size_t step = (size_t)points->stride * real;
+    const size_t bytes = ((size_t)points->n - 1) * step + real;
+    struct kith__buffer strided = {NULL, 0};
+    char *const rows = kith__buffer_need(&strided, bytes);
+    KITH_CHECK(ctx, rows != NULL, KITH_NO_MEMORY, "out of memory for a flock of %lld",
+               (long long)points->n);
+    kith_status status = kith__gpu_flock_begin(ctx);
+    for (int k = 0; k < dim && status == KITH_OK; k++) {
+        struct kith__gpu_copy copies[KITH_GPU_COPIES] = {{rows, from[k], bytes}};
+        status = kith__gpu_download(ctx, copies);
+        char *const component = (char *)to + (size_t)k * (size_t)points->n * real;
+        for (int64_t p = 0; p < points->n && status == KITH_OK; p++) {
+            memcpy(component + (size_t)p * real, rows + (size_t)p * step, real);
+        }
+    }
+    kith__buffer_free(&strided);
+    return status;
+}
+
+kith_status kith__gpu_flock_read(kith_ctx *ctx, struct kith_flock *flock, void *positions,
+                                 void *velocities)
+{
+    const struct kith__gpu *gpu = ctx->state;
+    KITH_TRY(kith__gpu_flock_begin(ctx));
+    KITH_TRY(kith__gpu_flock_open(ctx, flock));
+    const struct kith__gpu_subset_read read = {
+        .state = *kith__gpu_flock_now(flock->device),
+        .n = flock->n,
+        .r = positions,
+        .v = velocities,
+        .single = flock->question.precision == KITH_FLOAT,
+    };
+    KITH_GPU_TRY(ctx, "reading the flock", kith__gpu_flock_gather(&read, gpu->stream));
     return KITH_OK;
 }
 

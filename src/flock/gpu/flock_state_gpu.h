@@ -84,6 +84,9 @@ void kith__gpu_flock_drop_subset(struct kith__gpu_flock *g);
 
 /* Operations of struct kith__flock_backend. */
 kith_status kith__gpu_flock_fetch(kith_ctx *ctx, const struct kith_flock *flock);
+kith_status kith__gpu_flock_bring(kith_ctx *ctx, const kith_points *points, int dim, void *to);
+kith_status kith__gpu_flock_read(kith_ctx *ctx, struct kith_flock *flock, void *positions,
+                                 void *velocities);
 kith_status kith__gpu_flock_subset(kith_ctx *ctx, struct kith_flock *flock);
 kith_status kith__gpu_flock_wait_subset(kith_ctx *ctx, struct kith_flock *flock);
 void kith__gpu_flock_forget(struct kith_flock *flock);

@@ -44,9 +44,9 @@ kith_status kith__gpu_flock_subset(kith_ctx *ctx, struct kith_flock *flock)
     const struct kith__gpu_subset_read read = {
         .state = *kith__gpu_flock_now(g),
         .n = flock->n,
-        .chosen = flock->subset.n,
         .rank = t->rank.data,
-        .to = t->out.data,
+        .r = t->out.data,
+        .v = (char *)t->out.data + bytes,
         .single = flock->question.precision == KITH_FLOAT,
     };
     KITH_GPU_TRY(ctx, "copying a subset", kith__gpu_flock_gather(&read, gpu->stream));

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Gathers a subset of a flock: one thread for each particle looks up its rank, as particles are in
- * the order of cells.
+ * Gathers a subset of a flock, or all of it in the caller's order: one thread for each particle
+ * looks up its rank, as particles are in the order of cells.
  */
 #include "flock_gpu.cuh"
 
 enum { THREADS = 256 };
+
+/** Write the three numbers of a record. */
+template <typename real> static __device__ void put(const record<real> &from, real to[3])
+{
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+}
 
 /** Copy each particle of the subset. */
 template <typename real> static __global__ void gather(const struct kith__gpu_subset_read g)
@@ -15,19 +23,16 @@ template <typename real> static __global__ void gather(const struct kith__gpu_su
         return;
     }
     const record<real> r = ((const record<real> *)g.state.r)[s];
-    const int64_t at = g.rank[r.number];
+    const int64_t at = g.rank ? (int64_t)g.rank[r.number] : (int64_t)r.number;
     if (at < 0) {
         return;
     }
-    const record<real> v = ((const record<real> *)g.state.v)[s];
-    real *const to = (real *)g.to + 3 * at;
-    real *const v_to = (real *)g.to + 3 * (g.chosen + at);
-    to[0] = r.x;
-    to[1] = r.y;
-    to[2] = r.z;
-    v_to[0] = v.x;
-    v_to[1] = v.y;
-    v_to[2] = v.z;
+    if (g.r) {
+        put(r, (real *)g.r + 3 * at);
+    }
+    if (g.v) {
+        put(((const record<real> *)g.state.v)[s], (real *)g.v + 3 * at);
+    }
 }
 
 gpuError_t kith__gpu_flock_gather(const struct kith__gpu_subset_read *read, gpuStream_t stream)
