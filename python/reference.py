@@ -37,6 +37,7 @@ PARTS = [
     ("Sets", "_make", ["make"]),
     ("ASE", "ase", ["neighbor_list"]),
     ("PyTorch", "torch", ["radius_graph", "Graph"]),
+    ("JAX", "jax", ["radius_graph", "Graph"]),
     ("Plots", "plot", ["pair_distribution", "structure_factor", "mass_function", "halo_map",
                        "order_parameters", "save", "label"]),
     ("Notebooks", "_view", ["view", "View"]),
@@ -45,7 +46,7 @@ PARTS = [
     ("Errors of files", "_io", ["FormatError", "MissingError"]),
     ("Memory of a GPU", "_kinds", ["DeviceArray"]),
 ]
-INSIDE = {"struct", "call", "invoke", "leave", "close_flock", "free"}  # for the package alone
+INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_flock", "free"}  # for the package alone
 SECTION = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 
 

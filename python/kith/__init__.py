@@ -31,7 +31,8 @@ __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost
            "read", "view"]
 
 
-_OPTIONAL = {"ase": "ase", "torch": "torch", "plot": "matplotlib"}  # modules, and what they need
+# Modules, and what they need.
+_OPTIONAL = {"ase": "ase", "jax": "jax", "torch": "torch", "plot": "matplotlib"}
 
 
 def __getattr__(name: str) -> Any:

@@ -103,6 +103,15 @@ def second_set(against: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memor
     return others, kept
 
 
+def of_one_memory(v: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memory]:
+    """Return velocities, of the type of `like` and in its memory, as coordinates() returns them."""
+    on_device = isinstance(like, DeviceArray)
+    velocities, kept = coordinates(v, "v", dim, like.dtype, device=on_device)
+    if on_device and not isinstance(kept, DeviceArray):
+        raise TypeError("v is in host memory, x on a GPU: put both into one memory")
+    return velocities, kept
+
+
 def column(values: Any, n: int, dtype: Any, name: str,
            width: Optional[int] = None) -> Optional[np.ndarray[Any, Any]]:
     """Return a contiguous array [n] or [n][width] of a type; None stays None.

@@ -8,9 +8,9 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import coordinates
+from ._arrays import coordinates, of_one_memory
 from ._context import Busy, Context, Unshared, context
-from ._kinds import kind_of
+from ._kinds import NUMPY, DeviceArray, kind_of, take
 from ._lib import library
 from ._numbers import real, whole
 from ._box import as_box, dimensions
@@ -27,11 +27,12 @@ class Flock(Unshared):
     Parameters
     ----------
     x, v : array [n][3] or [n][2]
-        Positions and velocities, float32 or float64.
+        Positions and velocities, float32 or float64. Arrays of PyTorch, CuPy or JAX on a GPU are
+        stepped there, and copied to the host once, to be checked.
     box : Box, float or array, optional
         As in `pairs`.
     ctx : Context, optional
-        Default: one of its own, closed with it.
+        Default: one of its own, closed with it; of arrays on a GPU on their stream.
     **how
         model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion: (radius, weight);
         relative, min_speed, max_speed, time_step, nearest, blind_angle [radian], noise, seed,
@@ -52,16 +53,27 @@ class Flock(Unshared):
                  **how: Any) -> None:
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
-        points, kept = coordinates(x, "x", dim)
-        velocities, kept_v = coordinates(v, "v", dim, kept.dtype)
+        points, kept = coordinates(x, "x", dim, device=True)
+        velocities, kept_v = of_one_memory(v, dim, kept)
         if len(kept_v) != len(kept):
             raise ValueError(f"v has {len(kept_v)} rows, x has {len(kept)}")
         self.box = as_box(box, dim)
         self._shape, self._dtype, self._kind = kept.shape, kept.dtype, kind_of(x)
+        self._number: Optional[int] = None  # of the GPU that the caller's arrays are on
+        if isinstance(kept, DeviceArray):
+            self._number = kept.number
+            if self._kind is NUMPY:
+                raise TypeError(f"x is a {type(x).__name__} on a GPU; a flock takes arrays of "
+                                "PyTorch, CuPy or JAX there")
         self._how = dict(how)
         options, at = self._options(), C.c_void_p()
         self._own = ctx is None
-        self._ctx = Context() if self._own else context(ctx)
+        if not self._own:
+            self._ctx = context(ctx, kept)
+        elif isinstance(kept, DeviceArray):
+            self._ctx = Context(f"cuda:{kept.number}", stream=kept.stream)
+        else:
+            self._ctx = Context()
         self._ctx.call("kith_flock_open", C.byref(points), C.byref(velocities), C.byref(space),
                        C.byref(options), C.byref(at))
         self._at = at
@@ -151,15 +163,36 @@ class Flock(Unshared):
         return int(library().kith_flock_steps(self._at))
 
     def _read(self, which: int) -> Any:
+        shape = self._shape[0], 3
+        if self._number is None or self._ctx is None or self._ctx.device != self._number:
+            return self._kind.give(self.on_host(which))
+        made = self._kind.empty(shape, self._dtype, self._number)
+        if made is None:
+            return self._kind.give(self.on_host(which))
+        memory: Any = take(made, "x")
+        if self._own and self._ctx.stream != memory.stream:
+            self._ctx.set_stream(memory.stream)
+        addresses: list[Optional[int]] = [None, None]
+        addresses[which] = memory.address
+        self._call("kith_flock_read_device", *addresses)
+        return made[:, :self._shape[1]]
+
+    def on_host(self, which: int) -> np.ndarray[Any, Any]:
+        """Return a copy of the positions (0) or the velocities (1) as an array of NumPy."""
         made = np.empty((self._shape[0], 3), self._dtype)
         addresses: list[Optional[int]] = [None, None]
         addresses[which] = made.ctypes.data
         self._call("kith_flock_read", *addresses)
-        return self._kind.give(made[:, :self._shape[1]])
+        return made[:, :self._shape[1]]
 
     @property
     def positions(self) -> Any:
-        """A copy of the positions, wrapped into the box, array [n][dim]."""
+        """A copy of the positions, wrapped into the box, array [n][dim], of the kind of x.
+
+        Where x is an array of PyTorch or CuPy on a GPU, the copy is made there on their current
+        stream (that of `ctx`, if it was given), and nothing waits for it. Arrays of JAX, which
+        cannot be written, go through the host.
+        """
         return self._read(0)
 
     @property

@@ -83,6 +83,11 @@ class Kind:
         """Return a result as an array of this kind."""
         return array
 
+    def empty(self, _shape: tuple[int, ...], _dtype: Any, _number: int) -> Any:
+        """Return a new array in the memory of a GPU, ordered with the caller's stream. None: this
+        kind has no arrays that can be written."""
+        return None
+
 
 class _Torch(Kind):
     def __init__(self, torch: Any) -> None:
@@ -110,6 +115,10 @@ class _Torch(Kind):
             return self._torch.as_tensor(array, device=f"cuda:{array.number}")
         return self._torch.from_numpy(array)
 
+    def empty(self, shape: tuple[int, ...], dtype: Any, number: int) -> Any:
+        return self._torch.empty(shape, dtype=getattr(self._torch, np.dtype(dtype).name),
+                                 device=f"cuda:{number}")
+
 
 class _Cupy(Kind):
     def __init__(self, cupy: Any) -> None:
@@ -128,6 +137,10 @@ class _Cupy(Kind):
                 return self._cupy.asarray(array)
         return self._cupy.asarray(array)
 
+    def empty(self, shape: tuple[int, ...], dtype: Any, number: int) -> Any:
+        with self._cupy.cuda.Device(number):
+            return self._cupy.empty(shape, dtype)
+
 
 class _Jax(Kind):
     def __init__(self, jax: Any) -> None:
@@ -135,7 +148,8 @@ class _Jax(Kind):
 
     def take(self, x: Any, name: str) -> Memory:
         if isinstance(x, self._jax.core.Tracer):
-            raise TypeError(f"{name} is traced by JAX; call kith outside of jit, grad and vmap")
+            raise TypeError(f"{name} is traced by JAX; use kith.jax.radius_graph, or call kith "
+                            "outside of jit, grad and vmap")
         device, number = getattr(x, "__dlpack_device__", lambda: (_dlpack.CPU, 0))()
         if device == _dlpack.CUDA:
             return _of_dlpack(x, name, number)

@@ -34,6 +34,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
                                    _P(_abi.PairsOptions), _P(C.c_int64), C.c_void_p]),
     "kith_pairs_fill": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
                                   _P(_abi.PairsOptions), _P(_abi.Pairs)]),
+    "kith_pairs_enqueue": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
+                                     _P(_abi.PairsOptions), _P(_abi.Pairs), C.c_void_p]),
     "kith_pairs_free": (None, [_P(_abi.Pairs)]),
     "kith_nearest_options_init_sized": (None, [_P(_abi.NearestOptions), C.c_size_t]),
     "kith_nearest_find": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_int64,
@@ -72,6 +74,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kith_flock_step": (C.c_int, [C.c_void_p, C.c_int64]),
     "kith_flock_steps": (C.c_int64, [C.c_void_p]),
     "kith_flock_read": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
+    "kith_flock_read_device": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
     "kith_flock_measure": (C.c_int, [C.c_void_p, _P(_abi.FlockMeasures)]),
     "kith_flock_close": (None, [C.c_void_p]),
 }

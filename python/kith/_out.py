@@ -2,7 +2,7 @@
 """Arrays of the caller's that results are written to."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -29,14 +29,17 @@ def outputs(out: Any, want: str) -> list[Any]:
     return targets
 
 
-def checked(targets: list[Any], expected: list[Expected], inputs: list[Memory]) -> list[Any]:
+def checked(targets: list[Any], expected: list[Expected], inputs: list[Memory],
+            names: Optional[list[str]] = None) -> list[Any]:
     """Return the caller's arrays as arrays of NumPy or of a GPU, checked. They must be in the
-    memory of the coordinates, which are inputs[0], and share none with an input."""
-    arrays = [_checked(target, f"out[{k}]", one, inputs)
-              for k, (target, one) in enumerate(zip(targets, expected))]
+    memory of the coordinates, which are inputs[0], and share none with an input. `names` are what
+    messages call them: out[0], ... by default."""
+    names = names or [f"out[{k}]" for k in range(len(targets))]
+    arrays = [_checked(target, name, one, inputs)
+              for target, name, one in zip(targets, names, expected)]
     for k, array in enumerate(arrays):
         if any(_share(array, other) for other in arrays[:k]):
-            raise ValueError(f"out[{k}] shares memory with an array before it")
+            raise ValueError(f"{names[k]} shares memory with an array before it")
     return arrays
 
 
@@ -67,7 +70,7 @@ def _checked(target: Any, name: str, expected: Expected, inputs: list[Memory]) -
     elif not array.writeable or not array.packed:
         raise ValueError(f"{name} is read-only, or not contiguous in memory (C order)")
     if any(_share(array, one) for one in inputs):
-        raise ValueError(f"{name} shares memory with the coordinates")
+        raise ValueError(f"{name} shares memory with the coordinates or another argument")
     return array
 
 

@@ -119,7 +119,8 @@ class _List(Owned):
 
 def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
           full: bool = False, layout: str = "ij", sort: bool = False, against: Any = None,
-          index: Any = np.int32, out: Any = None, ctx: Optional[Context] = None) -> Any:
+          index: Any = np.int32, out: Any = None, count: Any = None,
+          ctx: Optional[Context] = None) -> Any:
     """Find all pairs of particles within a radius, periodic images included.
 
     Parameters
@@ -150,6 +151,11 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     out : tuple of arrays, optional
         Arrays to write to, in the order of `want`, of the types that would be returned: i, j and d
         [capacity], D and S [capacity][dim], offsets [n + 1]. What is returned is their beginning.
+    count : array [1] of int64, optional
+        With `out`, on a GPU: receives the number of pairs, and nothing waits for the GPU. What is
+        returned is `out`, whole. Where the number is larger than the capacity, or is negative (a
+        status of kith.h: -2 where a coordinate is not finite), the arrays are undefined. A call so
+        can be captured in a CUDA graph, after one call with equal arguments on its stream.
     ctx : Context, optional
         Default: this thread's own; for x on a GPU one on that GPU and x's stream.
 
@@ -204,6 +210,11 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     on = context(ctx, kept)
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
         cutoff <= space.reach)
+    if count is not None:
+        if out is None or not isinstance(kept, DeviceArray):
+            raise ValueError("count needs out, and x in the memory of a GPU")
+        return _enqueue(out, count, plan.want, kept, others, dim, wide, on,
+                        (C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)))
     if out is not None:
         return _into(out, plan.want, kept, points.x or 0, others, dim, wide, brief,
                      on, (C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)))
@@ -250,21 +261,15 @@ def _into(out: Any, want: str, kept: Memory, at: int, others: Any, dim: int, wid
         addresses = [one.address if isinstance(one, DeviceArray)
                      else one.__array_interface__["data"][0] for one in room]
     rows = len(kept) + 1
-    capacity = min([len(one) for one, letter in zip(room, want) if letter != "o"], default=2 ** 62)
-    direct = (dim == 3 and not wide and len(set(want)) == len(want) and "j" in want
-              and ("i" in want or "o" in want))
+    capacity = _capacity(room, want)
     on_device = isinstance(kept, DeviceArray)
-    if direct:
-        found = _abi.Pairs(capacity=capacity, memory=int(on_device))
-        for address, letter in zip(addresses, want):
-            setattr(found, _FIELD[letter], address)
+    if _is_direct(want, dim, wide):
+        found = _struct(addresses, want, capacity, on_device)
         on.call("kith_pairs_fill", *arguments, C.byref(found), needed=lambda: int(found.n),
                 brief=brief)
         n = found.n
     elif on_device:
-        raise ValueError(f"out with want {want!r}, {dim} dimensions and index of "
-                         f"{64 if wide else 32} bits: on a GPU expected i or offsets, and j, of 32 "
-                         "bits in three dimensions")
+        raise _not_direct(want, dim, wide)
     else:
         made = on.spares.pop() if on.spares else _List(on, 0)
         on.call("kith_pairs_find", *arguments, made.at, brief=brief)
@@ -279,6 +284,46 @@ def _into(out: Any, want: str, kept: Memory, at: int, others: Any, dim: int, wid
     result = tuple([target[:rows if letter == "o" else n]
                     for target, letter in zip(targets, want)])
     return result[0] if len(result) == 1 else result
+
+
+def _capacity(room: list[Any], want: str) -> int:
+    """Return how many pairs the caller's arrays can hold."""
+    return min([len(one) for one, letter in zip(room, want) if letter != "o"], default=2 ** 62)
+
+
+def _is_direct(want: str, dim: int, wide: bool) -> bool:
+    """Return whether the library can write all that is wanted into the caller's arrays."""
+    return (dim == 3 and not wide and len(set(want)) == len(want) and "j" in want
+            and ("i" in want or "o" in want))
+
+
+def _not_direct(want: str, dim: int, wide: bool) -> ValueError:
+    """Return the error of a list that the library cannot write into arrays on a GPU."""
+    return ValueError(f"out with want {want!r}, {dim} dimensions and index of {64 if wide else 32} "
+                      "bits: on a GPU expected i or offsets, and j, of 32 bits in three dimensions")
+
+
+def _struct(addresses: list[int], want: str, capacity: int, on_device: bool) -> _abi.Pairs:
+    """Return the struct of a list that is written into the caller's arrays."""
+    found = _abi.Pairs(capacity=capacity, memory=int(on_device))
+    for address, letter in zip(addresses, want):
+        setattr(found, _FIELD[letter], address)
+    return found
+
+
+def _enqueue(out: Any, count: Any, want: str, kept: DeviceArray, others: Any, dim: int, wide: bool,
+             on: Context, arguments: tuple[Any, ...]) -> Any:
+    """Queue the search of a list, written into the caller's arrays on a GPU. Return them."""
+    targets = outputs(out, want)
+    if not _is_direct(want, dim, wide):
+        raise _not_direct(want, dim, wide)
+    room = _checked(targets, want, kept, others, dim, wide)
+    inputs = [kept, *room] + ([others[0]] if others else [])
+    (number,) = checked([count], [Expected("count", _INT64, "1", (), 1, "numbers")], inputs,
+                        ["count"])
+    found = _struct([one.address for one in room], want, _capacity(room, want), True)
+    on.call("kith_pairs_enqueue", *arguments, C.byref(found), number.address)
+    return targets[0] if len(targets) == 1 else tuple(targets)
 
 
 def _type_of(letter: str, kept: Memory, wide: bool) -> Any:

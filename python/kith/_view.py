@@ -69,7 +69,8 @@ class View:
         """Return positions, box, velocities, labels and the step."""
         source = self._source
         if isinstance(source, Flock):
-            return source.positions, source.box, source.velocities, self._labels, source.steps
+            return (source.on_host(0), source.box, source.on_host(1), self._labels,
+                    source.steps)
         x, box = resolve(source, self._box)
         return x, as_box(box, dimensions(x, box)), self._velocities, self._labels, 0
 

@@ -73,6 +73,14 @@ def test_out_refused():
     assert len(again[0]) == kith.count_pairs(X, 0.2, BOX)
 
 
+def test_count_refused():
+    """`count` is for arrays on a GPU, with `out`."""
+    x, i, j = random.random((50, 3)), np.zeros(99, np.int32), np.zeros(99, np.int32)
+    for how in ({}, {"out": (i, j)}):
+        raises(ValueError, lambda how=how: kith.pairs(x, 0.1, count=np.zeros(1, int), **how),
+               "count needs out")
+
+
 def test_short_lists():
     """Short lists are copies: a later list does not change them, whatever it holds."""
     kept, copies = [], []
@@ -231,7 +239,7 @@ def test_device_refused():
            "against is in the memory")
     raises(TypeError, lambda: histogram.add(X, BOX, species=kith.DeviceArray(
         4096, (300,), np.int32, 0, None)), "species is in the memory of a GPU")
-    raises(TypeError, lambda: kith.Flock(fake, fake), "x is in the memory of a GPU")
+    raises(TypeError, lambda: kith.Flock(fake, fake), "x is a DeviceArray on a GPU")
     raises(TypeError, lambda: kith.Flock(X[:5], fake), "v is in the memory of a GPU")
     raises(TypeError, lambda: kith.overlap(fake), "x is in the memory of a GPU")
     raises(TypeError, lambda: kith.pairs(X, 0.1, out=(fake, fake)), "out[0] is in the memory")

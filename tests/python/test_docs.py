@@ -16,7 +16,6 @@ import kith
 import needs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NEEDS = {"ase": "ase", "torch": "torch", "plot": "matplotlib"}
 
 
 def modules():
@@ -24,8 +23,8 @@ def modules():
     for found in pkgutil.iter_modules(kith.__path__, "kith."):
         try:
             yield importlib.import_module(found.name)
-        except ModuleNotFoundError as error:
-            needs.tell(f"{found.name}: {needs.missing(error.name)}")
+        except ImportError as error:
+            needs.tell(f"{found.name}: {needs.missing(error.name) if error.name else error}")
 
 
 def test_reference():

@@ -68,8 +68,8 @@ def check(kind, make):
     raises(TypeError, lambda: kith.pairs(make(X.astype(int)), 0.1), "x has the type")
     raises(TypeError, lambda: kith.debye(make(X), 1.0, 3), "x is in the memory of a GPU")
     raises(TypeError, lambda: kith.overlap(make(X)), "x is in the memory of a GPU")
-    raises(TypeError, lambda: kith.Flock(make(X), make(X), BOX), "x is in the memory of a GPU")
     raises(TypeError, lambda: kith.Flock(X, make(X), BOX), "v is in the memory of a GPU")
+    raises(TypeError, lambda: kith.Flock(make(X), X, BOX), "v is in host memory")
 
 
 def check_sums(x, on_gpu, make):
@@ -116,6 +116,58 @@ def check_out(make, empty):
     assert error.needed == n
     raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, "jd", out=room[1:]), "on a GPU expected i")
     raises(TypeError, lambda: kith.pairs(X, 0.03, BOX, out=small), "out[0] is in the memory")
+
+
+def check_count(make, empty, ctx=None):
+    """Lists are queued, and their number is written on the GPU. Return a call that queues one."""
+    x, count = make(X), empty(1, "int64")
+    i, j, S = kith.pairs(X, 0.03, BOX, "ijS", sort=True)
+    room = empty(len(i) + 5, "int32"), empty(len(i) + 5, "int32"), empty((len(i) + 5, 3), "int32")
+    how = {"sort": True, "ctx": ctx}
+    found = kith.pairs(x, 0.03, BOX, "ijS", out=room, count=count, **how)
+    assert all(a is b for a, b in zip(found, room)) and host(count).tolist() == [len(i)]
+    assert all(np.array_equal(host(a)[:len(i)], b) for a, b in zip(found, (i, j, S)))
+    few = empty(10, "int32"), empty(10, "int32")
+    kith.pairs(x, 0.03, BOX, out=few, count=count, **how)
+    assert host(count).tolist() == [len(i)]
+    bad = X.copy()
+    bad[7, 1] = np.nan
+    kith.pairs(make(bad), 0.03, BOX, out=few, count=count, **how)
+    assert host(count).tolist() == [-2]
+    for wrong, kind, words in ((empty(1, "int32"), TypeError, "count has the type"),
+                               (np.zeros(1, np.int64), TypeError, "count is in host memory"),
+                               (few[0], TypeError, "count has the type")):
+        raises(kind, lambda wrong=wrong: kith.pairs(x, 0.03, BOX, out=few, count=wrong), words)
+    raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, count=count), "count needs out")
+    raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, "jd", out=few, count=count), "expected i")
+    return lambda: kith.pairs(x, 0.03, BOX, "ijS", out=room, count=count, **how)
+
+
+def check_flock(kind, make):
+    """Flocks of arrays on the GPU have the bits of the CPU's, and read on the GPU."""
+    how = {"separation": (0.02, 0.1), "alignment": (0.03, 0.2), "cohesion": (0.03, 0.05),
+           "max_speed": 0.5, "time_step": 0.01}
+    v = random.random(X.shape) - 0.5
+    for dtype in (np.float32, np.float64):
+        for dim in (3, 2):
+            x, w = X[:3000, :dim].astype(dtype), v[:3000, :dim].astype(dtype)
+            box = kith.Box([1.0, 1.2, 0.9][:dim])
+            one = kith.Flock(x, w, box, ctx=kith.Context("cpu"), **how)
+            other = kith.Flock(make(x), make(w), box, **how)
+            for steps in (0, 1, 20, 3):
+                one.step(steps)
+                other.step(steps)
+                assert isinstance(other.positions, kind) and other.positions.shape == x.shape
+                assert np.array_equal(host(other.positions), one.positions), (dtype, dim, steps)
+                assert np.array_equal(host(other.velocities), one.velocities)
+            assert other.steps == 24 and np.allclose([*one.measure().values()],
+                                                     [*other.measure().values()], rtol=1e-12)
+            assert kith.view(other).message() == kith.view(one).message()
+    wide = np.zeros((3000, 5))
+    wide[:, 1:4] = X[:3000]
+    strided = kith.Flock(make(wide)[:, 1:4], make(v[:3000].copy()), BOX, **how)
+    assert np.array_equal(host(strided.positions), kith.Flock(
+        X[:3000], v[:3000], BOX, ctx=kith.Context("cpu"), **how).positions)
 
 
 def gpu():
@@ -225,8 +277,12 @@ def test_torch():
 
     def make(array):
         return torch.from_numpy(array).cuda()
+    def empty(shape, dtype):
+        return torch.empty(shape, dtype=getattr(torch, dtype), device="cuda")
     check(torch.Tensor, make)
-    check_out(make, lambda n, dtype: torch.empty(n, dtype=getattr(torch, dtype), device="cuda"))
+    check_out(make, empty)
+    check_count(make, empty)
+    check_flock(torch.Tensor, make)
     assert kith.pairs(make(X), 0.03, BOX, "d").device == make(X).device
     expected = kith.count_pairs(X * 0.5, 0.03)
     for _ in range(20):  # the coordinates are written on a stream just before the call
@@ -269,6 +325,8 @@ def test_cupy():
     cupy = needs.module("cupy")
     check(cupy.ndarray, cupy.asarray)
     check_out(cupy.asarray, cupy.empty)
+    check_count(cupy.asarray, cupy.empty)
+    check_flock(cupy.ndarray, cupy.asarray)
     expected = kith.count_pairs(X * 0.5, 0.03)
     for _ in range(20):  # each stream is destroyed before the next
         with cupy.cuda.Stream(non_blocking=True):
@@ -298,6 +356,138 @@ def test_jax():
         raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
     jax.config.update("jax_enable_x64", True)
     check(jax.Array, jax.numpy.asarray)
+    check_flock(jax.Array, jax.numpy.asarray)
+
+
+def test_jax_graph():
+    """A graph inside jit is searched on XLA's stream: in the order of what makes the coordinates
+    and what uses the edges."""
+    gpu()
+    jax = needs.module("jax")
+    if jax.default_backend() != "gpu":
+        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
+    jax.config.update("jax_enable_x64", True)
+    numpy = jax.numpy
+
+    @jax.jit
+    def degrees(x, delay):
+        for _ in range(5):
+            delay = delay @ delay / 4000
+        x = x * (0.5 + 0 * delay[0, 0])
+        graph = kith.jax.radius_graph(x, 0.03, BOX, capacity=200000)
+        return graph, jax.ops.segment_sum(numpy.ones(200000), graph.edge_index[1], len(x))
+    i, j, d, v, S = kith.pairs(X * 0.5, 0.03, BOX, "ijdDS", full=True, sort=True)
+    delay = numpy.ones((4000, 4000), numpy.float32)
+    for _ in range(5):
+        graph, each = degrees(numpy.asarray(X), delay)
+        assert int(graph.n) == len(i) < 200000
+        n = len(i)
+        assert np.array_equal(graph.edge_index[:, :n], [j, i])
+        assert np.array_equal(graph.shifts[:n], S) and not graph.shifts[n:].any()
+        assert np.allclose(graph.distances[:n], d, rtol=1e-13)
+        assert np.isinf(graph.distances[n:]).all() and (graph.edge_index[:, n:] == len(X)).all()
+        assert np.array_equal(each, np.bincount(i, minlength=len(X)))
+    few = kith.jax.radius_graph(numpy.asarray(X), 0.03, BOX, capacity=100)
+    assert int(few.n) > 100 and np.isnan(few.distances).all()
+    bad = kith.jax.radius_graph(numpy.asarray(X).at[3, 0].set(np.nan), 0.03, BOX, capacity=100)
+    assert int(bad.n) == -2 and np.isnan(bad.distances).all()
+    some = numpy.asarray(X[:50])
+
+    def energy(x):
+        d = kith.jax.radius_graph(x, 0.3, 1.0, capacity=2000).distances
+        return numpy.where(numpy.isfinite(d), numpy.sin(5 * d), 0).sum()
+    needs.module("jax.test_util").check_grads(energy, (some,), 2, modes=("rev",), rtol=1e-4)
+
+
+def on_torch():
+    """Return PyTorch, if it sees a GPU."""
+    gpu()
+    torch = needs.module("torch")
+    if not torch.cuda.is_available():
+        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+    return torch
+
+
+def test_torch_graph():
+    """radius_graph on the GPU: the CPU's graph, gradients, and inside torch.compile."""
+    torch = on_torch()
+    cell = torch.eye(3, dtype=torch.float64, device="cuda") * 0.9
+    x = torch.from_numpy(X).cuda()
+    graph = kith.torch.radius_graph(x, 0.03, cell)
+    expected = kith.torch.radius_graph(x.cpu(), 0.03, cell.cpu())
+    assert all(one.is_cuda for one in graph)
+    assert torch.equal(graph.edge_index.cpu(), expected.edge_index)
+    assert torch.equal(graph.shifts.cpu(), expected.shifts)
+    assert torch.allclose(graph.distances.cpu(), expected.distances, rtol=1e-13)
+    few = x[:12].clone().requires_grad_()
+    cell.requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda x, cell: kith.torch.radius_graph(x, 0.5, cell)[1:3], (few, cell))
+    assert torch.autograd.gradgradcheck(
+        lambda x, cell: kith.torch.radius_graph(x, 0.5, cell).distances.sin().sum(), (few, cell))
+
+    def energy(x):
+        return (kith.torch.radius_graph(x, 0.03, 0.9).distances - 0.1).square().sum()
+    torch._dynamo.config.capture_dynamic_output_shape_ops = True
+    for backend in ("aot_eager", "inductor"):
+        compiled = torch.compile(energy, backend=backend, fullgraph=True)
+        for n in (15000, 20000):
+            one, other = (x[:n].clone().requires_grad_() for _ in range(2))
+            assert torch.allclose(compiled(one), energy(other)), backend
+            compiled(one).backward()
+            energy(other).backward()
+            assert torch.allclose(one.grad, other.grad), backend
+
+
+def test_waits():
+    """A list waits for the GPU, for its length. A list into arrays of the caller's with `count`,
+    and the state of a flock, do not."""
+    torch, driver = on_torch(), Driver()
+
+    def empty(shape, dtype):
+        return torch.empty(shape, dtype=getattr(torch, dtype), device="cuda")
+
+    def make(array):
+        return torch.from_numpy(array).cuda()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        x = make(X)
+        queue = check_count(make, empty)
+        flock = kith.Flock(x, x - 0.5, BOX, alignment=(0.03, 0.1), time_step=0.01).step(2)
+        assert host(flock.positions).shape == X.shape
+        address = stream.cuda_stream
+        assert driver.waits(lambda: kith.pairs(x, 0.03, BOX), address)
+        assert driver.waits(lambda: kith.count_pairs(x, 0.03, BOX), address)
+        assert not driver.waits(queue, address)
+        assert not driver.waits(lambda: flock.positions, address)
+        assert not driver.waits(lambda: flock.velocities, address)
+
+
+def test_cuda_graph():
+    """A list is captured in a CUDA graph; each replay searches the coordinates of that time."""
+    torch = on_torch()
+    x = torch.from_numpy(X).cuda()
+    expected = [kith.pairs(X * scale, 0.03, BOX, sort=True) for scale in (1, 0.8, 0.9)]
+    most = max(len(i) for i, _ in expected)
+    i, j = (torch.zeros(most, dtype=torch.int32, device="cuda") for _ in range(2))
+    count = torch.zeros(1, dtype=torch.int64, device="cuda")
+    stream = torch.cuda.Stream()
+
+    def search():
+        kith.pairs(x, 0.03, BOX, out=(i, j), count=count, sort=True)
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        search()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        search()
+    for scale, found in zip((1, 0.8, 0.9), expected):
+        x.copy_(torch.from_numpy(X * scale))
+        i.zero_()
+        graph.replay()
+        n = int(count)
+        assert n == len(found[0])
+        assert np.array_equal(host(i)[:n], found[0]) and np.array_equal(host(j)[:n], found[1])
 
 
 def test_device_array():
@@ -313,6 +503,7 @@ def test_device_array():
         """An object with __cuda_array_interface__ alone."""
         __cuda_array_interface__ = tensor.__cuda_array_interface__
 
+    raises(TypeError, lambda: kith.Flock(Face(), Face(), BOX), "x is a Face on a GPU")
     d = kith.pairs(Face(), 0.03, BOX, "d", sort=True)
     assert isinstance(d, kith.DeviceArray) and d.shape == (kith.count_pairs(X, 0.03, BOX),)
     taken = torch.as_tensor(d, device="cuda"), torch.from_dlpack(d)

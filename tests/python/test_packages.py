@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Objects of ASE, PyTorch, MDAnalysis, pynbody and yt: their numbers, and gradients."""
+import concurrent.futures
+import contextlib
 import os
 import sys
 import tempfile
@@ -130,6 +132,83 @@ def test_torch_compile():
     opcheck(torch.ops.kith.radius_graph, (x, 0.2, torch.eye(3)[None].double(), [True] * 3, [],
                                           torch.zeros(0, dtype=torch.int64)),
             test_utils=("test_schema", "test_faketensor"))
+
+
+@contextlib.contextmanager
+def x64(jax, wide):
+    """Let JAX have float64, or not, for some lines."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", wide)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+def test_jax_graph():
+    """Graphs inside jit, with padding; gradients; errors; vmap; threads of XLA."""
+    jax = needs.module("jax")
+    if not hasattr(jax, "ffi"):
+        raise needs.Skip("JAX before 0.5 (pip install jax)")
+    numpy, errors = jax.numpy, jax.errors
+    jax.config.update("jax_platforms", "cpu")
+    box = kith.Box([[1, 0, 0], [0.3, 1, 0], [0, -0.2, 1.1]], origin=[1, 2, 3])
+    for wide in (False, True):
+        with x64(jax, wide):
+            for dim, where in ((3, box), (2, 1.0), (3, None)):
+                x = X[:, :dim].astype(np.float64 if wide else np.float32)
+                i, j, d, v, S = kith.pairs(x, 0.15, where, "ijdDS", full=True, sort=True)
+                graph = jax.jit(lambda x, where=where: kith.jax.radius_graph(
+                    x, 0.15, where, capacity=6000))(x)
+                n = len(i)
+                assert graph.n == n < 6000 and graph.distances.dtype == x.dtype
+                assert np.array_equal(graph.edge_index[:, :n], [j, i])
+                assert np.array_equal(graph.shifts[:n], S) and not graph.shifts[n:].any()
+                assert (graph.edge_index[:, n:] == len(x)).all()
+                tolerance = 1e-13 if wide else 1e-6
+                assert np.allclose(graph.vectors[:n], v, atol=tolerance)
+                assert np.allclose(graph.distances[:n], d, atol=tolerance)
+                assert np.isinf(graph.distances[n:]).all() and not graph.vectors[n:].any()
+                few = kith.jax.radius_graph(x, 0.15, where, capacity=n - 1)
+                assert few.n == n and np.isnan(few.distances).all() and np.isnan(few.vectors).all()
+    x = numpy.asarray(X)
+    for bad, kind, words in ((lambda: x.at[5, 1].set(np.nan), errors.JaxRuntimeError, "particle 5"),
+                             (lambda: x * 1e30, errors.JaxRuntimeError, "kith: "),
+                             (lambda: x.astype(int), TypeError, "x has the type int"),
+                             (lambda: x[:, 0], ValueError, "x has the shape")):
+        raises(kind, lambda bad=bad: jax.block_until_ready(
+            kith.jax.radius_graph(bad(), 0.2, 1.0, capacity=10)), words)
+    raises(TypeError, lambda: jax.jit(lambda r: kith.jax.radius_graph(x, r, capacity=10))(1.0),
+           "traced")
+    raises(TypeError, lambda: jax.jit(lambda x: kith.count_pairs(x, 0.1))(x), "use kith.jax")
+    raises(ValueError, lambda: kith.jax.radius_graph(x, 0.1, capacity=0), "capacity")
+    each = jax.vmap(lambda x: kith.jax.radius_graph(x, 0.2, 1.0, capacity=999).n)(
+        x.reshape(4, 50, 3))
+    assert each.tolist() == [2 * kith.count_pairs(part.astype(np.float32), 0.2, 1.0)
+                             for part in X.reshape(4, 50, 3)]
+    none = kith.jax.radius_graph(numpy.zeros((0, 3)), 0.2, 1.0, capacity=3)
+    assert none.n == 0 and np.isinf(none.distances).all()
+    search = jax.jit(lambda x: kith.jax.radius_graph(x, 0.1, 1.0, capacity=2000).n)
+    expected = 2 * kith.count_pairs(X.astype(np.float32), 0.1, 1.0)
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        assert set(pool.map(lambda _: int(search(x)), range(60))) == {expected}
+
+
+def test_jax_gradients():
+    """First and second derivatives, compared with differences."""
+    jax = needs.module("jax")
+    if not hasattr(jax, "ffi"):
+        raise needs.Skip("JAX before 0.5 (pip install jax)")
+
+    def energy(x):
+        graph = kith.jax.radius_graph(x, 0.5, 1.0, capacity=400)
+        near = jax.numpy.where(graph.edge_index[0] < len(x), jax.numpy.sin(3 * graph.distances), 0)
+        return near.sum() + (graph.vectors ** 3).sum()
+    with x64(jax, True):
+        x = jax.numpy.asarray(X[:12])
+        needs.module("jax.test_util").check_grads(energy, (x,), 2, modes=("rev",), rtol=1e-4)
+        assert abs(jax.jit(jax.grad(energy))(x).sum(axis=0)).max() < 1e-10
+        flat = jax.grad(lambda x: kith.jax.radius_graph(x, 1.0, capacity=2).distances.sum())(
+            jax.numpy.zeros((2, 3)))
+        assert not flat.any()
 
 
 def test_mdanalysis():

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Graphs of neighbours for JAX: under jit, on XLA's stream, with gradients."""
+from __future__ import annotations
+
+import ctypes as C
+import threading
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+try:
+    from jax import ffi
+except ImportError:
+    raise ImportError(f"kith.jax needs JAX from 0.5 on, which Python has from 3.10 on; this is "
+                      f"{jax.__version__}") from None
+
+from . import _abi, _xla
+from ._box import as_box
+from ._context import CapacityError, Context, LimitError
+from ._lib import library
+from ._numbers import real, whole
+
+__all__ = ["Graph", "radius_graph"]
+
+
+class Graph(NamedTuple):
+    """Edges between neighbours, in arrays of `capacity` edges, of which the first n are edges.
+
+    The others have the particle number len(x), which jax.ops.segment_sum leaves out, the distance
+    inf, and 0.
+    """
+
+    edge_index: Any  #: [2][capacity] of int32: sources, targets; the targets ascend
+    distances: Any  #: [capacity], with gradients
+    vectors: Any  #: [capacity][dim], with gradients: from the target to the source's image
+    shifts: Any  #: [capacity][dim] of int32: the image S of the source
+    n: Any  #: number of edges; more than the capacity: distances and vectors are NaN
+
+
+class _Contexts:
+    """Contexts that no call uses now, by device and stream. A thread of XLA keeps nothing of
+    Python between two calls, so that contexts of threads would be opened in each call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: dict[Any, list[Context]] = {}
+
+    def take(self, call: _xla.Call, on_gpu: bool) -> tuple[Any, Context]:
+        """Return a key and a context on XLA's stream, or on CPU cores."""
+        key = (call.device, call.stream) if on_gpu else None
+        with self._lock:
+            free = self._free.setdefault(key, [])
+            if free:
+                return key, free.pop()
+        if key is None:
+            return key, Context("cpu")
+        return key, Context(f"cuda:{key[0]}", stream=key[1])
+
+    def give_back(self, key: Any, made: Context) -> None:
+        """Let later calls use a context."""
+        with self._lock:
+            self._free[key].append(made)
+
+
+_contexts = _Contexts()
+
+
+def _search(call: _xla.Call, on_gpu: bool) -> None:
+    """Write the edges, the shifts and the number of edges."""
+    x, (edges, shifts, count) = call.arguments[0], call.results
+    numbers = call.attribute("space")
+    n, dim = x.shape
+    size, capacity = x.dtype.itemsize, edges.shape[1]
+    points = _abi.Points(n, x.address, x.address + size,
+                         x.address + 2 * size if dim == 3 else None, dim, size, int(on_gpu))
+    space = _abi.Box(dim=dim)
+    space.origin[:], space.periodic[:] = numbers[1:4].tolist(), numbers[13:16].astype(int).tolist()
+    for k in range(3):
+        space.row[k][:] = numbers[4 + 3 * k:7 + 3 * k].tolist()
+    options = _abi.PairsOptions()
+    library().kith_pairs_options_init_sized(C.byref(options), C.sizeof(options))
+    options.full = options.sorted = 1
+    options.extras = _abi.SHIFTS
+    found = _abi.Pairs(capacity=capacity, memory=int(on_gpu), j=edges.address,
+                       i=edges.address + 4 * capacity, shifts=shifts.address)
+    arguments = (C.byref(points), C.byref(space), float(numbers[0]), C.byref(options),
+                 C.byref(found))
+    try:
+        key, ctx = _contexts.take(call, on_gpu)
+        try:
+            if on_gpu:
+                ctx.call("kith_pairs_enqueue", *arguments, count.address)
+            else:
+                try:
+                    ctx.call("kith_pairs_fill", *arguments)
+                except CapacityError:
+                    pass  # found.n is what is needed
+                C.c_int64.from_address(count.address).value = found.n
+        finally:
+            _contexts.give_back(key, ctx)
+    except (ValueError, LimitError) as error:
+        raise _xla.Failure(f"kith: {error}", _xla.INVALID) from None
+    except MemoryError as error:
+        raise _xla.Failure(f"kith: {error}", _xla.EXHAUSTED) from None
+    except KeyboardInterrupt:
+        raise _xla.Failure("kith: KeyboardInterrupt", _xla.CANCELLED) from None
+
+
+_NAME = "kith_radius_graph"
+_handlers = [_xla.handler(partial(_search, on_gpu=on_gpu)) for on_gpu in (False, True)]
+for _platform, _handler in zip(("cpu", "CUDA"), _handlers):
+    ffi.register_ffi_target(_NAME, ffi.pycapsule(_handler), platform=_platform)
+
+
+@partial(jax.jit, static_argnums=(1, 2))
+def _graph(x: Any, capacity: int, space: tuple[float, ...]) -> Graph:
+    n, dim = x.shape
+    call = ffi.ffi_call(_NAME, (
+        jax.ShapeDtypeStruct((2, capacity), jnp.int32),
+        jax.ShapeDtypeStruct((capacity, 3), jnp.int32),
+        jax.ShapeDtypeStruct((2,), jnp.int32)), vmap_method="sequential")
+    # JAX has int64 only where it is enabled: the number of edges comes as two halves.
+    edges, shifts, halves = call(jax.lax.stop_gradient(x), space=np.array(space))
+    low, high = halves
+    many = (high > 0) | ((high == 0) & (low < 0))
+    found = jnp.where(many, jnp.iinfo(jnp.int32).max, low)  # negative: a kith_status
+    bad = (found < 0) | (found > capacity)
+    real_edge = (jnp.arange(capacity) < found) & ~bad
+    edges = jnp.where(real_edge, edges, n)
+    shifts = jnp.where(real_edge[:, None], shifts[:, :dim], 0)
+    source, target = jnp.where(real_edge, edges, 0)
+    held = x if n else jnp.zeros((1, dim), x.dtype)  # gathering from no rows is an error
+    vectors = held[source] - held[target]
+    rows = np.array(space[4:13], np.float64).reshape(3, 3)[:dim, :dim].astype(x.dtype)
+    for axis in reversed(range(dim)):
+        vectors = vectors + shifts[:, axis:axis + 1].astype(x.dtype) * rows[axis]
+    # The vectors of what is no edge are constant, and so is the length 0, whose gradient is NaN.
+    vectors = jnp.where(real_edge[:, None], vectors, jnp.where(bad, jnp.nan, 0).astype(x.dtype))
+    square = (vectors * vectors).sum(axis=1)
+    apart = real_edge & (square > 0)
+    distances = jnp.sqrt(jnp.where(apart, square, 1))
+    distances = jnp.where(apart, distances, jnp.where(real_edge, 0, jnp.where(
+        bad, jnp.nan, jnp.inf)).astype(x.dtype))
+    return Graph(edges, distances, vectors, shifts, found)
+
+
+def radius_graph(x: Any, r: float, box: Any = None, *, capacity: int) -> Graph:
+    """Connect each particle with all others within a radius, periodic images included.
+
+    Can be called inside jax.jit, jax.grad and jax.vmap. The search is a foreign function of XLA: on
+    a GPU it is queued on XLA's stream, and nothing waits for it or is copied.
+
+    Parameters
+    ----------
+    x : array [n][3] or [n][2]
+        Coordinates, float32 or float64; may be traced.
+    r : float
+        The radius; distance <= r is an edge.
+    box : Box, float or array, optional
+        As in `kith.pairs`; r and box are constants of the compiled function. Default: open space.
+    capacity : int
+        Edges that the arrays have room for; each pair of particles has two. Where n is larger,
+        distances and vectors are NaN: give n or more.
+
+    Returns
+    -------
+    Graph
+        edge_index, distances, vectors, shifts and n. Edge e goes from edge_index[0, e] to
+        edge_index[1, e]; vectors[e] is x[source] + S.cell - x[target]. Gradients of any order are
+        taken through distances and vectors; which pairs are edges is constant to them.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp  # doctest: +SKIP
+    >>> x = jnp.array([[0., 0, 0], [1, 0, 0]])  # doctest: +SKIP
+    >>> graph = kith.jax.radius_graph(x, 1.5, capacity=4)  # doctest: +SKIP
+    >>> graph.n.item(), graph.distances.tolist()  # doctest: +SKIP
+    (2, [1.0, 1.0, inf, inf])
+    """
+    x = jnp.asarray(x)
+    if x.ndim != 2 or x.shape[1] not in (2, 3):
+        raise ValueError(f"x has the shape {x.shape}; expected [n][3] or [n][2]")
+    if x.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"x has the type {x.dtype}; expected float32 or float64")
+    if isinstance(box, jax.core.Tracer) or isinstance(r, jax.core.Tracer):
+        raise TypeError("r and box are traced by JAX; they are constants of the compiled function")
+    dim = x.shape[1]
+    made = as_box(box if not isinstance(box, jax.Array) else np.asarray(box), dim).struct()
+    space = (real(r, "r"), *made.origin, *(one for row in made.row for one in row),
+             *map(float, made.periodic))
+    graph: Graph = _graph(x, whole(capacity, "capacity", 1, 2 ** 31 - 1), space)
+    return graph
