@@ -6,12 +6,16 @@ writes a figure as PDF or SVG, whose text stays text.
 """
 from __future__ import annotations
 
-from typing import Any, Optional
+import functools
+from collections.abc import Callable
+from typing import Any, Optional, TypeVar
 
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LinearSegmentedColormap, LogNorm
+from matplotlib.ticker import (FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator,
+                               ScalarFormatter)
 
 __all__ = ["halo_map", "mass_function", "order_parameters", "pair_distribution", "save",
            "structure_factor"]
@@ -23,12 +27,48 @@ _STYLE = {"font.size": 8, "axes.labelsize": 9, "legend.fontsize": 8, "axes.linew
           "ytick.right": True, "legend.frameon": False}
 
 
+Drawing = TypeVar("Drawing", bound=Callable[..., Any])
+
+
+def _styled(function: Drawing) -> Drawing:
+    """Let a function that draws use the style of a paper. matplotlib reads the style of axes when
+    they are made, but that of legends, lines and labels when these are drawn."""
+    @functools.wraps(function)
+    def run(*arguments: Any, **how: Any) -> Any:
+        with matplotlib.rc_context(_STYLE):
+            return function(*arguments, **how)
+    return run  # type: ignore[return-value]
+
+
 def _axes(ax: Any) -> Any:
-    """Return the axes that are given, or new ones in the style of a paper."""
-    if ax is not None:
-        return ax
-    with matplotlib.rc_context(_STYLE):
-        return plt.subplots(figsize=COLUMN, layout="constrained")[1]
+    """Return the axes that are given, or new ones."""
+    return ax if ax is not None else plt.subplots(figsize=COLUMN, layout="constrained")[1]
+
+
+def _plain(value: float, _position: Any = None) -> str:
+    """Return the label of a tick of a logarithmic axis: 200, but 10^6."""
+    if 0.01 <= value < 10000:
+        return f"{value:g}"
+    power = int(np.floor(np.log10(value) + 1e-9))
+    first = round(value / 10.0 ** power)
+    return rf"${first} \times 10^{{{power}}}$" if first > 1 else f"$10^{{{power}}}$"
+
+
+def _logarithmic(axis: Any, low: float, high: float) -> None:
+    """Make an axis logarithmic. Its ticks have labels at powers of ten, at 2 and 5 times these where
+    it has few of them, and at equal distances where it has less than one: matplotlib's own run into
+    each other."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(_plain))
+    decades = np.log10(high / low)
+    if decades < 0.9:
+        axis.set_major_locator(MaxNLocator(4))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(ScalarFormatter())
+    else:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2 else (1.0,)))
+        axis.set_minor_locator(LogLocator(subs=tuple(range(2, 10))))
 
 
 def label(symbol: str, unit: str = "") -> str:
@@ -44,12 +84,13 @@ def label(symbol: str, unit: str = "") -> str:
     return f"{symbol} / {base}{inverse}" if unit else symbol
 
 
+@_styled
 def save(ax: Any, path: Any) -> None:
     """Write the figure of axes to a file: .pdf or .svg, or .png with 300 dots per inch."""
-    with matplotlib.rc_context(_STYLE):
-        ax.figure.savefig(path, dpi=300)
+    ax.figure.savefig(path, dpi=300)
 
 
+@_styled
 def pair_distribution(histogram: Any, a: Optional[int] = None, b: Optional[int] = None, *,
                       ax: Any = None, unit: str = "", names: Any = None, **how: Any) -> Any:
     """Draw g(r) of a Histogram: of species a and b, or of every pair of species.
@@ -82,6 +123,7 @@ def pair_distribution(histogram: Any, a: Optional[int] = None, b: Optional[int] 
     return ax
 
 
+@_styled
 def structure_factor(found: Any, *, ax: Any = None, unit: str = "", **how: Any) -> Any:
     """Draw S(q) of a StructureFactor. `unit` is that of length."""
     ax = _axes(ax)
@@ -93,6 +135,7 @@ def structure_factor(found: Any, *, ax: Any = None, unit: str = "", **how: Any) 
     return ax
 
 
+@_styled
 def mass_function(masses: Any, volume: Optional[float] = None, *, bins: int = 20, ax: Any = None,
                   mass_unit: str = "", unit: str = "", **how: Any) -> Any:
     """Draw the number of halos per interval of log10 mass, with the error of counting.
@@ -123,15 +166,23 @@ def mass_function(masses: Any, volume: Optional[float] = None, *, bins: int = 20
     counts, edges = np.histogram(np.log10(masses), bins=bins, range=tuple(ends))
     scale = 1 / ((edges[1] - edges[0]) * (volume or 1.0))
     some = counts > 0
-    ax.errorbar(10 ** ((edges[1:] + edges[:-1]) / 2)[some], counts[some] * scale,
+    per = counts[some] * scale
+    _logarithmic(ax.xaxis, 10 ** edges[0], 10 ** edges[-1])
+    _logarithmic(ax.yaxis, per.min(), per.max())
+    ax.errorbar(10 ** ((edges[1:] + edges[:-1]) / 2)[some], per,
                 np.sqrt(counts[some]) * scale,
                 **{"fmt": "o-", "ms": 2.5, "elinewidth": 0.6, "capsize": 1.5, **how})
     what = f"d$n$/dlog$_{{10}}${symbol}"
-    ax.set(xscale="log", yscale="log", xlabel=label(symbol, mass_unit),
+    ax.set(xlabel=label(symbol, mass_unit),
            ylabel=label(what, f"{unit}$^{{-3}}$" if unit and volume else ""))
     return ax
 
 
+# Greys in which single particles can be seen on white.
+_SEEN = LinearSegmentedColormap.from_list("seen", ["0.75", "0.4", "0.0"])
+
+
+@_styled
 def halo_map(groups: Any, x: Any, *, axes: tuple[int, int] = (0, 1), bins: int = 256,
              ax: Any = None, unit: str = "", most: int = 500) -> Any:
     """Draw the density of particles, projected, with a circle around each of the largest halos.
@@ -156,7 +207,7 @@ def halo_map(groups: Any, x: Any, *, axes: tuple[int, int] = (0, 1), bins: int =
     density, across, up = np.histogram2d(x[:, k], x[:, m], bins=bins)
     density[density == 0] = np.nan
     image = ax.imshow(density.T, origin="lower", extent=(across[0], across[-1], up[0], up[-1]),
-                      norm=LogNorm(), cmap="Greys", interpolation="nearest")
+                      norm=LogNorm(), cmap=_SEEN, interpolation="nearest")
     halos = groups.halos()[:most]
     for halo in halos:
         ax.add_patch(plt.Circle((halo["centre"][k], halo["centre"][m]), halo["radius_max"],
@@ -167,6 +218,7 @@ def halo_map(groups: Any, x: Any, *, axes: tuple[int, int] = (0, 1), bins: int =
     return ax
 
 
+@_styled
 def order_parameters(record: Any, names: Any = ("polarisation", "milling"), *, ax: Any = None,
                      **how: Any) -> Any:
     """Draw measures of a flock over its steps, as Flock.record returns them."""

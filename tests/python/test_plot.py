@@ -58,6 +58,21 @@ def test_record():
         assert record["polarisation"][2] == other.measure()["polarisation"]
 
 
+def labels_apart(ax):
+    """Whether no two labels of ticks of an axis touch."""
+    ax.figure.draw_without_rendering()
+    for axis, end in ((ax.xaxis, 0), (ax.yaxis, 1)):
+        low, high = sorted(axis.get_view_interval())
+        boxes = [tick.label1.get_window_extent().get_points()[:, end]
+                 for tick in axis.get_major_ticks() + axis.get_minor_ticks()
+                 if tick.label1.get_text() and low <= tick.get_loc() <= high]
+        assert len(boxes) > 1, (axis, "has no labels")
+        boxes.sort(key=lambda box: box[0])
+        if any(one[1] >= other[0] for one, other in zip(boxes, boxes[1:])):
+            return False
+    return True
+
+
 def test_plots():
     """Every plot has labels with units, and becomes a vector file."""
     matplotlib = needs.module("matplotlib")
@@ -84,6 +99,9 @@ def test_plots():
                 drawn = draw(ax)
                 assert ax in (None, drawn) and drawn.get_xlabel() == across, drawn.get_xlabel()
                 assert drawn.get_ylabel() == up, drawn.get_ylabel()
+                assert labels_apart(drawn), k
+                legend = drawn.get_legend()
+                assert legend is None or not legend.get_frame_on()
                 for ending, head in (("pdf", b"%PDF"), ("svg", b"<?xml")):
                     path = os.path.join(folder, f"{k}.{ending}")
                     kith.plot.save(drawn, path)
@@ -102,6 +120,8 @@ def test_plots():
     assert np.allclose(bars[0].get_ydata(), [2, 2])  # two halos in each decade
     drawn = groups.plot(most=3)
     assert len(drawn.patches) == 3
+    for masses in ([20, 300], [1, 3.0], [1e10, 2e15], [0.001, 0.9]):
+        assert labels_apart(kith.plot.mass_function(np.geomspace(*masses, 40))), masses
     raises(ValueError, lambda: groups.plot("cake"), "what")
     raises(ValueError, lambda: kith.plot.mass_function(np.zeros(3)), "no halo")
     plt.close("all")
