@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Make a notebook of each script of examples/python: notebooks.py FOLDER
+"""Make a notebook of each script of examples/python: notebooks.py FOLDER [--run]
 
 The scripts are in jupytext's percent format: a line `# %%` begins a cell of code, `# %% [markdown]`
-one of text, whose lines are comments. The docstring is the first cell. Notebooks have no outputs.
+one of text, whose lines are comments. The docstring is the first cell. Notebooks have no outputs;
+with --run they are executed, which needs nbclient and ipykernel, and have those of their cells.
 """
 import ast
+import importlib
 import json
 import pathlib
 import sys
@@ -51,7 +53,24 @@ def write(folder):
     return paths
 
 
+def run(path):
+    """Execute a notebook, and store the outputs of its cells. Return what they print."""
+    book = importlib.import_module("nbformat").read(path, 4)
+    importlib.import_module("nbclient").NotebookClient(book, timeout=300).execute()
+    importlib.import_module("nbformat").write(book, path)
+    return "".join(output["text"] for cell in book.cells for output in cell.get("outputs", [])
+                   if output["output_type"] == "stream")
+
+
+def main():
+    """Write the notebooks, and execute them if that is wanted."""
+    words = [word for word in sys.argv[1:] if word != "--run"]
+    if len(words) != 1:
+        sys.exit("usage: notebooks.py FOLDER [--run]")
+    for path in write(pathlib.Path(words[0])):
+        if len(words) < len(sys.argv) - 1:
+            print(f"{path.name}: {run(path)}", end="")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: notebooks.py FOLDER")
-    write(pathlib.Path(sys.argv[1]))
+    main()

@@ -16,7 +16,7 @@ import functions
 import needs
 from functions import raises
 
-os.environ["KITH_BACKEND"] = "cpu"  # a GPU does not offer it
+os.environ["KITH_BACKEND"] = "cpu"  # test_kith_gpu.py has a GPU's
 import kith
 
 random = np.random.default_rng(12)
