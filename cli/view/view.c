@@ -155,7 +155,8 @@ static int look(const view_task *task, view_run *run)
     CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
     const int status = view_go_to(task, run, task->shared.read.frame);
     if (status != STATUS_OK) {
-        return report_error(status, NULL, "%s", run->message);
+        return status == STATUS_INTERRUPTED ? report_interrupted(NULL)
+                                            : report_error(status, NULL, "%s", run->message);
     }
     if (task->film.path) {
         return view_record(task, run);
