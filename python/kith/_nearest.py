@@ -127,7 +127,8 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         options.against = C.pointer(others)
         inputs.append(kept_others)
     on = context(ctx, kept)
-    brief = max(k, *map(len, inputs)) <= SMALL and (options.cutoff or np.inf) <= space.reach
+    most = max(map(len, inputs))
+    brief = most <= SMALL and most * k <= 16 * SMALL  # k bounds how many images are looked at
     arguments = C.byref(points), C.byref(space.struct()), k, C.byref(options)
     if out is not None:
         return _into(out, want, k, dim, wide, inputs, on, brief, arguments)

@@ -399,6 +399,22 @@ def test_jax_graph():
     needs.module("jax.test_util").check_grads(energy, (some,), 2, modes=("rev",), rtol=1e-4)
 
 
+def test_lost():
+    """In a child of fork(), the context of the parent has lost its GPU; in the parent it has not."""
+    gpu()
+    with kith.Context("cuda") as ctx:
+        expected = kith.count_pairs(X, 0.03, BOX, ctx=ctx)
+        child = os.fork()
+        if child == 0:
+            try:
+                kith.count_pairs(X, 0.03, BOX, ctx=ctx)
+                os._exit(1)
+            except kith.DeviceLost as error:
+                os._exit(0 if "fork" in str(error) else 2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert kith.count_pairs(X, 0.03, BOX, ctx=ctx) == expected
+
+
 def on_torch():
     """Return PyTorch, if it sees a GPU."""
     gpu()
