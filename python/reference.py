@@ -46,7 +46,8 @@ PARTS = [
     ("Errors of files", "_io", ["FormatError", "MissingError"]),
     ("Memory of a GPU", "_kinds", ["DeviceArray"]),
 ]
-INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_flock", "free"}  # for the package alone
+# Methods for the package alone.
+INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_flock", "free"}
 SECTION = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 
 

@@ -167,9 +167,9 @@ KITH_API int64_t kith_flock_steps(const kith_flock *flock);
 KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velocities);
 
 /**
- * Copy the state to device memory, in the caller's order. Nothing is copied to the host, and nothing
- * waits: the copy is done in the order of the context's stream. The first call uploads a flock that
- * has not made a step.
+ * Copy the state to device memory, in the caller's order. Nothing is copied to the host, and
+ * nothing waits: the copy is done in the order of the context's stream. The first call uploads a
+ * flock that has not made a step.
  * @param[out] positions   [n][3] in device memory, precision of the points, wrapped; z is 0 in a
  *                         2-D box. NULL: not wanted
  * @param[out] velocities  [n][3] in device memory, precision of the points. NULL: not wanted

@@ -55,9 +55,9 @@ def _plain(value: float, _position: Any = None) -> str:
 
 
 def _logarithmic(axis: Any, low: float, high: float) -> None:
-    """Make an axis logarithmic. Its ticks have labels at powers of ten, at 2 and 5 times these where
-    it has few of them, and at equal distances where it has less than one: matplotlib's own run into
-    each other."""
+    """Make an axis logarithmic. Its ticks have labels at powers of ten, at 2 and 5 times these
+    where it has few of them, and at equal distances where it has less than one: matplotlib's own
+    run into each other."""
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(FuncFormatter(_plain))

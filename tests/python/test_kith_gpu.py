@@ -400,7 +400,7 @@ def test_jax_graph():
 
 
 def test_lost():
-    """In a child of fork(), the context of the parent has lost its GPU; in the parent it has not."""
+    """In a child of fork(), the context of the parent has lost its GPU; the parent goes on."""
     gpu()
     with kith.Context("cuda") as ctx:
         expected = kith.count_pairs(X, 0.03, BOX, ctx=ctx)
