@@ -2,7 +2,9 @@
 """Objects of ASE, PyTorch, MDAnalysis, pynbody and yt: their numbers, and gradients."""
 import concurrent.futures
 import contextlib
+import importlib
 import os
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -190,6 +192,57 @@ def test_jax_graph():
     expected = 2 * kith.count_pairs(X.astype(np.float32), 0.1, 1.0)
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         assert set(pool.map(lambda _: int(search(x)), range(60))) == {expected}
+
+
+def test_xla_layout():
+    """The mirrors of XLA's structs have the offsets of the header that comes with JAX."""
+    jax = needs.module("jax")
+    if not hasattr(jax, "ffi"):
+        raise needs.Skip("JAX before 0.5 (pip install jax)")
+    xla = importlib.import_module("kith._xla")
+    fields = {
+        "XLA_FFI_CallFrame": (xla._Frame, {"api": "api", "context": "ctx", "stage": "stage",
+                                           "arguments": "args", "results": "rets",
+                                           "attributes": "attrs"}),
+        "XLA_FFI_Api": (xla._Api, {"version": "api_version", "error_create": "XLA_FFI_Error_Create",
+                                   "stream_get": "XLA_FFI_Stream_Get",
+                                   "device_get": "XLA_FFI_DeviceOrdinal_Get"}),
+        "XLA_FFI_Buffer": (xla._Buffer, {"type": "dtype", "data": "data", "rank": "rank",
+                                         "dims": "dims"}),
+        "XLA_FFI_Args": (xla._Buffers, {"n": "size", "each": "args"}),
+        "XLA_FFI_Rets": (xla._Buffers, {"n": "size", "each": "rets"}),
+        "XLA_FFI_Attrs": (xla._Attributes, {"n": "size", "types": "types", "names": "names",
+                                            "each": "attrs"}),
+        "XLA_FFI_ByteSpan": (xla._Span, {"at": "ptr", "length": "len"}),
+        "XLA_FFI_Array": (xla._Array, {"type": "dtype", "n": "size", "data": "data"}),
+        "XLA_FFI_Error_Create_Args": (xla._ErrorArguments, {"message": "message", "code": "errc"}),
+        "XLA_FFI_Stream_Get_Args": (xla._StreamArguments, {"context": "ctx", "stream": "stream"}),
+        "XLA_FFI_DeviceOrdinal_Get_Args": (xla._DeviceArguments, {"context": "ctx",
+                                                                  "number": "device_ordinal"}),
+        "XLA_FFI_Metadata": (xla._Metadata, {"version": "api_version", "traits": "traits"}),
+        "XLA_FFI_Metadata_Extension": (xla._MetadataExtension, {"metadata": "metadata"}),
+        "XLA_FFI_Api_Version": (xla._Version, {"major": "major_version", "minor": "minor_version"})}
+    pairs = [(struct, own, theirs) for struct, (_, names) in fields.items()
+             for own, theirs in names.items()]
+    lines = "".join(f'printf("%zu\\n", offsetof(struct {struct}, {theirs}));\n'
+                    if struct not in ("XLA_FFI_ByteSpan", "XLA_FFI_Array") else
+                    f'printf("%zu\\n", offsetof({struct}, {theirs}));\n'
+                    for struct, _, theirs in pairs)
+    numbers = ("XLA_FFI_ExecutionStage_EXECUTE", "XLA_FFI_AttrType_ARRAY", "XLA_FFI_DataType_S32",
+               "XLA_FFI_DataType_F32", "XLA_FFI_DataType_F64", "XLA_FFI_Error_Code_INTERNAL",
+               "XLA_FFI_Error_Code_INVALID_ARGUMENT", "XLA_FFI_Extension_Metadata")
+    lines += "".join(f'printf("%d\\n", (int){name});\n' for name in numbers)
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "layout.cc")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <cstdio>\n#include <cstddef>\n#include <xla/ffi/api/c_api.h>\n"
+                       f"int main() {{\n{lines}}}\n")
+        subprocess.run([needs.program("c++"), "-std=c++17", "-I", jax.ffi.include_dir(), source,
+                        "-o", os.path.join(folder, "layout")], check=True)
+        found = subprocess.run([os.path.join(folder, "layout")], stdout=subprocess.PIPE, check=True,
+                               text=True).stdout.split()
+    expected = [getattr(fields[struct][0], own).offset for struct, own, _ in pairs]
+    assert [int(one) for one in found] == expected + [3, 1, 4, 11, 12, 13, 3, 1]
 
 
 def test_jax_gradients():
