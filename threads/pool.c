@@ -239,9 +239,14 @@ void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void
     pool->user = user;
 }
 
+static bool is_stopped(const struct kith__pool *pool)
+{
+    return pool->stopped && pool->stopped(pool->user);
+}
+
 bool kith__pool_stopped(const struct kith__pool *pool)
 {
-    return pool && pool->stopped && pool->stopped(pool->user);
+    return pool && is_stopped(pool);
 }
 
 int kith__pool_threads(const struct kith__pool *pool)
@@ -278,7 +283,7 @@ static void leave_loop(struct kith__pool *pool)
 /** Claim and process pieces until none is left, or the loop is to stop. */
 static void do_pieces(struct kith__pool *pool, int worker)
 {
-    while (!kith__pool_stopped(pool)) {
+    while (!is_stopped(pool)) {
         const int64_t piece = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (piece >= pool->pieces) {
             return;
@@ -385,7 +390,7 @@ static void close_gate(struct kith__pool *pool)
     while (!is_empty(pool)) {
         if (wait_while_idle(pool) != 0) {
             pthread_mutex_unlock(&pool->lock);
-            (void)kith__pool_stopped(pool); /* calls the caller's code: not under the lock */
+            (void)is_stopped(pool); /* calls the caller's code: not under the lock */
             pthread_mutex_lock(&pool->lock);
         }
     }
@@ -398,7 +403,7 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
 {
     int64_t wanted = pool && threads < pool->threads ? threads : kith__pool_threads(pool);
     wanted = pieces < wanted ? pieces : wanted;
-    if (wanted <= 1 || atomic_exchange(&pool->busy, true)) {
+    if (!pool || wanted <= 1 || atomic_exchange(&pool->busy, true)) {
         for (int64_t piece = 0; piece < pieces && !kith__pool_stopped(pool); piece++) {
             fn(state, piece, 0);
         }
