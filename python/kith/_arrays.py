@@ -212,9 +212,9 @@ class Owned(Unshared):
         self._keep = keep  # what must outlive the struct: the context of memory of a GPU
         self._free = free
 
-    def __del__(self) -> None:
+    def __del__(self, byref: Any = C.byref) -> None:  # at the process's end C may be None
         if self._free is not None:
-            self._free(C.byref(self.struct))
+            self._free(byref(self.struct))
 
     def view(self, at: Optional[int], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
         """Return an array over host memory of the struct; it keeps the struct alive."""

@@ -181,7 +181,8 @@ class Context(Unshared):
         return at
 
     def __del__(self) -> None:
-        self.close()
+        if library is not None:  # None: the process ends, and takes the memory along
+            self.close()
 
     def __enter__(self) -> Context:
         return self

@@ -26,10 +26,11 @@ _DELETER = C.CFUNCTYPE(None, C.POINTER(_Managed))
 _Managed._fields_ = [("tensor", _Tensor), ("context", C.c_void_p), ("deleter", _DELETER)]
 
 _NAME = b"dltensor"  # of a capsule that nobody has consumed yet; the pointer must stay valid
-_pointer = C.pythonapi.PyCapsule_GetPointer
-_pointer.restype, _pointer.argtypes = C.c_void_p, [C.py_object, C.c_char_p]
-_new = C.pythonapi.PyCapsule_New
-_new.restype, _new.argtypes = C.py_object, [C.c_void_p, C.c_char_p, C.c_void_p]
+# Functions of this module's own: the attributes of C.pythonapi are shared by all packages, each of
+# which sets argtypes of its liking (JAX does).
+_pointer = C.PYFUNCTYPE(C.c_void_p, C.py_object, C.c_char_p)(("PyCapsule_GetPointer", C.pythonapi))
+_new = C.PYFUNCTYPE(C.py_object, C.c_void_p, C.c_char_p, C.c_void_p)(
+    ("PyCapsule_New", C.pythonapi))
 
 
 class Tensor(NamedTuple):

@@ -109,6 +109,8 @@ class Flock(Unshared):
         return options
 
     def __del__(self) -> None:
+        if library is None:  # the process ends, and takes the memory along
+            return
         try:
             self.close()
         except Busy:  # of another thread: the context frees it later

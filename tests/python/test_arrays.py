@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays of NumPy, PyTorch, JAX and of the protocols for exchange as input and as results; the
 caller's arrays as outputs; the number of steps of Python that a small call takes."""
+import ctypes
 import gc
 import itertools
+import subprocess
 import sys
 
 import numpy as np
@@ -153,6 +155,34 @@ def test_protocols():
     assert np.may_share_memory(read, X) and np.array_equal(read, X)
     elsewhere = type("Elsewhere", (Dlpack,), {"__dlpack_device__": lambda self: (4, 0)})
     raises(TypeError, lambda: kith.pairs(elsewhere(X), 0.2), "x is on a device")
+
+
+def test_capsules():
+    """Capsules are made whatever other packages set as types of Python's functions in ctypes."""
+    x = np.arange(6.0)
+    array = kith.DeviceArray(x.ctypes.data, (6,), x.dtype, 0, x)
+    new = ctypes.pythonapi.PyCapsule_New
+    before = new.argtypes
+    try:  # as jax.ffi.pycapsule
+        destructor = ctypes.CFUNCTYPE(None, ctypes.py_object)
+        new.argtypes = ctypes.c_void_p, ctypes.c_char_p, destructor
+        capsule = array.__dlpack__()
+    finally:
+        new.argtypes = before
+    assert "dltensor" in repr(capsule)
+
+
+def test_at_exit():
+    """Objects that live to the end of the process print nothing."""
+    code = """
+import json, kith, numpy as np, builtins, sys
+x = np.random.default_rng(1).random((9000, 3))
+json.kept = [kith.pairs(x, 0.1), kith.Context(), kith.fof(x, 0.1), kith.Flock(x, x, max_speed=0.0)]
+# Modules that are alive at the end are emptied, those that were imported first after the others.
+builtins.kept = [json, *(sys.modules[f"kith.{name}"] for name in ("_arrays", "_context", "_flock"))]
+"""
+    done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=True)
+    assert done.stderr == b"", done.stderr.decode()
 
 
 def test_dlpack():

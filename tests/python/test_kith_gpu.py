@@ -374,13 +374,13 @@ def test_jax_graph():
         for _ in range(5):
             delay = delay @ delay / 4000
         x = x * (0.5 + 0 * delay[0, 0])
-        graph = kith.jax.radius_graph(x, 0.03, BOX, capacity=200000)
-        return graph, jax.ops.segment_sum(numpy.ones(200000), graph.edge_index[1], len(x))
+        graph = kith.jax.radius_graph(x, 0.03, BOX, capacity=500000)
+        return graph, jax.ops.segment_sum(numpy.ones(500000), graph.edge_index[1], len(x))
     i, j, d, v, S = kith.pairs(X * 0.5, 0.03, BOX, "ijdDS", full=True, sort=True)
     delay = numpy.ones((4000, 4000), numpy.float32)
     for _ in range(5):
         graph, each = degrees(numpy.asarray(X), delay)
-        assert int(graph.n) == len(i) < 200000
+        assert int(graph.n) == len(i) < 500000
         n = len(i)
         assert np.array_equal(graph.edge_index[:, :n], [j, i])
         assert np.array_equal(graph.shifts[:n], S) and not graph.shifts[n:].any()
@@ -469,7 +469,8 @@ def test_waits():
     with torch.cuda.stream(stream):
         x = make(X)
         queue = check_count(make, empty)
-        flock = kith.Flock(x, x - 0.5, BOX, alignment=(0.03, 0.1), time_step=0.01).step(2)
+        flock = kith.Flock(x, x - 0.5, BOX, separation=(0.03, 0.1), alignment=(0.03, 0.1),
+                           cohesion=(0.03, 0.1), time_step=0.01).step(2)
         assert host(flock.positions).shape == X.shape
         address = stream.cuda_stream
         assert driver.waits(lambda: kith.pairs(x, 0.03, BOX), address)
