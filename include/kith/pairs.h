@@ -77,7 +77,8 @@ typedef struct kith_pairs {
  * @param points      the particles
  * @param box         NULL: open space
  * @param cutoff      radius, > 0, its square a normal number in the points' precision; along a
- *                    periodic axis at most 500 times the box's height
+ *                    periodic axis at most 500 times the box's height, or less where a box is so
+ *                    flat and skewed that rounding moves images by more than its height
  * @param options     NULL: the defaults
  * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.

@@ -196,9 +196,12 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
         axis.scale = (double)axis.n;
         /* `side` may be much larger than the largest distance of a pair: it is doubled while there
          * are more than 2^62 cells. The reach follows from the smaller of the two. The factor
-         * 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. */
+         * 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. No pair has a shift
+         * of more than KITH_MOST_SHIFT, although `near` may be larger, by its bound on the rounding
+         * of cell coordinates. */
         const double near = fmin(side, kith__cell_side(q, bounds));
-        axis.reach = (int)ceil(near * (double)axis.n / height * (1 - 1e-9));
+        const double farthest = (double)KITH_MOST_SHIFT * height;
+        axis.reach = (int)ceil(fmin(near, farthest) * (double)axis.n / height * (1 - 1e-9));
     } else {
         axis.anchor = anchor;
         axis.scale = height / side;

@@ -73,7 +73,10 @@ enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
 #define KITH_PER_PRECISION "engine/pair_real.h"
 #include "core/per_precision.h"
 
-/** Pack a shift S, the numbers of an image of a particle, |S[k]| <= KITH_MAX_IMAGES, into 30 bits.
+/* Largest |S[k]| that kith__pack_shift can pack: a component has 10 bits. */
+enum { KITH_MOST_SHIFT = 511 };
+
+/** Pack a shift S, the numbers of an image of a particle, |S[k]| <= KITH_MOST_SHIFT, into 30 bits.
  *  Packed shifts are ordered by S[2], then S[1], then S[0]. */
 KITH_FN int32_t kith__pack_shift(const int32_t s[3])
 {

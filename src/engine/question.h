@@ -9,7 +9,8 @@
 #include "core/context.h"
 #include "pair.h"
 
-/* Largest |S[k]| of a shift S: a component then fits 10 bits, and a shift an int32. */
+/* Largest cutoff, in heights of the box along a periodic axis. With the rounding errors that
+ * kith__question_init permits, no pair has |S[k]| > KITH_MOST_SHIFT. */
 enum { KITH_MAX_IMAGES = 500 };
 
 /** The arguments of a public call, checked. */

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "points.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +274,21 @@ static inline void sweep(const search *q, kith_precision p, oracle_fn fn, void *
             sweep_images(q, p, &t, fn, user);
 }
 
+/* A bound on what rounding takes from the distance of an image: each component is the sum of four
+ * numbers, which are at most as many times the lengths of the rows as there are images. */
+static double rounding_of_images(const space *s, double rc)
+{
+    const double epsilon = s->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    double lengths = 0.0, images = 1.0;
+    for (int k = 0; k < 3; k++) {
+        if (s->periodic[k]) {
+            lengths += sqrt(dot(s->row[k], s->row[k]));
+            images = fmax(images, ceil(rc / s->height[k]) + 1.0);
+        }
+    }
+    return s->straight ? 0.0 : 8.0 * epsilon * lengths * images;
+}
+
 void oracle_each(const kith_points *points, const kith_points *against, const kith_box *box,
                  double cutoff, oracle_fn fn, void *user)
 {
@@ -287,8 +303,9 @@ void oracle_each(const kith_points *points, const kith_points *against, const ki
     wrap_all(&q.s, other, q.y, q.y_boxes);
     const double rc = rounded(p, cutoff);
     q.rc2 = rounded(p, rc * rc);
+    const double error = rounding_of_images(&q.s, rc);
     for (int k = 0; k < 3; k++)
-        q.reach[k] = q.s.periodic[k] ? (int)ceil(rc / q.s.height[k]) + 1 : 0;
+        q.reach[k] = q.s.periodic[k] ? (int)ceil((rc + error) / q.s.height[k]) + 1 : 0;
 
     if (p == KITH_FLOAT)
         sweep(&q, KITH_FLOAT, fn, user);

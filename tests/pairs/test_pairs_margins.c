@@ -120,6 +120,133 @@ static void check_far_skewed(kith_ctx *ctx, rng *r)
     }
 }
 
+/* Particles more than 2^40 cutoffs from most others share the outermost cell. That cell may be so
+ * wide that the squares of lengths in it, in cutoffs, overflow floats. */
+static void check_widest_cell(kith_ctx *ctx, rng *r)
+{
+    enum { N = 40 };
+    for (int power = 45; power <= 100; power += 5) {
+        double xyz[N][3];
+        const int axis = power / 5 % 3;
+        for (int p = 0; p < N; p++) {
+            for (int k = 0; k < 3; k++) {
+                xyz[p][k] = rng_uniform(r, -1, 1);
+            }
+            if (p % 4 == 0) { /* at two places, as numbers there are more than a cutoff apart */
+                xyz[p][axis] = ldexp(1, p % 8 ? power : 42);
+            }
+        }
+        case_check(ctx, &(pair_case){.name = "widest cell", .xyz = xyz[0], .n = N, .cutoff = 0.8});
+    }
+}
+
+/* Fill xyz with two particles of a flat box with rows a and b: j, at the image with Sb = boxes + 1,
+ * is a little further than `boxes` heights of the box above i. Return true when rounding makes that
+ * a pair all the same. */
+static bool find_image_pair(rng *r, const kith_box *box, double boxes, double cutoff,
+                            float xyz[2][3])
+{
+    enum { TRIES = 400 };
+    const double *a = box->row[0], *b = box->row[1];
+    const double length = hypot(a[0], a[1]), up[2] = {-a[1] / length, a[0] / length};
+    const double height = b[0] * up[0] + b[1] * up[1], beside = 0.05;
+    const double sb = boxes + 1, sa = -round((a[0] * b[0] + a[1] * b[1]) / (length * length) * sb);
+    for (int t = 0; t < TRIES; t++) {
+        const double along = rng_uniform(r, 0.1, 0.9);
+        double i[2], j[3] = {0}, f[3];
+        for (int m = 0; m < 2; m++) {
+            i[m] = along * a[m] + (1 - beside) * b[m];
+            j[m] = i[m] + up[m] * (boxes + 2 * beside) * height - sa * a[m] - sb * b[m];
+        }
+        oracle_fractions(box, KITH_FLOAT, j, f);
+        float d[2];
+        for (int m = 0; m < 2; m++) {
+            xyz[0][m] = (float)i[m];
+            xyz[1][m] = (float)(j[m] - floor(f[0]) * a[m]);
+            const float row_b = (float)sb * (float)b[m];
+            const float row_a = (float)(sa + floor(f[0])) * (float)a[m];
+            d[m] = xyz[1][m] - xyz[0][m];
+            d[m] = d[m] + row_b;
+            d[m] = d[m] + row_a;
+        }
+        const float xx = d[0] * d[0], yy = d[1] * d[1];
+        if (xx + yy <= (float)cutoff * (float)cutoff) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return true when rounding may bring images within the cutoff whose shifts cannot be packed: more
+ * than 511 boxes away. */
+static bool moves_too_far(const kith_box *box, const double height[3], double cutoff)
+{
+    const double *a = box->row[0], *b = box->row[1];
+    const double least = fmin(height[0], height[1]), images = ceil(cutoff / least) + 1;
+    const double rows = hypot(a[0], a[1]) + hypot(b[0], b[1]);
+    return cutoff + (double)FLT_EPSILON * rows * (16 + 8 * images) > 508 * least;
+}
+
+/* Check the pair that find_image_pair found. @return false when the library has to refuse it */
+static bool check_flat_pair(kith_ctx *ctx, const kith_box *box, double cutoff, bool refused,
+                            const float xyz[2][3])
+{
+    double given[2][3];
+    for (int k = 0; k < 6; k++) {
+        given[k / 3][k % 3] = (double)xyz[k / 3][k % 3];
+    }
+    stored s = stored_make(given[0], 2, KITH_FLOAT, LAYOUT_PACKED);
+    kith_pairs_options form;
+    kith_pairs_options_init(&form);
+    form.extras = KITH_SHIFTS;
+    if (refused) {
+        kith_pairs list = {0};
+        const kith_status status = kith_pairs_find(ctx, &s.points, box, cutoff, &form, &list);
+        CHECK(status == KITH_LIMIT, "flat box, cutoff %g: %s", cutoff, kith_status_name(status));
+        kith_pairs_free(&list);
+    } else {
+        const pair_case c = {
+            .name = "flat box", .xyz = given[0], .n = 2, .box = box, .cutoff = cutoff};
+        case_check_form(&ctx, 1, &c, KITH_FLOAT, LAYOUT_PACKED, form);
+    }
+    stored_free(&s);
+    return !refused;
+}
+
+/* In a very flat and skewed box the sums of hundreds of rows, which give the distance of an image,
+ * are rounded by more than a height of the box: pairs are at images that are further away than the
+ * cutoff by more than a part of it, and by more than the rounding of one row. */
+static void check_flat_box(kith_ctx *ctx, rng *r)
+{
+    enum { BOXES = 12 };
+    int checked = 0, refused = 0;
+    for (int tries = 0; checked < BOXES && tries < 20000; tries++) {
+        const double boxes = floor(rng_uniform(r, 60, 300)), skew = rng_uniform(r, 0.5, 1.1);
+        const double angle = rng_uniform(r, 0, 6.28);
+        const double side = rng_uniform(r, 0.03, 0.1) / (double)FLT_EPSILON;
+        const double u[2] = {cos(angle), sin(angle)};
+        kith_box box = {.dim = 2, .periodic = {1, 1, 0}};
+        for (int m = 0; m < 2; m++) {
+            box.row[0][m] = (double)(float)(side * u[m]);
+            box.row[1][m] = (double)(float)(skew * side * u[m] + (m ? u[0] : -u[1]));
+        }
+        double height[3];
+        oracle_heights(&box, KITH_FLOAT, height);
+        const double *a = box.row[0], *b = box.row[1];
+        const double rows = hypot(a[0], a[1]) + hypot(b[0], b[1]);
+        const double margins = boxes / 256 + 16 * (double)FLT_EPSILON * rows / height[1] + 0.05;
+        const double cutoff = (boxes - margins) * height[1];
+        float xyz[2][3] = {{0}};
+        if (a[0] * b[1] - a[1] * b[0] > 0 && cutoff > 50 * height[1] && cutoff < 490 * height[0] &&
+            find_image_pair(r, &box, boxes, cutoff, xyz)) {
+            const bool too_far = moves_too_far(&box, height, cutoff);
+            checked += check_flat_pair(ctx, &box, cutoff, too_far, xyz);
+            refused += too_far;
+        }
+    }
+    CHECK(checked == BOXES && refused > 0, "%d flat boxes, %d refused", checked, refused);
+}
+
 static double rounded(kith_precision precision, double x)
 {
     return precision == KITH_FLOAT ? (double)(float)x : x;
@@ -329,6 +456,8 @@ int main(int argc, char **argv)
     check_wide_box(ctx);
     check_far_cells(ctx, &r);
     check_far_skewed(ctx, &r);
+    check_widest_cell(ctx, &r);
+    check_flat_box(ctx, &r);
     check_upper_face(ctx, &r, KITH_DOUBLE);
     check_upper_face(ctx, &r, KITH_FLOAT);
     check_farthest_images(ctx, KITH_DOUBLE);
