@@ -359,6 +359,28 @@ kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *na
     return KITH_OK;
 }
 
+kith_status kith__check_extras(kith_ctx *ctx, unsigned extras)
+{
+    const unsigned all = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+    KITH_CHECK(ctx, (extras & ~all) == 0, KITH_INVALID,
+               "options.extras is %#x, expected a combination of KITH_DISTANCES, KITH_VECTORS and "
+               "KITH_SHIFTS, or 0",
+               extras);
+    return KITH_OK;
+}
+
+kith_status kith__check_extra_arrays(kith_ctx *ctx, unsigned extras, const void *distances,
+                                     const void *vectors, const void *shifts)
+{
+    KITH_CHECK(ctx, !(extras & KITH_DISTANCES) || distances, KITH_INVALID,
+               "out->distances is NULL, but options.extras contains KITH_DISTANCES");
+    KITH_CHECK(ctx, !(extras & KITH_VECTORS) || vectors, KITH_INVALID,
+               "out->vectors is NULL, but options.extras contains KITH_VECTORS");
+    KITH_CHECK(ctx, !(extras & KITH_SHIFTS) || shifts, KITH_INVALID,
+               "out->shifts is NULL, but options.extras contains KITH_SHIFTS");
+    return KITH_OK;
+}
+
 kith_status kith__refuse(kith_ctx *ctx, const struct kith__question *q, const char *set,
                          kith_status status, int64_t particle)
 {

@@ -90,6 +90,16 @@ kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
 kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *name,
                                 const int32_t *species, int64_t n, int32_t n_species);
 
+/** Refuse options.extras that is no combination of KITH_DISTANCES, KITH_VECTORS and KITH_SHIFTS.
+ *  @return KITH_OK, KITH_INVALID */
+kith_status kith__check_extras(kith_ctx *ctx, unsigned extras);
+
+/** Refuse a caller's result that lacks one of the arrays that options.extras names. The arrays are
+ *  fields of the result.
+ *  @return KITH_OK, KITH_INVALID */
+kith_status kith__check_extra_arrays(kith_ctx *ctx, unsigned extras, const void *distances,
+                                     const void *vectors, const void *shifts);
+
 /** Store the message that a particle cannot be used.
  *  @param set       name of its set for the message
  *  @param status    KITH_NOT_FINITE, or KITH_LIMIT for a particle too far outside the box

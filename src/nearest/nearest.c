@@ -34,10 +34,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
                       &options);
     KITH_CHECK(ctx, k >= 1, KITH_INVALID, "k is %lld, expected 1 or more", (long long)k);
     KITH_CHECK(ctx, k <= INT32_MAX, KITH_LIMIT, "k is %lld, the most is 2^31 - 1", (long long)k);
-    KITH_CHECK(ctx, (options.extras & ~7u) == 0, KITH_INVALID,
-               "options.extras is %#x, expected a combination of KITH_DISTANCES, KITH_VECTORS and "
-               "KITH_SHIFTS, or 0",
-               options.extras);
+    KITH_TRY(kith__check_extras(ctx, options.extras));
     *extras = options.extras;
     return options.cutoff == 0
                ? kith__question_space(ctx, points, options.against, box, question)
@@ -97,19 +94,14 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &question, out));
 }
 
-/** Check the arrays that a caller gives to be filled, and leave out those that are not wanted. */
+/** Check the arrays that a caller gives to be filled. */
 static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_nearest *out)
 {
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_nearest_find");
     KITH_CHECK(ctx, n == 0 || out->j, KITH_INVALID, "out->j is NULL");
-    KITH_CHECK(ctx, n == 0 || !(extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
-               "out->distances is NULL, but options.extras contains KITH_DISTANCES");
-    KITH_CHECK(ctx, n == 0 || !(extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
-               "out->vectors is NULL, but options.extras contains KITH_VECTORS");
-    KITH_CHECK(ctx, n == 0 || !(extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
-               "out->shifts is NULL, but options.extras contains KITH_SHIFTS");
-    return KITH_OK;
+    return kith__check_extra_arrays(ctx, n > 0 ? extras : 0, out->distances, out->vectors,
+                                    out->shifts);
 }
 
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,

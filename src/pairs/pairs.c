@@ -30,10 +30,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
     KITH_TRY(kith__check_flag(ctx, "options.unordered", options->unordered));
     KITH_CHECK(ctx, options->layout == KITH_IJ || options->layout == KITH_CSR, KITH_INVALID,
                "options.layout is %d, expected KITH_IJ or KITH_CSR", (int)options->layout);
-    KITH_CHECK(ctx, (options->extras & ~7u) == 0, KITH_INVALID,
-               "options.extras is %#x, expected a combination of KITH_DISTANCES, KITH_VECTORS and "
-               "KITH_SHIFTS, or 0",
-               options->extras);
+    KITH_TRY(kith__check_extras(ctx, options->extras));
     KITH_CHECK(ctx, options->block_pairs >= 0, KITH_INVALID,
                "options.block_pairs is %lld, expected 0 (the default) or more",
                (long long)options->block_pairs);
@@ -74,13 +71,8 @@ static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, co
                "out->i is NULL, but the layout is KITH_IJ");
     KITH_CHECK(ctx, list->layout == KITH_IJ || out->offsets, KITH_INVALID,
                "out->offsets is NULL, but the layout is KITH_CSR");
-    KITH_CHECK(ctx, !some || !(list->extras & KITH_DISTANCES) || out->distances, KITH_INVALID,
-               "out->distances is NULL, but options.extras contains KITH_DISTANCES");
-    KITH_CHECK(ctx, !some || !(list->extras & KITH_VECTORS) || out->vectors, KITH_INVALID,
-               "out->vectors is NULL, but options.extras contains KITH_VECTORS");
-    KITH_CHECK(ctx, !some || !(list->extras & KITH_SHIFTS) || out->shifts, KITH_INVALID,
-               "out->shifts is NULL, but options.extras contains KITH_SHIFTS");
-    return KITH_OK;
+    return kith__check_extra_arrays(ctx, some ? list->extras : 0, out->distances, out->vectors,
+                                    out->shifts);
 }
 
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
