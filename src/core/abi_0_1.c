@@ -6,7 +6,10 @@
  */
 #include <kith.h>
 
-/** Export the function kith__NAME_0_1, declared next, as version 0.1 of kith_NAME. Link-time
+/* No other file calls these functions: they have no header. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/** Export the function kith__NAME_0_1, which follows, as version 0.1 of kith_NAME. Link-time
  *  optimisation of gcc needs the attribute, which clang does not have. */
 #if defined(__has_attribute) && __has_attribute(symver)
 #define KITH_OF_0_1(name) KITH_API __attribute__((symver("kith_" #name "@KITH_0.1")))
@@ -26,8 +29,6 @@
 
 KITH_OF_0_1(pairs_find)
 kith_status kith__pairs_find_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                                 double cutoff, const kith_pairs_options *options, kith_pairs *out);
-kith_status kith__pairs_find_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                  double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     KITH_TAKE(out);
@@ -36,8 +37,6 @@ kith_status kith__pairs_find_0_1(kith_ctx *ctx, const kith_points *points, const
 
 KITH_OF_0_1(pairs_fill)
 kith_status kith__pairs_fill_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                                 double cutoff, const kith_pairs_options *options, kith_pairs *out);
-kith_status kith__pairs_fill_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                  double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     KITH_TAKE(out);
@@ -45,9 +44,6 @@ kith_status kith__pairs_fill_0_1(kith_ctx *ctx, const kith_points *points, const
 }
 
 KITH_OF_0_1(pairs_enqueue)
-kith_status kith__pairs_enqueue_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                                    double cutoff, const kith_pairs_options *options,
-                                    const kith_pairs *out, int64_t *result);
 kith_status kith__pairs_enqueue_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                     double cutoff, const kith_pairs_options *options,
                                     const kith_pairs *out, int64_t *result)
@@ -59,7 +55,6 @@ kith_status kith__pairs_enqueue_0_1(kith_ctx *ctx, const kith_points *points, co
 }
 
 KITH_OF_0_1(pairs_free)
-void kith__pairs_free_0_1(kith_pairs *pairs);
 void kith__pairs_free_0_1(kith_pairs *pairs)
 {
     KITH_TAKE(pairs);
@@ -68,8 +63,6 @@ void kith__pairs_free_0_1(kith_pairs *pairs)
 
 KITH_OF_0_1(fof_find)
 kith_status kith__fof_find_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                               double length, const kith_fof_options *options, kith_groups *out);
-kith_status kith__fof_find_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                double length, const kith_fof_options *options, kith_groups *out)
 {
     KITH_TAKE(out);
@@ -77,7 +70,6 @@ kith_status kith__fof_find_0_1(kith_ctx *ctx, const kith_points *points, const k
 }
 
 KITH_OF_0_1(groups_free)
-void kith__groups_free_0_1(kith_groups *groups);
 void kith__groups_free_0_1(kith_groups *groups)
 {
     KITH_TAKE(groups);
@@ -87,9 +79,6 @@ void kith__groups_free_0_1(kith_groups *groups)
 KITH_OF_0_1(halos_measure)
 kith_status kith__halos_measure_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                     const kith_groups *groups, const kith_halo_input *input,
-                                    kith_halos *out);
-kith_status kith__halos_measure_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                                    const kith_groups *groups, const kith_halo_input *input,
                                     kith_halos *out)
 {
     KITH_TAKE(out);
@@ -97,7 +86,6 @@ kith_status kith__halos_measure_0_1(kith_ctx *ctx, const kith_points *points, co
 }
 
 KITH_OF_0_1(halos_free)
-void kith__halos_free_0_1(kith_halos *halos);
 void kith__halos_free_0_1(kith_halos *halos)
 {
     KITH_TAKE(halos);
@@ -106,8 +94,6 @@ void kith__halos_free_0_1(kith_halos *halos)
 
 KITH_OF_0_1(rdf_count)
 kith_status kith__rdf_count_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                                const kith_rdf_options *options, kith_histogram *out);
-kith_status kith__rdf_count_0_1(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                 const kith_rdf_options *options, kith_histogram *out)
 {
     KITH_TAKE(out);
@@ -115,7 +101,6 @@ kith_status kith__rdf_count_0_1(kith_ctx *ctx, const kith_points *points, const 
 }
 
 KITH_OF_0_1(histogram_free)
-void kith__histogram_free_0_1(kith_histogram *histogram);
 void kith__histogram_free_0_1(kith_histogram *histogram)
 {
     KITH_TAKE(histogram);
@@ -124,8 +109,6 @@ void kith__histogram_free_0_1(kith_histogram *histogram)
 
 KITH_OF_0_1(overlap_count)
 kith_status kith__overlap_count_0_1(kith_ctx *ctx, const kith_replicas *replicas,
-                                    const kith_overlap_options *options, kith_overlaps *out);
-kith_status kith__overlap_count_0_1(kith_ctx *ctx, const kith_replicas *replicas,
                                     const kith_overlap_options *options, kith_overlaps *out)
 {
     KITH_TAKE(out);
@@ -133,7 +116,6 @@ kith_status kith__overlap_count_0_1(kith_ctx *ctx, const kith_replicas *replicas
 }
 
 KITH_OF_0_1(overlaps_free)
-void kith__overlaps_free_0_1(kith_overlaps *overlaps);
 void kith__overlaps_free_0_1(kith_overlaps *overlaps)
 {
     KITH_TAKE(overlaps);
