@@ -114,6 +114,9 @@ int64_t kith__prefix_sum(int64_t *counts, int64_t n)
     return sum;
 }
 
+/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+enum { KITH_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_options, stream) };
+
 static const kith_options defaults = {.size = sizeof(kith_options)};
 
 void kith_options_init_sized(kith_options *options, size_t size)

@@ -12,6 +12,9 @@
 
 static const double pi = 3.14159265358979323846;
 
+/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+enum { KITH_FLOCK_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_flock_options, first_step) };
+
 static const kith_flock_options defaults = {.size = sizeof(kith_flock_options),
                                             .separation = {3, 0.1},
                                             .alignment = {5, 0.1},

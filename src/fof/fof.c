@@ -12,6 +12,9 @@
 
 static const int64_t default_min_members = 20;
 
+/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+enum { KITH_FOF_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_fof_options, velocity_length) };
+
 static const kith_fof_options defaults = {.size = sizeof(kith_fof_options),
                                           .min_members = default_min_members};
 

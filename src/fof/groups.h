@@ -6,7 +6,11 @@
 #ifndef KITH_GROUPS_H
 #define KITH_GROUPS_H
 
+#include "core/sized.h"
 #include "fof.h"
+
+/** Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+enum { KITH_GROUPS_0_1 = KITH_SIZE_UP_TO(kith_groups, owner) };
 
 /** Numbers of this folder's buffers of the context's scratch memory (core/work.h): first those of
  *  the CPU backend (cpu/friends.h), then those of roles.c, then those of fof_pairs.c. */

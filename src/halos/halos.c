@@ -11,6 +11,13 @@
 
 enum { HALOS, SPREAD }; /* arrays of a kith_halos: of this library's stride, and of another */
 
+/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+enum {
+    KITH_HALO_INPUT_0_1 = KITH_SIZE_UP_TO(kith_halo_input, sphere_density),
+    KITH_HALO_0_1 = KITH_SIZE_UP_TO(kith_halo, sphere_mass),
+    KITH_HALOS_0_1 = KITH_SIZE_UP_TO(kith_halos, owner)
+};
+
 static const kith_halo_input defaults = {.size = sizeof(kith_halo_input)};
 
 void kith_halo_input_init_sized(kith_halo_input *input, size_t size)
@@ -23,7 +30,7 @@ void(kith_halo_input_init)(kith_halo_input *input)
     kith_halo_input_init_sized(input, KITH_HALO_INPUT_0_1);
 }
 
-/** Bytes from one halo of a result to the next. */
+/** Return the bytes from one halo of a result to the next. */
 static size_t halo_stride(const kith_halos *out)
 {
     return out->stride ? (size_t)out->stride : KITH_HALO_0_1;

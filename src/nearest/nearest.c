@@ -11,6 +11,12 @@
 /* Numbers of the arrays in kith__owned.array. */
 enum { COUNTS, J, DISTANCES, VECTORS, SHIFTS };
 
+/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+enum {
+    KITH_NEAREST_OPTIONS_0_2 = KITH_SIZE_UP_TO(kith_nearest_options, extras),
+    KITH_NEAREST_0_2 = KITH_SIZE_UP_TO(kith_nearest, owner)
+};
+
 static const kith_nearest_options defaults = {.size = sizeof(kith_nearest_options)};
 
 void kith_nearest_options_init_sized(kith_nearest_options *options, size_t size)

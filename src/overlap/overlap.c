@@ -14,6 +14,12 @@
 
 enum { MOST_BINS = 1 << 20 };
 
+/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+enum {
+    KITH_OVERLAP_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_overlap_options, high),
+    KITH_OVERLAPS_0_1 = KITH_SIZE_UP_TO(kith_overlaps, owner)
+};
+
 static const kith_overlap_options defaults = {.size = sizeof(kith_overlap_options), .bins = 200};
 
 void kith_overlap_options_init_sized(kith_overlap_options *options, size_t size)

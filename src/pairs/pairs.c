@@ -11,6 +11,12 @@
 /* Pairs of a block when options.block_pairs is 0. */
 static const int64_t default_block_pairs = (int64_t)1 << 24;
 
+/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+enum {
+    KITH_PAIRS_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_pairs_options, block_pairs),
+    KITH_PAIRS_0_1 = KITH_SIZE_UP_TO(kith_pairs, owner)
+};
+
 static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options)};
 
 void kith_pairs_options_init_sized(kith_pairs_options *options, size_t size)

@@ -5,7 +5,11 @@
 #ifndef KITH_HISTOGRAM_H
 #define KITH_HISTOGRAM_H
 
+#include "core/sized.h"
 #include "rdf.h"
+
+/** Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+enum { KITH_HISTOGRAM_0_1 = KITH_SIZE_UP_TO(kith_histogram, owner) };
 
 /** Arrays of one frame, before it is added to the histogram. */
 struct kith__frame {
