@@ -29,13 +29,14 @@ enum {
 
 /* One parse of a command line. */
 typedef struct parsing {
-    const command_line *line;
-    void *task;
-    int n, n_argp;
-    const option_row *row[MOST_ROWS];
-    void *base[MOST_ROWS]; /* what the offset of row[k] is counted from */
-    char label[MOST_ROWS][2 * LABEL_COLUMNS];
-    struct argp_option argp[2 * MOST_ROWS + 4];
+    const command_line *line;                   /* what the verb accepts */
+    void *task;                                 /* receives the values */
+    int n;                                      /* number of options */
+    int n_argp;                                 /* number of entries of argp */
+    const option_row *row[MOST_ROWS];           /* [n] the options */
+    void *base[MOST_ROWS];                      /* [n] what the offset of row[k] is counted from */
+    char label[MOST_ROWS][2 * LABEL_COLUMNS];   /* [n] label of a line that options share */
+    struct argp_option argp[2 * MOST_ROWS + 4]; /* the options and headings, for argp */
 } parsing;
 
 void option_invalid(const char *option, const char *value, const char *expected)
@@ -163,34 +164,34 @@ void option_set(void *base, const option_given *given)
     const char *arg = given->arg;
     struct argp_state *state = given->state;
     void *const at = (char *)base + row->at;
-    char said[40];
-    snprintf(said, sizeof said, "--%s", row->name);
+    char name[40];
+    snprintf(name, sizeof name, "--%s", row->name);
     switch (row->kind) {
     case OPTION_FLAG:
         store_whole(row, at, row->value | (row->size == sizeof(int) ? *(int *)at : 0));
         return;
     case OPTION_TEXT:
         if (row->expected) {
-            (void)option_word(state, said, arg, row->expected);
+            (void)option_word(state, name, arg, row->expected);
         }
         *(const char **)at = arg;
         return;
     case OPTION_WHOLE:
         store_whole(
             row, at,
-            read_whole(state, said, arg, (int64_t)row->least, (int64_t)row->most, row->expected));
+            read_whole(state, name, arg, (int64_t)row->least, (int64_t)row->most, row->expected));
         return;
     case OPTION_REAL:
-        *(double *)at = option_number(state, said, arg, row->least, row->most, row->expected);
+        *(double *)at = option_number(state, name, arg, row->least, row->most, row->expected);
         return;
     case OPTION_WORD:
-        store_whole(row, at, row->value + option_word(state, said, arg, row->expected));
+        store_whole(row, at, row->value + option_word(state, name, arg, row->expected));
         return;
     case OPTION_READ: row->read(at, given); return;
     }
 }
 
-/** Length of the common beginning, or end, of all names, up to a dash. */
+/** Return the length of the common beginning, or end, of all names, up to a dash. */
 static int common_length(const option_row *rows, int n, bool end)
 {
     const char *const first = rows[0].name;
@@ -208,8 +209,8 @@ static int common_length(const option_row *rows, int n, bool end)
     return common;
 }
 
-/** The label of a line that n options share: "--r-min=R, --r-max=R"; one that is too long is folded
- *  at a common beginning or end of the names: "--q-{min,max,width}=Q". */
+/** Write the label of a line that n options share: "--r-min=R, --r-max=R"; one that is too long is
+ *  folded at a common beginning or end of the names: "--q-{min,max,width}=Q". */
 static void write_label(const option_row *rows, int n, char *label, size_t size)
 {
     int length = 0;
@@ -298,7 +299,7 @@ static void take_operand(const parsing *p, const char *arg, struct argp_state *s
     }
 }
 
-/** The text at an offset. */
+/** Return the text whose address is stored at an offset of a struct [bytes]. */
 static const char *text_at(const void *base, size_t at)
 {
     const void *const text = (const char *)base + at;
@@ -309,7 +310,7 @@ static const char *text_at(const void *base, size_t at)
 static void check_files(const parsing *p)
 {
     file_use uses[MOST_ROWS + 1];
-    char said[MOST_ROWS][40];
+    char name[MOST_ROWS][40];
     int n = 0;
     if (p->line->operand) {
         uses[n++] = (file_use){p->line->operand, text_at(p->task, p->line->operand_at), FILE_READ};
@@ -317,8 +318,8 @@ static void check_files(const parsing *p)
     for (int k = 0; k < p->n; k++) {
         const option_row *row = p->row[k];
         if (row->file != FILE_NONE) {
-            snprintf(said[k], sizeof said[k], "--%s", row->name);
-            uses[n++] = (file_use){said[k], text_at(p->base[k], row->path_at), row->file};
+            snprintf(name[k], sizeof name[k], "--%s", row->name);
+            uses[n++] = (file_use){name[k], text_at(p->base[k], row->path_at), row->file};
         }
     }
     files_check(uses, n);
@@ -355,6 +356,7 @@ static error_t parse_word(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+/* The command line, as a shell reads it. */
 static char *command;
 
 const char *option_command(void)

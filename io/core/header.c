@@ -10,36 +10,36 @@
 #include <string.h>
 
 /** Return IO_FORMAT if a cosmological parameter is out of bounds: the header is wrong. */
-static io_status check_bounds(io_file *file, const io_universe *said)
+static io_status check_bounds(io_file *file, const io_universe *given)
 {
     const struct {
         const char *name;
         double value, low, high;
         const char *expected;
     } numbers[] = {
-        {"the scale factor", said->a, 1e-6, 1e6, "a number above 0, 1 today"},
-        {"the Hubble parameter", said->h, 1e-2, 1e1,
+        {"the scale factor", given->a, 1e-6, 1e6, "a number above 0, 1 today"},
+        {"the Hubble parameter", given->h, 1e-2, 1e1,
          "the Hubble constant over 100 km/s/Mpc, for example 0.7"},
-        {"Omega of matter", said->omega_m, 1e-6, 1e2, "a number like 0.3"},
-        {"Omega of the cosmological constant", said->omega_lambda, -1e2, 1e2, "a number like 0.7"},
-        {"Omega of baryons", said->omega_b, 0, said->omega_m, "at most that of matter"},
+        {"Omega of matter", given->omega_m, 1e-6, 1e2, "a number like 0.3"},
+        {"Omega of the cosmological constant", given->omega_lambda, -1e2, 1e2, "a number like 0.7"},
+        {"Omega of baryons", given->omega_b, 0, given->omega_m, "at most that of matter"},
     };
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         if (!(numbers[k].value >= numbers[k].low && numbers[k].value <= numbers[k].high)) {
             return io__file_fail(file, IO_FORMAT,
                                  "%s in %s is %g; expected %s. Correct the header, or write the "
                                  "positions to .npy",
-                                 numbers[k].name, said->group, numbers[k].value,
+                                 numbers[k].name, given->group, numbers[k].value,
                                  numbers[k].expected);
         }
     }
     return IO_OK;
 }
 
-io_status io__header_cosmology(io_file *file, const io_universe *said, io_header *header)
+io_status io__header_cosmology(io_file *file, const io_universe *given, io_header *header)
 {
     const double tolerance = 1e-3; /* of a (1 + z) = 1: headers may hold a rounded redshift */
-    io_universe u = *said;
+    io_universe u = *given;
     if (!u.has_a) {
         u.a = header->time;
     }

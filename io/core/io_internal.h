@@ -117,7 +117,7 @@ bool io__token_next(const char **at, io_token *token);
 /** Return true when a token equals a word. */
 bool io__token_is(io_token token, const char *word);
 
-/** The number of bytes of a token that a message shows, for %.*s of printf. */
+/** Return the number of bytes of a token that a message shows, for %.*s of printf. */
 int io__token_shown(io_token token);
 
 /** Parse a token as a number, correctly rounded. IO_FORMAT: the token is no number, or overflows;
@@ -138,19 +138,19 @@ io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int d
 
 enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 }; /* further bits after IO_DENSITIES */
 
-/** Name of a field in messages: "masses". */
+/** Return the name of a field in messages: "masses". */
 const char *io__field_name(unsigned field);
 
-/** Numbers of each particle in a field: 1 or 3. */
+/** Return how many numbers each particle has in a field: 1 or 3. */
 int io__field_width(unsigned field);
 
-/** The fields that the options ask for: bits of options->fields and options->needed. */
+/** Return the fields that are to be read: the bits of options->fields and options->needed. */
 unsigned io__fields_wanted(const io_file *file);
 
 /** Allocate the arrays of these fields for out->n particles. */
 io_status io__particles_add(io_file *file, io_particles *out, unsigned fields);
 
-/** Address of a row in the array of a field. */
+/** Return the address of a row in the array of a field. */
 void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
 
 /** Return IO_MISSING if options->needed has a field without an array.
@@ -162,10 +162,11 @@ io_status io__particles_check(io_file *file, io_particles *particles, const char
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3]);
 
-/** Open space in three dimensions. Equals kith_box_open, so that io need not link the library. */
+/** Return open space in three dimensions, as kith_box_open does, so that io need not link the
+ *  library. */
 kith_box io__box_open(void);
 
-/** A periodic box with edges parallel to the axes. Equals kith_box_periodic. */
+/** Return a periodic box with edges parallel to the axes, as kith_box_periodic does. */
 kith_box io__box_periodic(const double length[3]);
 
 /** The element type of an array in a file. */
@@ -327,12 +328,12 @@ typedef struct io_universe {
 
 /** Set header->cosmology. A run that is not comoving has no factors of h in its units, and no usual
  *  units. @return IO_FORMAT if a number is out of bounds, or redshift and scale factor differ */
-io_status io__header_cosmology(io_file *file, const io_universe *said, io_header *header);
+io_status io__header_cosmology(io_file *file, const io_universe *given, io_header *header);
 
-/** Gadget's usual units: kpc/h, 1e10 Msun/h, km/s. */
+/** Return Gadget's usual units: kpc/h, 1e10 Msun/h, km/s. */
 io_units io__units_usual(void);
 
-/** The periodic box of a header; open space if it has none. */
+/** Return the periodic box of a header; open space if it has none. */
 kith_box io__header_box(const io_header *header, bool *has_box);
 
 /** Return IO_FORMAT if lengths, masses, counts or units of a header are out of bounds. */
@@ -348,7 +349,7 @@ io_status io__header_same(io_file *file, const io_header *header, const io_heade
 enum { IO_HEAD = 4096 }; /* bytes at the beginning of a file from which its format is found */
 
 /** Find the format of a file by its content. @return IO_FORMAT, with what the file is, if no reader
- *  knows the format */
+ *  reads the format */
 io_status io__detect(io_file *file, io_format *out);
 
 /** Set *out to IO_TIPSY if the file has the size of the tipsy snapshot that its header describes.
@@ -359,11 +360,12 @@ io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles);
  *  @param head  [size] the first bytes of the file */
 bool io__gadget_detect(const char *head, int64_t size);
 
-/** The number of files of the snapshot that a Gadget file belongs to; 1 if it cannot be read. */
+/** Return the number of files of the snapshot that a Gadget file belongs to; 1 if it cannot be
+ *  read. */
 int64_t io__gadget_files(io_file *file);
 
-/** The number of files of the snapshot that an HDF5 file belongs to; 1 if it cannot be read; 0 if
- *  it is no file of a snapshot. */
+/** Return the number of files of the snapshot that an HDF5 file belongs to; 1 if it cannot be read;
+ *  0 if it is no file of a snapshot. */
 int64_t io__hdf5_files(io_file *file);
 
 /* The readers of the formats: `read` reads particles, `inspect` fills the summary. */
@@ -392,7 +394,7 @@ io_status io__text_inspect(io_file *file, io_summary *out);
 /** Allocate out->values. size, n and dim are set, and the file is known to hold as many numbers. */
 io_status io__vectors_alloc(io_file *file, io_vectors *out);
 
-/** The precision that the options ask for, else float if it holds every number of the type, else
+/** Return the precision that the options set, else float if it holds every number of the type, else
  *  double [byte]. */
 int io__vectors_size(const io_file *file, io_scalar type);
 
@@ -603,7 +605,7 @@ void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape
  *  @param size  size of an element [byte] */
 io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, int64_t columns);
 
-/** The letter of NumPy for the byte order of this machine: '<' or '>'. */
+/** Return the letter of NumPy for the byte order of this machine: '<' or '>'. */
 char io__npy_order(void);
 
 /** Write a frame of extended XYZ, with box and velocities where the particles have them.

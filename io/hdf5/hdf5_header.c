@@ -190,7 +190,7 @@ io_status io__hdf5_header(io_file *file, hid_t id, io_header *out)
     int n;
     *out = (io_header){0};
     IO_TRY(io__hdf5_is_swift(file, id, &is_swift));
-    io_universe said = {.group = is_swift ? "Cosmology" : "Header", .comoving = -1};
+    io_universe given = {.group = is_swift ? "Cosmology" : "Header", .comoving = -1};
     IO_TRY(read_files(file, id, &out->files));
     IO_TRY(read_counts(file, id, "NumPart_ThisFile", out->n));
     IO_TRY(read_totals(file, id, out));
@@ -202,14 +202,14 @@ io_status io__hdf5_header(io_file *file, hid_t id, io_header *out)
     IO_TRY(read_units(file, id, &out->units));
     IO_TRY(find(file, id, comovings, &comoving, &has_comoving));
     if (has_comoving) {
-        said.comoving = comoving != 0;
+        given.comoving = comoving != 0;
     }
-    IO_TRY(find(file, id, scale_factors, &said.a, &said.has_a));
-    IO_TRY(find(file, id, hubbles, &said.h, &found));
-    IO_TRY(find(file, id, matters, &said.omega_m, &found));
-    IO_TRY(find(file, id, lambdas, &said.omega_lambda, &found));
-    IO_TRY(find(file, id, baryons, &said.omega_b, &found));
-    return io__header_cosmology(file, &said, out);
+    IO_TRY(find(file, id, scale_factors, &given.a, &given.has_a));
+    IO_TRY(find(file, id, hubbles, &given.h, &found));
+    IO_TRY(find(file, id, matters, &given.omega_m, &found));
+    IO_TRY(find(file, id, lambdas, &given.omega_lambda, &found));
+    IO_TRY(find(file, id, baryons, &given.omega_b, &found));
+    return io__header_cosmology(file, &given, out);
 }
 
 /** Read an exponent from the first of three attributes that exists. */

@@ -182,7 +182,7 @@ static io_status find_ordered(io_file *file, gadget *g, const io_header *header,
     return IO_OK;
 }
 
-static void parse_header(const char *head, bool swapped, io_header *out, io_universe *said)
+static void parse_header(const char *head, bool swapped, io_header *out, io_universe *given)
 {
     for (int type = 0; type < TYPES; type++) {
         const size_t t = (size_t)type;
@@ -200,11 +200,11 @@ static void parse_header(const char *head, bool swapped, io_header *out, io_univ
     for (int axis = 0; axis < 3; axis++) {
         out->box[axis] = io__get_double(head + 128, swapped);
     }
-    *said = (io_universe){.group = "the header",
-                          .comoving = -1,
-                          .omega_m = io__get_double(head + 136, swapped),
-                          .omega_lambda = io__get_double(head + 144, swapped),
-                          .h = io__get_double(head + 152, swapped)};
+    *given = (io_universe){.group = "the header",
+                           .comoving = -1,
+                           .omega_m = io__get_double(head + 136, swapped),
+                           .omega_lambda = io__get_double(head + 144, swapped),
+                           .h = io__get_double(head + 152, swapped)};
     out->units = io__units_usual();
 }
 
@@ -241,7 +241,7 @@ static io_status check_positions(io_file *file, const gadget *g, io_header *out)
 static io_status open_blocks(io_file *file, gadget *g, io_header *out)
 {
     char head[LABEL + MARKER + HEADER + MARKER] = {0};
-    io_universe said;
+    io_universe given;
     const int64_t room = file->size < (int64_t)sizeof head ? file->size : (int64_t)sizeof head;
     IO_TRY(io__file_peek(file, head, room, 0));
     if (!begins(head, room, g)) {
@@ -259,13 +259,13 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
         return io__file_fail(file, IO_FORMAT, "has a Gadget header of %u bytes; expected %d",
                              io__get32(head + at, g->swapped), HEADER);
     }
-    parse_header(head + at + MARKER, g->swapped, out, &said);
+    parse_header(head + at + MARKER, g->swapped, out, &given);
     for (int type = 0; type < TYPES; type++) {
         if (!isfinite(out->mass[type])) {
             return io__header_check(file, out);
         }
     }
-    IO_TRY(io__header_cosmology(file, &said, out));
+    IO_TRY(io__header_cosmology(file, &given, out));
     IO_TRY(g->format == 2 ? find_labelled(file, g, out, end) : find_ordered(file, g, out, end));
     return check_positions(file, g, out);
 }

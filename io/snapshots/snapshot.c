@@ -171,11 +171,11 @@ static io_status survey_file(snapshot *s, io_file *file, const io_header *header
 static io_status check_totals(const snapshot *s)
 {
     const int64_t *total = s->header.total;
-    bool said = s->header.files > 1; /* headers of initial conditions often count nothing */
+    bool has_totals = s->header.files > 1; /* headers of initial conditions often count nothing */
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        said = said || total[type] > 0;
+        has_totals = has_totals || total[type] > 0;
     }
-    if (!said) {
+    if (!has_totals) {
         return IO_OK;
     }
     for (int type = 0; type < IO_MOST_TYPES; type++) {

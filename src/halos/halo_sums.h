@@ -47,7 +47,7 @@ struct kith__halo_sums {
     double momentum[3]; /**< sum m v [mass velocity] */
     double second[6];   /**< sum m r_j r_k: xx, yy, zz, xy, xz, yz [mass length^2] */
     double spin[3];     /**< sum m r x u [mass length velocity] */
-    double stir;        /**< sum m u^2, for the dispersion [mass velocity^2] */
+    double thermal;     /**< sum m u^2, for the dispersion [mass velocity^2] */
     double farthest;    /**< largest r^2 [length^2] */
     double best;        /**< smallest potential; without potentials minus the largest density */
     int64_t particle;   /**< the particle with that value; -1: there are neither */
@@ -176,7 +176,7 @@ KITH_FN void kith__halo_moment(const struct kith__members *of, kith_precision pr
         for (int k = 0; k < 3; k++) {
             u[k] -= frame->velocity[k];
         }
-        out->stir += m * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        out->thermal += m * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         for (int k = 0; k < 3; k++) {
             const int y = (k + 1) % 3, z = (k + 2) % 3;
             out->spin[k] += m * (r[y] * u[z] - r[z] * u[y]);
@@ -221,7 +221,7 @@ KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_
     for (int k = 0; k < 6; k++) {
         to->second[k] += part->second[k];
     }
-    to->stir += part->stir;
+    to->thermal += part->thermal;
     to->farthest = fmax(to->farthest, part->farthest);
     if (part->particle >= 0 && part->best < to->best) {
         to->best = part->best;
@@ -372,7 +372,7 @@ KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith
 {
     const double *s = sums->second;
     const double inertia[6] = {s[1] + s[2], s[0] + s[2], s[0] + s[1], -s[3], -s[4], -s[5]};
-    out->dispersion = sqrt(sums->stir / (dim * out->mass));
+    out->dispersion = sqrt(sums->thermal / (dim * out->mass));
     out->radius_rms = sqrt((s[0] + s[1] + s[2]) / out->mass);
     out->radius_max = sqrt(sums->farthest);
     for (int k = 0; k < 3; k++) {

@@ -96,8 +96,8 @@ struct kith__band {
     double most;   /**< largest counter that occurs: bins when no value is above the last edge */
     double scale;  /**< scale of all replicas; 0: each is scaled by 1 / |x| */
     bool weighted; /**< w_i = 1 / |x_i|; else 1 */
-    bool wild;     /**< so many bands hold an edge that products must be in double instead of
-                        float */
+    bool needs_double; /**< so many bands hold an edge that products must be in double instead of
+                            float */
 };
 
 /**

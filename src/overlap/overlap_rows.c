@@ -346,6 +346,6 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
     b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
     b.most = cosine && high >= 1 ? (double)o->bins : (double)o->bins + 1;
     const double half_of_t = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
-    b.wild = error > limit || 2 * (half_of_t + b.edge) * b.factor > limit;
+    b.needs_double = error > limit || 2 * (half_of_t + b.edge) * b.factor > limit;
     return b;
 }

@@ -20,8 +20,8 @@ static void count_pairs(const struct kith__debye *d)
     }
 }
 
-/** Pieces of one launch, between which the watch callback is told how far the sums are: some ten
- *  milliseconds of work, but at least 16 blocks for each multiprocessor. */
+/** Return the number of pieces of one launch: some ten milliseconds of work, but at least 16 blocks
+ *  for each multiprocessor. Between launches the watch callback is called. */
 static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith__debye *d)
 {
     const int64_t many_pairs = (int64_t)1 << 35;
@@ -34,13 +34,13 @@ static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
 {
     struct kith__gpu *gpu = ctx->state;
     struct kith__debye d = *debye; /* the copy has its arrays in device memory */
-    const size_t places = (size_t)d.n * sizeof(double);
+    const size_t bytes = (size_t)d.n * sizeof(double);
     const size_t stop_bytes = sizeof(double); /* the stop flag, after the sums */
     const size_t sums = (size_t)d.pieces * (size_t)d.n_species * (size_t)d.n_q * sizeof *d.sums;
     struct kith__gpu_array array[] = {
-        {d.xyz[0], places, NULL},
-        {d.xyz[1], places, NULL},
-        {d.xyz[2], places, NULL},
+        {d.xyz[0], bytes, NULL},
+        {d.xyz[1], bytes, NULL},
+        {d.xyz[2], bytes, NULL},
         {d.first, ((size_t)d.n_species + 1) * sizeof *d.first, NULL},
         {d.piece, (size_t)d.pieces * sizeof *d.piece, NULL},
     };

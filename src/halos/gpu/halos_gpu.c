@@ -40,18 +40,18 @@ static kith_status upload_members(struct task *t, const struct kith__members *gi
         [DENSITIES] = {input->densities, n * real, NULL},
         [LABELS] = {given->labels, n * sizeof *given->labels, NULL},
     };
-    const bool here = given->points.memory == KITH_DEVICE;
+    const bool on_device = given->points.memory == KITH_DEVICE;
     void *rest;
     *m = *given;
     m->points = t->s.sweep.grid.question.a;
     for (int a = 0; a < ARRAYS; a++) {
-        if (a == LABELS ? given->labels_memory == KITH_DEVICE : here) {
+        if (a == LABELS ? given->labels_memory == KITH_DEVICE : on_device) {
             array[a].from = NULL;
         }
     }
     KITH_TRY(kith__gpu_upload_arrays(t->s.ctx, INPUT, array, ARRAYS, 1, &rest));
     m->labels = array[LABELS].at ? array[LABELS].at : given->labels;
-    if (!here) {
+    if (!on_device) {
         m->input.masses = array[MASSES].at;
         m->input.velocities = array[VELOCITIES].at;
         m->input.types = array[TYPES].at;
@@ -127,11 +127,11 @@ static kith_status measure(struct task *t, kith_halos *out)
     kith_ctx *ctx = t->s.ctx;
     struct kith__gpu *gpu = t->s.gpu;
     struct kith__gpu_halos *h = &t->h;
-    const bool here = out->memory == KITH_DEVICE;
+    const bool on_device = out->memory == KITH_DEVICE;
     const size_t halo_bytes = (size_t)h->members.groups * sizeof *h->halo;
     const size_t frame_bytes = (size_t)h->n_large * sizeof *h->frame;
     const size_t sum_bytes = (size_t)kith__gpu_halo_pieces(h) * sizeof *h->sums;
-    h->halo = here ? out->halo : kith__gpu_need(gpu, RESULTS, halo_bytes);
+    h->halo = on_device ? out->halo : kith__gpu_need(gpu, RESULTS, halo_bytes);
     h->frame = kith__gpu_need(gpu, SUMS, frame_bytes + sum_bytes);
     KITH_CHECK(ctx, h->halo && h->frame, KITH_NO_MEMORY, "out of device memory for %lld halos",
                (long long)h->members.groups);
@@ -142,7 +142,7 @@ static kith_status measure(struct task *t, kith_halos *out)
     if (h->n_large < h->members.groups) {
         KITH_GPU_TRY(ctx, "measuring groups", kith__gpu_halo_small(h, gpu->stream));
     }
-    if (here) {
+    if (on_device) {
         KITH_TRY(kith__gpu_wait_all(ctx, "measuring groups"));
         return kith__proceed(ctx);
     }

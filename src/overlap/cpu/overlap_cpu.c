@@ -70,7 +70,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
     }
     c->precision = (kith_precision)o->type;
     c->band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
-    if (c->precision == KITH_DOUBLE || c->band.wild) {
+    if (c->precision == KITH_DOUBLE || c->band.needs_double) {
         c->precision = KITH_DOUBLE;
         c->band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
     }

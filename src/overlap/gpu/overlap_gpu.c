@@ -100,7 +100,7 @@ static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
     KITH_TRY(kith__gpu_begin(ctx));
     if (o->type != KITH_BITS) {
         all.band = kith__overlap_band(o, chain, (double)FLT_EPSILON / 2);
-        if (o->type == KITH_DOUBLE || all.band.wild) {
+        if (o->type == KITH_DOUBLE || all.band.needs_double) {
             all.precision = KITH_DOUBLE;
             all.band = kith__overlap_band(o, chain, DBL_EPSILON / 2);
         }

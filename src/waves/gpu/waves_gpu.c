@@ -11,9 +11,9 @@
 #include "waves/waves.h"
 
 /* Buffers of scratch memory, on the device and on the host. */
-enum { PLACES = KITH_WORK_OF(waves), SUMS, FIRST };
+enum { SORTED = KITH_WORK_OF(waves), SUMS, FIRST };
 
-/** Bytes rounded up to KITH_ALIGN. */
+/** Return bytes rounded up to a multiple of KITH_ALIGN. */
 static size_t aligned(size_t bytes)
 {
     return (bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
@@ -32,9 +32,9 @@ static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith
         sizeof(struct kith__piece));
     const size_t hkl = 3 * (size_t)waves->n * sizeof *waves->hkl;
     const size_t phases = aligned(n * sizeof(uint64_t));
-    char *here = kith__work_need(&ctx->work, PLACES, ids + pieces);
+    char *here = kith__work_need(&ctx->work, SORTED, ids + pieces);
     int64_t *first = kith__work_need(&ctx->work, FIRST, (kinds + 2) * sizeof *first);
-    char *there = kith__gpu_need(s->gpu, PLACES, ids + pieces + aligned(hkl) + 3 * phases);
+    char *there = kith__gpu_need(s->gpu, SORTED, ids + pieces + aligned(hkl) + 3 * phases);
     KITH_CHECK(ctx, here && first, KITH_NO_MEMORY,
                "out of memory to sort %lld particles by species", (long long)n);
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY, "out of device memory for %lld particles",
@@ -53,7 +53,8 @@ static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith
     return KITH_OK;
 }
 
-/** Waves of one launch: their partial sums fit a buffer, and it takes some tenths of a second. */
+/** Return the number of waves of one launch: their partial sums fit a buffer, and the launch takes
+ *  some tenths of a second. */
 static int64_t run_length(const struct kith__gpu_waves *all)
 {
     static const int64_t most_parts = (int64_t)1 << 22, most_terms = (int64_t)1 << 36;
