@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Units of length of trajectories, compared by a table of their sizes.
+ */
 #include "length_unit.h"
 
 #include "report.h"
@@ -36,7 +39,7 @@ int length_unit_same(const char *path, const io_frame *frame, const char *first)
     if (strcmp(frame->unit, first) == 0) {
         return STATUS_OK;
     }
-    return report_error(STATUS_FORMAT, "--frames chooses some",
+    return report_error(STATUS_FORMAT, "choose the frames with --frames",
                         "%s: frame %lld has lengths in %s, but the first in %s", path,
                         (long long)frame->index, *frame->unit ? frame->unit : "no known unit",
                         *first ? first : "no known unit");

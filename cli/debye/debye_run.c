@@ -233,7 +233,7 @@ static int check_frame(const debye_task *task, const debye_outcome *found, const
                             (long long)frame->index);
     }
     if (found->frames > 0 && n != found->particles) {
-        return report_error(STATUS_FORMAT, "--frames chooses some",
+        return report_error(STATUS_FORMAT, "choose the frames with --frames",
                             "%s: frame %lld has %lld particles, but the first has %lld",
                             task->input, (long long)frame->index, (long long)n,
                             (long long)found->particles);

@@ -164,7 +164,7 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
 {
     const long long index = frame->index;
     if (frame->particles.n != found->particles) {
-        return report_error(STATUS_FORMAT, "--frames chooses some",
+        return report_error(STATUS_FORMAT, "choose the frames with --frames",
                             "%s: frame %lld has %lld particles, but frame %lld has %lld",
                             task->input, index, (long long)frame->particles.n,
                             (long long)found->first_index, (long long)found->particles);
