@@ -36,7 +36,7 @@ typedef enum kith_status {
     KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
     KITH_NO_BACKEND = -8,  /**< the backend exists but cannot run here (not built, no device) */
     KITH_DEVICE_LOST = -9, /**< the device failed, now or in an earlier call; close the context */
-    KITH_BUSY = -10        /**< the context is in another call: nothing was done (THREADS, above) */
+    KITH_BUSY = -10        /**< the context is in another call: nothing was done (kith.h) */
 } kith_status;
 
 /** Return the name of a status, for example "KITH_CAPACITY". @return static text, never NULL. */
@@ -112,15 +112,15 @@ KITH_API kith_status kith_set_stream(kith_ctx *ctx, void *stream);
  */
 KITH_API const char *kith_message(const kith_ctx *ctx);
 
-/** Name of the backend chosen, for example "cpu:avx512". @return text owned by ctx; "" if ctx is
- *  NULL. */
+/** Get the name of the backend chosen, for example "cpu:avx512". @return text owned by ctx; "" if
+ *  ctx is NULL. */
 KITH_API const char *kith_backend(const kith_ctx *ctx);
 
-/** Number of CPU threads the context uses. @return 1 or more; 0 if ctx is NULL. */
+/** Get the number of CPU threads that the context uses. @return 1 or more; 0 if ctx is NULL. */
 KITH_API int kith_threads(const kith_ctx *ctx);
 
-/** Bytes of scratch memory that the context holds now; 0 if ctx is NULL. Not during a call of
- *  another thread. */
+/** Return the bytes of scratch memory that the context holds now; 0 if ctx is NULL. Not during a
+ *  call of another thread. */
 KITH_API int64_t kith_scratch_bytes(const kith_ctx *ctx);
 
 /* -------------------------------------------------------------------------------- points, boxes */
@@ -151,9 +151,9 @@ KITH_API kith_points kith_points_split(const void *x, const void *y, const void 
                                        kith_precision precision);
 
 /**
- * The space. Rows a, b, c as drawn above. The vector of an open axis gives only a direction and
- * may be zero. In a 2-D box (dim 2) z is ignored and c is unused. For float coordinates the box is
- * rounded to float first.
+ * The space. Rows a, b, c are drawn in kith.h. The vector of an open axis gives only a direction,
+ * and may be zero. In a 2-D box (dim 2) z is ignored and c is unused. For float coordinates the box
+ * is rounded to float first.
  */
 typedef struct kith_box {
     double origin[3]; /**< where fractional coordinates are 0 */
@@ -162,13 +162,13 @@ typedef struct kith_box {
     int dim;          /**< 3 or 2 */
 } kith_box;
 
-/** Open space without any boundary, in 3-D: set dim to 2 for a plane. */
+/** Return open space without any boundary, in 3-D; set dim to 2 for a plane. */
 KITH_API kith_box kith_box_open(void);
 
-/** A box [0, lx) x [0, ly) x [0, lz), periodic on all axes. */
+/** Return the box [0, lx) x [0, ly) x [0, lz), periodic on all axes. */
 KITH_API kith_box kith_box_periodic(double lx, double ly, double lz);
 
-/** A box with rows (lx, 0, 0), (xy, ly, 0), (xz, yz, lz), periodic on all axes. */
+/** Return the box with rows (lx, 0, 0), (xy, ly, 0), (xz, yz, lz), periodic on all axes. */
 KITH_API kith_box kith_box_triclinic(double lx, double ly, double lz, double xy, double xz,
                                      double yz);
 
@@ -183,7 +183,7 @@ KITH_API kith_box kith_box_triclinic(double lx, double ly, double lz, double xy,
     (KITH_VERSION_MAJOR > (major) || \
      (KITH_VERSION_MAJOR == (major) && KITH_VERSION_MINOR >= (minor)))
 
-/** Version of the library that is running, for example "0.1.0". */
+/** Return the version of the library that is running, for example "0.1.0". */
 KITH_API const char *kith_version(void);
 
 #ifdef __cplusplus

@@ -101,7 +101,7 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  * kith_flock_open.
  *
  * A STEP takes all particles at once from the old state r, v to the new one r', v'. Sums are over
- * the others j, and their images, that are pairs with i (see the top) for the rule's radius, with
+ * the others j, and their images, that are pairs with i (kith.h) for the rule's radius, with
  * d = r_j - r_i:
  *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
  *                       + alignment.weight (sum v_j / n  [- v])
@@ -152,7 +152,7 @@ KITH_API kith_status kith_flock_change(kith_flock *flock, const kith_flock_optio
  */
 KITH_API kith_status kith_flock_step(kith_flock *flock, int64_t steps);
 
-/** Steps done, first_step included. @return 0 if flock is NULL. */
+/** Return the steps done, first_step included; 0 if flock is NULL. */
 KITH_API int64_t kith_flock_steps(const kith_flock *flock);
 
 /**

@@ -68,7 +68,7 @@ typedef struct kith_groups {
 } kith_groups;
 
 /**
- * Find groups by friends-of-friends: particles that are a pair (see the top) are friends, and
+ * Find groups by friends-of-friends: particles that are a pair (kith.h) are friends, and
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
  * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near

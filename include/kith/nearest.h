@@ -18,10 +18,12 @@ extern "C" {
  *  change what you need. */
 typedef struct kith_nearest_options {
     size_t size;                /**< sizeof(kith_nearest_options): set by the init call */
-    const kith_points *against; /**< B: neighbours are particles of B; NULL: those of the points, a
-                                     particle not being a neighbour of itself, but of its images */
-    double cutoff;              /**< largest distance of a neighbour, as of kith_pairs_find; 0: any
-                                     distance, in a periodic box to 500 boxes away */
+    const kith_points *against; /**< B: neighbours are particles of B; NULL: particles of the
+                                     points. A particle is then no neighbour of itself, but its
+                                     periodic images are */
+    double cutoff;              /**< largest distance of a neighbour, limited as the cutoff of
+                                     kith_pairs_find; 0: any distance, in a periodic box up to 500
+                                     boxes */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
 } kith_nearest_options;
 
@@ -62,7 +64,7 @@ typedef struct kith_nearest {
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space
- * @param k           neighbours of a particle, 1 or more; there need not be so many particles
+ * @param k           neighbours of a particle, 1 or more; may exceed the number of particles
  * @param options     NULL: the defaults
  * @param[in,out] out the result. Zeroed, or one from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_nearest_free, before kith_close.

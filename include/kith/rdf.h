@@ -63,7 +63,7 @@ KITH_API void kith_rdf_options_init_sized(kith_rdf_options *options, size_t size
 /**
  * Numbers of pairs by distance and species, summed over frames. Zero it before its first use.
  *
- * A pair of squared distance r2 (see the top) is in bin k when e[k]^2 <= r2 < e[k + 1]^2, the last
+ * A pair of squared distance r2 (kith.h) is in bin k when e[k]^2 <= r2 < e[k + 1]^2, the last
  * bin holding r2 = e[bins]^2 too; edges are rounded to the precision of the points first, and so
  * are their squares. Counts are equal on every backend and with any number of threads.
  *
@@ -118,20 +118,20 @@ typedef struct kith_histogram {
 KITH_API kith_status kith_rdf_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                     const kith_rdf_options *options, kith_histogram *out);
 
-/** Number of partial (a, b), which in one set is that of (b, a) too. @return -1 when there is none:
- *  the calls below then write nothing. */
+/** Return the number of partial (a, b), which in one set is also the number of (b, a). -1 when
+ *  there is none: kith_rdf_g, kith_rdf_force and kith_rdf_coordination then write nothing. */
 KITH_API int32_t kith_histogram_partial(const kith_histogram *histogram, int32_t a, int32_t b);
 
 /**
- * Pair distribution g_ab(r) = counts / ideal: frames are weighted by what an ideal gas would count,
- * so that with changing boxes an ideal gas gives 1.
+ * Compute the pair distribution g_ab(r) = counts / ideal: frames are weighted by what an ideal gas
+ * would count, so that with changing boxes an ideal gas gives 1.
  * @param[out] g  [bins]; NaN where no count is expected
  */
 KITH_API void kith_rdf_g(const kith_histogram *histogram, int32_t a, int32_t b, double *g);
 
 /**
- * Pair distribution from the forces that were summed beside the counts: with few frames far less
- * noisy than counts, most of all in narrow bins. Exact averages over each bin of
+ * Compute the pair distribution from the forces that were summed beside the counts: with few frames
+ * far less noisy than counts, most of all in narrow bins. Exact averages over each bin of
  *     g(r) =     1 / (C kT density) <sum over pairs nearer than r of p / r^dim>      from zero,
  *     g(r) = 1 - 1 / (C kT density) <sum over the others up to r_max of p / r^dim>   from infinity,
  * C = 8 pi, in 2-D 4 pi. The second takes g as 1 at the last edge. For particles in equilibrium at
@@ -144,16 +144,16 @@ KITH_API void kith_rdf_force(const kith_histogram *histogram, int32_t a, int32_t
                              double *zero, double *infinity);
 
 /**
- * Running coordination number n_ab: particles of species b around one of a, from edges[0] to the
- * end of each bin. From the counts alone, in any box.
+ * Compute the running coordination number n_ab: particles of species b around one of a, from
+ * edges[0] to the end of each bin. From the counts alone, in any box.
  * @param[out] n  [bins]; NaN where there is no particle of species a
  */
 KITH_API void kith_rdf_coordination(const kith_histogram *histogram, int32_t a, int32_t b,
                                     double *n);
 
 /**
- * Volumes of the shells between edges; areas of rings in 2-D. About 0.1 microseconds for each
- * shell: without a context there is no watch callback that could cancel the call.
+ * Compute the volumes of the shells between edges; areas of rings in 2-D. About 0.1 microseconds
+ * for each shell: without a context there is no watch callback that could cancel the call.
  * @param box            NULL: 3-D
  * @param minimum_image  1: of each shell the part that is inside the box with the shell's centre at
  *                       its centre, in closed form; the box is then orthorhombic and periodic
