@@ -50,8 +50,8 @@ enum { KITH_RANGE = 1 << 14 }; /**< most particles between two tests for cancell
  *  most KITH_RANGE particles. */
 void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state);
 
-/** Zero memory by a loop of this kind: where memory is new, the operating system takes up to a
- *  second for each GB. @return KITH_OK or KITH_CANCELLED */
+/** Zero memory by kith__loop: where memory is new, the operating system takes up to a second for
+ *  each GB. @return KITH_OK or KITH_CANCELLED */
 kith_status kith__zero(kith_ctx *ctx, void *memory, size_t bytes);
 
 /** Exclusive prefix sum: replace each of n counts by the sum of the counts before it.

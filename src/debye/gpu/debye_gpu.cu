@@ -10,7 +10,8 @@
 
 enum { THREADS = KITH_DEBYE_PIECE, DEBYE_WARPS = THREADS / LANES };
 
-/** Add a thread's pairs with particles [begin, end) of the tile in shared memory. */
+/** Add the terms of a thread's particle with particles [begin, end) of the tile in shared
+ *  memory. */
 static __device__ __forceinline__ void add_tile(const struct kith__debye &d, double q,
                                                 const double3 &i, const double3 *tile, int begin,
                                                 int end, double sums[KITH_DEBYE_RUN])

@@ -23,13 +23,13 @@ static const double widest_query_block = 1000;
  * of a tile, whose q is infinite, is still no hit. */
 static const float unlimited_error = 1e30f;
 
-/** Set the error bounds of the query block: on the error of r^2 / cutoff^2 as computed from the
- *  tile,
- * for values near 1. With lengths in cutoffs, u = 2^-24, the query particles within h of the centre
- * and all candidates within m of it, these errors are added, in units of u: 2 (m + h) in r^2 by
- * rounding coordinates; 3 m^2 and 3 h^2 in the squares q; m^2 + 2 h m in each of the two sums that
- * follow, and r^2 - h^2 in the last; without FMA, 2 h m in the products; 2 + h^2 in the thresholds;
- * and the rounding error of the definition.
+/**
+ * Set the error bounds of the query block: bounds on the error of r^2 / cutoff^2 as computed from
+ * the tile, for values near 1. Lengths are in cutoffs, u = 2^-24, the query particles are within h
+ * of the centre and all candidates within m of it. The bound is the sum of these errors, in units
+ * of u: 2 (m + h) in r^2 by rounding coordinates; 3 m^2 and 3 h^2 in the squares q; m^2 + 2 h m in
+ * each of the two sums that follow, and r^2 - h^2 in the last; without FMA, 2 h m in the products;
+ * 2 + h^2 in the thresholds; and the rounding error of the definition.
  * @param extent  half the size of the bounding box of the query particles [cutoff]
  */
 static void set_error_bound(struct kith__sweep *sweep, const double extent[3])

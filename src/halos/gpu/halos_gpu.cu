@@ -60,7 +60,7 @@ gpuError_t kith__gpu_halo_value(const struct kith__gpu_halos *h, int64_t fault, 
     return gpuGetLastError();
 }
 
-/** key[p] = label of p, id[p] = p. */
+/** Set key[p] to the label of p, and id[p] to p. */
 static __global__ void make_keys(const struct kith__gpu_halos h, uint64_t *key, int32_t *id)
 {
     const int64_t p = my_item();
@@ -114,7 +114,7 @@ gpuError_t kith__gpu_halo_groups(const struct kith__gpu_halos *h, gpuStream_t st
     return gpuGetLastError();
 }
 
-/** Members of group g, from 0. */
+/** Return the members of group g, counted from 0. */
 static __device__ __forceinline__ struct kith__halo_group group_of(const struct kith__gpu_halos &h,
                                                                    kith_precision precision,
                                                                    int64_t g)
@@ -147,14 +147,14 @@ gpuError_t kith__gpu_halo_small(const struct kith__gpu_halos *h, gpuStream_t str
 
 /* ------------------------------------------------------------------------------- large groups */
 
-/** First item of large group k, when each item covers `unit` members. */
+/** Return the first item of large group k, where each item covers `unit` members. */
 static __device__ __forceinline__ int64_t first_item(const struct kith__gpu_halos &h, int64_t k,
                                                      int64_t unit)
 {
     return (h.begin[h.large[k]] - h.first) / unit + k;
 }
 
-/** Large group that an item belongs to, by binary search. */
+/** Return the large group that an item belongs to, by binary search. */
 static __device__ __forceinline__ int64_t group_of_item(const struct kith__gpu_halos &h,
                                                         int64_t item, int64_t unit)
 {
@@ -171,13 +171,13 @@ static __device__ __forceinline__ int64_t group_of_item(const struct kith__gpu_h
     return low;
 }
 
-/** Number of items of all large groups, when each covers `unit` members. */
+/** Return the number of items of all large groups, where each covers `unit` members. */
 static int64_t count_items(const struct kith__gpu_halos *h, int64_t unit)
 {
     return (h->members.points.n - h->first) / unit + h->n_large;
 }
 
-/** One pass: sum over each piece of the large groups. */
+/** Sum over each piece of the large groups, in one pass. */
 template <kith_precision precision, enum kith__halo_pass pass>
 static __global__ void __launch_bounds__(FEW) sum_pieces(const struct kith__gpu_halos h)
 {

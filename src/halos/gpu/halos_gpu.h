@@ -54,7 +54,7 @@ gpuError_t kith__gpu_halo_check(const struct kith__gpu_halos *halos, gpuStream_t
 gpuError_t kith__gpu_halo_value(const struct kith__gpu_halos *halos, int64_t fault,
                                 gpuStream_t stream);
 
-/** key[p] = label, id[p] = p. */
+/** Set key[p] to the label of p, and id[p] to p. */
 gpuError_t kith__gpu_halo_keys(const struct kith__gpu_halos *halos, uint64_t *key, int32_t *id,
                                gpuStream_t stream);
 

@@ -62,7 +62,7 @@ static void make_records(void *state, int64_t begin, int64_t end)
     (loop->question->precision == KITH_FLOAT ? make_records_f : make_records_d)(loop, begin, end);
 }
 
-/** Split one node, and list its halves. */
+/** Split one node, and append its halves to the next level. */
 static void split_open(void *state, int64_t piece, int worker)
 {
     (void)worker;

@@ -31,7 +31,7 @@ struct task {
     int32_t *id[2];               /**< particles, and the sort's second buffer */
 };
 
-/** Size of a record [bytes]. */
+/** Return the size of a record [bytes]. */
 static size_t record_bytes(const struct kith__question *q)
 {
     return 4 * (size_t)q->precision;

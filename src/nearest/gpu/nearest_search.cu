@@ -80,7 +80,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     bool active;                         /**< it is among those that are searched for now */
     float lo[3], hi[3];                  /**< bounds of the active lanes' positions; equal */
     neighbour_list<real, K, IMAGES != NO_IMAGES> list; /**< the lane's neighbours so far */
-    bool later;                                        /**< `after` counts; equal */
+    bool later;                                        /**< `after` is set; equal */
     neighbour<real> after; /**< list holds neighbours after this one of the pass before */
     int32_t after_shift;   /**< S of it, packed */
     int32_t count;         /**< neighbours of the lane that were written */
@@ -141,7 +141,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         return float_up((double)list.entry[K - 1].r2() * scale * scale);
     }
 
-    /** Note how far the lists reach. */
+    /** Set reach2, widest and last_j from the lists. */
     __device__ __forceinline__ void find_reach()
     {
         const neighbour<real> &last = list.entry[K - 1];
@@ -171,7 +171,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
                    : moved(moved(moved(d, image.move[2][m]), image.move[1][m]), image.move[0][m]);
     }
 
-    /** Squared distance from the lane's particle to a candidate, by the definition. */
+    /** Return the squared distance from the lane's particle to a candidate, by the definition. */
     __device__ __forceinline__ real square_to(const record<real> &r) const
     {
         return square_of(at_image(r.x - x, 0), at_image(r.y - y, 1), at_image(r.z - z, 2));
@@ -339,7 +339,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 
     /** Make active the longest run of lanes from `begin` on whose particles are near each other,
      *  compared with how far their lists reach: for particles that are far apart, one walk would
-     *  meet all that lie between them.
+     *  test all candidates between them.
      *  @return its size */
     __device__ __forceinline__ int activate_run(int begin)
     {

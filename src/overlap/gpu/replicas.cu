@@ -36,12 +36,12 @@ template <typename item> struct slice {
     static const int pieces = bytes / 16 / THREADS; /**< pieces of 16 bytes for each thread */
 };
 
-/** Numbers that are read at once. */
+/** QUAD numbers, which are read at once. */
 template <typename item> struct alignas(16) quad {
     item of[QUAD];
 };
 
-/** c + a * b; for words of spins, c + the number of unequal spins. */
+/** Return c + a * b; for words of spins, c + the number of unequal spins. */
 static __device__ __forceinline__ float add_product(float a, float b, float c)
 {
     return __fmaf_rn(a, b, c);
@@ -57,7 +57,7 @@ static __device__ __forceinline__ int add_product(uint32_t a, uint32_t b, int c)
 
 /* --------------------------------------------------------------------------------------- panels */
 
-/** A number as it is packed. */
+/** Return a number, or a word of spins, as it is stored in a panel. */
 template <typename item> static __device__ __forceinline__ item scaled(double value, double scale)
 {
     return (item)(value * scale);
@@ -131,19 +131,19 @@ static __device__ __forceinline__ void store(slices<item> *shared, int turn,
     }
 }
 
-/** First row of a thread's products. A warp has 4 by 8 threads, so that it reads each panel
- *  contiguously. */
+/** Return the first row of a thread's products. A warp has 4 by 8 threads, so that it reads each
+ *  panel contiguously. */
 static __device__ __forceinline__ int row_of_thread()
 {
     return ((int)threadIdx.x / 64 * 4 + (int)threadIdx.x % 32 / 8) * QUAD;
 }
-/** First column of a thread's products. */
+/** Return the first column of a thread's products. */
 static __device__ __forceinline__ int column_of_thread()
 {
     return ((int)threadIdx.x % 64 / 32 * 8 + (int)threadIdx.x % 8) * QUAD;
 }
 
-/** Row or column of product m of a thread whose first row or column is given. */
+/** Return the row or column of product m of a thread whose first row or column is given. */
 static __device__ __forceinline__ int place_of(int first, int m)
 {
     return first + m % QUAD + m / QUAD * (PANEL / 2);
@@ -175,7 +175,7 @@ static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
     }
 }
 
-/** Products of a thread, of the tile of panels I and J. */
+/** Compute the products of a thread, of the tile of panels I and J. */
 template <typename item>
 static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas &all, int64_t I,
                                                 int64_t J, slices<item> *shared,
@@ -242,7 +242,7 @@ static __device__ __forceinline__ scale_of_counters<real> scale_of(
     return s;
 }
 
-/** Counter at a position among the bins, clamped. */
+/** Return the counter at a position among the bins, clamped. */
 template <typename real>
 static __device__ __forceinline__ int32_t clamp(const scale_of_counters<real> &s, real at)
 {
@@ -271,7 +271,7 @@ static __device__ __forceinline__ bool find_counter(const scale_of_counters<real
     return *counter == clamp(s, to * s.factor + s.offset);
 }
 
-/** Counter of a pair by the definition. @param s  its scalar product */
+/** Return the counter of a pair by the definition. @param s  its scalar product */
 static __device__ __noinline__ int32_t resolve(const struct kith__overlap &o, int64_t i, int64_t j,
                                                double s)
 {
@@ -377,7 +377,8 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
     }
 }
 
-/** Panels of a tile. @return false when it is below the diagonal or beyond the last panel. */
+/** Find the panels I and J of a tile. @return false when the tile is below the diagonal or beyond
+ *  the last panel */
 static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas &all, int64_t tile,
                                                  int64_t *I, int64_t *J)
 {

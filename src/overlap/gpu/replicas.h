@@ -39,7 +39,7 @@ struct kith__gpu_replicas {
 extern "C" {
 #endif
 
-/** Blocks of the kernel that a multiprocessor is meant to hold. */
+/** Return the number of blocks of the kernel that a multiprocessor is meant to hold. */
 int kith__gpu_compare_blocks(kith_precision precision);
 
 /** Fill the panels from the rows. */

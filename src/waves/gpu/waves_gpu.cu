@@ -14,7 +14,7 @@ enum {
     TILE = 256     /**< particles in shared memory */
 };
 
-/** Phases of each particle. */
+/** Compute the phases of each particle. */
 static __global__ void phases_kernel(const struct kith__gpu_waves all)
 {
     const struct kith__question &q = all.question;
@@ -34,7 +34,7 @@ static __global__ void phases_kernel(const struct kith__gpu_waves all)
     }
 }
 
-/** Sums of THREADS waves over one piece. */
+/** Sum THREADS waves over one piece. */
 static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__gpu_waves all)
 {
     __shared__ uint64_t tile[3][TILE];
