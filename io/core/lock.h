@@ -23,8 +23,8 @@ typedef enum io_lock_kind {
  *  if the system reports it. */
 io_status io_lock_take(const char *path, io_lock_kind kind, io_lock **out, io_error *error);
 
-/** True if the file system supports advisory locks; if false, the lock does not exclude other
- *  processes. */
+/** Return true when the file system supports advisory locks; without these the lock does not
+ *  exclude other processes. */
 bool io_lock_is_kept(const io_lock *lock);
 
 /** Release the lock and free it. NULL is allowed. */

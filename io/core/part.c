@@ -79,7 +79,7 @@ void io_remove_parts(void)
 
 /* -------------------------------------------------------------------------- where a path leads */
 
-/** The number of the descriptor in a path like /dev/fd/3; -1 if the path has none. */
+/** Return the number of the descriptor in a path like /dev/fd/3; -1 if the path has none. */
 static int number_of(const char *path)
 {
     int number = -1, end = 0;
@@ -122,7 +122,7 @@ int io_open_descriptor(const char *path)
     return number;
 }
 
-/** The folder of a path, to be freed by the caller; NULL if memory is exhausted. */
+/** Return the folder of a path, to be freed by the caller; NULL if memory is exhausted. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -167,7 +167,7 @@ static int take(char piece[PIECE], io_syntax syntax, const char *text, bool cont
     return took;
 }
 
-/** The quote before or behind a word of a shell: "", "'" or "$'". Other syntaxes have none.
+/** Return the quote before or behind a word of a shell: "", "'" or "$'". Other syntaxes have none.
  *  @param behind  the quote behind the word */
 static const char *mark(io_syntax syntax, const char *text, bool control, bool behind)
 {

@@ -24,7 +24,7 @@
 
 /* ------------------------------------------------------------ names of the files of a snapshot */
 
-/** Find where the number in "base.12.hdf5" or "base.12" begins; NULL: there is none. */
+/** Return where the number in "base.12.hdf5" or "base.12" begins; NULL: there is none. */
 static const char *find_number(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -79,7 +79,7 @@ io_status io__set_split(io_file *file, io_set *out, bool *found)
     return IO_OK;
 }
 
-/** The name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5".
+/** Make the name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5".
  *  @return the name, to be freed; NULL if memory is exhausted */
 static char *snapshot_name(const char *path)
 {
@@ -132,7 +132,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/** The number of files of the snapshot that a file belongs to; 0: the file is no snapshot. A file
+/** Return the number of files of the snapshot that a file belongs to; 0: it is no snapshot. A file
  *  of a known format that cannot be read counts as a snapshot of one file, so that messages list
  *  it. */
 static int64_t count_files(const char *path)
