@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Bins of a given width. Their number is rounded up, but for rounding errors of the quotient.
+ */
 #include "bin_edges.h"
 
 #include <math.h>

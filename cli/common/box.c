@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Volume and heights of a box, from the vector products of its rows.
+ */
 #include "box.h"
 
 #include <math.h>

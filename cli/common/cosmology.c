@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Densities of a cosmological simulation, by the Friedmann equation with matter, curvature and a
+ * cosmological constant.
+ */
 #include "cosmology.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 
 #include "catalogues/catalogue.h"
 
+/** Cosmology of a run, and the mean density of matter. */
 typedef struct cosmology {
     bool known;          /**< the numbers below are set, by the file or by --cosmology */
     bool given;          /**< the numbers are those of --cosmology */

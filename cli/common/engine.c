@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening a context of the library, and the lines of summaries that name its backend.
+ */
 #include "engine.h"
 
 int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out)

@@ -20,28 +20,29 @@
 
 enum { MOST_CLAIMS = 64, MOST_LINKS = 40 };
 
-/** The path of standard output in a claim. An INPUT "-" is a file of that name. */
+/** Path of standard output in a claim. An INPUT "-" is a file of that name. */
 static const char standard_output[] = "/dev/stdout";
 
 /** Which file a path means. */
 typedef struct file_id {
-    bool shared; /* a device or pipe, or not to be found: never the file of another path */
-    dev_t device;
-    ino_t inode;
+    bool shared;         /* a device or pipe, or not found: equal to the file of no other path */
+    dev_t device;        /* device that holds the file, or the nearest folder that exists */
+    ino_t inode;         /* inode of that file or folder */
     char rest[PATH_MAX]; /* "/name/name" below that folder; "": the file exists */
 } file_id;
 
+/** One path that an option reads or writes. */
 typedef struct claim {
-    const char *option;
-    char *path;
-    bool writes;
-    const file_use
-        *frames; /* NULL, or the film among whose many names other paths are looked for */
+    const char *option;     /* name of the option or operand, for messages */
+    char *path;             /* the path, allocated */
+    bool writes;            /* the command writes the file */
+    const file_use *frames; /* a film, whose frames have many names; else NULL */
 } claim;
 
+/** All paths that the command reads or writes. */
 typedef struct claims {
-    claim item[MOST_CLAIMS];
-    int n;
+    claim item[MOST_CLAIMS]; /* [n] the paths */
+    int n;                   /* number of paths */
 } claims;
 
 /** Replace a path without a file by its folder, and put its last name before `rest`; or by what the
@@ -71,6 +72,7 @@ static bool step_up(char path[PATH_MAX], char rest[PATH_MAX], int *links)
     return strlen(joined) < PATH_MAX;
 }
 
+/** Find the file that a path means. */
 static void identify(const char *path, file_id *out)
 {
     struct stat facts;
@@ -92,6 +94,7 @@ static void identify(const char *path, file_id *out)
     }
 }
 
+/** Return true when two paths mean one file. */
 static bool is_same(const char *a, const char *b)
 {
     file_id one, other;
@@ -120,6 +123,7 @@ static void add_beside(claims *all, const file_use *use, const char *path, const
     add(all, use, asprintf(&name, "%s%s", path, ending) < 0 ? NULL : name);
 }
 
+/** Claim the data and the script of a figure. */
 static void add_figure(claims *all, const file_use *use)
 {
     const int first = all->n;
@@ -197,7 +201,7 @@ static void refuse(const claim *a, const claim *b)
     }
 }
 
-/** The open file descriptor that an output names: 1 for "-", 3 for /dev/fd/3; -1: it names none. */
+/** Return the open file descriptor that an output names: 1 for "-", 3 for /dev/fd/3; -1: none. */
 static int descriptor_of(const file_use *use)
 {
     if (!use->path || use->role == FILE_READ) {

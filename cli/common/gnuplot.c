@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Figures by gnuplot: writes the data and the script, runs gnuplot as a child process, reads the
+ * figure from a pipe, and writes it atomically.
+ */
 #include "gnuplot.h"
 
 #include "options.h"

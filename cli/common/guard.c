@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A handler of the signals of a crash, and of SIGQUIT and SIGXCPU, which end a process as a crash
- * does. It reads what the thread noted before (io/core/foreign.h), makes system calls that are safe
- * in a handler, and allocates nothing.
+ * does. It reads io_foreign_calls of the thread (io/core/foreign.h), makes system calls that are
+ * safe in a handler, and allocates nothing.
  */
 #include "guard.h"
 
@@ -12,12 +12,17 @@
 #include <signal.h>
 #include <unistd.h>
 
+/* Message of a crash outside of HDF5 and chemfiles. */
 static const char ours[] = "kith: crashed by a fault of its own, not of its input; "
                            "please report it with the command line\n";
+/* The signals that are handled. The first CRASHES are of crashes: the others stay ignored where the
+ * parent process ignores them. */
 enum { CRASHES = 5 };
 static const int ends[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGQUIT, SIGXCPU};
+/* What each signal did before guard_start. */
 static struct sigaction before[NSIG];
 
+/** Remove unfinished files, print a message, and end the process. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     const bool sent = number == SIGQUIT || number == SIGXCPU || /* by a terminal or the system */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading one set of particles, or all frames of a trajectory, with a progress bar.
+ */
 #include "input.h"
 
 #include "progress.h"

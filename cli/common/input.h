@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+/** Particles that were read from a file. */
 typedef struct input {
     const char *path;       /**< borrowed */
     io_particles particles; /**< what the file holds */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The order of names: an insertion sort by rank in two lists, then by number, then by bytes.
+ */
 #include "name_order.h"
 
 #include <limits.h>
@@ -18,7 +21,7 @@ int name_position(const char *list, const char *name)
     return -1;
 }
 
-/** Position of a name in a list; the length of the list if it is not in it. */
+/** Return the position of a name in a list; INT_MAX if the list does not have it. */
 static int rank(const char *list, const char *name)
 {
     const int at = name_position(list, name);

@@ -7,7 +7,7 @@
 
 #include "io.h"
 
-/** Position of a name in a list with commas between, from 0; -1: it is not there.
+/** Return the position of a name in a list with commas between, from 0; -1: it is not there.
  *  @param list  may be NULL, a list without names */
 int name_position(const char *list, const char *name);
 

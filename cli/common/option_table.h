@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** How the argument of an option is read. */
 typedef enum option_kind {
     OPTION_FLAG,  /**< has no argument: sets a bool, or the bits `value` of an unsigned integer */
     OPTION_TEXT,  /**< const char *: the argument itself; one of the words in `expected`, if any */
@@ -36,8 +37,8 @@ typedef struct option_row {
     /** NULL: the option shares the line of the help of the row above. OPTION_NAMED_ABOVE: it has no
      *  line; the text of another line names it. */
     const char *help;
-    int group; /**< the help shows groups in rising order, and sorts each by name */
-    option_kind kind;
+    int group;            /**< the help shows groups in rising order, and sorts each by name */
+    option_kind kind;     /**< how the argument is read */
     size_t at;            /**< offset of the value in its struct [bytes] */
     size_t size;          /**< size of the value [bytes] */
     int64_t value;        /**< of OPTION_FLAG and OPTION_WORD; other uses belong to `read` */
@@ -52,9 +53,9 @@ typedef struct option_row {
 
 /** An option on the command line. */
 typedef struct option_given {
-    const option_row *row;
+    const option_row *row; /**< the option */
     char *arg; /**< borrowed as long as the task; NULL where the option has no argument */
-    struct argp_state *state;
+    struct argp_state *state; /**< for option_error */
 } option_given;
 
 /** Help of an option that the text of another line names. */
@@ -123,7 +124,7 @@ void option_read_seed(void *at, const option_given *given);
 /** Read axes, for example "xy" or "none", into an int[3]; errors say the row's `expected`. */
 void option_read_axes(void *at, const option_given *given);
 
-/** The command line that was parsed, as one text, for the headers of outputs. */
+/** Return the command line that was parsed, as one text, for the headers of outputs. */
 const char *option_command(void);
 
 /** End the command: the value of an option is not allowed (exit status 6). */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Numbers and axes of the command line, by strtod in the locale "C".
+ */
 #include "parse.h"
 
 #include <ctype.h>

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Time before a bar is drawn first, and between two times that it is drawn [s]. */
 static const double FIRST_DRAW = 0.3, DRAW_EVERY = 0.1;
 
 /* Set by a signal handler in one thread and read by all: a lock-free atomic may do both. */
@@ -99,6 +100,7 @@ progress progress_start(const char *what, const char *unit, int64_t items, bool 
     return p;
 }
 
+/** Draw the bar, with the rate, and the time that is left. */
 static void draw_bar(progress *p, int64_t done, int64_t total, double now)
 {
     enum { WIDTH = 28 };

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** The progress bar of one stage. */
 typedef struct progress {
     const char *what;   /**< name of the stage: "reading" */
     const char *unit;   /**< unit of `items`: "B", "pairs" */

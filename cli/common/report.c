@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Errors on standard error, and summaries on standard output, as text or JSON. Names from outside
+ * are escaped before they reach the terminal.
+ */
 #include "report.h"
 
 #include <errno.h>
@@ -15,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atomic_bool json_lost; /* threads that serve viewers read JSON too */
+/* An allocation of jansson has failed. Atomic, as threads that serve viewers parse JSON too. */
+static atomic_bool json_lost;
 
 static void *json_memory(size_t bytes)
 {
@@ -30,7 +35,7 @@ enum { MESSAGE_ROOM = 1 << 14 };
 
 /** An error that is not yet printed. */
 static struct {
-    bool holding;
+    bool holding;                                   /* errors are kept here instead of printed */
     char message[MESSAGE_ROOM], hint[MESSAGE_ROOM]; /* escaped as they are printed; "": none */
 } held;
 
@@ -207,7 +212,7 @@ printed report_format(const char *format, ...)
     return out;
 }
 
-/** 1234567 as 1,234,567. */
+/** Return 1234567 as "1,234,567". */
 static printed grouped(int64_t n)
 {
     char digits[32];

@@ -97,13 +97,17 @@ const char *report_precision(kith_precision precision); /**< "float" or "double"
 
 /** Escape sequences for stdout; "" if it is no terminal, or NO_COLOR is set. */
 typedef struct style {
-    const char *bold, *faint, *bar, *end;
-    bool blocks; /**< bars of block characters can be shown */
+    const char *bold;  /**< begins bold text */
+    const char *faint; /**< begins faint text */
+    const char *bar;   /**< begins the colour of bars */
+    const char *end;   /**< ends any of these */
+    bool blocks;       /**< bars of block characters can be shown */
 } style;
 
+/** Return the escape sequences of this terminal. */
 const style *report_style(void);
 
-/** Text in bold, on a terminal. */
+/** Return a text in bold, on a terminal. */
 printed report_bold(const char *text);
 
 /** Print the first line of a summary. */
@@ -120,11 +124,11 @@ void report_wrapped(const char *name, const char *text);
 /** Print a line of a summary: the path of an output, and its size. NULL: print nothing. */
 void report_output(const char *name, const char *path);
 
-/** The size of a file [bytes]; 0 if there is no file. */
+/** Return the size of a file [bytes]; 0 if there is no file. */
 int64_t report_file_bytes(const char *path);
 
-/** Peak resident memory of this program in bytes: VmHWM of /proc, which starts at 0 with the
- *  program; where there is no /proc, ru_maxrss, which a program inherits from its parent. */
+/** Return the peak resident memory of this program [bytes]: VmHWM of /proc, which starts at 0 with
+ *  the program; where there is no /proc, ru_maxrss, which a program inherits from its parent. */
 int64_t report_peak_memory(void);
 
 /** A text of any length returned by value, valid to the end of the full expression. */
@@ -132,8 +136,8 @@ typedef struct shown_text {
     char s[1 << 13];
 } shown_text;
 
-/** A name from outside (a file, a species, a unit) for a terminal: one line, without control
- *  characters; cut where it is too long. */
+/** Return a name from outside (a file, a species, a unit) for a terminal: one line, without control
+ *  characters; truncated where it is too long. */
 shown_text report_text(const char *text);
 
 /** Return true when no allocation of jansson has failed so far. After a failure, jansson omits

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The box of a run: chosen from options and file, checked, and described in summaries.
+ */
 #include "space.h"
 
 #include "report.h"
@@ -9,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How to give a box, for messages. */
 static const char HINT[] =
     "give it with --box LX,LY,LZ; tipsy cosmology: --box 1 --origin -0.5,-0.5,-0.5";
 
-/** The box of 1, 2, 3, 6 or 9 numbers, periodic on all axes. */
+/** Return the box of 1, 2, 3, 6 or 9 numbers, periodic on all axes. */
 static kith_box given_box(const double *v, int numbers)
 {
     kith_box box;

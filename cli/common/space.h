@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/** A box, and where it comes from. */
 typedef struct space {
     kith_box box;       /**< the box; open space has rows of 0 */
     const char *source; /**< where the box comes from: "option", "file" or "none" */

@@ -1,9 +1,13 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A histogram of integers, with bins of one width, or of powers of 2 where the tail is long, drawn
+ * by bars of block characters.
+ */
 #include "spread.h"
 
 #include <stdio.h>
 
-/** The smallest of 1, 2, 5, 10, 20, 50, ... that covers the range in ten bins or fewer. */
+/** Return the smallest of 1, 2, 5, 10, 20, 50, ... that covers the range in ten bins or fewer. */
 static int64_t even_width(int64_t least, int64_t most)
 {
     int64_t width = 1;
@@ -13,6 +17,7 @@ static int64_t even_width(int64_t least, int64_t most)
     return width;
 }
 
+/** Set the edges of the bins from the range and the mean of the values. */
 static void choose_bins(spread *s)
 {
     const bool long_tail = s->most >= 16 && (double)s->most > 8 * s->mean;
@@ -59,7 +64,7 @@ spread spread_of(const int64_t *values, int64_t n)
     return s;
 }
 
-/** A bar of width eighths of a character. */
+/** Draw a bar. @param eighths  its length [1 / 8 of a character] */
 static void draw_bar(int eighths)
 {
     const style *look = report_style();

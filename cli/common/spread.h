@@ -8,8 +8,9 @@
 
 #include "report.h"
 
-enum { SPREAD_MOST_BINS = 70 };
+enum { SPREAD_MOST_BINS = 70 }; /**< bins that double in width cover all int64_t */
 
+/** Histogram, mean and range of whole numbers. */
 typedef struct spread {
     int64_t n, least, most;             /**< how many numbers, the smallest, the largest */
     double mean;                        /**< their mean */
@@ -25,7 +26,7 @@ spread spread_of(const int64_t *values, int64_t n);
 /** Draw the histogram, a line for each bin. */
 void spread_draw(const spread *s);
 
-/** Mean, least, most and histogram; `of` names what is counted: "particles". */
+/** Return mean, least, most and histogram as JSON. @param of  what is counted: "particles" */
 json_t *spread_json(const spread *s, const char *of);
 
 #endif

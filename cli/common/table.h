@@ -10,15 +10,17 @@
 #include <core/memory_file.h>
 #include <jansson.h>
 
+/** Format of a file of columns. */
 typedef enum table_format {
     TABLE_BY_NAME, /**< chosen by the ending of the path; text if the ending is unknown */
     TABLE_TEXT,    /**< columns of text under a header of comments */
     TABLE_JSON,    /**< the JSON summary of the run, and the columns */
     TABLE_NPY,     /**< a structured array of NumPy */
     TABLE_XVG,     /**< XVG of GROMACS and xmgrace */
-    TABLE_LAMMPS   /**< as of the command fix ave/time, mode vector, of LAMMPS */
+    TABLE_LAMMPS   /**< as LAMMPS writes it: fix ave/time, mode vector */
 } table_format;
 
+/** What a column holds. */
 typedef enum table_role {
     TABLE_X,     /**< the abscissa */
     TABLE_Y,     /**< an ordinate, written in every format */
@@ -26,12 +28,14 @@ typedef enum table_role {
     TABLE_DETAIL /**< written in JSON and .npy alone */
 } table_role;
 
+/** A column of a table. */
 typedef struct table_column {
     table_role role; /**< what the column is, which decides the formats that have it */
     char label[3 * IO_NAME_LENGTH]; /**< title for readers: "g(O-H)" */
     io_table_column data;           /**< values; its name is the field in JSON and .npy */
 } table_column;
 
+/** Columns of numbers of one length, and what is written around them. */
 typedef struct table {
     const char *title, *x_title, *y_title; /**< titles of the figure and its axes, for XVG */
     const char *unit;                      /**< unit of length; "": not known */
