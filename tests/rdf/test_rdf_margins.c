@@ -70,15 +70,17 @@ static void check_rows(kith_ctx *ctx, rng *r)
 }
 
 /** Across the faces of a box of hundreds of cutoffs: in float the definition rounds differences of
- *  a box, which is more than all that vectors round. */
+ *  a box, which is more than all that vectors round. With thousands of cutoffs it is also more than
+ *  the table for bins of different widths allows. */
 static void check_faces(kith_ctx *ctx, rng *r)
 {
     enum { BINS = 200 };
     static double edges[BINS + 1], centre[CENTRES][3], around[N][3];
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 48; round++) {
         const double r_max = rng_uniform(r, 0.6, 1.9);
+        const double cutoffs = round < 24 ? rng_uniform(r, 100, 800) : rng_uniform(r, 1000, 8000);
         kith_box box = kith_box_periodic(4, 4, 4);
-        box.row[round % 3][round % 3] = r_max * rng_uniform(r, 100, 800);
+        box.row[round % 3][round % 3] = r_max * cutoffs;
         for (int p = 0; p < CENTRES; p++) {
             for (int k = 0; k < 3; k++) {
                 centre[p][k] = 0.3 * rng_uniform(r, 0, 1);
