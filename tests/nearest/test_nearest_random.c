@@ -217,6 +217,37 @@ static void check_input(kith_ctx *ctx, const input *in, kith_precision precision
     stored_free(&b);
 }
 
+/** An image and a particle at distances that are equal when they are rounded to float. The image is
+ *  a little further away, but has the smaller index: it is the nearest neighbour. */
+static void check_image_at_tie(kith_ctx *ctx, rng *r, kith_nearest *out)
+{
+    enum { FOUND = 60 };
+    int found = 0;
+    for (int tries = 0; found < FOUND && tries < 100000; tries++) {
+        const float first = (float)rng_uniform(r, 0, 0.1), i = (float)rng_uniform(r, 0.6, 0.99);
+        const float across = (float)(first - i) + 1.0F; /* from i to the image of `first` */
+        const float second = i - across;
+        if (i - second != across || !((double)across < (double)first - (double)i + 1)) {
+            continue;
+        }
+        const int axis = found++ % 3;
+        double xyz[3] = {0.5, 0.5, 0.5};
+        double against[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+        xyz[axis] = (double)i;
+        against[axis] = (double)first;
+        against[3 + axis] = (double)second;
+        const input in = {.box = kith_box_periodic(1, 1, 1),
+                          .n = 1,
+                          .m = 2,
+                          .k = 1 + found % 2,
+                          .xyz = xyz,
+                          .against = against,
+                          .name = "image at a tie"};
+        check_input(ctx, &in, KITH_FLOAT, LAYOUT_PACKED, out);
+    }
+    CHECK(found == FOUND, "%d images at ties", found);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
@@ -232,6 +263,8 @@ int main(int argc, char **argv)
         free(in.xyz);
         free(in.against);
     }
+    rng r = {20261125};
+    check_image_at_tie(ctx, &r, &out);
     kith_nearest_free(&out);
     kith_close(ctx);
     return check_done();
