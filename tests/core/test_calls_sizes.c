@@ -34,7 +34,9 @@ static double sums[64];
         init##_sized(&made.of, (later) ? sizeof made : sizeof made.of); \
         CHECK(made.of.size == ((later) ? sizeof made : sizeof made.of), #init " sets size %zu", \
               made.of.size); \
-        CHECK(made.more[0] == ((later) ? 0 : BYTE), #init "_sized: wrong end"); \
+        for (int byte = 0; byte < MORE; byte++) { \
+            CHECK(made.more[byte] == ((later) ? 0 : BYTE), #init "_sized: wrong end"); \
+        } \
         init##_sized(NULL, sizeof made); \
         (init)(NULL); \
         (init)(&made.of); \
@@ -70,11 +72,30 @@ static void check_init(int later)
         CHECK((call) == KITH_INVALID, #call " accepts size 8"); \
         (made).of.size = full + 1; \
         CHECK((call) == KITH_INVALID, #call " accepts an odd size"); \
+        (made).of.size = full + 4; \
+        CHECK((call) == KITH_INVALID, #call " accepts a size that is no multiple of 8"); \
         (made).of.size = (1 << 20); \
         CHECK((call) == KITH_INVALID, #call " accepts a size of 1 MiB"); \
         (made).of.size = full; \
         CHECK((call) == KITH_OK, #call ": %s", kith_message(ctx)); \
     } while (0)
+
+/** The largest size that a struct may state is 4096 bytes. */
+static void check_largest(const char *backend)
+{
+    static union {
+        kith_options of;
+        unsigned char bytes[2 * 4096];
+    } options;
+    kith_options_init_sized(&options.of, 4096);
+    options.of.backend = backend;
+    kith_ctx *other = NULL;
+    CHECK(kith_open(&options.of, &other) == KITH_OK, "%s", kith_message(NULL));
+    kith_close(other);
+    options.of.size = 4096 + 8;
+    CHECK(kith_open(&options.of, &other) == KITH_INVALID, "a size of 4104 is accepted");
+    kith_close(other);
+}
 
 static void check_options(void)
 {
@@ -219,6 +240,7 @@ int main(int argc, char **argv)
     box = kith_box_periodic(4, 4, 4);
     check_init(0);
     check_init(1);
+    check_largest(options.of.backend);
     check_options();
     check_more_options();
     check_results();
