@@ -119,15 +119,8 @@ enum { KITH_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_options, stream) };
 
 static const kith_options defaults = {.size = sizeof(kith_options)};
 
-void kith_options_init_sized(kith_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_options_init)(kith_options *options)
-{
-    kith_options_init_sized(options, KITH_OPTIONS_0_1);
-}
+/* kith_options_init_sized, kith_options_init */
+KITH_INIT_CALLS(kith_options, KITH_OPTIONS_0_1)
 
 /** Callback of kith__pool_watch: return true when the call on this context is to stop. */
 static bool is_cancelled(void *ctx)

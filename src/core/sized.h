@@ -50,6 +50,19 @@ kith_status kith__result_read(kith_ctx *ctx, const void *given, size_t size, siz
  *  structs have. */
 void kith__result_write(const void *own, size_t own_size, size_t size, size_t least, void *given);
 
+/** Define the init calls of a public struct, which fill it from `defaults` of the file.
+ *  @param name   of the struct: the calls are name_init_sized and name_init
+ *  @param least  its size in the version that brought it */
+#define KITH_INIT_CALLS(name, least) \
+    void name##_init_sized(name *given, size_t size) \
+    { \
+        kith__options_init(&defaults, given, size); \
+    } \
+    void(name##_init)(name * given) \
+    { \
+        name##_init_sized(given, least); \
+    }
+
 /** kith__options_read for a struct `own` that its init call has filled. */
 #define KITH_OPTIONS_READ(ctx, name, init, given, least, own) \
     KITH_TRY(kith__options_read(ctx, name, #init, given, least, own))

@@ -16,15 +16,8 @@ enum { KITH_DEBYE_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_debye_options, n_species) }
 
 static const kith_debye_options defaults = {.size = sizeof(kith_debye_options), .n_species = 1};
 
-void kith_debye_options_init_sized(kith_debye_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_debye_options_init)(kith_debye_options *options)
-{
-    kith_debye_options_init_sized(options, KITH_DEBYE_OPTIONS_0_1);
-}
+/* kith_debye_options_init_sized, kith_debye_options_init */
+KITH_INIT_CALLS(kith_debye_options, KITH_DEBYE_OPTIONS_0_1)
 
 static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_debye_options *o)
 {

@@ -22,15 +22,8 @@ static const kith_flock_options defaults = {.size = sizeof(kith_flock_options),
                                             .max_speed = 1,
                                             .time_step = 0.2};
 
-void kith_flock_options_init_sized(kith_flock_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_flock_options_init)(kith_flock_options *options)
-{
-    kith_flock_options_init_sized(options, KITH_FLOCK_OPTIONS_0_1);
-}
+/* kith_flock_options_init_sized, kith_flock_options_init */
+KITH_INIT_CALLS(kith_flock_options, KITH_FLOCK_OPTIONS_0_1)
 
 static kith_status check_rule(kith_ctx *ctx, const char *name, const kith_flock_rule *rule)
 {

@@ -18,15 +18,8 @@ enum { KITH_FOF_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_fof_options, velocity_length)
 static const kith_fof_options defaults = {.size = sizeof(kith_fof_options),
                                           .min_members = default_min_members};
 
-void kith_fof_options_init_sized(kith_fof_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_fof_options_init)(kith_fof_options *options)
-{
-    kith_fof_options_init_sized(options, KITH_FOF_OPTIONS_0_1);
-}
+/* kith_fof_options_init_sized, kith_fof_options_init */
+KITH_INIT_CALLS(kith_fof_options, KITH_FOF_OPTIONS_0_1)
 
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
                                  kith_precision precision)

@@ -20,15 +20,8 @@ enum {
 
 static const kith_halo_input defaults = {.size = sizeof(kith_halo_input)};
 
-void kith_halo_input_init_sized(kith_halo_input *input, size_t size)
-{
-    kith__options_init(&defaults, input, size);
-}
-
-void(kith_halo_input_init)(kith_halo_input *input)
-{
-    kith_halo_input_init_sized(input, KITH_HALO_INPUT_0_1);
-}
+/* kith_halo_input_init_sized, kith_halo_input_init */
+KITH_INIT_CALLS(kith_halo_input, KITH_HALO_INPUT_0_1)
 
 /** Return the bytes from one halo of a result to the next. */
 static size_t halo_stride(const kith_halos *out)

@@ -19,15 +19,8 @@ enum {
 
 static const kith_nearest_options defaults = {.size = sizeof(kith_nearest_options)};
 
-void kith_nearest_options_init_sized(kith_nearest_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_nearest_options_init)(kith_nearest_options *options)
-{
-    kith_nearest_options_init_sized(options, KITH_NEAREST_OPTIONS_0_2);
-}
+/* kith_nearest_options_init_sized, kith_nearest_options_init */
+KITH_INIT_CALLS(kith_nearest_options, KITH_NEAREST_OPTIONS_0_2)
 
 /** Check points, box, k and options, and build the question.
  *  @param[out] extras  which arrays the result has beside counts and j */

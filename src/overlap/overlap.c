@@ -22,15 +22,8 @@ enum {
 
 static const kith_overlap_options defaults = {.size = sizeof(kith_overlap_options), .bins = 200};
 
-void kith_overlap_options_init_sized(kith_overlap_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_overlap_options_init)(kith_overlap_options *options)
-{
-    kith_overlap_options_init_sized(options, KITH_OVERLAP_OPTIONS_0_1);
-}
+/* kith_overlap_options_init_sized, kith_overlap_options_init */
+KITH_INIT_CALLS(kith_overlap_options, KITH_OVERLAP_OPTIONS_0_1)
 
 static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
 {

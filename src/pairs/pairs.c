@@ -19,15 +19,8 @@ enum {
 
 static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options)};
 
-void kith_pairs_options_init_sized(kith_pairs_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_pairs_options_init)(kith_pairs_options *options)
-{
-    kith_pairs_options_init_sized(options, KITH_PAIRS_OPTIONS_0_1);
-}
+/* kith_pairs_options_init_sized, kith_pairs_options_init */
+KITH_INIT_CALLS(kith_pairs_options, KITH_PAIRS_OPTIONS_0_1)
 
 static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *options)
 {

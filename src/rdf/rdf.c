@@ -18,15 +18,8 @@ enum { KITH_RDF_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_rdf_options, forces_against) 
 static const kith_rdf_options defaults = {
     .size = sizeof(kith_rdf_options), .bins = 200, .n_species = 1};
 
-void kith_rdf_options_init_sized(kith_rdf_options *options, size_t size)
-{
-    kith__options_init(&defaults, options, size);
-}
-
-void(kith_rdf_options_init)(kith_rdf_options *options)
-{
-    kith_rdf_options_init_sized(options, KITH_RDF_OPTIONS_0_1);
-}
+/* kith_rdf_options_init_sized, kith_rdf_options_init */
+KITH_INIT_CALLS(kith_rdf_options, KITH_RDF_OPTIONS_0_1)
 
 static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
 {

@@ -12,15 +12,8 @@ enum { KITH_WAVES_0_1 = KITH_SIZE_UP_TO(kith_waves, n_species) };
 
 static const kith_waves defaults = {.size = sizeof(kith_waves), .n_species = 1};
 
-void kith_waves_init_sized(kith_waves *waves, size_t size)
-{
-    kith__options_init(&defaults, waves, size);
-}
-
-void(kith_waves_init)(kith_waves *waves)
-{
-    kith_waves_init_sized(waves, KITH_WAVES_0_1);
-}
+/* kith_waves_init_sized, kith_waves_init */
+KITH_INIT_CALLS(kith_waves, KITH_WAVES_0_1)
 
 static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, const kith_waves *waves)
 {
