@@ -60,6 +60,19 @@ module kith
         integer(c_int) :: dim
     end type kith_box
 
+    ! Many systems in one call: c_loc of it is the batch of a call's options. Fill with
+    ! kith_batch_init. Offsets count from 0 as in C: particles of system s, from 1 on, are
+    ! offsets(s) + 1 to offsets(s + 1).
+    type, bind(c), public :: kith_batch
+        integer(c_size_t) :: size
+        integer(c_int64_t) :: systems
+        type(c_ptr) :: offsets ! c_loc of integer(int64), (systems + 1)
+        type(c_ptr) :: against_offsets ! the same of a second set
+        type(c_ptr) :: boxes ! c_loc of kith_box, (systems)
+        integer(c_int) :: dim
+        integer(c_int) :: memory
+    end type kith_batch
+
     ! What list to make. Fill with kith_pairs_options_init.
     type, bind(c), public :: kith_pairs_options
         integer(c_size_t) :: size
@@ -70,6 +83,7 @@ module kith
         integer(c_int) :: layout
         integer(c_int) :: extras
         integer(c_int64_t) :: block_pairs
+        type(c_ptr) :: batch ! c_loc of a kith_batch
     end type kith_pairs_options
 
     ! A pair list, as in C. Programs use kith_pair_list.
@@ -94,6 +108,7 @@ module kith
         type(c_ptr) :: against ! c_loc of a kith_points
         real(c_double) :: cutoff
         integer(c_int) :: extras
+        type(c_ptr) :: batch ! c_loc of a kith_batch
     end type kith_nearest_options
 
     ! Nearest neighbours, as in C. Programs use kith_nearest_list.
@@ -119,6 +134,7 @@ module kith
         integer(c_int64_t) :: min_links
         type(c_ptr) :: velocities ! c_loc of reals of the kind of x, (3, n)
         real(c_double) :: velocity_length
+        type(c_ptr) :: batch ! c_loc of a kith_batch
     end type kith_fof_options
 
     ! Groups of particles, as in C. Programs use kith_group_list.
@@ -130,6 +146,8 @@ module kith
         integer(c_int) :: memory = KITH_HOST
         integer(c_int32_t) :: size = 0
         type(c_ptr) :: owner = c_null_ptr
+        integer(c_int64_t) :: systems = 0
+        type(c_ptr) :: offsets = c_null_ptr
     end type kith_groups
 
     ! Data of the particles beside their positions. Fill with kith_halo_input_init. Each pointer is
@@ -262,6 +280,12 @@ module kith
             type(kith_options), intent(out) :: options
             integer(c_size_t), value :: size
         end subroutine options_init_sized
+
+        subroutine batch_init_sized(batch, size) bind(c, name="kith_batch_init_sized")
+            import :: kith_batch, c_size_t
+            type(kith_batch), intent(out) :: batch
+            integer(c_size_t), value :: size
+        end subroutine batch_init_sized
 
         subroutine pairs_options_init_sized(options, size) &
             bind(c, name="kith_pairs_options_init_sized")
@@ -447,7 +471,7 @@ module kith
 
     public :: kith_open, kith_close, kith_set_stream, kith_message, kith_backend, kith_threads, &
         kith_status_name, kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, &
-        kith_points_packed, kith_options_init, kith_pairs_options_init, &
+        kith_points_packed, kith_options_init, kith_batch_init, kith_pairs_options_init, &
         kith_nearest_options_init, kith_fof_options_init, kith_halo_input_init, kith_pairs_find, &
         kith_nearest_find, kith_fof_find, kith_halos_measure, kith_free
 
@@ -474,6 +498,11 @@ contains
     end subroutine kith_options_init
 
     ! Set every field to its default: half (i, j), unsorted, no extras.
+    subroutine kith_batch_init(batch)
+        type(kith_batch), intent(out) :: batch
+        call batch_init_sized(batch, c_sizeof(batch))
+    end subroutine kith_batch_init
+
     subroutine kith_pairs_options_init(options)
         type(kith_pairs_options), intent(out) :: options
         call pairs_options_init_sized(options, c_sizeof(options))

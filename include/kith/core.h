@@ -172,6 +172,36 @@ KITH_API kith_box kith_box_periodic(double lx, double ly, double lz);
 KITH_API kith_box kith_box_triclinic(double lx, double ly, double lz, double xy, double xz,
                                      double yz);
 
+/* ---------------------------------------------------------------------------------------- batch */
+
+/**
+ * Many systems in one call. Particles of system s are offsets[s] to offsets[s + 1] - 1 of the
+ * points. Pairs are within a system, never across. A call with a batch returns what a call for each
+ * system alone would, bit for bit, with the indices of particles counted in the whole batch:
+ * results of system 0 come first, then those of system 1, and so on. Systems may have any number of
+ * particles, 0 too. Fill with kith_batch_init, and pass it in the `batch` of a call's options.
+ */
+typedef struct kith_batch {
+    size_t size;                    /**< sizeof(kith_batch): set by the init call */
+    int64_t systems;                /**< number of systems, 0 or more */
+    const int64_t *offsets;         /**< [systems + 1] first particle of each system, ascending; the
+                                         first is 0, the last the number of points */
+    const int64_t *against_offsets; /**< [systems + 1] first particle of each system in
+                                         options.against; NULL without a second set */
+    const kith_box *boxes; /**< [systems] box of each system, all of one dim; NULL: the box of the
+                                call for all. Else the box of the call is NULL */
+    int dim;               /**< of boxes in device memory: 2 or 3; 0: 3. Ignored elsewhere */
+    kith_memory memory;    /**< where offsets, against_offsets and boxes are */
+} kith_batch;
+
+/** Set every field to its default: no systems, arrays in host memory. */
+KITH_API void kith_batch_init(kith_batch *batch);
+
+/** Set the fields of a struct of `size` bytes to their defaults; kith_batch_init is a macro that
+ *  passes sizeof. */
+KITH_API void kith_batch_init_sized(kith_batch *batch, size_t size);
+#define kith_batch_init(batch) kith_batch_init_sized(batch, sizeof(kith_batch))
+
 /* -------------------------------------------------------------------------------------- version */
 #define KITH_VERSION_MAJOR 0
 #define KITH_VERSION_MINOR 1

@@ -34,11 +34,14 @@ typedef struct kith_fof_options {
     int64_t min_links;    /**< a particle links only when at least this many others that link are
                                within the length; the rest are attached: DBSCAN* with border points
                                (Ester et al. 1996), which removes thin bridges. 0: all link */
-    const void *velocities; /**< [n][3], precision of the points: friends are then those with
+    const void *velocities;  /**< [n][3], precision of the points: friends are then those with
                                  r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
                                  step by step. NULL: positions alone */
-    double velocity_length; /**< the linking length of velocities, in their unit; > 0 where
+    double velocity_length;  /**< the linking length of velocities, in their unit; > 0 where
                                  they are given */
+    const kith_batch *batch; /**< many systems in one call; NULL: one system. Groups of system 0 are
+                                  numbered first, those of each system as in a call for it alone;
+                                  out is in host memory */
 } kith_fof_options;
 
 /** Set every field to its default: groups of 20 and more by positions alone; all link. */
@@ -61,10 +64,14 @@ typedef struct kith_groups {
     int64_t n;          /**< groups */
     int64_t points;     /**< particles */
     int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
-    int64_t *members;   /**< [n] size of each group, descending; members[0] is of group 1 */
+    int64_t *members;   /**< [n] size of each group, descending (in a batch for each system);
+                             members[0] is of group 1 */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_groups) of the caller; 0: the fields of version 0.1 */
     void *owner;        /**< of the library */
+    int64_t systems;    /**< with a batch, its systems; else 0 */
+    int64_t *offsets;   /**< [systems + 1] with a batch: groups offsets[s] + 1 to offsets[s + 1] are
+                             those of system s; NULL without */
 } kith_groups;
 
 /**

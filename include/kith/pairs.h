@@ -35,6 +35,7 @@ typedef struct kith_pairs_options {
     kith_layout layout;         /**< KITH_IJ or KITH_CSR */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
     int64_t block_pairs;        /**< kith_pairs_each: largest number of pairs in a block; 0: 2^24 */
+    const kith_batch *batch;    /**< many systems in one call; NULL: one system */
 } kith_pairs_options;
 
 /** Set every field to its default: half (i, j), unsorted, no extras. */

@@ -48,6 +48,8 @@ typedef struct kith_rdf_options {
                              made too. Not with nearest images beyond half the box. NULL: counts
                              alone */
     const void *forces_against;
+    const kith_batch *batch; /**< many systems in one call, each of which is a frame: they are added
+                                  in their order. Not with bonds. NULL: one system */
 } kith_rdf_options;
 
 /** Set every field to its default: 200 linear bins from 0, one species; r_max is 0, to be set. */

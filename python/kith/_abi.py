@@ -24,10 +24,16 @@ class Box(C.Structure):
                 ("periodic", C.c_int * 3), ("dim", C.c_int)]
 
 
+class Batch(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("systems", C.c_int64), ("offsets", C.c_void_p),
+                ("against_offsets", C.c_void_p), ("boxes", C.c_void_p), ("dim", C.c_int),
+                ("memory", C.c_int)]
+
+
 class PairsOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
                 ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
-                ("extras", C.c_uint), ("block_pairs", C.c_int64)]
+                ("extras", C.c_uint), ("block_pairs", C.c_int64), ("batch", C.POINTER(Batch))]
 
 
 class Pairs(C.Structure):
@@ -40,7 +46,7 @@ class Pairs(C.Structure):
 
 class NearestOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("cutoff", C.c_double),
-                ("extras", C.c_uint)]
+                ("extras", C.c_uint), ("batch", C.POINTER(Batch))]
 
 
 class Nearest(C.Structure):
@@ -52,13 +58,13 @@ class Nearest(C.Structure):
 class FofOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("min_members", C.c_int64), ("ids", C.c_void_p),
                 ("roles", C.c_void_p), ("min_links", C.c_int64), ("velocities", C.c_void_p),
-                ("velocity_length", C.c_double)]
+                ("velocity_length", C.c_double), ("batch", C.POINTER(Batch))]
 
 
 class Groups(C.Structure):
     _fields_ = [("n", C.c_int64), ("points", C.c_int64), ("labels", C.c_void_p),
                 ("members", C.c_void_p), ("memory", C.c_int), ("size", C.c_uint32),
-                ("owner", C.c_void_p)]
+                ("owner", C.c_void_p), ("systems", C.c_int64), ("offsets", C.c_void_p)]
 
 
 class HaloInput(C.Structure):
@@ -91,7 +97,7 @@ class RdfOptions(C.Structure):
                 ("molecules", C.c_void_p), ("molecules_against", C.c_void_p),
                 ("bond_offsets", C.c_void_p), ("bonds", C.c_void_p), ("weights", C.c_void_p),
                 ("weights_against", C.c_void_p), ("minimum_image", C.c_int),
-                ("forces", C.c_void_p), ("forces_against", C.c_void_p)]
+                ("forces", C.c_void_p), ("forces_against", C.c_void_p), ("batch", C.POINTER(Batch))]
 
 
 class DebyeOptions(C.Structure):
@@ -154,7 +160,7 @@ class Waves(C.Structure):
 
 
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
-           "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
+           "kith_batch": Batch, "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_nearest_options": NearestOptions, "kith_nearest": Nearest,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
            "kith_halo_input": HaloInput, "kith_halo": Halo, "kith_halos": Halos,

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import Owned, address, column, column_like, coordinates
+from ._batch import filled, systems
 from ._context import SMALL, Context, Unshared, address_of, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
 from ._lib import library
@@ -40,6 +41,8 @@ class Groups(Unshared):
     members : array [len(self)] of int64
         Particles in each group that link, falling; members[0] is of group 1. Those that joined
         it by their role have its label, and count in halos() alone.
+    offsets : array [systems + 1] of int64, or None
+        Of a batch: groups offsets[s] + 1 to offsets[s + 1] are those of system s.
     """
 
     def __init__(self, owned: Owned, x: Memory, box: Box, kind: Kind) -> None:
@@ -53,6 +56,8 @@ class Groups(Unshared):
         if kind is NUMPY and isinstance(labels, np.ndarray) and isinstance(members, np.ndarray):
             labels.flags.writeable = members.flags.writeable = False
         self.labels, self.members = kind.give(labels), kind.give(members)
+        self.offsets = (owned.view(found.offsets, (found.systems + 1,), np.int64)
+                        if found.offsets else None)
 
     def __len__(self) -> int:
         return int(self._owned.struct.n)
@@ -107,6 +112,8 @@ class Groups(Unshared):
         structured array [len(self)]
             Row k is of group k + 1; the fields are those of HALO, described in kith.h.
         """
+        if self.offsets is not None:
+            raise ValueError("halos of a batch are not offered: find the groups of each system")
         points, kept = coordinates(self._x, "x", self._box.dim, device=True)
         dtype, n = kept.dtype, len(kept)
         given = _abi.HaloInput()
@@ -149,7 +156,7 @@ def _halo_array(owned: Owned) -> np.ndarray[Any, Any]:
 
 def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: Any = None,
         roles: Any = None, min_links: int = 0, velocities: Any = None,
-        velocity_length: float = 0.0, ctx: Optional[Context] = None) -> Groups:
+        velocity_length: float = 0.0, batch: Any = None, ctx: Optional[Context] = None) -> Groups:
     """Find groups by friends-of-friends.
 
     Parameters
@@ -170,6 +177,8 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
         A particle links only when at least this many others are within the length.
     velocities : array [n][dim], optional
         Friends are then those with r^2 / length^2 + v^2 / velocity_length^2 <= 1.
+    batch : array [systems + 1] of integers, optional
+        Many systems in one call, as in `pairs`, in host memory: groups of system 0 come first.
 
     Returns
     -------
@@ -181,6 +190,7 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     >>> groups.labels
     array([1, 1, 0], dtype=int32)
     """
+    x, box, _, many = systems(x, box, None, batch)
     x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = as_box(box, dim)
@@ -198,8 +208,14 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     length = real(length, "length")
     on = context(ctx, kept)
     on_device = isinstance(kept, DeviceArray)
-    found = _abi.Groups(memory=int(on_device))
+    if many is not None:
+        if on_device:
+            raise TypeError("x is on a GPU; groups of a batch need host memory")
+        struct, lives = filled(many, dim)
+        options.batch = C.pointer(struct)
+    found = _abi.Groups(memory=int(on_device), size=C.sizeof(_abi.Groups))
     owned = Owned(found, library().kith_groups_free, on if on_device else None)
-    on.call("kith_fof_find", C.byref(points), C.byref(space.struct()), length, C.byref(options),
-            C.byref(found), brief=n <= SMALL and length <= space.reach)
+    at_box = None if many and many.boxes is not None else C.byref(space.struct())
+    on.call("kith_fof_find", C.byref(points), at_box, length, C.byref(options), C.byref(found),
+            brief=n <= SMALL and length <= space.reach and many is None)
     return Groups(owned, kept, space, kind_of(x))

@@ -27,6 +27,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kith_open": (C.c_int, [_P(_abi.Options), _P(_CTX)]),
     "kith_close": (None, [_CTX]),
     "kith_set_stream": (C.c_int, [_CTX, C.c_void_p]),
+    "kith_batch_init_sized": (None, [_P(_abi.Batch), C.c_size_t]),
     "kith_pairs_options_init_sized": (None, [_P(_abi.PairsOptions), C.c_size_t]),
     "kith_pairs_find": (C.c_int, [_CTX, _P(_abi.Points), _P(_abi.Box), C.c_double,
                                   _P(_abi.PairsOptions), _P(_abi.Pairs)]),

@@ -10,6 +10,7 @@ import numpy as np
 from . import _abi
 from ._arrays import (INT32, INT64, Owned, address, coordinates, is_wide, narrow, no_gradient,
                       second_set)
+from ._batch import filled, systems
 from ._box import as_box, dimensions
 from ._context import SMALL, Context, context
 from ._kinds import DeviceArray, Memory, kind_of
@@ -43,7 +44,7 @@ def _shape(letter: str, rows: int, k: int) -> tuple[int, ...]:
 
 
 def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Optional[float] = None,
-            against: Any = None, index: Any = np.int32, out: Any = None,
+            against: Any = None, batch: Any = None, index: Any = np.int32, out: Any = None,
             ctx: Optional[Context] = None) -> Any:
     """Find the k nearest neighbours of each particle, periodic images included.
 
@@ -67,6 +68,8 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         The largest distance of a neighbour. Default: any; in a periodic box up to 500 boxes away.
     against : array [m][3], optional
         Find the neighbours of x among the particles of this set, of the type of x.
+    batch : array [systems + 1] of integers, optional
+        Many systems in one call, as in `pairs`.
     index : {numpy.int32, numpy.int64}, optional
         The type of j; int32 is not copied.
     out : tuple of arrays, optional
@@ -115,6 +118,7 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
            [4.5, 4.5]]))
     """
     options, k = _options(want, cutoff), whole(k, "k", 1, 2 ** 31 - 1)
+    x, box, against, many = systems(x, box, against, batch)
     x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = as_box(box, dim)
@@ -126,10 +130,15 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         others, kept_others = second_set(against, dim, kept)
         options.against = C.pointer(others)
         inputs.append(kept_others)
+    if many is not None:
+        struct, lives = filled(many, dim)
+        options.batch = C.pointer(struct)
     on = context(ctx, kept)
     most = max(map(len, inputs))
-    brief = most <= SMALL and most * k <= 16 * SMALL  # k bounds how many images are looked at
-    arguments = C.byref(points), C.byref(space.struct()), k, C.byref(options)
+    brief = (most <= SMALL and most * k <= 16 * SMALL  # k bounds how many images are looked at
+             and many is None)
+    at_box = None if many and many.boxes is not None else C.byref(space.struct())
+    arguments = C.byref(points), at_box, k, C.byref(options)
     if out is not None:
         return _into(out, want, k, dim, wide, inputs, on, brief, arguments)
     at_gpu = isinstance(kept, DeviceArray)

@@ -10,6 +10,7 @@ import numpy as np
 from . import _abi
 from ._arrays import (INT32 as _INT32, INT64 as _INT64, Owned, coordinates, is_wide, narrow,
                       no_gradient, over, second_set, writable)
+from ._batch import Systems, filled, systems
 from ._box import Box, as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
@@ -66,6 +67,15 @@ def _against(options: _abi.PairsOptions, against: Any, dim: int,
     return made, kept, others
 
 
+def _batched(options: _abi.PairsOptions, many: Systems,
+             dim: int) -> tuple[_abi.PairsOptions, Any]:
+    """Return a copy of the options with a batch, and what must live as long as they do."""
+    struct, lives = filled(many, dim)
+    made = _abi.PairsOptions.from_buffer_copy(options)
+    made.batch = C.pointer(struct)
+    return made, (struct, lives)
+
+
 class _List(Owned):
     """A list of pairs whose arrays the library allocates."""
 
@@ -119,7 +129,7 @@ class _List(Owned):
 
 def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
           full: bool = False, layout: str = "ij", sort: bool = False, against: Any = None,
-          index: Any = np.int32, out: Any = None, count: Any = None,
+          batch: Any = None, index: Any = np.int32, out: Any = None, count: Any = None,
           ctx: Optional[Context] = None) -> Any:
     """Find all pairs of particles within a radius, periodic images included.
 
@@ -146,6 +156,11 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
         Sort by i, then j, then S from its last component to its first.
     against : array [m][3], optional
         Pairs of i in x with j in this set, of the type of x; always a full list.
+    batch : array [systems + 1] of integers, optional
+        Many systems in one call: the first particle of each, and their number. Pairs are within a
+        system; the result is that of a call for each system, with indices in the whole x. With
+        `against` a pair of arrays. Instead x (and against) may be a list of arrays, one for each
+        system. `box` may then be a list of boxes, or an array [systems][dim][dim].
     index : {numpy.int32, numpy.int64}, optional
         The type of i and j; int32 is not copied.
     out : tuple of arrays, optional
@@ -189,11 +204,19 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     >>> i, j = kith.pairs(x, 1.5, 10.0, out=room)
     >>> i.base is room[0], len(i)
     (True, 1)
+
+    Two systems in one call:
+
+    >>> kith.pairs([x, x[:2]], 1.5, [kith.Box(10.0), kith.Box(20.0)])
+    (array([0], dtype=int32), array([1], dtype=int32))
     """
     try:
         plan = _plans[want, full, layout, sort]
     except (KeyError, TypeError):
         plan = _plan(want, full, layout, sort)
+    many = None
+    if batch is not None or type(x) in (list, tuple):
+        x, box, against, many = systems(x, box, against, batch)
     if type(x) is not np.ndarray:
         x, box = resolve(x, box)
     dim = dimensions(x, box)
@@ -205,26 +228,29 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     options, others = plan.options, None
     if against is not None:
         options, *others = _against(options, against, dim, kept)
+    if many is not None:
+        options, lives = _batched(options, many, dim)
     wide = index is not np.int32 and is_wide(index)
     cutoff = real(cutoff, "cutoff")
     on = context(ctx, kept)
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
-        cutoff <= space.reach)
+        cutoff <= space.reach) and many is None
+    at_box = None if many and many.boxes is not None else C.byref(space.struct())
     if count is not None:
         if out is None or not isinstance(kept, DeviceArray):
             raise ValueError("count needs out, and x in the memory of a GPU")
         return _enqueue(out, count, plan.want, kept, others, dim, wide, on,
-                        (C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)))
+                        (C.byref(points), at_box, cutoff, C.byref(options)))
     if out is not None:
         return _into(out, plan.want, kept, points.x or 0, others, dim, wide, brief,
-                     on, (C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)))
+                     on, (C.byref(points), at_box, cutoff, C.byref(options)))
     on_device = isinstance(kept, DeviceArray)
     try:
         found = _List(on, 1) if on_device else on.spares.pop()
     except IndexError:
         found = _List(on, 0)
-    on.call("kith_pairs_find", C.byref(points), C.byref(space.struct()), cutoff,
-            C.byref(options), found.at, brief=brief)
+    on.call("kith_pairs_find", C.byref(points), at_box, cutoff, C.byref(options), found.at,
+            brief=brief)
     result = _result(found, plan.want, kind, kept, dim, wide, on)
     return result[0] if len(result) == 1 else result
 
@@ -372,7 +398,7 @@ def _checked(targets: list[Any], want: str, kept: Memory, others: Any, dim: int,
 
 
 def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
-                against: Any = None, neighbours: bool = False,
+                against: Any = None, batch: Any = None, neighbours: bool = False,
                 ctx: Optional[Context] = None) -> Any:
     """Count pairs, storing none. Parameters as in `pairs`.
 
@@ -386,6 +412,7 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
     >>> kith.count_pairs(np.array([[0., 0, 0], [0, 0, 1], [0, 0, 2]]), 1.0)
     2
     """
+    x, box, against, many = systems(x, box, against, batch)
     x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = as_box(box, dim)
@@ -393,11 +420,14 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
     options, others = _plan("ij", full, "ij", False).options, None
     if against is not None:
         options, *others = _against(options, against, dim, kept)
+    if many is not None:
+        options, lives = _batched(options, many, dim)
     cutoff, n = real(cutoff, "cutoff"), C.c_int64()
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
-        cutoff <= space.reach)
+        cutoff <= space.reach) and many is None
+    at_box = None if many and many.boxes is not None else C.byref(space.struct())
     each = np.empty(len(kept), np.int64) if neighbours else None
-    context(ctx, kept).call("kith_pairs_count", C.byref(points), C.byref(space.struct()), cutoff,
+    context(ctx, kept).call("kith_pairs_count", C.byref(points), at_box, cutoff,
                             C.byref(options), C.byref(n),
                             None if each is None else each.ctypes.data, brief=brief)
     if each is None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import Owned, address, column, coordinates, given, second_set
+from ._batch import filled, systems
 from ._context import Context, Unshared, context
 from ._lib import library
 from ._numbers import real, whole
@@ -72,8 +73,8 @@ class Histogram(Unshared):
 
     def add(self, x: Any, box: Any = None, *, species: Any = None, against: Any = None,
             species_against: Any = None, molecules: Any = None, molecules_against: Any = None,
-            weights: Any = None, weights_against: Any = None) -> Histogram:
-        """Count the pairs of one frame and add them.
+            weights: Any = None, weights_against: Any = None, batch: Any = None) -> Histogram:
+        """Count the pairs of one frame and add them; of a batch, of many frames.
 
         Parameters
         ----------
@@ -91,12 +92,15 @@ class Histogram(Unshared):
             Pairs of one molecule are left out; a negative number is no molecule.
         weights : array [n] of float, optional
             Sums of w_i w_j are wanted, too.
+        batch : array [frames + 1] of integers, optional
+            Many frames in one call, as the systems of `pairs`.
 
         Returns
         -------
         Histogram
             This one.
         """
+        x, box, against, many = systems(x, box, against, batch)
         x, box = resolve(x, box)
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
@@ -108,6 +112,10 @@ class Histogram(Unshared):
         options.edges = address(self._edges)
         options.n_species = self._n_species
         options.minimum_image = self._minimum_image
+        if many is not None:
+            struct, batch_lives = filled(many, dim)
+            options.batch = C.pointer(struct)
+        at_box = None if many and many.boxes is not None else C.byref(space)
         if species is None and self._n_species > 1:
             raise ValueError(f"n_species is {self._n_species}, but species is not given")
         m, others = 0, None
@@ -129,7 +137,7 @@ class Histogram(Unshared):
         with self._lock:
             if self._dim not in (None, dim):
                 raise ValueError(f"x has {dim} dimensions, earlier frames have {self._dim}")
-            context(self._ctx, kept).call("kith_rdf_count", C.byref(points), C.byref(space),
+            context(self._ctx, kept).call("kith_rdf_count", C.byref(points), at_box,
                                           C.byref(options), C.byref(self._found))
             self._dim = dim
         return self

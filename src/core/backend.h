@@ -39,6 +39,13 @@ struct kith__backend {
      *  @param stream  NULL: the default stream of the device */
     kith_status (*set_stream)(kith_ctx *ctx, void *stream);
 
+    /** Copy device memory to host memory, and wait for it. NULL without device memory. */
+    kith_status (*fetch)(kith_ctx *ctx, void *to, const void *from, size_t bytes);
+
+    /** Add a number to those of n indices in device memory that are not negative. NULL without
+     *  device memory. */
+    kith_status (*add)(kith_ctx *ctx, int32_t *index, int64_t n, int32_t by);
+
     /** Tables of operations, one for each question: `const struct kith__pairs_backend *pairs`
      *  (pairs/pairs.h), and so on. */
 #define KITH_OPERATIONS(question) const struct kith__##question##_backend *question;

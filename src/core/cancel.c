@@ -58,6 +58,9 @@ bool kith__watch(kith_ctx *ctx, int64_t done, int64_t total)
 bool kith__cancelled(kith_ctx *ctx)
 {
     struct kith__cancel *cancel = &ctx->cancel;
+    if (ctx->parent && !isinf(cancel->due) && kith__cancelled(ctx->parent)) {
+        __atomic_store_n(&cancel->wanted, true, __ATOMIC_RELAXED);
+    }
     if (!is_wanted(ctx) && ctx->watch && cancel->caller == &this_thread &&
         kith__seconds() >= cancel->due) {
         kith__watch(ctx, cancel->done, cancel->total);

@@ -177,9 +177,65 @@ kith_status kith_set_stream(kith_ctx *ctx, void *stream)
     return status;
 }
 
+/** Open one lane of a context. @return NULL when there is no memory */
+static kith_ctx *open_lane(kith_ctx *parent)
+{
+    kith_ctx *lane = calloc(1, sizeof *lane);
+    if (!lane) {
+        return NULL;
+    }
+    lane->parent = parent;
+    lane->threads = 1;
+    lane->pool = kith__pool_open(1);
+    if (!lane->pool || kith__backend_open(lane, parent->name) != KITH_OK) {
+        kith__pool_close(lane->pool);
+        free(lane);
+        return NULL;
+    }
+    kith__pool_watch(lane->pool, is_cancelled, lane);
+    return lane;
+}
+
+/** Close the lanes of a context that are open. */
+static void close_lanes(kith_ctx *ctx)
+{
+    for (int t = 0; t < ctx->threads && ctx->lanes; t++) {
+        kith_close(ctx->lanes[t]);
+    }
+    free(ctx->lanes);
+    ctx->lanes = NULL;
+}
+
+kith_status kith__lanes_need(kith_ctx *ctx)
+{
+    if (ctx->lanes) {
+        return KITH_OK;
+    }
+    ctx->lanes = calloc((size_t)ctx->threads, sizeof(kith_ctx *));
+    bool ok = ctx->lanes != NULL;
+    for (int t = 0; t < ctx->threads && ok; t++) {
+        ctx->lanes[t] = open_lane(ctx);
+        ok = ctx->lanes[t] != NULL;
+    }
+    if (!ok) {
+        close_lanes(ctx);
+        return kith__fail(ctx, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
+    }
+    return KITH_OK;
+}
+
+kith_ctx *kith__lane(kith_ctx *ctx, int worker)
+{
+    kith_ctx *lane = ctx->lanes[worker];
+    lane->message[0] = '\0';
+    kith__cancel_reset(lane);
+    return lane;
+}
+
 void kith_close(kith_ctx *ctx)
 {
     if (ctx) {
+        close_lanes(ctx);
         ctx->backend->close(ctx);
         kith__work_free(&ctx->work);
         kith__pool_close(ctx->pool);
@@ -204,5 +260,9 @@ int kith_threads(const kith_ctx *ctx)
 
 int64_t kith_scratch_bytes(const kith_ctx *ctx)
 {
-    return ctx ? kith__work_bytes(&ctx->work) + ctx->backend->scratch_bytes(ctx) : 0;
+    int64_t bytes = ctx ? kith__work_bytes(&ctx->work) + ctx->backend->scratch_bytes(ctx) : 0;
+    for (int t = 0; ctx && ctx->lanes && t < ctx->threads; t++) {
+        bytes += kith_scratch_bytes(ctx->lanes[t]);
+    }
+    return bytes;
 }

@@ -28,6 +28,8 @@ struct kith_ctx {
     char name[32]; /**< name of the backend and its variant, as "cpu:avx512" */
     char message[512];      /**< message of the last failure; "" after a success */
     struct kith__work work; /**< scratch memory on the host, reused by later calls */
+    kith_ctx *parent;       /**< of a lane, the context that it belongs to; else NULL */
+    kith_ctx **lanes;       /**< [threads] the lanes of this context; NULL: none were needed yet */
 };
 
 /** Store the message of a failure.
@@ -49,6 +51,15 @@ enum { KITH_RANGE = 1 << 14 }; /**< most particles between two tests for cancell
 /** Run a loop over n particles on kith__threads_for threads of the context's pool, in ranges of at
  *  most KITH_RANGE particles. */
 void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state);
+
+/** Open the lanes of a context, unless they are open. A lane is a context of one thread, with the
+ *  backend of its parent, for a worker of the parent's pool: its operations run beside each other
+ *  on different lanes. They are cancelled with the parent's call.
+ *  @return KITH_OK, KITH_NO_MEMORY */
+kith_status kith__lanes_need(kith_ctx *ctx);
+
+/** Return the lane of a worker, prepared for an operation that this thread calls. */
+kith_ctx *kith__lane(kith_ctx *ctx, int worker);
 
 /** Zero memory by kith__loop: where memory is new, the operating system takes up to a second for
  *  each GB. @return KITH_OK or KITH_CANCELLED */

@@ -4,6 +4,7 @@
  * given, the inverse matrix, the heights. Constant time: coordinates are not read.
  */
 #include "question.h"
+#include "box.h"
 
 #include "cells.h"
 #include "core/backend.h"
@@ -11,133 +12,6 @@
 #include <assert.h>
 #include <float.h>
 #include <string.h>
-
-static double dot(const double u[3], const double v[3])
-{
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
-}
-
-static void cross(const double u[3], const double v[3], double out[3])
-{
-    out[0] = u[1] * v[2] - u[2] * v[1];
-    out[1] = u[2] * v[0] - u[0] * v[2];
-    out[2] = u[0] * v[1] - u[1] * v[0];
-}
-
-/** Return the largest absolute component of v. */
-static double largest(const double v[3])
-{
-    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
-}
-
-/** Return the length of v, without overflow or underflow of the squares. */
-static double length(const double v[3])
-{
-    const double scale = largest(v);
-    const double u[3] = {v[0] / scale, v[1] / scale, v[2] / scale};
-    return scale > 0 ? scale * sqrt(dot(u, u)) : 0;
-}
-
-/** Scale v to length 1. */
-static void normalise(double v[3])
-{
-    const double scale = length(v);
-    for (int m = 0; m < 3; m++) {
-        v[m] /= scale;
-    }
-}
-
-/** Compute a unit vector perpendicular to v: the part of a coordinate axis that is perpendicular to
- *  v. The axis is the one along which v has the smallest component, and `preferred` when there are
- *  several. */
-static void perpendicular(const double v[3], int preferred, double out[3])
-{
-    double unit[3] = {v[0], v[1], v[2]};
-    normalise(unit);
-    int axis = preferred;
-    for (int m = 0; m < 3; m++) {
-        axis = fabs(unit[m]) < fabs(unit[axis]) ? m : axis;
-    }
-    for (int m = 0; m < 3; m++) {
-        out[m] = (m == axis) - unit[axis] * unit[m];
-    }
-    normalise(out);
-}
-
-/** Replace rows that are 0 by unit vectors perpendicular to the other rows. */
-static void complete_rows(double row[3][3])
-{
-    int given = 0; /* rows that are not 0 */
-    int last = 0;  /* the last of them */
-    for (int k = 0; k < 3; k++) {
-        if (largest(row[k]) > 0) {
-            given++;
-            last = k;
-        }
-    }
-    if (given == 0) {
-        for (int k = 0; k < 3; k++) {
-            row[k][k] = 1;
-        }
-        return;
-    }
-    const int next = (last + 1) % 3;
-    if (given == 1) {
-        perpendicular(row[last], next, row[next]);
-    }
-    for (int k = 0; k < 3; k++) {
-        if (largest(row[k]) == 0) {
-            double u[3], v[3];
-            memcpy(u, row[(k + 1) % 3], sizeof u);
-            memcpy(v, row[(k + 2) % 3], sizeof v);
-            normalise(u);
-            normalise(v);
-            cross(u, v, row[k]);
-            normalise(row[k]);
-        }
-    }
-}
-
-/** Compute the inverse matrix of the rows, and the distance between the faces across each row.
- *  @return false when the rows span no volume */
-static bool invert(double row[3][3], double inverse[3][3], double height[3])
-{
-    double unit[3][3];
-    double size[3];
-    for (int k = 0; k < 3; k++) {
-        memcpy(unit[k], row[k], sizeof unit[k]);
-        size[k] = length(row[k]);
-        if (!(size[k] > 0) || !isfinite(size[k])) {
-            return false;
-        }
-        normalise(unit[k]);
-    }
-    double normal[3];
-    cross(unit[1], unit[2], normal);
-    const double volume = dot(unit[0], normal);
-    if (!(fabs(volume) > 1e-10)) {
-        return false;
-    }
-    for (int k = 0; k < 3; k++) {
-        cross(unit[(k + 1) % 3], unit[(k + 2) % 3], normal);
-        for (int m = 0; m < 3; m++) {
-            inverse[k][m] = normal[m] / volume / size[k];
-        }
-        height[k] = 1 / length(inverse[k]);
-    }
-    return true;
-}
-
-static bool is_orthorhombic(double row[3][3])
-{
-    bool yes = true;
-    for (int k = 0; k < 3; k++) {
-        for (int m = 0; m < 3; m++) {
-            yes = yes && (k == m ? row[k][m] > 0 : row[k][m] == 0);
-        }
-    }
-    return yes;
-}
 
 static kith_status check_points(kith_ctx *ctx, const char *name, const kith_points *p, int dim)
 {
@@ -172,60 +46,26 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
 {
     static const char *const periodic_name[3] = {"box: periodic[0]", "box: periodic[1]",
                                                  "box: periodic[2]"};
-    double row[3][3];
-    for (int k = 0; k < 3; k++) {
-        const bool used = k < box->dim;
-        KITH_TRY(used ? kith__check_flag(ctx, periodic_name[k], box->periodic[k]) : KITH_OK);
-        const bool periodic = used && box->periodic[k] != 0;
-        for (int m = 0; m < 3; m++) {
-            row[k][m] = used && m < box->dim ? kith__rounded(box->row[k][m], q->precision) : 0;
-        }
-        const double origin = used ? kith__rounded(box->origin[k], q->precision) : 0;
-        KITH_CHECK(ctx, kith__is_finite(row[k]), KITH_INVALID, "box: row %c is not finite",
-                   'a' + k);
-        KITH_CHECK(ctx, isfinite(origin), KITH_INVALID, "box: origin %c is %g, expected finite",
-                   'x' + k, origin);
-        KITH_CHECK(ctx, !periodic || largest(row[k]) > 0, KITH_INVALID,
-                   "box: row %c is zero, but that axis is periodic", 'a' + k);
-        q->box_d.origin[k] = origin;
-        q->box_d.periodic[k] = periodic;
+    const int fault = kith__complete_box(box, q);
+    const int k = fault % KITH_BOX_AXES;
+    switch (fault - k) {
+    case KITH_BOX_FLAG: return kith__check_flag(ctx, periodic_name[k], box->periodic[k]);
+    case KITH_BOX_ROW_NOT_FINITE:
+        return kith__fail(ctx, KITH_INVALID, "box: row %c is not finite", 'a' + k);
+    case KITH_BOX_ORIGIN_NOT_FINITE:
+        return kith__fail(ctx, KITH_INVALID, "box: origin %c is %g, expected finite", 'x' + k,
+                          box->origin[k]);
+    case KITH_BOX_ROW_ZERO:
+        return kith__fail(ctx, KITH_INVALID, "box: row %c is zero, but that axis is periodic",
+                          'a' + k);
+    case KITH_BOX_NO_VOLUME:
+        return kith__fail(ctx, KITH_INVALID, "box: rows a, b, c span no volume");
+    case KITH_BOX_SHORT:
+        return kith__fail(ctx, KITH_LIMIT,
+                          "cutoff is %g, more than %d times the box's height along %c (%g)",
+                          q->cutoff, KITH_MAX_IMAGES, 'a' + k, q->height[k]);
+    default: return KITH_OK;
     }
-    if (box->dim == 2) {
-        row[2][2] = 1; /* rows of open axes are then completed within the plane */
-    }
-    complete_rows(row);
-    for (int k = 0; k < 3; k++) {
-        if (!q->box_d.periodic[k]) {
-            normalise(row[k]); /* only its direction matters; length 1 keeps fractions exact */
-        }
-    }
-    KITH_CHECK(ctx, invert(row, q->box_d.inverse, q->height), KITH_INVALID,
-               "box: rows a, b, c span no volume");
-    memcpy(q->box_d.row, row, sizeof row);
-    q->box_d.orthorhombic = is_orthorhombic(row);
-    q->period_sum = 0;
-    for (int k = 0; k < 3; k++) {
-        if (q->box_d.periodic[k]) {
-            q->period_sum += length(row[k]);
-            KITH_CHECK(ctx, q->cutoff <= KITH_MAX_IMAGES * q->height[k], KITH_LIMIT,
-                       "cutoff is %g, more than %d times the box's height along %c (%g)", q->cutoff,
-                       KITH_MAX_IMAGES, 'a' + k, q->height[k]);
-        }
-    }
-    return KITH_OK;
-}
-
-static void round_to_float(const struct kith__lattice_d *d, struct kith__lattice_f *f)
-{
-    for (int k = 0; k < 3; k++) {
-        f->origin[k] = (float)d->origin[k];
-        f->periodic[k] = d->periodic[k];
-        for (int m = 0; m < 3; m++) {
-            f->row[k][m] = (float)d->row[k][m];
-            f->inverse[k][m] = d->inverse[k][m];
-        }
-    }
-    f->orthorhombic = d->orthorhombic;
 }
 
 /** Check the sets of points, and set the members of q that do not depend on box or cutoff. */
@@ -282,7 +122,6 @@ static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_poi
     KITH_TRY(check_box(ctx, box, q));
     KITH_TRY(cutoff ? check_rounding(ctx, q) : KITH_OK);
     assert(q->height[0] > 0 && q->height[1] > 0 && q->height[2] > 0 && q->period_sum >= 0);
-    round_to_float(&q->box_d, &q->box_f);
     return KITH_OK;
 }
 
@@ -304,7 +143,7 @@ kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
  *  @return true when r changed */
 static bool shorten(double r[3], const double step[3])
 {
-    const double many = rint(dot(r, step) / dot(step, step));
+    const double many = rint(kith__dot(r, step) / kith__dot(step, step));
     for (int k = 0; k < 3; k++) {
         r[k] -= many * step[k];
     }
@@ -340,7 +179,7 @@ double kith__shortest_period(const struct kith__question *q)
     }
     double shortest = INFINITY;
     for (int k = 0; k < n; k++) {
-        shortest = fmin(shortest, length(row[k]));
+        shortest = fmin(shortest, kith__length(row[k]));
     }
     return shortest;
 }

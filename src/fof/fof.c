@@ -70,32 +70,45 @@ static bool are_valid(const kith_groups *groups, int64_t min_members)
 }
 #endif
 
+kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *q,
+                           const struct kith__fof *fof, kith_groups *out)
+{
+    struct kith__question question = *q;
+    kith__subcells_set_width(&question);
+    return fof->roles || fof->min_links > 0 ? kith__fof_by_roles(ctx, &question, fof, out)
+                                            : ctx->backend->fof->find(ctx, &question, fof, out);
+}
+
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double length, const kith_fof_options *options, kith_groups *out)
 {
     KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
                "out holds arrays that are not the library's: zero it");
-    struct kith__question question;
-    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
+    struct kith__batch batch;
+    const struct kith__question *question = &batch.whole;
+    KITH_TRY(options->batch
+                 ? kith__batch_read(ctx, options->batch, points, NULL, box, &length, &batch)
+                 : kith__question_init(ctx, points, NULL, box, length, &batch.whole));
     const struct kith__fof fof = {
         .min_members = options->min_members,
         .min_links = options->min_links,
         .ids = options->ids,
         .roles = options->roles,
         .velocities = options->velocities,
-        .velocity_length = kith__rounded(options->velocity_length, question.precision)};
-    KITH_TRY(check_options(ctx, points->n, &fof, question.precision));
+        .velocity_length = kith__rounded(options->velocity_length, question->precision)};
+    KITH_TRY(check_options(ctx, points->n, &fof, question->precision));
     KITH_CHECK(ctx, ctx->backend->fof->find != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not find groups", ctx->name);
-    kith__subcells_set_width(&question);
     const bool by_roles = fof.roles || fof.min_links > 0;
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
     KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
                "roles and min_links need points and out in host memory");
-    KITH_TRY(kith__end_call(ctx, by_roles ? kith__fof_by_roles(ctx, &question, &fof, out)
-                                          : ctx->backend->fof->find(ctx, &question, &fof, out)));
-    assert(are_valid(out, fof.min_members));
+    KITH_CHECK(ctx, !options->batch || out->memory == KITH_HOST, KITH_UNSUPPORTED,
+               "options.batch: groups of a batch are returned in host memory alone");
+    KITH_TRY(kith__end_call(ctx, options->batch ? kith__fof_batch(ctx, &batch, &fof, out)
+                                                : kith__fof_find(ctx, question, &fof, out)));
+    assert(options->batch || are_valid(out, fof.min_members));
     return KITH_OK;
 }
 

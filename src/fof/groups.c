@@ -8,7 +8,7 @@
 #include "core/sized.h"
 
 /* Numbers of the arrays in kith__owned.array. */
-enum { LABELS, MEMBERS };
+enum { LABELS, MEMBERS, OFFSETS };
 
 kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out)
 {
@@ -17,6 +17,8 @@ kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out)
     out->n = 0;
     out->points = points;
     out->members = NULL;
+    out->systems = 0;
+    out->offsets = NULL;
     out->labels = owned ? kith__owned_need(owned, LABELS, bytes) : NULL;
     KITH_CHECK(ctx, out->labels != NULL, KITH_NO_MEMORY, "out of memory for %lld labels",
                (long long)points);
@@ -29,6 +31,16 @@ kith_status kith__groups_number(kith_ctx *ctx, int64_t n, kith_groups *out)
     out->members = kith__owned_need(out->owner, MEMBERS, (size_t)n * sizeof(int64_t));
     KITH_CHECK(ctx, out->members != NULL, KITH_NO_MEMORY, "out of memory for %lld groups",
                (long long)n);
+    return KITH_OK;
+}
+
+kith_status kith__groups_systems(kith_ctx *ctx, int64_t systems, kith_groups *out)
+{
+    const size_t bytes = (size_t)(systems + 1) * sizeof(int64_t);
+    out->systems = systems;
+    out->offsets = kith__owned_need(out->owner, OFFSETS, bytes);
+    KITH_CHECK(ctx, out->offsets != NULL, KITH_NO_MEMORY, "out of memory for %lld systems",
+               (long long)systems);
     return KITH_OK;
 }
 

@@ -7,6 +7,7 @@
 #define KITH_GROUPS_H
 
 #include "core/sized.h"
+#include "engine/batch.h"
 #include "fof.h"
 
 /** Size of the struct in the version that brought it (core/sized.h) [bytes]. */
@@ -26,6 +27,18 @@ kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out);
 
 /** Allocate out->members for n groups, and set out->n. @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__groups_number(kith_ctx *ctx, int64_t n, kith_groups *out);
+
+/** Allocate out->offsets for a batch, and set out->systems. @return KITH_OK or KITH_NO_MEMORY. */
+kith_status kith__groups_systems(kith_ctx *ctx, int64_t systems, kith_groups *out);
+
+/** Find the groups of the systems of a batch.
+ *  @param fof  the options, with the arrays of all systems */
+kith_status kith__fof_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                            const struct kith__fof *fof, kith_groups *out);
+
+/** Find groups by the way that the options need: with roles, or by the backend's operation. */
+kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *question,
+                           const struct kith__fof *fof, kith_groups *out);
 
 /** Find groups where particles have roles or need a number of links: particles that link are
  *  grouped first, the others are attached to the nearest of them. Points and out are in host

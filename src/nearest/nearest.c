@@ -7,6 +7,7 @@
 
 #include "core/owned.h"
 #include "core/sized.h"
+#include "engine/batch.h"
 
 /* Numbers of the arrays in kith__owned.array. */
 enum { COUNTS, J, DISTANCES, VECTORS, SHIFTS };
@@ -22,11 +23,17 @@ static const kith_nearest_options defaults = {.size = sizeof(kith_nearest_option
 /* kith_nearest_options_init_sized, kith_nearest_options_init */
 KITH_INIT_CALLS(kith_nearest_options, KITH_NEAREST_OPTIONS_0_2)
 
-/** Check points, box, k and options, and build the question.
- *  @param[out] extras  which arrays the result has beside counts and j */
+/** A search: what is asked, of one system or of a batch. */
+struct search {
+    bool is_batch; /**< the search is of a batch */
+    struct kith__batch
+        batch;       /**< the batch; of one system batch.whole alone is set: the question */
+    unsigned extras; /**< which arrays the result has beside counts and j */
+};
+
+/** Check points, box, k and options, and build the search. */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
-                           const kith_nearest_options *given, struct kith__question *question,
-                           unsigned *extras)
+                           const kith_nearest_options *given, struct search *search)
 {
     kith_nearest_options options = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_nearest_options_init, given, KITH_NEAREST_OPTIONS_0_2,
@@ -34,10 +41,87 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_CHECK(ctx, k >= 1, KITH_INVALID, "k is %lld, expected 1 or more", (long long)k);
     KITH_CHECK(ctx, k <= INT32_MAX, KITH_LIMIT, "k is %lld, the most is 2^31 - 1", (long long)k);
     KITH_TRY(kith__check_extras(ctx, options.extras));
-    *extras = options.extras;
+    struct kith__question *question = &search->batch.whole;
+    search->extras = options.extras;
+    search->is_batch = options.batch != NULL;
+    if (search->is_batch) {
+        KITH_TRY(kith__batch_read(ctx, options.batch, points, options.against, box,
+                                  options.cutoff == 0 ? NULL : &options.cutoff, &search->batch));
+        return kith__end_call(ctx, kith__batch_fetch(ctx, &search->batch));
+    }
     return options.cutoff == 0
                ? kith__question_space(ctx, points, options.against, box, question)
                : kith__question_init(ctx, points, options.against, box, options.cutoff, question);
+}
+
+/* --------------------------------------------------------------------------------------- batch */
+
+/** The result of a batch. */
+struct batch_result {
+    const struct kith__batch *batch; /**< the systems */
+    kith_nearest *out;               /**< the whole result */
+};
+
+/** Return the rows of one system; arrays that the result does not have stay NULL. */
+static kith_nearest rows_of(const struct batch_result *result, int64_t first, int64_t rows)
+{
+    const kith_nearest *all = result->out;
+    const int64_t at = first * all->k;
+    const size_t real = (size_t)result->batch->whole.precision;
+    kith_nearest part = *all;
+    part.rows = rows;
+    part.owner = NULL;
+    part.counts = all->counts ? all->counts + first : NULL;
+    part.j = all->j + at;
+    part.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
+    part.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
+    part.shifts = all->shifts ? all->shifts + 3 * at : NULL;
+    return part;
+}
+
+/** Find the neighbours in one system, with indices of the whole batch. */
+static kith_status find_system(kith_ctx *lane, const struct batch_result *result, int64_t system)
+{
+    const struct kith__batch *batch = result->batch;
+    struct kith__question q;
+    KITH_TRY(kith__batch_question(lane, batch, system, &q));
+    if (q.a.n + q.b.n == 0) {
+        return KITH_OK;
+    }
+    kith_nearest part = rows_of(result, batch->a[system], q.a.n);
+    KITH_TRY(lane->backend->nearest->find(lane, &q, &part));
+    const int64_t n = q.a.n * part.k;
+    const int32_t by = (int32_t)batch->b[system];
+    if (part.memory == KITH_DEVICE) {
+        return lane->backend->add(lane, part.j, n, by);
+    }
+    for (int64_t e = 0; e < n; e++) {
+        part.j[e] += part.j[e] >= 0 ? by : 0;
+    }
+    return KITH_OK;
+}
+
+/** kith__group_fn: find the neighbours in the systems of a group. */
+static kith_status find_group(kith_ctx *lane, const struct kith__group *group, void *state)
+{
+    for (int64_t s = group->first; s < group->last; s++) {
+        KITH_TRY(kith__batch_failed(lane, s, find_system(lane, state, s)));
+    }
+    return KITH_OK;
+}
+
+/** Do the search, into the arrays of *out that are not NULL. */
+static kith_status run_search(kith_ctx *ctx, const struct search *search, kith_nearest *out)
+{
+    if (!search->is_batch) {
+        return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &search->batch.whole, out));
+    }
+    struct batch_result result = {&search->batch, out};
+    struct kith__group_loop loop;
+    KITH_TRY(kith__batch_groups(ctx, &search->batch, &loop));
+    loop.fn = find_group;
+    loop.state = &result;
+    return kith__end_call(ctx, kith__batch_loop(&loop));
 }
 
 kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k)
@@ -65,16 +149,16 @@ static void *need(struct kith__owned *owned, int array, bool present, int64_t n,
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                         const kith_nearest_options *options, kith_nearest *out)
 {
-    struct kith__question question;
-    unsigned extras;
-    KITH_TRY(prepare(ctx, points, box, k, options, &question, &extras));
+    struct search search;
+    KITH_TRY(prepare(ctx, points, box, k, options, &search));
+    const unsigned extras = search.extras;
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->j && !out->counts), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_nearest_fill");
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
-    const int64_t rows = question.a.n;
+    const int64_t rows = search.batch.whole.a.n;
     const int64_t n = rows * k;
-    const size_t real = (size_t)question.precision;
+    const size_t real = (size_t)search.batch.whole.precision;
     bool ok = owned && n < INT64_MAX / 64; /* sizes in bytes do not overflow */
     *out = (kith_nearest){
         .rows = rows,
@@ -90,7 +174,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     };
     KITH_CHECK(ctx, ok, KITH_NO_MEMORY, "out of memory for %lld nearest neighbours of %lld each",
                (long long)rows, (long long)k);
-    return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &question, out));
+    return run_search(ctx, &search, out);
 }
 
 /** Check the arrays that a caller gives to be filled. */
@@ -106,17 +190,17 @@ static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                         const kith_nearest_options *options, kith_nearest *out)
 {
-    struct kith__question question;
-    unsigned extras;
-    KITH_TRY(prepare(ctx, points, box, k, options, &question, &extras));
-    KITH_TRY(check_arrays(ctx, question.a.n, extras, out));
-    out->rows = question.a.n;
+    struct search search;
+    KITH_TRY(prepare(ctx, points, box, k, options, &search));
+    const unsigned extras = search.extras;
+    KITH_TRY(check_arrays(ctx, search.batch.whole.a.n, extras, out));
+    out->rows = search.batch.whole.a.n;
     out->k = k;
     kith_nearest wanted = *out;
     wanted.distances = extras & KITH_DISTANCES ? out->distances : NULL;
     wanted.vectors = extras & KITH_VECTORS ? out->vectors : NULL;
     wanted.shifts = extras & KITH_SHIFTS ? out->shifts : NULL;
-    return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &question, &wanted));
+    return run_search(ctx, &search, &wanted);
 }
 
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,

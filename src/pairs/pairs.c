@@ -36,17 +36,24 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
     return KITH_OK;
 }
 
-/** Check points, box, cutoff and options, and build the question and the description of the
- *  list. */
+/** A search: what is asked, of one system or of a batch, and in which form. */
+struct search {
+    bool is_batch; /**< the search is of a batch */
+    struct kith__batch
+        batch;              /**< the batch; of one system batch.whole alone is set: the question */
+    struct kith__list list; /**< the form of the list */
+};
+
+/** Check points, box, cutoff and options, and build the search. */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double cutoff, const kith_pairs_options *given,
-                           struct kith__question *question, struct kith__list *list)
+                           double cutoff, const kith_pairs_options *given, struct search *search)
 {
     kith_pairs_options own = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_pairs_options_init, given, KITH_PAIRS_OPTIONS_0_1, &own);
     const kith_pairs_options *options = &own;
     KITH_TRY(check_options(ctx, options));
-    *list = (struct kith__list){
+    search->is_batch = options->batch != NULL;
+    search->list = (struct kith__list){
         .full = options->full || options->against,
         .sorted = options->sorted,
         .unordered = options->unordered,
@@ -54,7 +61,23 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         .extras = options->extras,
         .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,
     };
-    return kith__question_init(ctx, points, options->against, box, cutoff, question);
+    if (!search->is_batch) {
+        return kith__question_init(ctx, points, options->against, box, cutoff,
+                                   &search->batch.whole);
+    }
+    return kith__batch_read(ctx, options->batch, points, options->against, box, &cutoff,
+                            &search->batch);
+}
+
+/** Make the list of a search. @param grow  as for kith__pairs_backend.fill */
+static kith_status make(kith_ctx *ctx, const struct search *search, bool grow, kith_pairs *out)
+{
+    const kith_status status = search->is_batch
+                                   ? ctx->backend->pairs->batch_fill(ctx, &search->batch,
+                                                                     &search->list, grow, out)
+                                   : ctx->backend->pairs->fill(ctx, &search->batch.whole,
+                                                               &search->list, grow, out);
+    return kith__end_call(ctx, status);
 }
 
 /** Check the arrays that a caller gives to be filled. */
@@ -77,23 +100,21 @@ static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, co
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
-    struct kith__question question;
-    struct kith__list list;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    struct search search;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
-    return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, true, out));
+    return make(ctx, &search, true, out);
 }
 
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
-    struct kith__question question;
-    struct kith__list list;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
-    KITH_TRY(check_arrays(ctx, &list, out));
-    return kith__end_call(ctx, ctx->backend->pairs->fill(ctx, &question, &list, false, out));
+    struct search search;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
+    KITH_TRY(check_arrays(ctx, &search.list, out));
+    return make(ctx, &search, false, out);
 }
 
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -137,11 +158,15 @@ kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const ki
                               double cutoff, const kith_pairs_options *options, int64_t *n,
                               int64_t *neighbours)
 {
-    struct kith__question question;
-    struct kith__list list;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    struct search search;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_CHECK(ctx, n != NULL, KITH_INVALID, "n is NULL");
-    return kith__end_call(ctx, ctx->backend->pairs->count(ctx, &question, &list, n, neighbours));
+    const kith_status status = search.is_batch
+                                   ? ctx->backend->pairs->batch_count(ctx, &search.batch,
+                                                                      &search.list, n, neighbours)
+                                   : ctx->backend->pairs->count(ctx, &search.batch.whole,
+                                                                &search.list, n, neighbours);
+    return kith__end_call(ctx, status);
 }
 
 kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -160,12 +185,15 @@ kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kit
                              double cutoff, const kith_pairs_options *options, kith_block_fn fn,
                              void *user)
 {
-    struct kith__question question;
-    struct kith__list list;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    struct search search;
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
-    list.layout = KITH_IJ;
-    return kith__end_call(ctx, ctx->backend->pairs->each(ctx, &question, &list, fn, user));
+    search.list.layout = KITH_IJ;
+    const kith_status status = search.is_batch ? ctx->backend->pairs->batch_each(
+                                                     ctx, &search.batch, &search.list, fn, user)
+                                               : ctx->backend->pairs->each(ctx, &search.batch.whole,
+                                                                           &search.list, fn, user);
+    return kith__end_call(ctx, status);
 }
 
 kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -181,19 +209,25 @@ static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_
                            double cutoff, const kith_pairs_options *options,
                            const kith_pairs *given, int64_t *result)
 {
-    struct kith__question question;
-    struct kith__list list;
+    struct search search;
     kith_pairs own;
     KITH_RESULT_READ(ctx, given, KITH_PAIRS_0_1, &own);
     const kith_pairs *out = &own;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &question, &list));
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
                "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
-    KITH_TRY(check_arrays(ctx, &list, out));
+    KITH_TRY(check_arrays(ctx, &search.list, out));
     KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
                "kith_pairs_enqueue needs points and out in device memory");
     KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");
-    return kith__end_call(ctx, ctx->backend->pairs->enqueue(ctx, &question, &list, out, result));
+    KITH_CHECK(ctx, !search.is_batch || search.batch.memory == KITH_DEVICE, KITH_INVALID,
+               "kith_pairs_enqueue needs options.batch in device memory");
+    const kith_status status = search.is_batch
+                                   ? ctx->backend->pairs->batch_enqueue(ctx, &search.batch,
+                                                                        &search.list, out, result)
+                                   : ctx->backend->pairs->enqueue(ctx, &search.batch.whole,
+                                                                  &search.list, out, result);
+    return kith__end_call(ctx, status);
 }
 
 kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,

@@ -6,6 +6,7 @@
 #define KITH_PAIRS_BACKEND_H
 
 #include "core/backend.h"
+#include "engine/batch.h"
 #include "engine/question.h"
 
 /** The form of a pair list: kith_pairs_options, checked. */
@@ -47,6 +48,17 @@ struct kith__pairs_backend {
      *  @param[out] result  number of pairs, or a negative status */
     kith_status (*enqueue)(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__list *list, const kith_pairs *out, int64_t *result);
+
+    /** The operations above for the systems of a batch: `count`, `fill`, `each`, `enqueue`. */
+    kith_status (*batch_count)(kith_ctx *ctx, const struct kith__batch *batch,
+                               const struct kith__list *list, int64_t *n, int64_t *neighbours);
+    kith_status (*batch_fill)(kith_ctx *ctx, const struct kith__batch *batch,
+                              const struct kith__list *list, bool grow, kith_pairs *out);
+    kith_status (*batch_each)(kith_ctx *ctx, const struct kith__batch *batch,
+                              const struct kith__list *list, kith_block_fn fn, void *user);
+    kith_status (*batch_enqueue)(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const struct kith__list *list, const kith_pairs *out,
+                                 int64_t *result);
 };
 
 extern const struct kith__pairs_backend kith__cpu_pairs, kith__cuda_pairs;

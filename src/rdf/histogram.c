@@ -5,6 +5,7 @@
 #include "histogram.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/sized.h"
 
@@ -111,6 +112,40 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
     *frame = owned->frame;
     const char *end = (const char *)owned->memory.data + owned->memory.bytes;
     return kith__zero(ctx, frame->counts, (size_t)(end - (const char *)frame->counts));
+}
+
+/** Return the bytes of the sums of a histogram: its arrays before those of a frame. */
+static size_t sums_bytes(const kith_histogram *h)
+{
+    const struct owned *owned = h->owner;
+    return (size_t)((const char *)owned->frame.edge2 - (const char *)owned->memory.data);
+}
+
+/** A copy of a histogram. */
+struct saved {
+    kith_histogram h; /**< its numbers */
+    double sums[];    /**< its arrays */
+};
+
+void *kith__histogram_save(const kith_histogram *h)
+{
+    const size_t bytes = sums_bytes(h);
+    struct saved *saved = malloc(sizeof *saved + bytes);
+    if (saved) {
+        saved->h = *h;
+        memcpy(saved->sums, ((const struct owned *)h->owner)->memory.data, bytes);
+    }
+    return saved;
+}
+
+void kith__histogram_restore(kith_histogram *h, void *from, bool back)
+{
+    struct saved *saved = from;
+    if (back) {
+        *h = saved->h;
+        memcpy(((struct owned *)h->owner)->memory.data, saved->sums, sums_bytes(h));
+    }
+    free(saved);
 }
 
 int32_t kith_histogram_partial(const kith_histogram *h, int32_t a, int32_t b)

@@ -40,6 +40,13 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                                  const kith_rdf_options *options, kith_histogram *out,
                                  struct kith__frame *frame);
 
+/** Return a copy of the sums of a histogram, which kith__histogram_restore frees; NULL: no
+ *  memory. */
+void *kith__histogram_save(const kith_histogram *h);
+
+/** Free a copy of the sums of a histogram. @param back  copy it back to the histogram before */
+void kith__histogram_restore(kith_histogram *h, void *saved, bool back);
+
 /** Do the work of kith_shell_volumes (kith/rdf.h), within a public call that may be cancelled.
  *  @param ctx  receives the message, and its threads do the work; NULL: the message goes to
  *              kith_message(NULL), and the calling thread does the work */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/sized.h"
+#include "engine/batch.h"
 #include "histogram.h"
 #include "pair_force.h"
 
@@ -254,11 +255,248 @@ static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
     return kith__shell_volumes(ctx, &box, rdf->nearest, h->bins, h->edges, volumes);
 }
 
+/* --------------------------------------------------------------------------------------- batch */
+
+/* Buffers of a lane: what is kept of the systems of a group, and their arrays. */
+enum { KEPT = KITH_BATCH_LANE, ARRAYS };
+
+/* Most memory for the sums of the systems that a lane keeps, where there are several [bytes]. */
+static const size_t most_kept = (size_t)16 << 20;
+
+/** The frames of a batch. */
+struct frames {
+    struct kith__group_loop loop;    /**< the loop over the systems */
+    const kith_rdf_options *options; /**< the options, with the arrays of all systems */
+    const void *edge2;               /**< [bins + 1] squared edges */
+    const double *volumes;           /**< [bins] volumes of whole shells */
+    kith_histogram *out;             /**< the histogram */
+};
+
+/** A system that has been counted. */
+struct kept {
+    struct kith__question question; /**< its particles and box */
+    struct kith__rdf rdf;           /**< its options */
+    struct kith__frame frame;       /**< its arrays, in a buffer of the lane */
+};
+
+/** Return the options of one system: the arrays from its first particle on. */
+static kith_rdf_options options_of(const struct frames *frames, int64_t system)
+{
+    const struct kith__batch *batch = frames->loop.batch;
+    kith_rdf_options own = *frames->options;
+    const int64_t a = batch->a[system];
+    const int64_t b = batch->b[system];
+    const size_t real = (size_t)batch->whole.precision;
+    own.species = own.species ? own.species + a : NULL;
+    own.molecules = own.molecules ? own.molecules + a : NULL;
+    own.weights = own.weights ? own.weights + a : NULL;
+    own.forces = own.forces ? (const char *)own.forces + 3 * (size_t)a * real : NULL;
+    own.species_against = own.species_against ? own.species_against + b : NULL;
+    own.molecules_against = own.molecules_against ? own.molecules_against + b : NULL;
+    own.weights_against = own.weights_against ? own.weights_against + b : NULL;
+    own.forces_against = own.forces_against
+                             ? (const char *)own.forces_against + 3 * (size_t)b * real
+                             : NULL;
+    return own;
+}
+
+/** Return the next n elements of 8 bytes, from byte *at on, and advance *at.
+ *  @param memory   NULL: bytes are counted alone
+ *  @param present  false: the frame does not have the array */
+static void *next_array(char *memory, size_t *at, bool present, size_t n)
+{
+    void *here = memory && present ? memory + *at : NULL;
+    *at += present ? n * sizeof(double) : 0;
+    return here;
+}
+
+/** Lay out the arrays of one frame.
+ *  @param[in,out] at  byte of the memory where they begin, then end */
+static struct kith__frame lay_out_frame(const struct frames *frames, char *memory, size_t *at)
+{
+    const kith_histogram *h = frames->out;
+    const size_t bins = (size_t)h->bins;
+    const size_t all = bins * (size_t)h->partials;
+    const bool forces = h->pushes != NULL;
+    struct kith__frame frame = {.edge2 = NULL};
+    frame.volumes = next_array(memory, at, true, bins);
+    frame.counts = next_array(memory, at, true, all);
+    frame.sums = next_array(memory, at, h->sums != NULL, all);
+    frame.force_sums = next_array(memory, at, forces, 2 * (size_t)h->partials * (bins + 1));
+    frame.force_over = next_array(memory, at, forces, bins + 1);
+    frame.members = next_array(memory, at, true, 2 * (size_t)h->n_species);
+    return frame;
+}
+
+/** Count one system into the arrays of kept->frame. */
+static kith_status count_system(kith_ctx *lane, const struct frames *frames, int64_t system,
+                                struct kept *kept)
+{
+    const kith_rdf_options options = options_of(frames, system);
+    const kith_histogram *h = frames->out;
+    struct kith__question *q = &kept->question;
+    struct kith__rdf *rdf = &kept->rdf;
+    KITH_TRY(kith__batch_question(lane, frames->loop.batch, system, q));
+    KITH_TRY(check_options(lane, &options, q, rdf));
+    KITH_TRY(check_nearest(lane, &options, q, rdf));
+    KITH_TRY(options.forces ? kith__forces_check(lane, &options, q, rdf) : KITH_OK);
+    if (rdf->nearest) {
+        KITH_TRY(measure_shells(lane, q, rdf, h, kept->frame.volumes));
+    } else {
+        memcpy(kept->frame.volumes, frames->volumes, (size_t)h->bins * sizeof(double));
+    }
+    rdf->edges = h->edges;
+    rdf->edge2 = frames->edge2;
+    rdf->counts = kept->frame.counts;
+    rdf->sums = kept->frame.sums;
+    rdf->force_sums = kept->frame.force_sums;
+    if (options.forces) {
+        kith__force_units(q, h->edges, kept->frame.force_over, rdf);
+    }
+    return lane->backend->rdf->count(lane, q, rdf);
+}
+
+/** Count systems [first, last) of a group, and add them when all earlier groups are added. */
+static kith_status count_systems(kith_ctx *lane, const struct kith__group *group,
+                                 struct frames *frames, int64_t first, int64_t last)
+{
+    size_t each = 0;
+    size_t at = 0;
+    (void)lay_out_frame(frames, NULL, &each);
+    const size_t n = (size_t)(last - first);
+    struct kept *kept = kith__work_need(&lane->work, KEPT, n * sizeof *kept);
+    char *arrays = kith__work_need(&lane->work, ARRAYS, n * each);
+    KITH_CHECK(lane, kept && arrays, KITH_NO_MEMORY, "out of memory for the counts of systems");
+    memset(arrays, 0, n * each);
+    for (int64_t s = first; s < last; s++) {
+        kept[s - first].frame = lay_out_frame(frames, arrays, &at);
+        KITH_TRY(kith__batch_failed(lane, s, count_system(lane, frames, s, &kept[s - first])));
+    }
+    if (!kith__batch_turn(&frames->loop, lane, group)) {
+        return KITH_CANCELLED;
+    }
+    for (int64_t s = first; s < last; s++) {
+        const struct kept *of = &kept[s - first];
+        add_frame(&of->question, &of->rdf, &of->frame, frames->out);
+    }
+    return KITH_OK;
+}
+
+/** kith__group_fn: count the systems of a group, and add them. */
+static kith_status count_group(kith_ctx *lane, const struct kith__group *group, void *state)
+{
+    struct frames *frames = state;
+    size_t each = 0;
+    (void)lay_out_frame(frames, NULL, &each);
+    const int64_t fit = (int64_t)(most_kept / each) + 1;
+    for (int64_t s = group->first, last; s < group->last; s = last) {
+        last = group->last - s < fit ? group->last : s + fit;
+        KITH_TRY(count_systems(lane, group, frames, s, last));
+    }
+    if (group->first == group->last && !kith__batch_turn(&frames->loop, lane, group)) {
+        return KITH_CANCELLED;
+    }
+    kith__batch_next(&frames->loop, group);
+    return KITH_OK;
+}
+
+/** Return true when a backend may count the pairs of all systems together. */
+static bool counts_together(const kith_ctx *ctx, const kith_rdf_options *o,
+                            const struct kith__rdf *rdf)
+{
+    return ctx->backend->rdf->count_batch && rdf->partials == 1 && !o->molecules && !o->weights &&
+           !o->forces;
+}
+
+/** Count all systems by one operation of the backend, and add each as a frame. */
+static kith_status count_together(kith_ctx *ctx, const struct kith__batch *batch,
+                                  const struct kith__rdf *rdf, struct kith__frame *frame,
+                                  kith_histogram *out)
+{
+    const int64_t bins = out->bins;
+    KITH_TRY(ctx->backend->rdf->count_batch(ctx, batch, rdf));
+    for (int64_t s = 0; s < batch->systems; s++) {
+        struct kith__question q;
+        KITH_TRY(kith__batch_failed(ctx, s, kith__batch_question(ctx, batch, s, &q)));
+        memset(frame->members, 0, 2 * sizeof *frame->members);
+        add_frame(&q, rdf, frame, out);
+        if (s == 0) { /* the counts are those of all systems: they are added once */
+            memset(frame->counts, 0, (size_t)bins * sizeof *frame->counts);
+        }
+    }
+    return KITH_OK;
+}
+
+/** Count all systems of a batch, and add them to the histogram. */
+static kith_status add_systems(kith_ctx *ctx, const struct kith__batch *batch,
+                               const kith_rdf_options *options, const struct kith__rdf *rdf,
+                               struct kith__frame *frame, kith_histogram *out)
+{
+    bool nearest = false;
+    for (int64_t s = 0; s < batch->systems && options->minimum_image; s++) {
+        struct kith__question q;
+        struct kith__rdf own = *rdf;
+        KITH_TRY(kith__batch_failed(ctx, s, kith__batch_question(ctx, batch, s, &q)));
+        KITH_TRY(kith__batch_failed(ctx, s, check_nearest(ctx, options, &q, &own)));
+        nearest = nearest || own.nearest;
+    }
+    if (!nearest && batch->systems > 0 && counts_together(ctx, options, rdf)) {
+        return count_together(ctx, batch, rdf, frame, out);
+    }
+    struct frames frames = {
+        .options = options, .edge2 = frame->edge2, .volumes = frame->volumes, .out = out};
+    KITH_TRY(kith__batch_groups(ctx, batch, &frames.loop));
+    frames.loop.fn = count_group;
+    frames.loop.state = &frames;
+    return kith__batch_loop(&frames.loop);
+}
+
+/** Count the systems of a batch. On failure the histogram is what it was. */
+static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                               const kith_rdf_options *options, kith_histogram *out)
+{
+    const double cutoff = kith__edge(options, options->bins);
+    struct kith__batch batch;
+    struct kith__rdf rdf;
+    struct kith__frame frame;
+    KITH_TRY(kith__batch_read(ctx, options->batch, points, options->against, box, &cutoff, &batch));
+    KITH_CHECK(ctx, !options->bond_offsets, KITH_UNSUPPORTED,
+               "options.bond_offsets: bonds are not offered with options.batch: exclude pairs by "
+               "molecules");
+    KITH_TRY(kith__end_call(ctx, kith__batch_fetch(ctx, &batch)));
+    KITH_TRY(check_options(ctx, options, &batch.whole, &rdf));
+    const kith_histogram shape = {.bins = rdf.bins,
+                                  .n_species = rdf.n_species,
+                                  .partials = rdf.partials,
+                                  .against = batch.whole.cross,
+                                  .size = out->size,
+                                  .dim = batch.whole.dim};
+    KITH_TRY(kith__histogram_need(ctx, &shape, options, out, &frame));
+    square_edges(&batch.whole, out, frame.edge2);
+    const kith_box whole = {.dim = batch.whole.dim};
+    KITH_TRY(kith__shell_volumes(ctx, &whole, 0, out->bins, out->edges, frame.volumes));
+    rdf.edges = out->edges;
+    rdf.edge2 = frame.edge2;
+    rdf.counts = frame.counts;
+    void *before = kith__histogram_save(out);
+    KITH_CHECK(ctx, before != NULL, KITH_NO_MEMORY, "out of memory for %d histograms of %lld bins",
+               (int)rdf.partials, (long long)rdf.bins);
+    const kith_status status = kith__end_call(ctx,
+                                              add_systems(ctx, &batch, options, &rdf, &frame, out));
+    kith__histogram_restore(out, before, status != KITH_OK);
+    return status;
+}
+
 static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                          const kith_rdf_options *options, kith_histogram *out)
 {
     KITH_TRY(kith__check_flag(ctx, "options.minimum_image", options->minimum_image));
     KITH_TRY(check_edges(ctx, options));
+    KITH_CHECK(ctx, ctx->backend->rdf->count != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not count pairs by distance", ctx->name);
+    if (options->batch) {
+        return count_batch(ctx, points, box, options, out);
+    }
     struct kith__question q;
     KITH_TRY(kith__question_init(ctx, points, options->against, box,
                                  kith__edge(options, options->bins), &q));
@@ -266,8 +504,6 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
     KITH_TRY(check_options(ctx, options, &q, &rdf));
     KITH_TRY(check_nearest(ctx, options, &q, &rdf));
     KITH_TRY(options->forces ? kith__forces_check(ctx, options, &q, &rdf) : KITH_OK);
-    KITH_CHECK(ctx, ctx->backend->rdf->count != NULL, KITH_UNSUPPORTED,
-               "backend \"%s\" does not count pairs by distance", ctx->name);
     const kith_histogram shape = {.bins = rdf.bins,
                                   .n_species = rdf.n_species,
                                   .partials = rdf.partials,

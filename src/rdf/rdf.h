@@ -6,6 +6,7 @@
 #define KITH_RDF_BACKEND_H
 
 #include "core/backend.h"
+#include "engine/batch.h"
 #include "engine/pieces.h"
 #include "engine/question.h"
 
@@ -57,6 +58,11 @@ struct kith__rdf_backend {
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__rdf *rdf);
+
+    /** Count the pairs of all systems of a batch together: one species, no excluded pairs, no
+     *  weights, no forces, not nearest images alone. NULL: not offered. */
+    kith_status (*count_batch)(kith_ctx *ctx, const struct kith__batch *batch,
+                               const struct kith__rdf *rdf);
 };
 
 extern const struct kith__rdf_backend kith__cpu_rdf, kith__cuda_rdf;

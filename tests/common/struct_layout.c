@@ -38,6 +38,15 @@ int main(void)
     FIELD(kith_box, periodic);
     FIELD(kith_box, dim);
 
+    SIZE(kith_batch);
+    FIELD(kith_batch, size);
+    FIELD(kith_batch, systems);
+    FIELD(kith_batch, offsets);
+    FIELD(kith_batch, against_offsets);
+    FIELD(kith_batch, boxes);
+    FIELD(kith_batch, dim);
+    FIELD(kith_batch, memory);
+
     SIZE(kith_pairs_options);
     FIELD(kith_pairs_options, size);
     FIELD(kith_pairs_options, against);
@@ -47,6 +56,7 @@ int main(void)
     FIELD(kith_pairs_options, layout);
     FIELD(kith_pairs_options, extras);
     FIELD(kith_pairs_options, block_pairs);
+    FIELD(kith_pairs_options, batch);
 
     SIZE(kith_pairs);
     FIELD(kith_pairs, n);
@@ -67,6 +77,7 @@ int main(void)
     FIELD(kith_nearest_options, against);
     FIELD(kith_nearest_options, cutoff);
     FIELD(kith_nearest_options, extras);
+    FIELD(kith_nearest_options, batch);
 
     SIZE(kith_nearest);
     FIELD(kith_nearest, rows);
@@ -88,6 +99,7 @@ int main(void)
     FIELD(kith_fof_options, min_links);
     FIELD(kith_fof_options, velocities);
     FIELD(kith_fof_options, velocity_length);
+    FIELD(kith_fof_options, batch);
 
     SIZE(kith_groups);
     FIELD(kith_groups, n);
@@ -97,6 +109,8 @@ int main(void)
     FIELD(kith_groups, memory);
     FIELD(kith_groups, size);
     FIELD(kith_groups, owner);
+    FIELD(kith_groups, systems);
+    FIELD(kith_groups, offsets);
 
     SIZE(kith_halo_input);
     FIELD(kith_halo_input, size);
@@ -154,6 +168,7 @@ int main(void)
     FIELD(kith_rdf_options, minimum_image);
     FIELD(kith_rdf_options, forces);
     FIELD(kith_rdf_options, forces_against);
+    FIELD(kith_rdf_options, batch);
 
     SIZE(kith_debye_options);
     FIELD(kith_debye_options, size);

@@ -74,6 +74,18 @@ contains
         call add("dim", c_loc(o%dim), c_sizeof(o%dim))
     end subroutine list_box
 
+    subroutine list_batch()
+        type(kith_batch), target :: o
+        call add_type("kith_batch", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("systems", c_loc(o%systems), c_sizeof(o%systems))
+        call add("offsets", c_loc(o%offsets), c_sizeof(o%offsets))
+        call add("against_offsets", c_loc(o%against_offsets), c_sizeof(o%against_offsets))
+        call add("boxes", c_loc(o%boxes), c_sizeof(o%boxes))
+        call add("dim", c_loc(o%dim), c_sizeof(o%dim))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
+    end subroutine list_batch
+
     subroutine list_pairs_options()
         type(kith_pairs_options), target :: o
         call add_type("kith_pairs_options", c_loc(o), c_sizeof(o))
@@ -85,6 +97,7 @@ contains
         call add("layout", c_loc(o%layout), c_sizeof(o%layout))
         call add("extras", c_loc(o%extras), c_sizeof(o%extras))
         call add("block_pairs", c_loc(o%block_pairs), c_sizeof(o%block_pairs))
+        call add("batch", c_loc(o%batch), c_sizeof(o%batch))
     end subroutine list_pairs_options
 
     subroutine list_pairs()
@@ -111,6 +124,7 @@ contains
         call add("against", c_loc(o%against), c_sizeof(o%against))
         call add("cutoff", c_loc(o%cutoff), c_sizeof(o%cutoff))
         call add("extras", c_loc(o%extras), c_sizeof(o%extras))
+        call add("batch", c_loc(o%batch), c_sizeof(o%batch))
     end subroutine list_nearest_options
 
     subroutine list_nearest()
@@ -138,6 +152,7 @@ contains
         call add("min_links", c_loc(o%min_links), c_sizeof(o%min_links))
         call add("velocities", c_loc(o%velocities), c_sizeof(o%velocities))
         call add("velocity_length", c_loc(o%velocity_length), c_sizeof(o%velocity_length))
+        call add("batch", c_loc(o%batch), c_sizeof(o%batch))
     end subroutine list_fof_options
 
     subroutine list_groups()
@@ -150,6 +165,8 @@ contains
         call add("memory", c_loc(o%memory), c_sizeof(o%memory))
         call add("size", c_loc(o%size), c_sizeof(o%size))
         call add("owner", c_loc(o%owner), c_sizeof(o%owner))
+        call add("systems", c_loc(o%systems), c_sizeof(o%systems))
+        call add("offsets", c_loc(o%offsets), c_sizeof(o%offsets))
     end subroutine list_groups
 
     subroutine list_halo_input()
@@ -238,6 +255,7 @@ program fortran_layout
     call list_options()
     call list_points()
     call list_box()
+    call list_batch()
     call list_pairs_options()
     call list_pairs()
     call list_nearest_options()

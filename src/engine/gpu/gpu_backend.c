@@ -4,6 +4,7 @@
  * and the end of each call.
  */
 #include "core/backend.h"
+#include "batch_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,5 +251,7 @@ const struct kith__backend kith__cuda_backend = {.name = "cuda",
                                                  .scratch_bytes = gpu_scratch_bytes,
                                                  .end_call = end_call,
                                                  .set_stream = gpu_set_stream,
+                                                 .fetch = kith__gpu_fetch,
+                                                 .add = kith__gpu_add,
 #define ENTRY(question) .question = &kith__cuda_##question,
                                                  KITH_QUESTIONS(ENTRY)};

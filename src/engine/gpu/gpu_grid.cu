@@ -4,6 +4,7 @@
  * particles by cell, copy the coordinates in that order, divide the particles into i-clusters.
  * O(n). The host does not wait for any of it.
  */
+#include "gpu_bounds.cuh"
 #include "gpu_cells.cuh"
 
 enum {
@@ -20,64 +21,6 @@ static int64_t blocks_for(int64_t n)
 }
 
 /* -------------------------------------------------------------------------------------- bounds */
-
-/** Map a double to an integer so that integers compare as the doubles do. */
-static __device__ unsigned long long ordered(double value)
-{
-    const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
-
-/** Return the double that `ordered` mapped to this integer. */
-static __device__ double from_ordered(unsigned long long bits)
-{
-    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
-}
-
-/** Extend bounds *to by bounds *from, with atomic operations. */
-static __device__ void merge_bounds(struct kith__gpu_bounds *to,
-                                    const struct kith__gpu_bounds *from)
-{
-    for (int k = 0; k < 3; k++) {
-        atomicMax(&to->below[k], from->below[k]);
-        atomicMax(&to->above[k], from->above[k]);
-    }
-    atomicMax(&to->bad, from->bad);
-    atomicMax(&to->far, from->far);
-    atomicMax(&to->wrapped, from->wrapped);
-}
-
-/** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane. */
-static __device__ void bounds_warp(struct kith__bounds mine, struct kith__gpu_bounds *warp)
-{
-    for (int bits = LANES / 2; bits > 0; bits /= 2) {
-        for (int k = 0; k < 3; k++) {
-            mine.lo[k] = fmin(mine.lo[k], from_partner(mine.lo[k], bits));
-            mine.hi[k] = fmax(mine.hi[k], from_partner(mine.hi[k], bits));
-        }
-        const int64_t bad = from_partner(mine.bad, bits);
-        const int64_t far = from_partner(mine.far, bits);
-        const int32_t wrapped = from_partner(mine.wrapped, bits);
-        mine.bad = bad < mine.bad ? bad : mine.bad;
-        mine.far = far < mine.far ? far : mine.far;
-        mine.wrapped = wrapped > mine.wrapped ? wrapped : mine.wrapped;
-    }
-    for (int k = 0; k < 3; k++) {
-        warp->below[k] = ~ordered(mine.lo[k]);
-        warp->above[k] = ordered(mine.hi[k]);
-    }
-    warp->bad = (unsigned long long)(INT64_MAX - mine.bad);
-    warp->far = (unsigned long long)(INT64_MAX - mine.far);
-    warp->wrapped = mine.wrapped;
-}
-
-/** Return the bounds of no particles. */
-static __device__ struct kith__bounds empty_bounds(void)
-{
-    const struct kith__bounds none = {
-        {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, INT64_MAX, INT64_MAX, 0};
-    return none;
-}
 
 /** Extend bounds *out by the particles of this thread block. All its threads must call. */
 template <typename real>

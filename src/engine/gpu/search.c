@@ -194,8 +194,7 @@ static kith_status find_temporary_bytes(struct kith__gpu_search *s, int64_t n)
     return KITH_OK;
 }
 
-/** Allocate the scratch memory of the vendor's sort, scan and select of up to n elements. */
-static kith_status need_temporary(struct kith__gpu_search *s, int64_t n)
+kith_status kith__gpu_need_temporary(struct kith__gpu_search *s, int64_t n)
 {
     if (s->gpu->temporary_n != n) { /* determining it takes as long as a small sort */
         KITH_TRY(find_temporary_bytes(s, n));
@@ -384,7 +383,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
         KITH_TRY(need_set(s, 1, q, &grid->b));
     }
     if (!s->empty && gpu->capturing) { /* a capture without memory is refused before any work */
-        KITH_TRY(need_temporary(s, n));
+        KITH_TRY(kith__gpu_need_temporary(s, n));
     }
     KITH_TRY(choose_cells(s, small));
     if (s->empty) {
@@ -393,7 +392,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
             gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, gpu->stream));
         return wait ? kith__gpu_read_back(s, NULL, NULL) : KITH_OK;
     }
-    KITH_TRY(need_temporary(s, n)); /* the device chooses cells meanwhile */
+    KITH_TRY(kith__gpu_need_temporary(s, n)); /* the device chooses cells meanwhile */
     const int64_t cells = cells_of_box(q);
     int bits = cells > 0 ? kith__bit_length((uint64_t)cells) : wait ? 0 : 62;
     KITH_TRY(make_keys(s, &bits));
@@ -416,5 +415,5 @@ kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *qu
     id[1] = kith__gpu_need(gpu, KITH_GPU_SORT_ID, most * sizeof **id);
     KITH_CHECK(ctx, key[0] && key[1] && id[0] && id[1], KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
-    return need_temporary(s, n);
+    return kith__gpu_need_temporary(s, n);
 }

@@ -58,6 +58,10 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
 kith_status kith__gpu_search_room(kith_ctx *ctx, const struct kith__question *question,
                                   struct kith__gpu_search *s, uint64_t *key[2], int32_t *id[2]);
 
+/** Allocate the scratch memory of the vendor's sort, scan and select of up to n elements: sets
+ *  s->temporary. */
+kith_status kith__gpu_need_temporary(struct kith__gpu_search *s, int64_t n);
+
 /** Queue a copy of the small data to gpu->small on the host. Work that is queued after it runs
  *  while the host waits for the copy. */
 kith_status kith__gpu_queue_small(const struct kith__gpu_search *s);

@@ -21,6 +21,7 @@
 
 #include "engine/cpu/run.h"
 #include "pairs/list.h"
+#include "pairs/pairs_batch.h"
 
 /** Buffers of the context's scratch memory. */
 enum { KITH_CPU_OFFSETS = KITH_WORK_OF(pairs), KITH_CPU_BLOCK_COUNTS };
@@ -511,4 +512,7 @@ const struct kith__pairs_backend kith__cpu_pairs = {
     .count = count_pairs,
     .fill = fill_pairs,
     .each = each_block,
+    .batch_count = kith__batch_count,
+    .batch_fill = kith__batch_fill,
+    .batch_each = kith__batch_each,
 };

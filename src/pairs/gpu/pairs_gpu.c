@@ -11,6 +11,7 @@
  * the counts gives the offset of each row, and a second sweep fills the rows.
  */
 #include "pairs_gpu.h"
+#include "pairs_batch_gpu.h"
 
 #include "pairs/list.h"
 #include "engine/gpu/search.h"
@@ -429,4 +430,8 @@ const struct kith__pairs_backend kith__cuda_pairs = {
     .fill = fill_pairs,
     .each = each_block,
     .enqueue = enqueue_pairs,
+    .batch_count = kith__gpu_count_batch,
+    .batch_fill = kith__gpu_fill_batch,
+    .batch_each = kith__gpu_each_batch,
+    .batch_enqueue = kith__gpu_enqueue_batch,
 };

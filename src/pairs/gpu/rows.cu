@@ -1,79 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sorting the rows of a list by j and image, with a bitonic sort: each warp sorts a row, in shared
- * memory where it fits, else in place. The extras of each pair are then computed by the definition.
+ * Sorting the rows of a list by j and image (rows.cuh). The extras of each pair are then computed
+ * by the definition.
  */
 #include "extras.cuh"
-
-enum {
-    ROW_WARPS = 4, /**< warps of a thread block */
-    ROW_FITS = 512 /**< longest row that is sorted in shared memory [pairs] */
-};
-
-/** A row in the arrays of the list. Its elements are j above the packed image. */
-template <typename real> struct row_in_list {
-    const struct kith__gpu_list *list; /**< the list */
-    int64_t first;                     /**< index of the row's first pair in the arrays */
-    __device__ uint64_t get(int64_t e) const
-    {
-        const int32_t *shift = kept_shift<real>(*list, first + e);
-        return (uint64_t)(uint32_t)list->j[first + e] << 32 | (uint32_t)(shift ? *shift : 0);
-    }
-    __device__ void set(int64_t e, uint64_t key) const
-    {
-        int32_t *shift = kept_shift<real>(*list, first + e);
-        list->j[first + e] = (int32_t)(key >> 32);
-        if (shift) {
-            *shift = (int32_t)(key & 0xffffffffu);
-        }
-    }
-};
-
-/** A row in shared memory. */
-struct row_in_shared {
-    uint64_t *key; /**< [row length] j above the packed image */
-    __device__ uint64_t get(int64_t e) const
-    {
-        return key[e];
-    }
-    __device__ void set(int64_t e, uint64_t value) const
-    {
-        key[e] = value;
-    }
-};
-
-/** Compare and exchange: order elements e and `other` of a row of n, when e < other < n. */
-template <class Row>
-static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t e, int64_t other)
-{
-    if (other > e && other < n) {
-        const uint64_t a = row.get(e);
-        const uint64_t b = row.get(other);
-        if (b < a) {
-            row.set(e, b);
-            row.set(other, a);
-        }
-    }
-}
-
-/** Bitonic sort in the form in which all comparisons are ascending. Elements that are missing up to
- *  a power of two count as larger than any other, so they are never exchanged (Knuth, The Art of
- *  Computer Programming 3, 5.3.4). */
-template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
-{
-    for (int64_t size = 2; size / 2 < n; size *= 2) {
-        for (int64_t e = lane; e < n; e += LANES) {
-            order(row, n, e, e ^ (size - 1));
-        }
-        sync_warp();
-        for (int64_t distance = size / 4; distance > 0; distance /= 2) {
-            for (int64_t e = lane; e < n; e += LANES) {
-                order(row, n, e, e ^ distance);
-            }
-            sync_warp();
-        }
-    }
-}
+#include "rows.cuh"
 
 /** Write the extras of pair p of the list, in the row of particle i. */
 template <typename real>
@@ -101,62 +32,27 @@ static __device__ void finish_pair(const struct kith__gpu_grid &grid,
     }
 }
 
-template <typename real>
-static __global__ void sort_rows(const struct kith__gpu_grid grid, const struct kith__gpu_list list,
-                                 const int64_t *offsets, int64_t first, int64_t last)
-{
-    __shared__ uint64_t keys[ROW_WARPS][ROW_FITS];
-    if (grid.plan->status != KITH_OK) {
-        return;
+/** Completes the pairs of sorted rows by the box of the question. */
+template <typename real> struct finish_by_question {
+    struct kith__gpu_grid grid; /**< the grid of the search */
+    __device__ bool is_good() const
+    {
+        return grid.plan->status == KITH_OK;
     }
-    const int lane = my_lane();
-    const int64_t step = (int64_t)gridDim.x * ROW_WARPS;
-    for (int64_t i = first + (int64_t)blockIdx.x * ROW_WARPS + my_warp(); i < last; i += step) {
-        const int64_t begin = offsets[i] - list.base;
-        const int64_t n = offsets[i + 1] - list.base - begin;
-        if (begin < 0 || begin + n > list.capacity) {
-            continue; /* the arrays were too small for this row */
-        }
-        const struct row_in_list<real> row = {
-            &list, begin
-        };
-        const struct row_in_shared copy = {keys[my_warp()]};
-        sync_warp();
-        if (n <= ROW_FITS) {
-            for (int64_t e = lane; e < n; e += LANES) {
-                copy.set(e, row.get(e));
-            }
-            sync_warp();
-            sort_row(copy, n, lane);
-            for (int64_t e = lane; e < n; e += LANES) {
-                row.set(e, copy.get(e));
-            }
-        } else {
-            sort_row(row, n, lane);
-        }
-        sync_warp();
-        for (int64_t e = lane; e < n; e += LANES) {
-            finish_pair<real>(grid, list, begin + e, (int32_t)i);
-        }
+    __device__ void operator()(const struct kith__gpu_list &list, int64_t p, int32_t i) const
+    {
+        finish_pair<real>(grid, list, p, i);
     }
-}
+};
 
 gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct kith__gpu_list *list,
                                const int64_t *offsets, int64_t first, int64_t last,
                                gpuStream_t stream)
 {
-    const int64_t most = 65536;
-    const int64_t wanted = (last - first + ROW_WARPS - 1) / ROW_WARPS;
-    const int64_t blocks = wanted < most ? wanted : most;
-    if (blocks == 0) {
-        return gpuSuccess;
-    }
     if (grid->question.precision == KITH_FLOAT) {
-        KITH_LAUNCH(sort_rows<float>, blocks, ROW_WARPS * LANES, stream, *grid, *list, offsets,
-                    first, last);
-    } else {
-        KITH_LAUNCH(sort_rows<double>, blocks, ROW_WARPS * LANES, stream, *grid, *list, offsets,
-                    first, last);
+        const finish_by_question<float> finish = {*grid};
+        return run_sort_rows<float>(finish, *list, offsets, first, last, stream);
     }
-    return gpuGetLastError();
+    const finish_by_question<double> finish = {*grid};
+    return run_sort_rows<double>(finish, *list, offsets, first, last, stream);
 }

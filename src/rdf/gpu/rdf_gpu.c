@@ -360,4 +360,5 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
 
 const struct kith__rdf_backend kith__cuda_rdf = {
     .count = count_distances,
+    .count_batch = kith__gpu_count_frames,
 };

@@ -9,6 +9,7 @@
 #include "rdf/counter.h"
 #include "engine/pieces.h"
 #include "engine/gpu/gpu_sweep.h"
+#include "engine/gpu/systems.h"
 
 enum {
     KITH_GPU_EDGE_CELLS = 8192, /**< cells of the table for bins that are not linear */
@@ -105,12 +106,22 @@ gpuError_t kith__gpu_sort_forces(const struct kith__gpu_grid *grid, int which, c
 gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith__gpu_scale *scale,
                                 size_t most, gpuStream_t stream);
 
+/** Count the pairs of all systems of a batch: each unordered pair of one set once.
+ *  @param[out] counts  [bins] the numbers; cleared by the caller */
+gpuError_t kith__gpu_tally_batch(const struct kith__gpu_batch_sweep *sweep,
+                                 const struct kith__rdf *rdf, unsigned long long *counts,
+                                 gpuStream_t stream);
+
 /** Write the positions of set 0 (a) or 1 (b). */
 gpuError_t kith__gpu_write_positions(const struct kith__gpu_nearest *all, int set,
                                      gpuStream_t stream);
 
 /** Count the pairs of tasks [begin, end). */
 gpuError_t kith__gpu_tally_nearest(const struct kith__gpu_nearest *all, gpuStream_t stream);
+
+/** kith__rdf_backend.count_batch (rdf_batch_gpu.c). */
+kith_status kith__gpu_count_frames(kith_ctx *ctx, const struct kith__batch *batch,
+                                   const struct kith__rdf *rdf);
 
 #ifdef __cplusplus
 }

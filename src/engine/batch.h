@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A checked batch: many systems in one call (kith_batch), each with its particles and its box. And
+ * the loop over the systems on CPU cores: small systems run beside each other, each on one thread;
+ * large ones run one after the other, each on all threads. What is computed for a system is what
+ * the operation computes for it alone.
+ */
+#ifndef KITH_ENGINE_BATCH_H
+#define KITH_ENGINE_BATCH_H
+
+#include "question.h"
+
+/** Buffers of the context's scratch memory, behind those of the grid. */
+enum {
+    KITH_BATCH_LANE = KITH_WORK_EACH - 6,    /**< two buffers for the question that is asked */
+    KITH_BATCH_GROUPS = KITH_BATCH_LANE + 2, /**< kith__group_loop.groups */
+    KITH_BATCH_OFFSETS_A,                    /**< copy of kith__batch.a */
+    KITH_BATCH_OFFSETS_B,                    /**< copy of kith__batch.b */
+    KITH_BATCH_BOXES                         /**< copy of kith__batch.boxes */
+};
+
+/** A batch, checked. */
+struct kith__batch {
+    struct kith__question whole; /**< the question with the particles of all systems; its box is
+                                      that of all systems where `boxes` is NULL */
+    int64_t systems;             /**< number of systems */
+    const int64_t *a;            /**< [systems + 1] first particle of each system in set a */
+    const int64_t *b;      /**< [systems + 1] first particle of each system in set b; equal to a
+                                unless the question has two sets */
+    const kith_box *boxes; /**< [systems] a box each; NULL: one box for all */
+    kith_memory memory;    /**< where a, b and boxes are */
+    bool has_cutoff;       /**< the question has a cutoff */
+    double cutoff;         /**< the cutoff as given */
+};
+
+/** Check a batch, its points, box and cutoff, and build the question of all systems. Arrays in
+ *  device memory are not read.
+ *  @param given    the caller's batch
+ *  @param against  the second set; NULL: there is one set
+ *  @param box      NULL: boxes are those of the batch, or open space
+ *  @param cutoff   NULL: the question has no cutoff
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_UNSUPPORTED for memory that the backend cannot
+ *          reach */
+kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_points *points,
+                             const kith_points *against, const kith_box *box, const double *cutoff,
+                             struct kith__batch *batch);
+
+/** Check that offsets in host memory ascend from 0 to n.
+ *  @param name  of the array, for the message */
+kith_status kith__batch_check_offsets(kith_ctx *ctx, const char *name, const int64_t *offsets,
+                                      int64_t systems, int64_t n);
+
+/** Copy offsets and boxes in device memory to scratch memory of the context, and check them.
+ *  Nothing is done where they are in host memory. */
+kith_status kith__batch_fetch(kith_ctx *ctx, struct kith__batch *batch);
+
+/** Build the question of one system: its particles and its box. Arrays of the batch are in host
+ *  memory.
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
+kith_status kith__batch_question(kith_ctx *ctx, const struct kith__batch *batch, int64_t system,
+                                 struct kith__question *question);
+
+/** Begin the message of a failure with the number of the system that it is about.
+ *  @return status */
+kith_status kith__batch_failed(kith_ctx *ctx, int64_t system, kith_status status);
+
+/** Consecutive systems that one thread processes, or one system that all threads process. */
+struct kith__group {
+    int64_t number; /**< number of the group, from 0 in the order of the systems */
+    int64_t first;  /**< first system */
+    int64_t last;   /**< system after the last */
+    bool large;     /**< one system, which runs alone, on the context's own threads */
+};
+
+/** Process a group.
+ *  @param lane   the context whose operations are to be called: of one thread, or the context of
+ *                the call where group->large
+ *  @param state  data that all groups share
+ *  @return KITH_OK, or the status of a failure, with its message in the lane */
+typedef kith_status kith__group_fn(kith_ctx *lane, const struct kith__group *group, void *state);
+
+/** A loop over the groups of a batch. */
+struct kith__group_loop {
+    kith_ctx *ctx;                    /**< context of the call */
+    const struct kith__batch *batch;  /**< the systems, in host memory */
+    const struct kith__group *groups; /**< [n_groups] the groups */
+    int64_t n_groups;                 /**< their number */
+    int64_t first;                    /**< first group of the parallel loop that is running */
+    kith__group_fn *fn;               /**< function that processes a group */
+    void *state;                      /**< its argument */
+    int64_t turn;       /**< first group that has not ended its turn; accessed by kith__batch_turn,
+                         kith__batch_next */
+    int64_t failed;     /**< lowest group that failed; INT64_MAX: none has. Accessed atomically */
+    kith_status status; /**< status of that group */
+    char message[512];  /**< its message */
+};
+
+/** Divide the systems into groups, in scratch memory of the context.
+ *  @param[out] loop  ready for kith__batch_loop, except for fn and state
+ *  @return KITH_OK, KITH_NO_MEMORY */
+kith_status kith__batch_groups(kith_ctx *ctx, const struct kith__batch *batch,
+                               struct kith__group_loop *loop);
+
+/** Process all groups. Groups begin in ascending order, so that the failure that is reported is
+ *  that of the first system that fails.
+ *  @return KITH_OK, the status of the first failure, KITH_CANCELLED */
+kith_status kith__batch_loop(struct kith__group_loop *loop);
+
+/** Wait until all earlier groups have ended their turn.
+ *  @return false when the loop has failed or is to stop: the group then returns KITH_CANCELLED */
+bool kith__batch_turn(struct kith__group_loop *loop, kith_ctx *lane,
+                      const struct kith__group *group);
+
+/** End the turn of a group. */
+void kith__batch_next(struct kith__group_loop *loop, const struct kith__group *group);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completing a box: the rows of open axes that were not given, the inverse matrix, the heights.
+ * Constant time. Compiled by the C and the CUDA compiler, both without contraction to fused
+ * multiply-add: boxes of a batch in device memory are completed there, with equal bits.
+ */
+#ifndef KITH_BOX_H
+#define KITH_BOX_H
+
+#include <string.h>
+
+#include "question.h"
+
+/** What is wrong with a box: one of these numbers, plus the axis, 0 to 2. */
+enum {
+    KITH_BOX_AXES = 4,               /**< the numbers are multiples of this */
+    KITH_BOX_FLAG = 4,               /**< periodic is neither 0 nor 1 */
+    KITH_BOX_ROW_NOT_FINITE = 8,     /**< a row is not finite */
+    KITH_BOX_ORIGIN_NOT_FINITE = 12, /**< a coordinate of the origin is not finite */
+    KITH_BOX_ROW_ZERO = 16,          /**< the row of a periodic axis is zero */
+    KITH_BOX_NO_VOLUME = 20,         /**< the rows span no volume */
+    KITH_BOX_SHORT = 24              /**< the cutoff is too many times the height of the box */
+};
+
+KITH_FN double kith__dot(const double u[3], const double v[3])
+{
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+}
+
+KITH_FN void kith__cross(const double u[3], const double v[3], double out[3])
+{
+    out[0] = u[1] * v[2] - u[2] * v[1];
+    out[1] = u[2] * v[0] - u[0] * v[2];
+    out[2] = u[0] * v[1] - u[1] * v[0];
+}
+
+/** Return the largest absolute component of v. */
+KITH_FN double kith__largest(const double v[3])
+{
+    return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+}
+
+/** Return the length of v, without overflow or underflow of the squares. */
+KITH_FN double kith__length(const double v[3])
+{
+    const double scale = kith__largest(v);
+    const double u[3] = {v[0] / scale, v[1] / scale, v[2] / scale};
+    return scale > 0 ? scale * sqrt(kith__dot(u, u)) : 0;
+}
+
+/** Scale v to length 1. */
+KITH_FN void kith__normalise(double v[3])
+{
+    const double scale = kith__length(v);
+    for (int m = 0; m < 3; m++) {
+        v[m] /= scale;
+    }
+}
+
+/** Compute a unit vector perpendicular to v: the part of a coordinate axis that is perpendicular to
+ *  v. The axis is the one along which v has the smallest component, and `preferred` when there are
+ *  several. */
+KITH_FN void kith__perpendicular(const double v[3], int preferred, double out[3])
+{
+    double unit[3] = {v[0], v[1], v[2]};
+    kith__normalise(unit);
+    int axis = preferred;
+    for (int m = 0; m < 3; m++) {
+        axis = fabs(unit[m]) < fabs(unit[axis]) ? m : axis;
+    }
+    for (int m = 0; m < 3; m++) {
+        out[m] = (m == axis) - unit[axis] * unit[m];
+    }
+    kith__normalise(out);
+}
+
+/** Replace rows that are 0 by unit vectors perpendicular to the other rows. */
+KITH_FN void kith__complete_rows(double row[3][3])
+{
+    int given = 0; /* rows that are not 0 */
+    int last = 0;  /* the last of them */
+    for (int k = 0; k < 3; k++) {
+        if (kith__largest(row[k]) > 0) {
+            given++;
+            last = k;
+        }
+    }
+    if (given == 0) {
+        for (int k = 0; k < 3; k++) {
+            row[k][k] = 1;
+        }
+        return;
+    }
+    const int next = (last + 1) % 3;
+    if (given == 1) {
+        kith__perpendicular(row[last], next, row[next]);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (kith__largest(row[k]) == 0) {
+            double u[3], v[3];
+            memcpy(u, row[(k + 1) % 3], sizeof u);
+            memcpy(v, row[(k + 2) % 3], sizeof v);
+            kith__normalise(u);
+            kith__normalise(v);
+            kith__cross(u, v, row[k]);
+            kith__normalise(row[k]);
+        }
+    }
+}
+
+/** Compute the inverse matrix of the rows, and the distance between the faces across each row.
+ *  @return false when the rows span no volume */
+KITH_FN bool kith__invert(double row[3][3], double inverse[3][3], double height[3])
+{
+    double unit[3][3];
+    double size[3];
+    for (int k = 0; k < 3; k++) {
+        memcpy(unit[k], row[k], sizeof unit[k]);
+        size[k] = kith__length(row[k]);
+        if (!(size[k] > 0) || !isfinite(size[k])) {
+            return false;
+        }
+        kith__normalise(unit[k]);
+    }
+    double normal[3];
+    kith__cross(unit[1], unit[2], normal);
+    const double volume = kith__dot(unit[0], normal);
+    if (!(fabs(volume) > 1e-10)) {
+        return false;
+    }
+    for (int k = 0; k < 3; k++) {
+        kith__cross(unit[(k + 1) % 3], unit[(k + 2) % 3], normal);
+        for (int m = 0; m < 3; m++) {
+            inverse[k][m] = normal[m] / volume / size[k];
+        }
+        height[k] = 1 / kith__length(inverse[k]);
+    }
+    return true;
+}
+
+KITH_FN bool kith__is_orthorhombic(double row[3][3])
+{
+    bool yes = true;
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < 3; m++) {
+            yes = yes && (k == m ? row[k][m] > 0 : row[k][m] == 0);
+        }
+    }
+    return yes;
+}
+
+/** Round a box to float. */
+KITH_FN void kith__round_box(const struct kith__lattice_d *d, struct kith__lattice_f *f)
+{
+    for (int k = 0; k < 3; k++) {
+        f->origin[k] = (float)d->origin[k];
+        f->periodic[k] = d->periodic[k];
+        for (int m = 0; m < 3; m++) {
+            f->row[k][m] = (float)d->row[k][m];
+            f->inverse[k][m] = d->inverse[k][m];
+        }
+    }
+    f->orthorhombic = d->orthorhombic;
+}
+
+/** Check axis k of a box, and copy its row, rounded to the precision of the question. */
+KITH_FN int kith__read_axis(const kith_box *box, int k, double row[3], struct kith__question *q)
+{
+    const bool used = k < q->dim;
+    if (used && box->periodic[k] != 0 && box->periodic[k] != 1) {
+        return KITH_BOX_FLAG + k;
+    }
+    const bool periodic = used && box->periodic[k] != 0;
+    for (int m = 0; m < 3; m++) {
+        row[m] = used && m < q->dim ? kith__rounded(box->row[k][m], q->precision) : 0;
+    }
+    const double origin = used ? kith__rounded(box->origin[k], q->precision) : 0;
+    q->box_d.origin[k] = origin;
+    q->box_d.periodic[k] = periodic;
+    if (!kith__is_finite(row)) {
+        return KITH_BOX_ROW_NOT_FINITE + k;
+    }
+    if (!isfinite(origin)) {
+        return KITH_BOX_ORIGIN_NOT_FINITE + k;
+    }
+    return periodic && !(kith__largest(row) > 0) ? KITH_BOX_ROW_ZERO + k : 0;
+}
+
+/** Check a box of q->dim dimensions, and set the members of the question that follow from it: the
+ *  box in both precisions, the heights, the sum of the periods. Precision and cutoff are set; a
+ *  cutoff of 0 is none.
+ *  @return 0, or what is wrong with the box */
+KITH_FN int kith__complete_box(const kith_box *box, struct kith__question *q)
+{
+    double row[3][3];
+    for (int k = 0; k < 3; k++) {
+        const int fault = kith__read_axis(box, k, row[k], q);
+        if (fault) {
+            return fault;
+        }
+    }
+    if (q->dim == 2) {
+        row[2][2] = 1; /* rows of open axes are then completed within the plane */
+    }
+    kith__complete_rows(row);
+    for (int k = 0; k < 3; k++) {
+        if (!q->box_d.periodic[k]) {
+            kith__normalise(
+                row[k]); /* only its direction matters; length 1 keeps fractions exact */
+        }
+    }
+    if (!kith__invert(row, q->box_d.inverse, q->height)) {
+        return KITH_BOX_NO_VOLUME;
+    }
+    memcpy(q->box_d.row, row, sizeof row);
+    q->box_d.orthorhombic = kith__is_orthorhombic(row);
+    q->period_sum = 0;
+    for (int k = 0; k < 3; k++) {
+        if (q->box_d.periodic[k]) {
+            q->period_sum += kith__length(row[k]);
+            if (!(q->cutoff <= KITH_MAX_IMAGES * q->height[k])) {
+                return KITH_BOX_SHORT + k;
+            }
+        }
+    }
+    kith__round_box(&q->box_d, &q->box_f);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The particles of a batch in device memory: those of each system are sorted by the cells of that
+ * system, which follow those of the systems before it. So one sort, and one sweep, serve systems of
+ * all sizes: a small system is one cell. It is built without waiting for the host.
+ *
+ * All functions queue their work on a stream and return the run-time library's error code.
+ */
+#ifndef KITH_GPU_SYSTEMS_H
+#define KITH_GPU_SYSTEMS_H
+
+#include "engine/cells.h"
+#include "gpu.h"
+#include "gpu_grid.h"
+
+enum {
+    KITH_GPU_ONE_CELL = 64, /**< systems of up to so many particles are one cell */
+    KITH_GPU_CELL_FILL = 8  /**< other systems have at most one cell for so many particles */
+};
+
+/** What is wrong with a system, beside its box (engine/box.h). */
+enum {
+    KITH_SYSTEM_NOT_FINITE = 32, /**< a coordinate is not finite; + 1: of set b */
+    KITH_SYSTEM_FAR = 34         /**< a particle is too far outside; + 1: of set b */
+};
+
+/** What is wrong with the offsets. */
+enum { KITH_OFFSETS_FIRST = 1, KITH_OFFSETS_DESCEND, KITH_OFFSETS_LAST };
+
+/** One system; in device memory. */
+struct kith__gpu_system {
+    struct kith__lattice_d box_d; /**< its box, in double */
+    struct kith__lattice_f box_f; /**< its box, rounded to float */
+    double definition_error;   /**< bound on the rounding error of r^2 / cutoff^2 in the definition
+                                    of a pair */
+    struct kith__axis axis[3]; /**< its cells along each row of the box */
+    int64_t first_cell;        /**< number of its first cell in the batch */
+    int fault;                 /**< what is wrong with its box; 0: nothing */
+};
+
+/** Small data about the batch, in device memory, copied to the host as a whole. */
+struct kith__gpu_batch_small {
+    unsigned long long offsets_failed; /**< 0: offsets are good; else the inverted bits of set << 40
+                                            | index << 4 | what is wrong, the smallest */
+    unsigned long long failed; /**< 0: all systems are good; else the inverted bits of system << 8 |
+                                    what is wrong, the smallest */
+    int64_t most;              /**< particles of the largest system */
+    int64_t total;             /**< pairs, of a sweep that counts them */
+    int64_t detail;            /**< what is wrong: particle, or offset */
+    int64_t expected;          /**< of offsets: the offset before */
+    int32_t wrapped;           /**< 1: a particle was outside its box as given */
+    unsigned next;             /**< work queue counter of the sweep */
+};
+
+/** A batch, in device memory. */
+struct kith__gpu_systems {
+    struct kith__question question; /**< the question of all systems, with points in device memory;
+                                         its box is that of all where `boxes` is NULL */
+    int64_t n;                      /**< number of systems */
+    const int64_t *first_a;         /**< [n + 1] first particle of each system in set a */
+    const int64_t *first_b; /**< [n + 1] first particle of each system in set b; first_a for one
+                                 set */
+    const kith_box *boxes;  /**< [n] boxes as given; NULL: one box for all */
+    struct kith__gpu_batch_small *small; /**< small data; zero at the beginning */
+    struct kith__gpu_bounds *bounds;     /**< [2][n] bounds of each system; zero at the beginning */
+    struct kith__gpu_system *system;     /**< [n] the systems */
+    int64_t *cells;         /**< [n + 1] number of cells of each system; then its first cell */
+    int32_t *of_a;          /**< [a.n] system of each particle of set a, and of each slot */
+    int32_t *of_b;          /**< [b.n] system of each particle of set b; of_a for one set */
+    struct kith__gpu_set a; /**< set a in the order of cells; key is the number of the cell in the
+                                 batch, start has as many entries as there can be cells, and 1 */
+    struct kith__gpu_set b; /**< set b; equal to a for one set */
+    int64_t most_cells;     /**< upper bound on the number of all cells */
+};
+
+/** The parameters of a sweep over a batch. */
+struct kith__gpu_batch_sweep {
+    struct kith__gpu_systems systems; /**< the particles */
+    bool upper;                       /**< pairs of a half list alone: j after i */
+    int blocks;                       /**< thread blocks to launch: as many as fill the device */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Queue the check of the offsets in device memory, and the size of the largest system. */
+gpuError_t kith__gpu_check_offsets(const struct kith__gpu_systems *systems, gpuStream_t stream);
+
+/** Queue boxes, bounds and numbers of cells of all systems. */
+gpuError_t kith__gpu_plan_systems(const struct kith__gpu_systems *systems, gpuStream_t stream);
+
+/** Queue the numbers of the first cells, from the prefix sum of the numbers of cells, and keys of
+ *  one set, as words with the index of the particle below.
+ *  @param set        0: set a, 1: set b
+ *  @param[out] word  [n] the words */
+gpuError_t kith__gpu_make_system_keys(const struct kith__gpu_systems *systems, int set,
+                                      uint64_t *word, gpuStream_t stream);
+
+/** Queue the copy of a set in the order of its sorted words: id, key, coordinates and start. */
+gpuError_t kith__gpu_gather_systems(const struct kith__gpu_systems *systems, int set,
+                                    const uint64_t *word, gpuStream_t stream);
+
+/** Queue the search for what is wrong with the first particle or offset that is bad: sets
+ *  small->detail and small->expected. */
+gpuError_t kith__gpu_find_fault(const struct kith__gpu_systems *systems, gpuStream_t stream);
+
+/** Queue the addition of a number to those of n indices that are not negative. */
+gpuError_t kith__gpu_add_to_indices(int32_t *index, int64_t n, int32_t by, gpuStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists of a batch on a GPU, by rows: one sweep counts the hits of each particle, the prefix
+ * sum of the counts gives the offset of each row, and a second sweep fills the rows. Lists for the
+ * host are made in parts in device memory, which end between rows.
+ */
+#include "pairs_batch_gpu.h"
+
+#include "engine/gpu/batch_search.h"
+#include "pairs/list.h"
+
+/** Queue the offsets of the rows: b->counts.
+ *  @param full  count the pairs of both ends, whatever the list is */
+static kith_status queue_offsets(struct kith__gpu_batch *b, const struct kith__list *list,
+                                 bool full)
+{
+    kith_ctx *ctx = b->ctx;
+    b->sweep.upper = !list->full && !full;
+    if (b->empty) {
+        return KITH_OK;
+    }
+    KITH_GPU_TRY(ctx, "counting rows", kith__gpu_batch_count(&b->sweep, b->counts, b->gpu->stream));
+    return kith__gpu_batch_scan(b);
+}
+
+/** Describe the part of a list from pair `base` on, as much as arrays in device memory hold. */
+static struct kith__gpu_list part_of(const struct kith__list *list, const kith_pairs *out,
+                                     int64_t base)
+{
+    return (struct kith__gpu_list){
+        .base = base,
+        .capacity = out->capacity,
+        .i = list->layout == KITH_IJ ? out->i : NULL,
+        .j = out->j,
+        .distances = list->extras & KITH_DISTANCES ? out->distances : NULL,
+        .vectors = list->extras & KITH_VECTORS ? out->vectors : NULL,
+        .shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL,
+        .extras_later = list->sorted,
+    };
+}
+
+/** Return true when any order of the list is permitted, and its pairs can be appended. */
+static bool is_unordered(const struct kith__list *list)
+{
+    return list->unordered && !list->sorted && list->layout == KITH_IJ;
+}
+
+/** Queue the making of a list in any order by one sweep, in arrays in device memory: small->total
+ *  becomes the number of its pairs. */
+static kith_status queue_unordered(struct kith__gpu_batch *b, const struct kith__list *list,
+                                   const kith_pairs *out)
+{
+    kith_ctx *ctx = b->ctx;
+    const struct kith__gpu_list part = part_of(list, out, 0);
+    b->sweep.upper = !list->full;
+    if (!b->empty) {
+        KITH_GPU_TRY(ctx, "finding pairs",
+                     kith__gpu_batch_append(&b->sweep, &part, b->gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Queue the writing of the part of the list from pair `base` on that the arrays hold. */
+static kith_status queue_rows(struct kith__gpu_batch *b, const struct kith__list *list,
+                              const kith_pairs *out, int64_t base)
+{
+    kith_ctx *ctx = b->ctx;
+    const struct kith__gpu_list part = part_of(list, out, base);
+    if (b->empty || out->capacity == 0) {
+        return KITH_OK;
+    }
+    KITH_GPU_TRY(ctx, "filling rows",
+                 kith__gpu_batch_fill(&b->sweep, &part, b->counts, b->gpu->stream));
+    if (list->sorted) {
+        KITH_GPU_TRY(ctx, "sorting rows",
+                     kith__gpu_batch_sort(&b->sweep.systems, &part, b->counts, b->gpu->stream));
+    }
+    return KITH_OK;
+}
+
+/** Queue the writing of the whole list, in arrays in device memory. */
+static kith_status queue_list(struct kith__gpu_batch *b, const struct kith__list *list,
+                              const kith_pairs *out)
+{
+    kith_ctx *ctx = b->ctx;
+    const size_t rows = (size_t)b->sweep.systems.question.a.n + 1;
+    if (list->layout == KITH_CSR) {
+        KITH_GPU_TRY(ctx, "copying offsets",
+                     gpuMemcpyAsync(out->offsets, b->counts, rows * sizeof *b->counts,
+                                    gpuMemcpyDeviceToDevice, b->gpu->stream));
+    }
+    return queue_rows(b, list, out, 0);
+}
+
+/* ---------------------------------------------------------------------------------- to the host */
+
+/** A list that is made in parts and copied to the host. */
+struct parts {
+    struct kith__gpu_batch *b;     /**< the search */
+    const struct kith__list *list; /**< the form of the list */
+    const int64_t *offsets;        /**< [a.n + 1] first pair of each row, in host memory */
+    kith_pairs *out;               /**< destination; NULL: the callback */
+    kith_block_fn fn;              /**< the callback */
+    void *user;                    /**< its argument */
+};
+
+/** Describe the copy of n elements of a part's array to element `base` of the host's array. */
+static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, int64_t n,
+                                     size_t element)
+{
+    const bool wanted = to && from;
+    return (struct kith__gpu_copy){wanted ? (char *)to + (size_t)base * element : NULL, from,
+                                   wanted ? (size_t)n * element : 0};
+}
+
+/** Copy a part to pair `base` of arrays in host memory. */
+static kith_status fetch_part(const struct parts *t, const kith_pairs *part, const kith_pairs *out,
+                              int64_t base)
+{
+    const size_t real = (size_t)t->b->batch->whole.precision;
+    const unsigned extras = t->list->extras;
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        copy_of(t->list->layout == KITH_IJ ? out->i : NULL, part->i, base, part->n, sizeof *out->i),
+        copy_of(out->j, part->j, base, part->n, sizeof *out->j),
+        copy_of(extras & KITH_DISTANCES ? out->distances : NULL, part->distances, base, part->n,
+                real),
+        copy_of(extras & KITH_VECTORS ? out->vectors : NULL, part->vectors, base, part->n,
+                3 * real),
+        copy_of(extras & KITH_SHIFTS ? out->shifts : NULL, part->shifts, base, part->n,
+                3 * sizeof *out->shifts),
+    };
+    return kith__gpu_download(t->b->ctx, copies);
+}
+
+/** Pass a part to the callback, at most list->block_pairs pairs at a time. */
+static kith_status pass_part(const struct parts *t, const kith_pairs *part, int64_t base)
+{
+    struct kith__gpu_batch *b = t->b;
+    kith_pairs *block = &b->gpu->block;
+    const kith_precision precision = b->batch->whole.precision;
+    const int64_t most = t->list->block_pairs;
+    KITH_TRY(
+        kith__list_need(b->ctx, t->list, precision, b->batch->whole.a.n, part->n, part->n, block));
+    KITH_TRY(fetch_part(t, part, block, 0));
+    for (int64_t first = 0; first < part->n; first += most) {
+        const int64_t left = part->n - first;
+        const kith_pairs piece = kith__list_piece(block, precision, first,
+                                                  left < most ? left : most);
+        KITH_CHECK(b->ctx, t->fn(t->user, &piece, base + first) == 0, KITH_CANCELLED,
+                   "stopped by the block callback");
+    }
+    return KITH_OK;
+}
+
+/** Make the list in parts of about `most` pairs, and copy them to the host. */
+static kith_status make_parts(const struct parts *t, int64_t most)
+{
+    struct kith__gpu_batch *b = t->b;
+    kith_pairs *staging = &b->gpu->staging;
+    const int64_t rows = b->batch->whole.a.n;
+    for (int64_t first = 0, last; first < rows; first = last) {
+        const int64_t base = t->offsets[first];
+        for (last = first + 1; last < rows && t->offsets[last + 1] - base <= most; last++) {}
+        const int64_t n = t->offsets[last] - base;
+        if (n == 0) {
+            continue;
+        }
+        staging->memory = KITH_DEVICE;
+        KITH_TRY(kith__list_need(b->ctx, t->list, b->batch->whole.precision, 0, n, n, staging));
+        staging->n = n;
+        kith_pairs part = *staging;
+        part.capacity = n;
+        KITH_TRY(queue_rows(b, t->list, &part, base));
+        KITH_TRY(t->out ? fetch_part(t, &part, t->out, base) : pass_part(t, &part, base));
+        KITH_CHECK(b->ctx, !kith__watch(b->ctx, t->offsets[last], t->offsets[rows] + 1),
+                   KITH_CANCELLED, "cancelled by the watch callback");
+    }
+    return KITH_OK;
+}
+
+/** Copy the offsets of the rows to the host.
+ *  @param to  [a.n + 1] destination; NULL: scratch memory
+ *  @param[out] offsets  them */
+static kith_status fetch_offsets(struct kith__gpu_batch *b, int64_t *to, const int64_t **offsets)
+{
+    kith_ctx *ctx = b->ctx;
+    const int64_t rows = b->batch->whole.a.n;
+    const size_t bytes = (size_t)(rows + 1) * sizeof *to;
+    to = to ? to : kith__work_need(&ctx->work, KITH_WORK_OF(pairs), bytes);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)rows);
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {{(char *)to, (const char *)b->counts, bytes}};
+    *offsets = to;
+    return kith__gpu_download(ctx, copies);
+}
+
+/** Make a list in arrays in host memory. */
+static kith_status fill_on_host(struct kith__gpu_batch *b, const struct kith__list *list, bool grow,
+                                kith_pairs *out)
+{
+    static const int64_t most = (int64_t)1 << 24;
+    struct parts t = {.b = b, .list = list, .out = out};
+    const int64_t rows = b->batch->whole.a.n;
+    int64_t n = 0;
+    KITH_TRY(queue_offsets(b, list, false));
+    KITH_TRY(kith__gpu_batch_read(b, &n));
+    if (grow) {
+        const int64_t old = out->owner ? out->capacity : 0;
+        KITH_TRY(kith__list_need(b->ctx, list, b->batch->whole.precision, rows, n,
+                                 n > old ? n : old, out));
+    }
+    out->n = n;
+    out->rows = rows;
+    KITH_TRY(kith__list_fits(b->ctx, out));
+    KITH_TRY(fetch_offsets(b, list->layout == KITH_CSR ? out->offsets : NULL, &t.offsets));
+    return make_parts(&t, most);
+}
+
+/* ------------------------------------------------------------------------------------- backend */
+
+kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    struct kith__gpu_batch b;
+    const int64_t rows = batch->whole.a.n;
+    int64_t n = 0;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    if (out->memory == KITH_HOST) {
+        return fill_on_host(&b, list, grow, out);
+    }
+    if (!grow && is_unordered(list)) {
+        KITH_TRY(queue_unordered(&b, list, out));
+        KITH_TRY(kith__gpu_batch_read(&b, NULL));
+        out->n = b.small.total;
+        out->rows = rows;
+        return kith__list_fits(ctx, out);
+    }
+    KITH_TRY(queue_offsets(&b, list, false));
+    if (grow) {
+        KITH_TRY(kith__gpu_batch_read(&b, &n));
+        const int64_t old = out->owner ? out->capacity : 0;
+        KITH_TRY(
+            kith__list_need(ctx, list, batch->whole.precision, rows, n, n > old ? n : old, out));
+    }
+    KITH_TRY(queue_list(&b, list, out));
+    KITH_TRY(kith__gpu_batch_read(&b, &n));
+    out->n = n;
+    out->rows = rows;
+    return kith__list_fits(ctx, out);
+}
+
+kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                    const struct kith__list *list, const kith_pairs *out,
+                                    int64_t *result)
+{
+    struct kith__gpu_batch b;
+    KITH_TRY(kith__gpu_begin_queueing(ctx));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, false, &b));
+    const int64_t *total = b.counts + batch->whole.a.n;
+    if (is_unordered(list)) {
+        KITH_TRY(queue_unordered(&b, list, out));
+        total = &b.sweep.systems.small->total;
+    } else {
+        KITH_TRY(queue_offsets(&b, list, false));
+        KITH_TRY(queue_list(&b, list, out));
+    }
+    KITH_GPU_TRY(ctx, "concluding",
+                 kith__gpu_batch_result(&b.sweep.systems, total, result, b.gpu->stream));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                  const struct kith__list *list, int64_t *n, int64_t *neighbours)
+{
+    struct kith__gpu_batch b;
+    int64_t sum = 0;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    KITH_TRY(queue_offsets(&b, list, true));
+    KITH_TRY(kith__gpu_batch_read(&b, &sum));
+    if (neighbours) {
+        const int64_t *offsets;
+        KITH_TRY(fetch_offsets(&b, NULL, &offsets));
+        for (int64_t p = 0; p < batch->whole.a.n; p++) {
+            neighbours[p] = offsets[p + 1] - offsets[p];
+        }
+    }
+    *n = list->full ? sum : sum / 2;
+    return KITH_OK;
+}
+
+kith_status kith__gpu_each_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const struct kith__list *list, kith_block_fn fn, void *user)
+{
+    static const int64_t least = (int64_t)1 << 22;
+    struct kith__gpu_batch b;
+    struct parts t = {.b = &b, .list = list, .fn = fn, .user = user};
+    int64_t n = 0;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    KITH_TRY(queue_offsets(&b, list, false));
+    KITH_TRY(kith__gpu_batch_read(&b, &n));
+    KITH_TRY(fetch_offsets(&b, NULL, &t.offsets));
+    return make_parts(&t, least);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Launchers of the kernels for pair lists of a batch, as those of pairs_gpu.h.
+ */
+#ifndef KITH_GPU_PAIRS_BATCH_H
+#define KITH_GPU_PAIRS_BATCH_H
+
+#include "engine/gpu/systems.h"
+#include "pairs/pairs.h"
+#include "pairs_gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Count the neighbours of each particle.
+ *  @param[out] counts  [a.n] numbers by the caller's index */
+gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep, int64_t *counts,
+                                 gpuStream_t stream);
+
+/** Write the rows of a list.
+ *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
+gpuError_t kith__gpu_batch_fill(const struct kith__gpu_batch_sweep *sweep,
+                                const struct kith__gpu_list *list, const int64_t *offsets,
+                                gpuStream_t stream);
+
+/** Append the pairs of a list in any order: sets small->total to their number, which was 0. */
+gpuError_t kith__gpu_batch_append(const struct kith__gpu_batch_sweep *sweep,
+                                  const struct kith__gpu_list *list, gpuStream_t stream);
+
+/** Sort all rows of the list by j and image, and write their extras. */
+gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
+                                const struct kith__gpu_list *list, const int64_t *offsets,
+                                gpuStream_t stream);
+
+/** Set *result to *total, the number of pairs, or to the status of what is wrong. */
+gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const int64_t *total,
+                                  int64_t *result, gpuStream_t stream);
+
+/* The operations of kith__cuda_pairs for a batch (pairs_batch_gpu.c). */
+kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                  const struct kith__list *list, int64_t *n, int64_t *neighbours);
+kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const struct kith__list *list, bool grow, kith_pairs *out);
+kith_status kith__gpu_each_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const struct kith__list *list, kith_block_fn fn, void *user);
+kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *batch,
+                                    const struct kith__list *list, const kith_pairs *out,
+                                    int64_t *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sorting the rows of a list by j and image, with a bitonic sort: each warp sorts a row, in shared
+ * memory where it fits, else in place, and then completes each pair.
+ */
+#ifndef KITH_GPU_ROWS_CUH
+#define KITH_GPU_ROWS_CUH
+
+#include "extras.cuh"
+
+enum {
+    ROW_WARPS = 4, /**< warps of a thread block */
+    ROW_FITS = 512 /**< longest row that is sorted in shared memory [pairs] */
+};
+
+/** A row in the arrays of the list. Its elements are j above the packed image. */
+template <typename real> struct row_in_list {
+    const struct kith__gpu_list *list; /**< the list */
+    int64_t first;                     /**< index of the row's first pair in the arrays */
+    __device__ uint64_t get(int64_t e) const
+    {
+        const int32_t *shift = kept_shift<real>(*list, first + e);
+        return (uint64_t)(uint32_t)list->j[first + e] << 32 | (uint32_t)(shift ? *shift : 0);
+    }
+    __device__ void set(int64_t e, uint64_t key) const
+    {
+        int32_t *shift = kept_shift<real>(*list, first + e);
+        list->j[first + e] = (int32_t)(key >> 32);
+        if (shift) {
+            *shift = (int32_t)(key & 0xffffffffu);
+        }
+    }
+};
+
+/** A row in shared memory. */
+struct row_in_shared {
+    uint64_t *key; /**< [row length] j above the packed image */
+    __device__ uint64_t get(int64_t e) const
+    {
+        return key[e];
+    }
+    __device__ void set(int64_t e, uint64_t value) const
+    {
+        key[e] = value;
+    }
+};
+
+/** Compare and exchange: order elements e and `other` of a row of n, when e < other < n. */
+template <class Row>
+static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t e, int64_t other)
+{
+    if (other > e && other < n) {
+        const uint64_t a = row.get(e);
+        const uint64_t b = row.get(other);
+        if (b < a) {
+            row.set(e, b);
+            row.set(other, a);
+        }
+    }
+}
+
+/** Bitonic sort in the form in which all comparisons are ascending. Elements that are missing up to
+ *  a power of two count as larger than any other, so they are never exchanged (Knuth, The Art of
+ *  Computer Programming 3, 5.3.4). */
+template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
+{
+    for (int64_t size = 2; size / 2 < n; size *= 2) {
+        for (int64_t e = lane; e < n; e += LANES) {
+            order(row, n, e, e ^ (size - 1));
+        }
+        sync_warp();
+        for (int64_t distance = size / 4; distance > 0; distance /= 2) {
+            for (int64_t e = lane; e < n; e += LANES) {
+                order(row, n, e, e ^ distance);
+            }
+            sync_warp();
+        }
+    }
+}
+
+/** Sort rows [first, last) of the list, and complete their pairs by finish(list, p, i): pair p of
+ *  the arrays, in the row of particle i. */
+template <typename real, class Finish>
+static __global__ void sort_rows(const Finish finish, const struct kith__gpu_list list,
+                                 const int64_t *offsets, int64_t first, int64_t last)
+{
+    __shared__ uint64_t keys[ROW_WARPS][ROW_FITS];
+    if (!finish.is_good()) {
+        return;
+    }
+    const int lane = my_lane();
+    const int64_t step = (int64_t)gridDim.x * ROW_WARPS;
+    for (int64_t i = first + (int64_t)blockIdx.x * ROW_WARPS + my_warp(); i < last; i += step) {
+        const int64_t begin = offsets[i] - list.base;
+        const int64_t n = offsets[i + 1] - list.base - begin;
+        if (begin < 0 || begin + n > list.capacity) {
+            continue; /* the arrays were too small for this row */
+        }
+        const struct row_in_list<real> row = {
+            &list, begin
+        };
+        const struct row_in_shared copy = {keys[my_warp()]};
+        sync_warp();
+        if (n <= ROW_FITS) {
+            for (int64_t e = lane; e < n; e += LANES) {
+                copy.set(e, row.get(e));
+            }
+            sync_warp();
+            sort_row(copy, n, lane);
+            for (int64_t e = lane; e < n; e += LANES) {
+                row.set(e, copy.get(e));
+            }
+        } else {
+            sort_row(row, n, lane);
+        }
+        sync_warp();
+        for (int64_t e = lane; e < n; e += LANES) {
+            finish(list, begin + e, (int32_t)i);
+        }
+    }
+}
+
+/** Queue the sort of rows [first, last). */
+template <typename real, class Finish>
+static gpuError_t run_sort_rows(const Finish &finish, const struct kith__gpu_list &list,
+                                const int64_t *offsets, int64_t first, int64_t last,
+                                gpuStream_t stream)
+{
+    const int64_t most = 65536;
+    const int64_t wanted = (last - first + ROW_WARPS - 1) / ROW_WARPS;
+    const int64_t blocks = wanted < most ? wanted : most;
+    if (blocks == 0) {
+        return gpuSuccess;
+    }
+    KITH_LAUNCH((sort_rows<real, Finish>), blocks, ROW_WARPS * LANES, stream, finish, list, offsets,
+                first, last);
+    return gpuGetLastError();
+}
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists of a batch. A thread makes the lists of a group of systems, one behind the other, in a
+ * buffer of its lane, with indices of the whole batch. It then waits until all earlier groups have
+ * added their numbers of pairs to the total, takes the total as its offset, and copies its lists
+ * there, while other threads copy theirs. So the list holds the systems in their order. A large
+ * system is written to its place directly. When the library owns the arrays, their size is
+ * estimated from a sample of groups; if it is too small, the lists are made again.
+ */
+#include "pairs_batch.h"
+
+#include "list.h"
+
+#include <assert.h>
+#include <string.h>
+
+/** Buffers of a lane's scratch memory: the arrays of the lists of a group. The sweep of the lane
+ *  has the first numbers of the question. */
+enum {
+    KITH_BATCH_I = KITH_WORK_OF(pairs) + 8,
+    KITH_BATCH_J,
+    KITH_BATCH_OFFSETS,
+    KITH_BATCH_DISTANCES,
+    KITH_BATCH_VECTORS,
+    KITH_BATCH_SHIFTS
+};
+
+/* Buffer of the context's scratch memory: number of pairs of each group. */
+enum { KITH_BATCH_COUNTS = KITH_BATCH_SHIFTS + 1 };
+
+/** The lists of the systems of a batch, and where they go. */
+struct lists {
+    struct kith__group_loop loop;  /**< the loop over the systems */
+    const struct kith__list *list; /**< the form of the list */
+    size_t real;                   /**< size of a coordinate [bytes] */
+    kith_pairs *out;               /**< the whole list */
+    int64_t total;                 /**< pairs of all groups that have ended their turn; more than
+                              out->capacity where some are not written */
+    int64_t *neighbours;           /**< [a.n] counts of each particle; NULL: not wanted */
+    int64_t *counts; /**< [groups] pairs of each group, by its number; NULL: not wanted */
+};
+
+/** Add a number to each of n indices. */
+static void shift(int32_t *index, int64_t n, int64_t by)
+{
+    const int32_t add = (int32_t)by;
+    for (int64_t p = 0; p < n && add != 0; p++) {
+        index[p] += add;
+    }
+}
+
+/** Return a view of the arrays of a list from pair `at` and row `row` on; it owns nothing. */
+static kith_pairs view_of(const kith_pairs *all, size_t real, int64_t at, int64_t row)
+{
+    kith_pairs view = *all;
+    const int64_t room = all->capacity - at;
+    view.owner = NULL;
+    view.offsets = all->offsets ? all->offsets + row : NULL;
+    view.capacity = room > 0 ? room : 0;
+    at = room > 0 ? at : 0;
+    view.i = all->i ? all->i + at : NULL;
+    view.j = all->j ? all->j + at : NULL;
+    view.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
+    view.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
+    view.shifts = all->shifts ? all->shifts + 3 * at : NULL;
+    return view;
+}
+
+/** Make an array of a lane's buffer hold n elements, keeping the first `used`.
+ *  @param present     the list has this array
+ *  @param[in,out] ok  set to false when there is no memory
+ *  @return the array; NULL where it is not present */
+static void *grow_array(kith_ctx *lane, int number, bool present, int64_t used, int64_t n,
+                        size_t element, bool *ok)
+{
+    struct kith__buffer *buffer = &lane->work.buffer[number];
+    const size_t kept = (size_t)used * element;
+    void *data = present && *ok
+                     ? kith__buffer_grow(buffer, buffer->data ? kept : 0, (size_t)n * element)
+                     : NULL;
+    *ok = *ok && (data || !present);
+    return data;
+}
+
+/** Make the arrays of a lane's buffer hold `capacity` pairs, keeping the first `used`, and the
+ *  offsets of `rows` rows. */
+static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_t used,
+                               int64_t capacity, int64_t rows, kith_pairs *buffer)
+{
+    const unsigned extras = lists->list->extras;
+    const bool csr = lists->list->layout == KITH_CSR;
+    const size_t real = lists->real;
+    bool ok = capacity < INT64_MAX / 64; /* sizes in bytes do not overflow */
+    buffer->capacity = capacity;
+    buffer->i = grow_array(lane, KITH_BATCH_I, !csr, used, capacity, sizeof *buffer->i, &ok);
+    buffer->j = grow_array(lane, KITH_BATCH_J, true, used, capacity, sizeof *buffer->j, &ok);
+    buffer->offsets = grow_array(lane, KITH_BATCH_OFFSETS, csr, used ? rows + 1 : 0, rows + 1,
+                                 sizeof *buffer->offsets, &ok);
+    buffer->distances = grow_array(lane, KITH_BATCH_DISTANCES, extras & KITH_DISTANCES, used,
+                                   capacity, real, &ok);
+    buffer->vectors = grow_array(lane, KITH_BATCH_VECTORS, extras & KITH_VECTORS, used, capacity,
+                                 3 * real, &ok);
+    buffer->shifts = grow_array(lane, KITH_BATCH_SHIFTS, extras & KITH_SHIFTS, used, capacity,
+                                3 * sizeof *buffer->shifts, &ok);
+    KITH_CHECK(lane, ok, KITH_NO_MEMORY, "out of memory for the pairs of some systems");
+    return KITH_OK;
+}
+
+/** Make the list of one system at the end of a view, with indices of the whole batch.
+ *  @param row        first row of the system in the view's offsets
+ *  @param at         pairs of the view before it, added to the offsets
+ *  @param[out] view  its n is the number of pairs; the list is incomplete where it exceeds the
+ *                    capacity, and KITH_CAPACITY is returned */
+static kith_status make_list(kith_ctx *lane, const struct lists *lists, int64_t system, int64_t at,
+                             kith_pairs *view)
+{
+    const struct kith__batch *batch = lists->loop.batch;
+    struct kith__question q;
+    KITH_TRY(kith__batch_question(lane, batch, system, &q));
+    view->n = 0;
+    if (q.a.n + q.b.n > 0) {
+        KITH_TRY(lane->backend->pairs->fill(lane, &q, lists->list, false, view));
+    } else if (view->offsets) {
+        view->offsets[0] = 0;
+    }
+    assert(view->n <= view->capacity);
+    if (lists->list->layout == KITH_IJ) {
+        shift(view->i, view->n, batch->a[system]);
+    }
+    shift(view->j, view->n, batch->b[system]);
+    for (int64_t r = 0; r <= q.a.n && view->offsets; r++) {
+        view->offsets[r] += at;
+    }
+    return KITH_OK;
+}
+
+/** Make the lists of a group in the buffer of its lane.
+ *  @param[out] buffer  the lists, one behind the other */
+static kith_status make_group(kith_ctx *lane, const struct lists *lists,
+                              const struct kith__group *group, kith_pairs *buffer)
+{
+    const struct kith__batch *batch = lists->loop.batch;
+    const int64_t first_row = batch->a[group->first];
+    const int64_t rows = batch->a[group->last] - first_row;
+    const int64_t held = (int64_t)(lane->work.buffer[KITH_BATCH_J].bytes / sizeof(int32_t));
+    const int64_t least = (int64_t)1 << 14;
+    *buffer = (kith_pairs){.memory = KITH_HOST, .size = sizeof *buffer};
+    KITH_TRY(grow_buffer(lane, lists, 0, held > least ? held : least, rows, buffer));
+    for (int64_t s = group->first; s < group->last; s++) {
+        kith_pairs view = view_of(buffer, lists->real, buffer->n, batch->a[s] - first_row);
+        kith_status status = make_list(lane, lists, s, buffer->n, &view);
+        if (status == KITH_CAPACITY) {
+            const int64_t needed = buffer->n + view.n;
+            KITH_TRY(grow_buffer(lane, lists, buffer->n, needed + needed / 2, rows, buffer));
+            view = view_of(buffer, lists->real, buffer->n, batch->a[s] - first_row);
+            status = make_list(lane, lists, s, buffer->n, &view);
+        }
+        KITH_TRY(kith__batch_failed(lane, s, status));
+        buffer->n += view.n;
+    }
+    return KITH_OK;
+}
+
+/** Copy n elements of an array, where there is one. */
+static void copy(void *to, const void *from, int64_t n, size_t element)
+{
+    if (to && from && n > 0) {
+        memcpy(to, from, (size_t)n * element);
+    }
+}
+
+/** Copy the lists of a group to pair `at` of the whole list, as far as it has room. */
+static void copy_group(const struct lists *lists, const struct kith__group *group,
+                       const kith_pairs *buffer, int64_t at)
+{
+    const struct kith__batch *batch = lists->loop.batch;
+    const kith_pairs *out = lists->out;
+    if (at + buffer->n > out->capacity) {
+        return;
+    }
+    const kith_pairs to = view_of(out, lists->real, at, batch->a[group->first]);
+    const int64_t rows = batch->a[group->last] - batch->a[group->first];
+    for (int64_t r = 0; r < rows && buffer->offsets; r++) {
+        to.offsets[r] = buffer->offsets[r] + at;
+    }
+    copy(to.i, buffer->i, buffer->n, sizeof *to.i);
+    copy(to.j, buffer->j, buffer->n, sizeof *to.j);
+    copy(to.distances, buffer->distances, buffer->n, lists->real);
+    copy(to.vectors, buffer->vectors, buffer->n, 3 * lists->real);
+    copy(to.shifts, buffer->shifts, buffer->n, 3 * sizeof *to.shifts);
+}
+
+/** Make the list of a large system at its place in the whole list. */
+static kith_status fill_large(kith_ctx *ctx, struct lists *lists, const struct kith__group *group)
+{
+    const int64_t at = lists->total;
+    kith_pairs view = view_of(lists->out, lists->real, at, lists->loop.batch->a[group->first]);
+    const kith_status status = make_list(ctx, lists, group->first, at, &view);
+    if (status == KITH_OK || status == KITH_CAPACITY) {
+        lists->total += view.n;
+        kith__batch_next(&lists->loop, group);
+        return KITH_OK;
+    }
+    return kith__batch_failed(ctx, group->first, status);
+}
+
+/** kith__group_fn: make the lists of a group, and copy them to the whole list. */
+static kith_status fill_group(kith_ctx *lane, const struct kith__group *group, void *state)
+{
+    struct lists *lists = state;
+    if (group->large) {
+        return fill_large(lane, lists, group);
+    }
+    kith_pairs buffer;
+    KITH_TRY(make_group(lane, lists, group, &buffer));
+    if (!kith__batch_turn(&lists->loop, lane, group)) {
+        return KITH_CANCELLED;
+    }
+    const int64_t at = lists->total;
+    lists->total += buffer.n;
+    kith__batch_next(&lists->loop, group);
+    copy_group(lists, group, &buffer, at);
+    return KITH_OK;
+}
+
+/** Make the lists of all systems, as far as the arrays of *lists->out have room. */
+static kith_status fill_all(struct lists *lists)
+{
+    lists->loop.fn = fill_group;
+    lists->loop.state = lists;
+    lists->total = 0;
+    KITH_TRY(kith__batch_loop(&lists->loop));
+    if (lists->list->layout == KITH_CSR && lists->total <= lists->out->capacity) {
+        lists->out->offsets[lists->loop.batch->whole.a.n] = lists->total;
+    }
+    return KITH_OK;
+}
+
+/** kith__group_fn: count the pairs of a group. */
+static kith_status count_group(kith_ctx *lane, const struct kith__group *group, void *state)
+{
+    struct lists *lists = state;
+    const struct kith__batch *batch = lists->loop.batch;
+    int64_t sum = 0;
+    for (int64_t s = group->first; s < group->last; s++) {
+        struct kith__question q;
+        int64_t n = 0;
+        int64_t *neighbours = lists->neighbours ? lists->neighbours + batch->a[s] : NULL;
+        kith_status status = kith__batch_question(lane, batch, s, &q);
+        if (status == KITH_OK && q.a.n + q.b.n > 0) {
+            status = lane->backend->pairs->count(lane, &q, lists->list, &n, neighbours);
+        }
+        KITH_TRY(kith__batch_failed(lane, s, status));
+        sum += n;
+    }
+    if (lists->counts) {
+        lists->counts[group->number] = sum;
+    }
+    (void)__atomic_fetch_add(&lists->total, sum, __ATOMIC_RELAXED);
+    return KITH_OK;
+}
+
+/** Count the pairs of the groups of the loop: sets lists->total. */
+static kith_status count_all(struct lists *lists)
+{
+    lists->loop.fn = count_group;
+    lists->loop.state = lists;
+    lists->total = 0;
+    return kith__batch_loop(&lists->loop);
+}
+
+/** Prepare the loop over the systems. */
+static kith_status begin(kith_ctx *ctx, const struct kith__batch *batch,
+                         const struct kith__list *list, struct lists *lists)
+{
+    *lists = (struct lists){.list = list, .real = (size_t)batch->whole.precision};
+    return kith__batch_groups(ctx, batch, &lists->loop);
+}
+
+/** Estimate the number of pairs from a sample of groups. The estimate is raised by 8 %, so that it
+ *  is seldom too small. */
+static kith_status guess_pairs(struct lists *lists, int64_t *guess)
+{
+    enum { SAMPLE = 24 };
+    const struct kith__group_loop all = lists->loop;
+    const struct kith__batch *batch = all.batch;
+    struct kith__group sample[SAMPLE];
+    const int64_t n = all.n_groups < SAMPLE ? all.n_groups : SAMPLE;
+    int64_t particles = 0;
+    for (int64_t k = 0; k < n; k++) {
+        sample[k] = all.groups[all.n_groups / n * k + all.n_groups / n / 2];
+        particles += batch->a[sample[k].last] - batch->a[sample[k].first];
+    }
+    lists->loop.groups = sample;
+    lists->loop.n_groups = n;
+    const kith_status status = count_all(lists);
+    lists->loop = all;
+    const double part = particles > 0 ? (double)batch->whole.a.n / (double)particles : 0;
+    *guess = (int64_t)((double)lists->total * part * (n == all.n_groups ? 1.0 : 1.08)) + 64;
+    return status;
+}
+
+kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
+                             const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    const kith_precision precision = batch->whole.precision;
+    const int64_t rows = batch->whole.a.n;
+    struct lists lists;
+    KITH_TRY(begin(ctx, batch, list, &lists));
+    if (grow) {
+        int64_t capacity = out->owner ? out->capacity : 0;
+        if (capacity == 0) {
+            KITH_TRY(guess_pairs(&lists, &capacity));
+        }
+        KITH_TRY(kith__list_need(ctx, list, precision, rows, capacity, capacity, out));
+    }
+    kith_pairs arrays = *out; /* those that the list has */
+    arrays.i = list->layout == KITH_IJ ? out->i : NULL;
+    arrays.offsets = list->layout == KITH_CSR ? out->offsets : NULL;
+    lists.out = &arrays;
+    KITH_TRY(fill_all(&lists));
+    if (grow && lists.total > out->capacity) {
+        KITH_TRY(kith__list_need(ctx, list, precision, rows, lists.total, lists.total, out));
+        arrays = *out;
+        KITH_TRY(fill_all(&lists));
+    }
+    out->n = lists.total;
+    out->rows = rows;
+    return kith__list_fits(ctx, out);
+}
+
+kith_status kith__batch_count(kith_ctx *ctx, const struct kith__batch *batch,
+                              const struct kith__list *list, int64_t *n, int64_t *neighbours)
+{
+    struct lists lists;
+    KITH_TRY(begin(ctx, batch, list, &lists));
+    lists.neighbours = neighbours;
+    KITH_TRY(count_all(&lists));
+    *n = lists.total;
+    return KITH_OK;
+}
+
+/* ------------------------------------------------------------------------------------ streamed */
+
+/** A list that is passed to a callback in blocks. */
+struct stream {
+    struct lists lists;              /**< the lists of the systems */
+    const struct kith__batch *batch; /**< the batch */
+    int64_t system;                  /**< system whose blocks are passed on */
+    int64_t first;                   /**< pairs that were passed */
+    kith_block_fn fn;                /**< the caller's callback */
+    void *user;                      /**< its argument */
+};
+
+/** kith_block_fn: pass on a block of one system, with indices of the whole batch. */
+static int pass_on(void *user, const kith_pairs *block, int64_t first)
+{
+    struct stream *stream = user;
+    (void)first;
+    shift(block->i, block->n, stream->batch->a[stream->system]);
+    shift(block->j, block->n, stream->batch->b[stream->system]);
+    const int stop = stream->fn(stream->user, block, stream->first);
+    stream->first += block->n;
+    return stop;
+}
+
+/** Pass on the pairs of a group of which a block cannot hold all: system by system. */
+static kith_status stream_group(kith_ctx *ctx, struct stream *stream,
+                                const struct kith__group *group)
+{
+    for (int64_t s = group->first; s < group->last; s++) {
+        struct kith__question q;
+        stream->system = s;
+        KITH_TRY(kith__batch_question(ctx, stream->batch, s, &q));
+        if (q.a.n > 0 && q.b.n > 0) {
+            KITH_TRY(ctx->backend->pairs->each(ctx, &q, stream->lists.list, pass_on, stream));
+        }
+    }
+    return KITH_OK;
+}
+
+/** Make the lists of some groups in buffers of the context, and pass them on as one block.
+ *  @param pairs  their number of pairs */
+static kith_status stream_block(kith_ctx *ctx, struct stream *stream, int64_t pairs)
+{
+    if (pairs == 0) {
+        return KITH_OK;
+    }
+    kith_pairs block = {.memory = KITH_HOST, .size = sizeof block};
+    KITH_TRY(grow_buffer(ctx, &stream->lists, 0, pairs, 0, &block));
+    stream->lists.out = &block;
+    KITH_TRY(fill_all(&stream->lists));
+    assert(stream->lists.total == pairs);
+    block.n = pairs;
+    KITH_CHECK(ctx, stream->fn(stream->user, &block, stream->first) == 0, KITH_CANCELLED,
+               "stopped by the block callback");
+    stream->first += pairs;
+    return KITH_OK;
+}
+
+kith_status kith__batch_each(kith_ctx *ctx, const struct kith__batch *batch,
+                             const struct kith__list *list, kith_block_fn fn, void *user)
+{
+    struct stream stream = {.batch = batch, .fn = fn, .user = user};
+    KITH_TRY(begin(ctx, batch, list, &stream.lists));
+    const struct kith__group_loop all = stream.lists.loop;
+    const size_t bytes = (size_t)(all.n_groups + 1) * sizeof(int64_t);
+    int64_t *counts = kith__work_need(&ctx->work, KITH_BATCH_COUNTS, bytes);
+    KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld groups",
+               (long long)all.n_groups);
+    stream.lists.counts = counts;
+    KITH_TRY(count_all(&stream.lists));
+    for (int64_t g = 0, next; g < all.n_groups; g = next) {
+        int64_t pairs = counts[g];
+        for (next = g + 1; next < all.n_groups && pairs + counts[next] <= list->block_pairs;
+             next++) {
+            pairs += counts[next];
+        }
+        if (pairs > list->block_pairs) {
+            KITH_TRY(stream_group(ctx, &stream, &all.groups[g]));
+            continue;
+        }
+        stream.lists.loop = all;
+        stream.lists.loop.groups = all.groups + g;
+        stream.lists.loop.n_groups = next - g;
+        KITH_TRY(stream_block(ctx, &stream, pairs));
+    }
+    return KITH_OK;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The operation of the sweep over a batch that counts pairs by distance. Each hit is binned by the
+ * definition. The counters of a thread block are in shared memory where they fit.
+ */
+#include "engine/gpu/batch_sweep.cuh"
+#include "rdf_gpu.h"
+
+enum { MOST_SHARED = 8192 }; /**< most bins whose counters are in shared memory */
+
+KITH_DYNAMIC_SHARED(uint32_t, batch_counters);
+
+/** Return the counter of a pair, from a guess. */
+static __device__ __forceinline__ int32_t counter_of(const struct kith__rdf &rdf, float r2,
+                                                     int32_t guess)
+{
+    return kith__counter_from_guess_f(&rdf, r2, guess);
+}
+static __device__ __forceinline__ int32_t counter_of(const struct kith__rdf &rdf, double r2,
+                                                     int32_t guess)
+{
+    return kith__counter_from_guess_d(&rdf, r2, guess);
+}
+
+/** Operation: count the hits by distance; with UPPER each unordered pair once. */
+template <typename real, bool UPPER> struct batch_tally {
+    struct shared {
+        int unused; /**< there is none */
+    };
+    struct kith__rdf rdf;       /**< the bins; edge2 is in device memory */
+    unsigned long long *counts; /**< [bins] pairs */
+    float per_width;            /**< 1 / width of linear bins; 0: bins are not linear */
+    int64_t since;              /**< most pairs that this warp has counted since its last flush */
+
+    __device__ __forceinline__ bool in_shared() const
+    {
+        return rdf.bins <= MOST_SHARED;
+    }
+
+    /** Add the counters of the thread block to those in device memory, and zero them. */
+    __device__ void flush(int first, int step)
+    {
+        for (int64_t k = first; k < rdf.bins && in_shared(); k += step) {
+            const uint32_t n = atomicExch(&batch_counters[k], 0u);
+            if (n > 0) {
+                atomicAdd(&counts[k], (unsigned long long)n);
+            }
+        }
+    }
+
+    __device__ bool begin(const batch_cluster<real> &, shared *)
+    {
+        return true;
+    }
+
+    __device__ __forceinline__ void count_one(const batch_cluster<real> &c, int k,
+                                              const struct batch_candidate &at)
+    {
+        real d[3];
+        const real r2 = batch_separation(c, c.begin + k, at.slot, at.shift, d);
+        const float guess = (sqrtf((float)r2) - (float)rdf.r_min) * per_width;
+        const float most = (float)rdf.bins;
+        const int32_t counter = counter_of(rdf, r2, (int32_t)fminf(fmaxf(guess, 0.0f), most) + 1);
+        if (counter < 1 || counter > rdf.bins) {
+            return; /* below the first edge: no hit is above the last one */
+        }
+        if (in_shared()) {
+            atomicAdd(&batch_counters[counter - 1], 1u);
+        } else {
+            atomicAdd(&counts[counter - 1], 1ull);
+        }
+    }
+
+    __device__ __forceinline__ void take(const batch_cluster<real> &c, shared *,
+                                         const struct batch_candidate at[BATCH_DEEP],
+                                         const uint32_t mask[BATCH_DEEP])
+    {
+        const int64_t most = (int64_t)1 << 29;
+        since += (int64_t)BATCH_DEEP * LANES * c.n;
+        if (since > most) {
+            flush(c.lane, LANES);
+            since = 0;
+        }
+        for (int d = 0; d < BATCH_DEEP; d++) {
+            const int32_t j = UPPER && mask[d] ? c.sweep->systems.b.id[at[d].slot] : 0;
+            for (uint32_t left = mask[d]; left; left &= left - 1) {
+                const int k = __ffs((int)left) - 1;
+                const int32_t i = c.shared->id[k];
+                if (!UPPER || i < j || (i == j && at[d].shift > batch_no_shift)) {
+                    count_one(c, k, at[d]);
+                }
+            }
+        }
+    }
+    __device__ void end(const batch_cluster<real> &, shared *)
+    {
+    }
+};
+
+template <typename real, bool UPPER>
+static __device__ __forceinline__ void batch_begin_block(batch_tally<real, UPPER> &operation)
+{
+    for (int64_t k = threadIdx.x; k < operation.rdf.bins && operation.in_shared();
+         k += blockDim.x) {
+        batch_counters[k] = 0;
+    }
+    __syncthreads();
+}
+
+template <typename real, bool UPPER>
+static __device__ __forceinline__ void batch_end_block(batch_tally<real, UPPER> &operation)
+{
+    __syncthreads();
+    operation.flush((int)threadIdx.x, (int)blockDim.x);
+}
+
+template <typename real>
+static gpuError_t tally(const struct kith__gpu_batch_sweep *sweep, const struct kith__rdf *rdf,
+                        unsigned long long *counts, gpuStream_t stream)
+{
+    const float per_width = rdf->linear ? (float)(1 / rdf->width) : 0.0f;
+    const size_t bytes = rdf->bins <= MOST_SHARED ? (size_t)rdf->bins * sizeof(uint32_t) : 0;
+    if (sweep->upper) {
+        return run_batch<real>(sweep, batch_tally<real, true>{*rdf, counts, per_width, 0}, stream,
+                               bytes);
+    }
+    return run_batch<real>(sweep, batch_tally<real, false>{*rdf, counts, per_width, 0}, stream,
+                           bytes);
+}
+
+gpuError_t kith__gpu_tally_batch(const struct kith__gpu_batch_sweep *sweep,
+                                 const struct kith__rdf *rdf, unsigned long long *counts,
+                                 gpuStream_t stream)
+{
+    return sweep->systems.question.precision == KITH_FLOAT
+               ? tally<float>(sweep, rdf, counts, stream)
+               : tally<double>(sweep, rdf, counts, stream);
+}

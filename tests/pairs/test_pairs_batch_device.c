@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists of a batch whose points, offsets, boxes and arrays are in device memory are those of the
+ * CPU, found, filled and enqueued.
+ */
+#include "batches.h"
+#include "check.h"
+
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *device_make(const void *from, size_t bytes)
+{
+    void *to = NULL;
+    if (cudaMalloc(&to, bytes + 8) != cudaSuccess ||
+        (bytes > 0 && cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) != cudaSuccess))
+        exit(check_skip("no device memory"));
+    return to;
+}
+
+static void *host_make(const void *from, size_t bytes)
+{
+    void *to = check_malloc(bytes + 8);
+    if (bytes > 0)
+        CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) == cudaSuccess, "copy to host");
+    return to;
+}
+
+/* A set in device memory: the span of its coordinates is copied. */
+static kith_points points_to_device(const stored *s, void **memory)
+{
+    kith_points points = s->points;
+    const size_t real = (size_t)points.precision;
+    const char *low = points.x, *high = points.x;
+    const char *axis[3] = {points.x, points.y, points.z};
+    for (int k = 1; k < 3; k++) {
+        low = axis[k] < low ? axis[k] : low;
+        high = axis[k] > high ? axis[k] : high;
+    }
+    const size_t bytes = points.n == 0 ? 0
+                                       : (size_t)(high - low) +
+                                             ((size_t)((points.n - 1) * points.stride) + 1) * real;
+    *memory = device_make(low, bytes);
+    points.x = (char *)*memory + (axis[0] - low);
+    points.y = (char *)*memory + (axis[1] - low);
+    points.z = (char *)*memory + (axis[2] - low);
+    points.memory = KITH_DEVICE;
+    return points;
+}
+
+static int same_bytes(const void *device, const void *host, size_t bytes)
+{
+    void *copy = host_make(device, bytes);
+    const int same = bytes == 0 || memcmp(copy, host, bytes) == 0;
+    free(copy);
+    return same;
+}
+
+/* A sorted list on the device equals one on the host. */
+static void check_same(const random_batch *batch, const kith_pairs_options *o,
+                       const kith_pairs *device, const kith_pairs *host, const char *how)
+{
+    const size_t n = (size_t)host->n, real = (size_t)batch->precision;
+    if (!CHECK(device->n == host->n, "%s: %s %lld pairs, the CPU %lld", batch->name, how,
+               (long long)device->n, (long long)host->n))
+        return;
+    CHECK(same_bytes(device->j, host->j, n * 4), "%s: %s: j", batch->name, how);
+    if (o->layout == KITH_IJ)
+        CHECK(same_bytes(device->i, host->i, n * 4), "%s: %s: i", batch->name, how);
+    else
+        CHECK(same_bytes(device->offsets, host->offsets, (size_t)(host->rows + 1) * 8),
+              "%s: %s: offsets", batch->name, how);
+    if (o->extras & KITH_DISTANCES)
+        CHECK(same_bytes(device->distances, host->distances, n * real), "%s: %s: distances",
+              batch->name, how);
+    if (o->extras & KITH_VECTORS)
+        CHECK(same_bytes(device->vectors, host->vectors, 3 * n * real), "%s: %s: vectors",
+              batch->name, how);
+    if (o->extras & KITH_SHIFTS)
+        CHECK(same_bytes(device->shifts, host->shifts, 12 * n), "%s: %s: shifts", batch->name, how);
+}
+
+static void check_batch(kith_ctx *gpu, kith_ctx *cpu, uint64_t seed)
+{
+    random_batch batch = batch_make(seed, seed % 4 == 3);
+    rng r = {seed + 77};
+    const int cross = seed % 3 == 2;
+    const kith_batch on_host = batch_public(&batch, cross);
+    kith_batch on_device = on_host;
+    void *memory[2];
+    const kith_points a = points_to_device(&batch.points, &memory[0]);
+    const kith_points b = points_to_device(&batch.other, &memory[1]);
+    const size_t bytes = (size_t)(batch.systems + 1) * 8;
+    int64_t *first_a = device_make(batch.a, bytes), *first_b = device_make(batch.b, bytes);
+    kith_box *boxes = device_make(batch.boxes, (size_t)batch.systems * sizeof *boxes);
+    int64_t *result = device_make(NULL, 0);
+    on_device.memory = KITH_DEVICE;
+    on_device.offsets = first_a;
+    on_device.against_offsets = cross ? first_b : NULL;
+    on_device.boxes = batch.has_boxes ? boxes : NULL;
+    on_device.dim = batch.systems > 0 ? batch.boxes[0].dim : 0;
+    kith_pairs found = {.memory = KITH_DEVICE}, want = {0};
+    for (int turn = 0; turn < 4; turn++) {
+        kith_pairs_options o;
+        kith_pairs_options_init(&o);
+        o.full = (int)rng_below(&r, 2);
+        o.sorted = 1;
+        o.layout = rng_below(&r, 2) ? KITH_CSR : KITH_IJ;
+        o.extras = (unsigned)rng_below(&r, 8);
+        kith_pairs_options own = o;
+        o.batch = &on_host;
+        o.against = cross ? &batch.other.points : NULL;
+        own.batch = turn % 2 ? &on_host : &on_device;
+        own.against = cross ? &b : NULL;
+        const kith_box *box = batch_box(&batch);
+        const double rc = batch.cutoff;
+        if (!CHECK(kith_pairs_find(cpu, &batch.points.points, box, rc, &o, &want) == KITH_OK,
+                   "%s: %s", batch.name, kith_message(cpu)) ||
+            !CHECK(kith_pairs_find(gpu, &a, box, rc, &own, &found) == KITH_OK, "%s: %s", batch.name,
+                   kith_message(gpu)))
+            break;
+        check_same(&batch, &o, &found, &want, "found");
+        kith_pairs into = found;
+        into.owner = NULL;
+        CHECK(kith_pairs_fill(gpu, &a, box, rc, &own, &into) == KITH_OK, "%s: fill: %s", batch.name,
+              kith_message(gpu));
+        check_same(&batch, &o, &into, &want, "filled");
+        own.batch = &on_device;
+        int64_t n = -1;
+        CHECK(kith_pairs_enqueue(gpu, &a, box, rc, &own, &into, result) == KITH_OK &&
+                  cudaDeviceSynchronize() == cudaSuccess,
+              "%s: enqueue: %s", batch.name, kith_message(gpu));
+        CHECK(cudaMemcpy(&n, result, sizeof n, cudaMemcpyDeviceToHost) == cudaSuccess &&
+                  n == want.n,
+              "%s: enqueued %lld pairs, the CPU %lld", batch.name, (long long)n, (long long)want.n);
+        into.n = n;
+        check_same(&batch, &o, &into, &want, "enqueued");
+    }
+    kith_pairs_free(&found);
+    kith_pairs_free(&want);
+    cudaFree(memory[0]);
+    cudaFree(memory[1]);
+    cudaFree(first_a);
+    cudaFree(first_b);
+    cudaFree(boxes);
+    cudaFree(result);
+    batch_free(&batch);
+}
+
+/* What is wrong with arrays in device memory is said as for those in host memory. */
+static void check_refused(kith_ctx *gpu)
+{
+    float xyz[12] = {0.1f, 0.1f, 0.1f, 0.2f, 0.2f, 0.2f, 0.3f, 0.3f, 0.3f, 0.4f, 0.4f, 0.4f};
+    int64_t offsets[] = {0, 2, 1, 4};
+    kith_box boxes[3] = {kith_box_periodic(1, 1, 1), kith_box_periodic(2, 2, 2),
+                         kith_box_periodic(1, 1, 1)};
+    kith_batch batch;
+    kith_pairs_options o;
+    kith_pairs list = {.memory = KITH_DEVICE};
+    kith_batch_init(&batch);
+    kith_pairs_options_init(&o);
+    o.batch = &batch;
+    batch.systems = 3;
+    batch.memory = KITH_DEVICE;
+    for (int fault = 0; fault < 5; fault++) {
+        static const char *const says[] = {"offsets[2] is 1, expected 2 or more",
+                                           "offsets[3] is 3, expected 4",
+                                           "system 1 of the batch: box: row b is zero",
+                                           "system 2 of the batch: points: a coordinate of "
+                                           "particle 1 ",
+                                           "dim of box 2 is 2"};
+        static const kith_status statuses[] = {KITH_INVALID, KITH_INVALID, KITH_INVALID,
+                                               KITH_NOT_FINITE, KITH_INVALID};
+        offsets[2] = fault == 0 ? 1 : 2;
+        offsets[3] = fault == 1 ? 3 : 4;
+        boxes[1].row[1][1] = fault == 2 ? 0 : 2;
+        boxes[2].dim = fault == 4 ? 2 : 3;
+        const uint32_t nan = 0x7fc00000;
+        const float good = 0.4f;
+        memcpy(&xyz[10], fault == 3 ? (const void *)&nan : (const void *)&good, 4);
+        void *memory = device_make(xyz, sizeof xyz);
+        kith_points points = kith_points_packed(memory, 4, KITH_FLOAT);
+        points.memory = KITH_DEVICE;
+        int64_t *first = device_make(offsets, sizeof offsets);
+        kith_box *space = device_make(boxes, sizeof boxes);
+        batch.offsets = first;
+        batch.boxes = space;
+        const kith_status status = kith_pairs_find(gpu, &points, NULL, 0.3, &o, &list);
+        CHECK(status == statuses[fault] && strstr(kith_message(gpu), says[fault]),
+              "fault %d: %s: %s", fault, kith_status_name(status), kith_message(gpu));
+        cudaFree(memory);
+        cudaFree(first);
+        cudaFree(space);
+    }
+    kith_pairs_free(&list);
+}
+
+int main(int argc, char **argv)
+{
+    const int cases = check_deep() ? 2000 : 60;
+    kith_ctx *gpu = check_open(check_backend(argc, argv), 0);
+    kith_ctx *cpu = check_open("cpu", 0);
+    check_refused(gpu);
+    for (int seed = 0; seed < cases; seed++)
+        check_batch(gpu, cpu, (uint64_t)seed + 500000);
+    kith_close(gpu);
+    kith_close(cpu);
+    return check_done();
+}
