@@ -54,10 +54,12 @@ static const int32_t batch_no_shift = 512 | 512 << 10 | 512 << 20;
  *  numbered through, modulo 2^32. */
 struct __align__(16) batch_range
 {
-    uint32_t end;   /**< number of the candidate behind the last */
-    uint32_t from;  /**< offset from the number of a candidate to its slot */
-    int32_t shift;  /**< image of all of them, packed */
-    int32_t unused; /**< padding to 16 bytes */
+    uint32_t end;  /**< number of the candidate behind the last */
+    uint32_t from; /**< offset from the number of a candidate to its slot */
+    int32_t shift; /**< image of all of them, packed */
+    float x, y,
+        z; /**< vector of the image [cutoff]; not set in boxes without kith__gpu_system.span */
+    int32_t unused[2]; /**< padding to 32 bytes */
 };
 
 /** An i-cluster and its candidates, in shared memory, one for each warp. */
@@ -83,6 +85,7 @@ template <typename real> struct batch_cluster {
     int n;                                     /**< its query particles */
     double origin[3]; /**< point that coordinates are measured from: the first particle [length] */
     double unit;      /**< 1 / cutoff; 0: the i-cluster is too wide for float coordinates */
+    bool single;      /**< float coordinates are shifted to images in float */
     float middle[3];  /**< centre of the bounding box of the query particles [cutoff] */
     float half[3];    /**< half the size of the bounding box [cutoff] */
     float keep;       /**< squared distance from the bounding box up to which a candidate is kept
@@ -156,7 +159,10 @@ static __device__ __forceinline__ void batch_extent(float x, float *middle, floa
 }
 
 /** Load the query particles of an i-cluster to shared memory, and find their bounding box and the
- *  error bound of r^2 / cutoff^2, as load_cluster of i_cluster.cuh does. */
+ *  error bound of r^2 / cutoff^2, as load_cluster of i_cluster.cuh does. Images that are shifted in
+ *  float have larger errors: with u = 2^-24 and a box of length B along each axis, a difference and
+ *  its product of 2uB, the image's vector and the sum of u(B + 2M), so each coordinate is off by
+ *  less than u(3B + 3M), which changes r^2 near 1 by at most 11u(B + M). */
 template <typename real> static __device__ void batch_load_cluster(batch_cluster<real> &c)
 {
     const struct kith__gpu_systems &all = c.sweep->systems;
@@ -165,6 +171,7 @@ template <typename real> static __device__ void batch_load_cluster(batch_cluster
     batch_position(all.a, c.begin, first);
     batch_position(all.a, (int64_t)c.begin + mine, r);
     c.unit = 1 / all.question.cutoff;
+    c.single = sizeof(real) == sizeof(float) && c.system->span >= 0;
     float x[3];
     float square = 0;
     for (int k = 0; k < 3; k++) {
@@ -179,7 +186,8 @@ template <typename real> static __device__ void batch_load_cluster(batch_cluster
     float error_bound = batch_unlimited;
     if (most < batch_widest * batch_widest) {
         const double m = 1.0001 * sqrtf(most) + 1.01;
-        error_bound = (float)(((16 * m + 32 * m * m + 8) / 16777216.0 +
+        const double far = m + (c.single ? c.system->span : 0);
+        error_bound = (float)(((16 * far + 32 * m * m + 8) / 16777216.0 +
                                c.system->definition_error) *
                               1.000001);
         error_bound = fminf(error_bound, batch_unlimited);
@@ -253,11 +261,12 @@ static __device__ __forceinline__ int32_t batch_step(const struct kith__axis &ax
 }
 
 /** Find the slots of set b in segment number s around an i-cluster, and their image.
+ *  @param[out] range  shift and vector of the image are set
  *  @return the number of slots */
 template <typename real>
 static __device__ int64_t batch_segment(const batch_cluster<real> &c,
                                         const struct batch_around &around, int64_t s,
-                                        int64_t *begin, int32_t *shift)
+                                        int64_t *begin, struct batch_range *range)
 {
     const struct kith__axis *axis = c.system->axis;
     const struct kith__gpu_set &b = c.sweep->systems.b;
@@ -273,13 +282,17 @@ static __device__ int64_t batch_segment(const batch_cluster<real> &c,
     const int32_t from = max(around.x - axis[0].reach - low, 0);
     const int32_t to = min(around.x + axis[0].reach - low, nx - 1);
     *begin = 0;
-    *shift = 0;
     if (y < 0 || z < 0 || from > to) {
         return 0;
     }
     const int64_t first = c.system->first_cell + ((int64_t)z * axis[1].n + y) * nx;
     *begin = b.start[first + from];
-    *shift = kith__pack_shift(image);
+    range->shift = kith__pack_shift(image);
+    if (c.single) {
+        range->x = (float)(image[0] * c.system->box_d.row[0][0] * c.unit);
+        range->y = (float)(image[1] * c.system->box_d.row[1][1] * c.unit);
+        range->z = (float)(image[2] * c.system->box_d.row[2][2] * c.unit);
+    }
     return (int64_t)b.start[first + to + 1] - *begin;
 }
 
@@ -290,12 +303,14 @@ static __device__ int64_t batch_list_segments(const batch_cluster<real> &c,
 {
     int64_t begin = 0;
     int64_t n = 0;
-    int32_t shift = 0;
+    struct batch_range range = {0, 0, 0, 0, 0, 0, {0, 0}};
     if (s + c.lane < around.segments) {
-        n = batch_segment(c, around, s + c.lane, &begin, &shift);
+        n = batch_segment(c, around, s + c.lane, &begin, &range);
     }
     const int64_t sum = scan_lanes(n, c.lane);
-    c.shared->range[c.lane] = {(uint32_t)sum, (uint32_t)(begin - (sum - n)), shift, 0};
+    range.end = (uint32_t)sum;
+    range.from = (uint32_t)(begin - (sum - n));
+    c.shared->range[c.lane] = range;
     const int64_t all = from_lane(sum, LANES - 1);
     sync_warp();
     return all;
@@ -303,20 +318,22 @@ static __device__ int64_t batch_list_segments(const batch_cluster<real> &c,
 
 /* --------------------------------------------------------------------------------------- tests */
 
-/** Compute the coordinates of a candidate relative to the origin of the i-cluster [cutoff].
- *  @return false when it is no candidate: beyond the cutoff from the bounding box */
+/** Compute the coordinates of a candidate relative to the origin of the i-cluster [cutoff]. */
 template <typename real>
-static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<real> &c,
-                                                            int32_t slot, int32_t shift, float4 *to)
+static __device__ __forceinline__ void batch_scale(const batch_cluster<real> &c, const real rj[3],
+                                                   const struct batch_range &range, float r[3])
 {
-    real rj[3];
-    float r[3];
-    float gap = 0;
+    if (c.single) { /* the origin is a float */
+        const float unit = (float)c.unit;
+        r[0] = __fmaf_rn((float)rj[0] - (float)c.origin[0], unit, range.x);
+        r[1] = __fmaf_rn((float)rj[1] - (float)c.origin[1], unit, range.y);
+        r[2] = __fmaf_rn((float)rj[2] - (float)c.origin[2], unit, range.z);
+        return;
+    }
     double origin[3] = {c.origin[0], c.origin[1], c.origin[2]};
-    batch_position(c.sweep->systems.b, slot, rj);
-    if (shift != batch_no_shift) {
+    if (range.shift != batch_no_shift) {
         int32_t s[3];
-        kith__unpack_shift(shift, s);
+        kith__unpack_shift(range.shift, s);
         const double(*row)[3] = c.system->box_d.row;
         for (int m = 0; m < 3; m++) {
             origin[m] -= s[2] * row[2][m] + s[1] * row[1][m] + s[0] * row[0][m];
@@ -324,12 +341,29 @@ static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<
     }
     for (int k = 0; k < 3; k++) {
         r[k] = (float)(((double)rj[k] - origin[k]) * c.unit);
-        const float beyond = fmaxf(fabsf(r[k] - c.middle[k]) - c.half[k], 0.0f);
-        gap = __fmaf_rn(beyond, beyond, gap);
     }
+}
+
+/** Load a candidate: its coordinates, and the sum of their squares.
+ *  @return false when it is none: beyond the cutoff from the bounding box of the i-cluster */
+template <typename real>
+static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<real> &c,
+                                                            int32_t slot,
+                                                            const struct batch_range &range,
+                                                            float4 *to)
+{
+    real rj[3];
+    float r[3];
+    float gap = 0;
     if (!(c.unit > 0)) {
         *to = make_float4(0, 0, 0, 0); /* every candidate is a borderline case */
         return true;
+    }
+    batch_position(c.sweep->systems.b, slot, rj);
+    batch_scale(c, rj, range, r);
+    for (int k = 0; k < 3; k++) {
+        const float beyond = fmaxf(fabsf(r[k] - c.middle[k]) - c.half[k], 0.0f);
+        gap = __fmaf_rn(beyond, beyond, gap);
     }
     *to = make_float4(r[0], r[1], r[2], r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
     return gap <= c.keep;
@@ -424,7 +458,7 @@ static __device__ __forceinline__ int batch_candidates(const batch_cluster<real>
         }
         const int32_t slot = (int32_t)(number + range.from);
         float4 r;
-        const bool keep = batch_load_candidate(c, slot, range.shift, &r) && is_one;
+        const bool keep = batch_load_candidate(c, slot, range, &r) && is_one;
         const lanes_t with = which_lanes(keep);
         if (keep) {
             const int to = kept + count_lanes(with & lanes_below(c.lane));

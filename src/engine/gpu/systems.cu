@@ -261,6 +261,17 @@ static __device__ int64_t choose_cells(const struct kith__question &q,
     return 1;
 }
 
+/** Return kith__gpu_system.span. */
+static __device__ float span_of(const struct kith__question &q)
+{
+    const double most = 64; /* beyond, the error of images would make too many borderline cases */
+    double span = 0;
+    for (int k = 0; k < 3; k++) {
+        span = q.box_d.periodic[k] ? fmax(span, q.box_d.row[k][k] / q.cutoff) : span;
+    }
+    return q.box_d.orthorhombic && span <= most ? (float)(span * 1.0001) : -1.0f;
+}
+
 /** Plan each system: its cells, and the error bound of its pairs. */
 static __global__ void plan_systems(const struct kith__gpu_systems all)
 {
@@ -290,6 +301,7 @@ static __global__ void plan_systems(const struct kith__gpu_systems all)
     if (a > 0 || b > 0) {
         all.cells[s] = choose_cells(q, &bounds, a > b ? a : b, system->axis);
         system->definition_error = kith__definition_error(&q);
+        system->span = span_of(q);
     }
 }
 

@@ -31,8 +31,10 @@ enum { KITH_OFFSETS_FIRST = 1, KITH_OFFSETS_DESCEND, KITH_OFFSETS_LAST };
 struct kith__gpu_system {
     struct kith__lattice_d box_d; /**< its box, in double */
     struct kith__lattice_f box_f; /**< its box, rounded to float */
-    double definition_error;   /**< bound on the rounding error of r^2 / cutoff^2 in the definition
+    double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
                                     of a pair */
+    float span; /**< largest length of a periodic box along an axis [cutoff], when images may be
+                     shifted in float; negative: in a triclinic or very long box */
     struct kith__axis axis[3]; /**< its cells along each row of the box */
     int64_t first_cell;        /**< number of its first cell in the batch */
     int fault;                 /**< what is wrong with its box; 0: nothing */
