@@ -212,9 +212,11 @@ int verb_make(int argc, char **argv)
 
     /* Until here Ctrl-C may end the process at once: there is no file yet to clear away. */
     progress_catch_signals();
+    io_stop_writes(progress_interrupted);
     io_error error = {0};
-    int status = report_io(io_write_particles(task.shared.output, task.format, &set, &error),
-                           &error, true);
+    const io_status written = io_write_particles(task.shared.output, task.format, &set, &error);
+    int status = written == IO_CANCELLED ? report_interrupted(task.shared.output)
+                                         : report_io(written, &error, true);
     if (status == STATUS_OK) {
         status = print_summary(&task, &set, progress_clock() - start);
     }

@@ -344,6 +344,11 @@ io_status io_matrix_commit(io_matrix *matrix, io_error *error);
 /** Discard the matrix. Frees it. NULL is allowed. */
 void io_matrix_abort(io_matrix *matrix);
 
+/** Make the writes of the calling thread end early. Once `stop` returns true, a call that writes a
+ *  file fails with IO_CANCELLED before the file is renamed: its name keeps what it held. It is
+ *  called about every 4 MB, and while a file is flushed to disk. NULL: writes are completed. */
+void io_stop_writes(bool (*stop)(void));
+
 /** Write a file of `size` bytes. */
 io_status io_write_bytes(const char *path, const void *data, int64_t size, io_error *error);
 

@@ -29,6 +29,7 @@ void listing_check(const listing_task *task, struct argp_state *state)
 
 int listing_read(const listing_task *task, listing_outcome *found)
 {
+    io_stop_writes(progress_interrupted);
     CLI_TRY(input_read(&task->shared, task->input, &found->a));
     if (task->against) {
         options o = task->shared;
@@ -66,6 +67,14 @@ int listing_give_up(const listing_task *task, const listing_outcome *found, kith
     CLI_TRY(error->status == IO_CANCELLED ? STATUS_OK : report_io(error->status, error, true));
     return progress_interrupted() ? report_interrupted(task->shared.output)
                                   : report_kith(found->ctx, status, task->input);
+}
+
+int listing_commit(const listing_task *task, io_pairs_writer *writer)
+{
+    io_error error = {0};
+    const io_status status = io_pairs_commit(writer, &error);
+    return status == IO_CANCELLED ? report_interrupted(task->shared.output)
+                                  : report_io(status, &error, true);
 }
 
 void listing_free(listing_outcome *found)

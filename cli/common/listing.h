@@ -66,6 +66,9 @@ io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *
 int listing_give_up(const listing_task *task, const listing_outcome *found, kith_status status,
                     io_pairs_writer *writer, const io_error *error);
 
+/** Flush the file to disk and rename it into place. @return exit status, reported */
+int listing_commit(const listing_task *task, io_pairs_writer *writer);
+
 /** Close the library and free the particles. */
 void listing_free(listing_outcome *found);
 

@@ -28,15 +28,15 @@ struct film {
     char *path; /* of the film or its PNG frames */
     io_lock *lock_file;
     encoder *encoder;
-    bool encodes; /* there is an encoder, or was one until it failed */
+    bool encodes;            /* there is an encoder, or was one until it failed */
     struct kith__pool *pool; /* threads to draw with */
     render *render;
-    picture next; /* written by the caller, then owned by the thread until its light is added */
-    int64_t room; /* particles */
-    bool begun;   /* a frame was added, which sets the stage */
-    int64_t frames;    /* that were drawn */
+    picture next;   /* written by the caller, then owned by the thread until its light is added */
+    int64_t room;   /* particles */
+    bool begun;     /* a frame was added, which sets the stage */
+    int64_t frames; /* that were drawn */
     int64_t added, held; /* that were added; that the film holds */
-    int64_t last_step; /* of the last of these */
+    int64_t last_step;   /* of the last of these */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -66,8 +66,8 @@ static bool drops(void *user)
 static bool hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
 {
     if (!f->encoder) {
-        return png_frames_write(f->path, number, pixels, f->how.width, f->how.height,
-                                !f->how.whole, problem);
+        return png_frames_write(f->path, number, pixels, f->how.width, f->how.height, !f->how.whole,
+                                problem);
     }
     const bool sent = encoder_send(f->encoder, pixels, problem);
     if (!sent) {
@@ -121,6 +121,7 @@ static void draw(film *f, encoder_problem *problem)
 static void *work(void *user)
 {
     film *f = user;
+    io_stop_writes(f->how.whole ? NULL : progress_interrupted);
     pthread_mutex_lock(&f->lock);
     while (!f->ended || f->full) {
         if (!f->full) {

@@ -210,12 +210,19 @@ static int write_results(const fof_task *task, fof_outcome *found)
     if (progress_interrupted()) {
         return report_interrupted(output);
     }
+    io_stop_writes(progress_interrupted);
+    const char *last = output;
     io_status status = output ? io_write_catalogue(output, task->format, c, &error) : IO_OK;
     if (status == IO_OK && task->labels) {
+        last = task->labels;
         status = io_write_labels(task->labels, c, &error);
     }
     if (status == IO_OK && task->sorted) {
+        last = task->sorted;
         status = io_write_sorted(task->sorted, c, &error);
+    }
+    if (status == IO_CANCELLED) {
+        return report_interrupted(last);
     }
     CLI_TRY(report_io(status, &error, true));
     if (task->plot) {

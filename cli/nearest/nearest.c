@@ -119,7 +119,7 @@ static int find_and_write(const nearest_task *task, nearest_outcome *found, prog
     if (status != KITH_OK || !write_rows(task, &found->rows, writer, &error)) {
         return listing_give_up(asked, listing, status, writer, &error);
     }
-    CLI_TRY(report_io(io_pairs_commit(writer, &error), &error, true));
+    CLI_TRY(listing_commit(asked, writer));
     listing->write_seconds = progress_clock() - start;
     return STATUS_OK;
 }

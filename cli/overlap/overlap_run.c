@@ -89,6 +89,7 @@ static int write_matrix(const overlap_task *task, overlap_outcome *found)
     if (!values) {
         return report_no_memory(task->matrix);
     }
+    io_stop_writes(progress_interrupted);
     io_status put = io_matrix_open(task->matrix, n, n, precision, &matrix, &error);
     if (put == IO_OK) {
         put = put_rows(task, found, matrix, values, rows, &status, &error);
@@ -98,10 +99,12 @@ static int write_matrix(const overlap_task *task, overlap_outcome *found)
             io_matrix_abort(matrix);
         }
     }
+    io_stop_writes(NULL);
     free(values);
-    CLI_TRY(report_io(put, &error, true));
-    return status == KITH_CANCELLED ? report_interrupted(task->matrix)
-                                    : report_kith(found->ctx, status, task->input);
+    CLI_TRY(put == IO_CANCELLED ? STATUS_OK : report_io(put, &error, true));
+    return status == KITH_CANCELLED || put == IO_CANCELLED
+               ? report_interrupted(task->matrix)
+               : report_kith(found->ctx, status, task->input);
 }
 
 /** Compute P(q), its mean, deviation and peak from the counts. */

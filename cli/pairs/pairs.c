@@ -94,7 +94,7 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
         return listing_give_up(asked, listing, status, to.writer, &to.error);
     }
     const double start = progress_clock();
-    CLI_TRY(report_io(io_pairs_commit(to.writer, &to.error), &to.error, true));
+    CLI_TRY(listing_commit(asked, to.writer));
     listing->write_seconds = to.seconds + (progress_clock() - start);
     found->n = bar->items;
     return STATUS_OK;

@@ -98,7 +98,10 @@ bool png_frames_write(const char *path, int64_t number, const uint32_t *pixels, 
         fine = encoder_fail(problem, STATUS_OUTPUT, NULL, "%s: cannot make its folder: %s", name,
                             strerror(errno));
     } else if (io_write_bytes(name, png.data, (int64_t)png.n, &error) != IO_OK) {
-        fine = encoder_fail_io(problem, &error);
+        fine = false;
+        if (error.status != IO_CANCELLED) {
+            (void)encoder_fail_io(problem, &error);
+        }
     }
     free(png.data);
     free(name);

@@ -261,7 +261,8 @@ static void sort_one(void *state, int64_t piece, int worker)
 {
     (void)worker;
     const struct gather_loop *loop = state;
-    sort_piece(loop->render, loop->lens, (int)piece, loop->at + piece * loop->lens->bands, loop->spots);
+    sort_piece(loop->render, loop->lens, (int)piece, loop->at + piece * loop->lens->bands,
+               loop->spots);
 }
 
 static void draw_one(void *state, int64_t band, int worker)

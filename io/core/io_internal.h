@@ -423,8 +423,14 @@ int64_t io__get(int fd, void *data, int64_t size, int64_t at);
  *  and call io__get_end after the last. */
 extern _Thread_local int io__get_failed;
 
-/** Write `size` bytes at an offset or, if at < 0, at the current position. @return 0 or an errno */
+/** Write `size` bytes at an offset or, if at < 0, at the current position. @return 0 or an errno:
+ *  ECANCELED where the function of io_stop_writes returned true */
 int io__put(int fd, const void *data, int64_t size, int64_t at);
+
+/** Flush most of a file to disk in parts, if the function of io_stop_writes is set, so that it can
+ *  be stopped between them; fsync, which cannot, has little to do then.
+ *  @return 0, or ECANCELED when it is to stop */
+int io__sync_parts(int fd);
 
 /** Flush a file or folder to disk. Pipes and devices need no flush. @return 0 or an errno */
 int io__sync(int fd);

@@ -160,6 +160,9 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
 static io_status write_all(io_output *output, const char *data, int64_t size)
 {
     const int failed = io__put(output->fd, data, size, -1);
+    if (failed == ECANCELED) {
+        return io__output_fail(output, IO_CANCELLED, "writing was stopped");
+    }
     if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot write beyond byte %lld: %s",
                                (long long)output->written, strerror(failed));
@@ -178,6 +181,9 @@ io_status io__output_flush(io_output *output)
 io_status io__output_sync(io_output *output)
 {
     IO_TRY(io__output_flush(output));
+    if (io__sync_parts(output->fd) != 0) {
+        return io__output_fail(output, IO_CANCELLED, "writing was stopped");
+    }
     const int failed = io__sync(output->fd);
     if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(failed));
@@ -234,6 +240,9 @@ io_status io__output_patch(io_output *output, int64_t at, const void *data, int6
                                "format; write text, or to a regular file");
     }
     const int failed = io__put(output->fd, data, size, output->base + at);
+    if (failed == ECANCELED) {
+        return io__output_fail(output, IO_CANCELLED, "writing was stopped");
+    }
     if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot write its header: %s", strerror(failed));
     }

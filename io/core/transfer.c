@@ -6,9 +6,27 @@
 #include "io_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+/* Bytes that are written or flushed between two tests of the stop function. */
+static const int64_t part = (int64_t)4 << 20;
+
 _Thread_local int io__get_failed;
+
+/* See io_stop_writes. */
+static _Thread_local bool (*stop_function)(void);
+
+void io_stop_writes(bool (*stop)(void))
+{
+    stop_function = stop;
+}
+
+static bool is_stopped(void)
+{
+    return stop_function && stop_function();
+}
 
 int64_t io__get(int fd, void *data, int64_t size, int64_t at)
 {
@@ -32,13 +50,37 @@ int io__put(int fd, const void *data, int64_t size, int64_t at)
 {
     for (int64_t done = 0; done < size;) {
         const char *from = (const char *)data + done;
-        const size_t left = (size_t)(size - done);
+        const int64_t rest = size - done;
+        const size_t left = (size_t)(stop_function && rest > part ? part : rest);
+        if (is_stopped()) {
+            return ECANCELED;
+        }
         const ssize_t put = at < 0 ? write(fd, from, left)
                                    : pwrite(fd, from, left, (off_t)(at + done));
         if (put < 0 && errno != EINTR) {
             return errno;
         }
         done += put > 0 ? put : 0;
+    }
+    return 0;
+}
+
+int io__sync_parts(int fd)
+{
+    struct stat facts;
+    if (!stop_function || fstat(fd, &facts) < 0 || !S_ISREG(facts.st_mode)) {
+        return 0;
+    }
+    for (int64_t at = 0; at < facts.st_size; at += part) {
+        if (is_stopped()) {
+            return ECANCELED;
+        }
+#ifdef __linux__
+        /* An error is not reported here: fsync reports it. */
+        (void)sync_file_range(fd, at, part,
+                              SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                  SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
     }
     return 0;
 }

@@ -85,6 +85,9 @@ hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data,
 
 io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done)
 {
+    if (sink->error == ECANCELED) {
+        return io__output_fail(output, IO_CANCELLED, "writing was stopped");
+    }
     if (sink->error) {
         return io__output_fail(output, IO_SYSTEM, "cannot write: %s", strerror(sink->error));
     }

@@ -8,6 +8,7 @@
 #include "film/film_internal.h"
 #include "pictures/render.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,52 @@ static void test_threads(void)
     free(pixels);
 }
 
+/** A callback of kith__pool_watch that stops after some calls. */
+struct countdown {
+    int calls; /* so far */
+    int most;  /* before it stops */
+};
+
+static bool is_over(void *user)
+{
+    struct countdown *down = user;
+    return ++down->calls > down->most;
+}
+
+/** Drawing ends soon after a stop, also where all particles are in one row of pixels. */
+static void test_stop(void)
+{
+    enum { N = 20000, LATE = 20 };
+    static const kith_box box = {.row = {{96, 0, 0}, {0, 96, 0}, {0, 0, 96}}, .dim = 3};
+    float *pos = check_malloc(3 * N * sizeof *pos);
+    for (int k = 0; k < 3 * N; k++) {
+        pos[k] = 0;
+    }
+    float light[2];
+    int calls = INT_MAX;
+    for (int late = 0; late < 2; late++) {
+        struct countdown down = {.most = late ? calls - LATE : INT_MAX};
+        struct kith__pool *pool = kith__pool_open(1);
+        kith__pool_watch(pool, is_over, &down);
+        render *r = render_open(WIDTH, HEIGHT, pool);
+        const render_scene scene = {
+            .n = N, .pos = pos, .camera = camera_look(&box, 0, WIDTH, HEIGHT)};
+        gather(r, &scene);
+        light[late] = 0;
+        for (int k = 0; k < WIDTH * HEIGHT * CHANNELS; k++) {
+            light[late] += render_gathered(r)[k];
+        }
+        CHECK(late ? down.calls < down.most + 4 : down.calls > 2 * LATE, "%d calls of %d",
+              down.calls, down.most);
+        calls = down.calls;
+        render_close(r);
+        kith__pool_close(pool);
+    }
+    CHECK(light[1] > 0 && light[1] < 0.9F * light[0], "light %g and %g", (double)light[0],
+          (double)light[1]);
+    free(pos);
+}
+
 /** Where spots are many it is brighter. */
 static void test_tones(void)
 {
@@ -246,6 +293,7 @@ int main(void)
     test_one_spot();
     test_afterglow();
     test_threads();
+    test_stop();
     test_tones();
     test_camera();
     test_stage();

@@ -7,6 +7,7 @@
 #include "io_files.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,6 +270,55 @@ static void test_full_particles(io_format format)
     CHECK(files_count("full") == 0, "%s: a file is left", io_format_name(format));
 }
 
+/* Calls of is_over so far, and after how many it returns true. */
+static int calls, most_calls;
+
+static bool is_over(void)
+{
+    return ++calls > most_calls;
+}
+
+/** A write that is stopped ends, and the file keeps what it held: while it is written, and while it
+ *  is flushed to disk. */
+static void test_stop_writes(io_format format)
+{
+    enum { N = 400000 }; /* 4.8 MB and more: two parts */
+    static float pos[3 * N];
+    const io_particles given = {.n = N, .dim = 3, .precision = KITH_FLOAT, .pos = pos};
+    const char *path = files_path("stopped");
+    io_error error;
+    CHECK(io_write_bytes(path, "old", 3, &error) == IO_OK, "%s", error.text);
+    io_stop_writes(is_over);
+    calls = 0;
+    most_calls = INT_MAX;
+    const io_status whole = io_write_particles(path, format, &given, &error);
+    const int all = calls;
+    if (whole != IO_UNSUPPORTED) {
+        CHECK(whole == IO_OK && all >= 4, "%s: %d calls, %s", io_format_name(format), all,
+              error.text);
+        const int moments[] = {0, 1, all / 2, all - 1};
+        for (int k = 0; k < 4; k++) {
+            io_stop_writes(NULL);
+            CHECK(io_write_bytes(path, "old", 3, &error) == IO_OK, "%s", error.text);
+            io_stop_writes(is_over);
+            calls = 0;
+            most_calls = moments[k];
+            const io_status status = io_write_particles(path, format, &given, &error);
+            bytes b = bytes_load(path);
+            CHECK(status == IO_CANCELLED && strstr(error.text, "writing was stopped") && b.n == 3 &&
+                      memcmp(b.data, "old", 3) == 0,
+                  "%s, call %d of %d: %d %s", io_format_name(format), moments[k], all, status,
+                  error.text);
+            CHECK(files_count(".part") == 0, "%s: a part is left", io_format_name(format));
+            CHECK(calls < moments[k] + 4, "%s: %d calls after %d", io_format_name(format), calls,
+                  moments[k]);
+            free(b.data);
+        }
+    }
+    io_stop_writes(NULL);
+    unlink(path);
+}
+
 static void test_places(void)
 {
     io_error error;
@@ -365,6 +415,8 @@ int main(void)
     }
     for (io_format format = IO_NPY; format <= IO_XYZ; format++)
         test_full_particles(format);
+    for (io_format format = IO_NPY; format <= IO_XYZ; format++)
+        test_stop_writes(format);
     test_places();
     test_parts();
     return check_done();

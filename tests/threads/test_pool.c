@@ -185,7 +185,9 @@ static void check_stop(void)
         kith__pool_run(pool, threads, pieces, stop_at, &loop);
         CHECK(loop.done > 1000 && loop.done < pieces, "%d threads: %lld pieces before the stop",
               threads, (long long)loop.done);
+        CHECK(kith__pool_stopped(pool), "the pool is not stopped");
         loop.stop = false;
+        CHECK(!kith__pool_stopped(pool) && !kith__pool_stopped(NULL), "the pool is stopped");
         check_loop(pool, threads, 100, false);
         kith__pool_close(pool);
     }
