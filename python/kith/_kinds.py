@@ -83,6 +83,11 @@ class Kind:
         """Return a result as an array of this kind."""
         return array
 
+    def put(self, array: Any, _number: Optional[int]) -> Any:
+        """Return a result in host memory as an array of this kind, on a GPU if a number is given
+        and this kind can copy it there."""
+        return self.give(array)
+
     def empty(self, _shape: tuple[int, ...], _dtype: Any, _number: int) -> Any:
         """Return a new array in the memory of a GPU, ordered with the caller's stream. None: this
         kind has no arrays that can be written."""
@@ -115,6 +120,10 @@ class _Torch(Kind):
             return self._torch.as_tensor(array, device=f"cuda:{array.number}")
         return self._torch.from_numpy(array)
 
+    def put(self, array: Any, number: Optional[int]) -> Any:
+        made = self.give(array)
+        return made if number is None else made.to(f"cuda:{number}")
+
     def empty(self, shape: tuple[int, ...], dtype: Any, number: int) -> Any:
         return self._torch.empty(shape, dtype=getattr(self._torch, np.dtype(dtype).name),
                                  device=f"cuda:{number}")
@@ -136,6 +145,10 @@ class _Cupy(Kind):
             with self._cupy.cuda.Device(array.number):
                 return self._cupy.asarray(array)
         return self._cupy.asarray(array)
+
+    def put(self, array: Any, number: Optional[int]) -> Any:
+        with self._cupy.cuda.Device(number):
+            return self._cupy.asarray(array)
 
     def empty(self, shape: tuple[int, ...], dtype: Any, number: int) -> Any:
         with self._cupy.cuda.Device(number):

@@ -405,7 +405,8 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
     Returns
     -------
     int, or (int, array [n] of int64)
-        The pairs in the list; with `neighbours` also the entries of each i in the full list.
+        The pairs in the list; with `neighbours` also the entries of each i in the full list, which
+        come through the host where x is on a GPU.
 
     Examples
     --------
@@ -432,4 +433,4 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
                             None if each is None else each.ctypes.data, brief=brief)
     if each is None:
         return n.value
-    return n.value, each if isinstance(kept, DeviceArray) else kind_of(x).give(each)
+    return n.value, kind_of(x).put(each, getattr(kept, "number", None))

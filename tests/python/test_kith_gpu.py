@@ -46,7 +46,7 @@ def check(kind, make):
         assert host(i).dtype == np.int64 and np.array_equal(
             host(i), kith.pairs(x, 0.03, BOX, "i", sort=True))
         n, each = kith.count_pairs(on_gpu, 0.03, BOX, neighbours=True)
-        assert (n, each.sum()) == (len(i), 2 * len(i))
+        assert (n, each.sum()) == (len(i), 2 * len(i)) and isinstance(each, kind)
         flat = kith.pairs(make(x[:, :2].copy()), 0.01, 1.5, "ijD", sort=True)
         assert all(np.array_equal(host(a), b) for a, b in zip(
             flat, kith.pairs(x[:, :2].copy(), 0.01, 1.5, "ijD", sort=True)))
