@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reading records: numbers of any type and byte order are converted and stored in the arrays of
- * particles. The file is read in blocks that fit the cache.
+ * particles. The file is read in blocks that fit the cache. Records that have the form of the array
+ * are read into it, without a conversion.
  */
 #include "io_internal.h"
 
@@ -127,6 +128,30 @@ static io_status check_fields(io_file *file, const io_field *fields, int n)
     return IO_OK;
 }
 
+/** Return true when the records are adjacent rows of the array, bit by bit. */
+static bool is_array(const io_records *records, const io_field *field)
+{
+    const io_scalar *type = &field->type;
+    return field->at == 0 && field->columns == field->width && !type->swapped &&
+           field->scale == 1 && field->precision != 0 && type->kind == 'f' &&
+           type->size == (int)field->precision &&
+           records->stride == (int64_t)field->columns * type->size;
+}
+
+/** Read records that have the form of the array into it.
+ *  @param block  most records between two calls of the watch function */
+static io_status read_array(io_file *file, const io_records *records, const io_field *field,
+                            int64_t block)
+{
+    for (int64_t done = 0; done < records->n; done += block) {
+        const int64_t n = records->n - done < block ? records->n - done : block;
+        const int64_t at = done * records->stride;
+        IO_TRY(io__file_read(file, (char *)field->out + at, n * records->stride,
+                             records->offset + at));
+    }
+    return IO_OK;
+}
+
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
                            int n_fields)
 {
@@ -142,6 +167,9 @@ io_status io__records_read(io_file *file, const io_records *records, const io_fi
     }
     const int64_t most = in_cache / records->stride;
     const int64_t block = records->n < most ? records->n : most;
+    if (n_fields == 1 && is_array(records, fields)) {
+        return read_array(file, records, fields, block);
+    }
     char *buffer = malloc((size_t)(block * records->stride + 1));
     if (!buffer) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
