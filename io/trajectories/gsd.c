@@ -77,15 +77,24 @@ static const char *const names_of_chunks[CHUNK_KINDS] = {
     "bonds/group",        "particles/mass",           "particles/charge",
     "particles/diameter"};
 
+enum { FEW = 6 }; /* most numbers of a chunk of few: those of a box */
+
+/** Numbers of a chunk of few that was read. Most frames use the chunk of frame 0. */
+typedef struct few_numbers {
+    const gsd_entry *entry; /* the chunk; NULL: none was read */
+    double number[FEW];     /* its numbers */
+} few_numbers;
+
 /** State of the reader. */
 typedef struct gsd_index {
-    gsd_entry *entry;       /* entries of the index [entries], sorted by frame */
-    int64_t entries;        /* number of entries that are used */
-    int id[CHUNK_KINDS];    /* id of each chunk in the file; -1: no frame has it */
-    bool named;             /* typed, number and types are set */
-    const gsd_entry *typed; /* chunk of the names of types; NULL: the default, one type "A" */
-    int32_t *number;        /* species of each type [types] */
-    int64_t types;          /* number of types */
+    gsd_entry *entry;             /* entries of the index [entries], sorted by frame */
+    int64_t entries;              /* number of entries that are used */
+    int id[CHUNK_KINDS];          /* id of each chunk in the file; -1: no frame has it */
+    bool named;                   /* typed, number and types are set */
+    const gsd_entry *typed;       /* chunk of the names of types; NULL: the default, one type "A" */
+    int32_t *number;              /* species of each type [types] */
+    int64_t types;                /* number of types */
+    few_numbers few[CHUNK_KINDS]; /* of each chunk of few numbers, those that were read last */
 } gsd_index;
 
 /** Read a block of n items of `size` bytes. @param what  name of the block, for messages
@@ -257,19 +266,30 @@ static void close_frames(io_frames *frames)
     free(state->number);
 }
 
-/** Read m numbers from a chunk of one row or one column.
+/** Read m numbers, at most FEW, from a chunk of one row or one column. A chunk that was the last of
+ *  its kind is not read again.
  *  @param[out] found  false: neither frame `next` nor frame 0 has the chunk */
 static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, bool *found)
 {
+    few_numbers *last = &((gsd_index *)frames->state)->few[chunk];
     const gsd_entry *entry = find_chunk(frames, chunk);
     io_scalar type = {0};
     *found = entry != NULL;
     if (!entry) {
         return IO_OK;
     }
-    const bool row = entry->n == 1;
-    IO_TRY(check_chunk(frames, entry, chunk, row ? 1 : (uint64_t)m, row ? (uint32_t)m : 1, &type));
-    return io__numbers_read(frames->file, entry->location, type, m, out, 1, KITH_DOUBLE);
+    assert(m <= FEW);
+    if (entry != last->entry) {
+        const bool row = entry->n == 1;
+        last->entry = NULL;
+        IO_TRY(
+            check_chunk(frames, entry, chunk, row ? 1 : (uint64_t)m, row ? (uint32_t)m : 1, &type));
+        IO_TRY(
+            io__numbers_read(frames->file, entry->location, type, m, last->number, 1, KITH_DOUBLE));
+        last->entry = entry;
+    }
+    memcpy(out, last->number, (size_t)m * sizeof *out);
+    return IO_OK;
 }
 
 /** Read the number of particles or bonds of frame `next`, or else of frame 0. */
