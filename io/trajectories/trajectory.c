@@ -8,7 +8,8 @@
  * them in turn, and waits while all are filled or used by the caller, who takes them in turn. The
  * thread owns a slot until `ready` is set, the caller until it is cleared; both happen under the
  * lock. A thread that waits is woken when half of the ring is free, not for each slot: a wake-up
- * takes longer than reading a small frame.
+ * takes longer than reading a small frame. While the caller wakes, the thread fills more slots, so
+ * that a long ring lets the caller take several frames each time.
  */
 #include "trajectory.h"
 
@@ -23,8 +24,10 @@
 
 enum {
     WATCH_EVERY = 50,       /* milliseconds */
-    SLOTS = 8,              /* slots of a ring of small frames */
+    SLOTS = 32,             /* most slots of a ring */
+    SOME_SLOTS = 8,         /* slots of a ring of frames with up to SMALL particles */
     SMALL = 20000,          /* most particles of a small frame */
+    TINY = 5000,            /* most particles of the frames of a ring of SLOTS */
     SIGNAL_STACK = 1 << 15, /* bytes */
 };
 
@@ -46,7 +49,7 @@ struct io_trajectory {
         bool found;       /* there is a frame; else the trajectory ends here */
         io_status status; /* result of reading the frame */
     } slot[SLOTS];
-    int slots;              /* number of slots in use: 2, or SLOTS */
+    int slots;              /* number of slots in use: 2, SOME_SLOTS or SLOTS */
     int next;               /* index of the slot that the caller takes next */
     bool taken;             /* the caller uses the slot before */
     bool threaded;          /* a thread reads ahead; else the calling thread reads into slot 0 */
@@ -132,6 +135,12 @@ static io_status fill(io_trajectory *t, io_frame *out, bool *found)
     return IO_OK;
 }
 
+/** Return the number of slots of a ring of frames with n particles. */
+static int slots_for(int64_t n)
+{
+    return n <= TINY ? SLOTS : n <= SMALL ? SOME_SLOTS : 2;
+}
+
 /** The thread that reads ahead: fill the slots in turn. */
 static void *read_ahead(void *user)
 {
@@ -154,7 +163,7 @@ static void *read_ahead(void *user)
         more = status == IO_OK && found;
         pthread_mutex_lock(&t->lock);
         if (t->slots == 0) { /* the first frame */
-            t->slots = t->slot[at].frame.particles.n <= SMALL ? SLOTS : 2;
+            t->slots = slots_for(t->slot[at].frame.particles.n);
         }
         t->slot[at].found = found;
         t->slot[at].status = status;
