@@ -206,16 +206,20 @@ int rdf_check_selection(const rdf_task *task, const io_frame *frame);
 typedef struct rdf_part {
     kith_points points;    /**< their positions: of the frame, or `pos` */
     const void *forces;    /**< [points.n][3] forces: of the frame, or `force`; NULL: not used */
-    void *pos, *force;     /**< [points.n][3] copies; NULL if all particles are counted */
-    double *weight;        /**< [points.n] weights; NULL: none */
+    void *pos, *force;     /**< [points.n][3] copies, if the frame's own are not used */
+    double *weight;        /**< [points.n] weights, if --weights needs them */
     int32_t *species;      /**< [points.n] class of each */
-    int32_t *molecule;     /**< [points.n] molecule of each; NULL: not used */
+    int32_t *molecule;     /**< [points.n] molecule of each, if --exclude-molecules needs it */
     int32_t *place;        /**< [particles] index of each particle in the part; -1: not counted */
-    int32_t *bonds;        /**< bonded particles, in compressed rows; NULL: not used */
+    int32_t *bonds;        /**< bonded particles, in compressed rows, if --exclude-bonds does */
     int64_t *bond_offsets; /**< [points.n + 1] first entry of each row of `bonds` */
+    int64_t room;          /**< particles that the arrays have room for */
+    int64_t bond_room;     /**< bonds that `bonds` has room for */
+    size_t row;            /**< size of a row of `pos` and `force` [byte] */
 } rdf_part;
 
-/** Pick the particles of a frame that have a class.
+/** Pick the particles of a frame that have a class. Arrays of the frame before are used again where
+ *  they are large enough.
  *  @param copy  let the part hold copies of all arrays, so that it outlasts the frame
  *  @return exit status, reported */
 int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *frame, bool copy,

@@ -211,7 +211,6 @@ static int prepare_frame(void *user, const io_frame *frame, bool copy, void *rec
     f->particles = frame->particles.n;
     f->box = here.box;
     f->n_classes = found->classes.n;
-    rdf_part_free(&f->part);
     return rdf_pick(task, found, frame, copy, &f->part);
 }
 

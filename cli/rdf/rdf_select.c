@@ -119,28 +119,41 @@ int rdf_check_selection(const rdf_task *task, const io_frame *frame)
     return check_list(task, "--with", task->with, frame);
 }
 
-/** Allocate arrays for n particles and m bonds. */
+/** Let the arrays have room for the particles and bonds of a frame. */
 static bool grow(rdf_part *part, const io_frame *frame)
 {
     const size_t n = (size_t)frame->particles.n + 1;
     const size_t row = 3 * (size_t)frame->particles.precision;
     const size_t m = (size_t)frame->n_bonds + 1;
+    if (part->bonds && frame->particles.n <= part->room && frame->n_bonds <= part->bond_room &&
+        row == part->row) {
+        return true;
+    }
+    rdf_part_free(part);
     part->pos = malloc(n * row);
     part->force = malloc(n * row);
     part->weight = malloc(n * sizeof *part->weight);
     part->species = malloc(n * sizeof *part->species);
     part->molecule = malloc(n * sizeof *part->molecule);
     part->place = malloc(n * sizeof *part->place);
-    part->bond_offsets = calloc(n + 1, sizeof *part->bond_offsets);
+    part->bond_offsets = malloc((n + 1) * sizeof *part->bond_offsets);
     part->bonds = malloc(m * sizeof *part->bonds);
-    return part->pos && part->force && part->weight && part->species && part->molecule &&
-           part->place && part->bond_offsets && part->bonds;
+    if (!part->pos || !part->force || !part->weight || !part->species || !part->molecule ||
+        !part->place || !part->bond_offsets || !part->bonds) {
+        rdf_part_free(part);
+        return false;
+    }
+    part->room = frame->particles.n;
+    part->bond_room = frame->n_bonds;
+    part->row = row;
+    return true;
 }
 
 /** Make compressed rows of bonds; each bond is in the row of one of its particles. */
 static void sort_bonds(const io_frame *frame, int64_t n, rdf_part *part)
 {
     int64_t *at = part->bond_offsets; /* [n + 2]: row p begins at at[p + 1] while it is filled */
+    memset(at, 0, (size_t)(n + 2) * sizeof *at);
     for (int64_t k = 0; k < frame->n_bonds; k++) {
         const int32_t i = part->place[frame->bond[2 * k]];
         if (i >= 0 && part->place[frame->bond[2 * k + 1]] >= 0) {
@@ -159,14 +172,30 @@ static void sort_bonds(const io_frame *frame, int64_t n, rdf_part *part)
     }
 }
 
+/** Copy the rows of the picked particles, in their order. */
+static void copy_rows(const rdf_part *part, const void *from, int64_t particles, bool all, void *to)
+{
+    const size_t row = part->row;
+    if (all) {
+        memcpy(to, from, (size_t)particles * row);
+        return;
+    }
+    for (int64_t k = 0; k < particles; k++) {
+        if (part->place[k] >= 0) {
+            memcpy((char *)to + (size_t)part->place[k] * row, (const char *)from + (size_t)k * row,
+                   row);
+        }
+    }
+}
+
 int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *frame, bool copy,
              rdf_part *part)
 {
     const rdf_classes *classes = &found->classes;
-    const bool own = copy || classes->has_rest; /* positions and forces are copied */
+    const bool all = !classes->has_rest;
+    const bool own = copy || !all; /* positions and forces are copied */
     const double *weights = found->weights ? found->weights : frame->weight;
     const io_particles *p = &frame->particles;
-    const size_t row = 3 * (size_t)p->precision;
     if (!grow(part, frame)) {
         return report_error(STATUS_NO_MEMORY, NULL, "no memory for %lld particles",
                             (long long)p->n);
@@ -178,18 +207,19 @@ int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *fra
         if (class < 0) {
             continue;
         }
-        part->species[n] = class;
-        part->molecule[n] = task->without_molecules ? frame->molecule[k] : -1;
-        part->weight[n] = task->weights ? weights[k] : 0;
-        if (own) {
-            memcpy((char *)part->pos + (size_t)n * row, (const char *)p->pos + (size_t)k * row,
-                   row);
-            if (task->force) {
-                memcpy((char *)part->force + (size_t)n * row,
-                       (const char *)frame->force + (size_t)k * row, row);
-            }
+        if (task->without_molecules) {
+            part->molecule[n] = frame->molecule[k];
         }
-        n++;
+        if (task->weights) {
+            part->weight[n] = weights[k];
+        }
+        part->species[n++] = class;
+    }
+    if (own) {
+        copy_rows(part, p->pos, p->n, all, part->pos);
+    }
+    if (own && task->force) {
+        copy_rows(part, frame->force, p->n, all, part->force);
     }
     part->points = kith_points_packed(own ? part->pos : p->pos, n, p->precision);
     part->forces = !task->force ? NULL : own ? part->force : frame->force;
