@@ -17,6 +17,7 @@ static const char usage[] =
     "       kith_bench flock [options]          time steps of boids\n"
     "       kith_bench overlap [options]        time overlaps of replicas\n"
     "       kith_bench busy [options]           time small work on a machine that is not idle\n"
+    "       kith_bench cores [options]          time arithmetic on one core and on all\n"
     "       kith_bench gpu [options]            time what a GPU does of these\n"
     "       kith_bench points SET N FILE.npy    write a set: uniform, clustered, soneira_peebles\n"
     "\n"
@@ -125,7 +126,7 @@ static const struct question {
     bool (*bench)(const bench_options *options, json_t *out);
 } questions[] = {{"pairs", bench_pairs}, {"fof", bench_fof},         {"rdf", bench_rdf},
                  {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
-                 {"gpu", bench_gpu}};
+                 {"cores", bench_cores}, {"gpu", bench_gpu}};
 
 static int run(const struct question *question, int argc, char **argv)
 {

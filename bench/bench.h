@@ -53,6 +53,8 @@ bool bench_overlap(const bench_options *options, json_t *out);
 /** "busy": small work with the default number of threads and with one thread: alone, while other
  *  processes spin, and in several processes at a time */
 bool bench_busy(const bench_options *options, json_t *out);
+/** "cores": what an arithmetic loop gains from all threads, beside which other gains are put */
+bool bench_cores(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, and histograms of the points without forces */
 bool bench_force(const bench_options *options, json_t *out);
 

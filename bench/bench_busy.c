@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -138,13 +139,18 @@ static bool choose_calls(job jobs[2], double seconds)
     return ok;
 }
 
-/* End processes. */
-static void stop(pid_t *process, int n)
+/* End processes. @return the processor time that they used [s] */
+static double stop(pid_t *process, int n)
 {
+    double seconds = 0;
     for (int p = 0; p < n; p++) {
+        struct rusage used = {0};
         kill(process[p], SIGKILL);
-        waitpid(process[p], NULL, 0);
+        wait4(process[p], NULL, 0, &used);
+        seconds += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                   1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
     }
+    return seconds;
 }
 
 /* Start a process on each core that spins. @return how many */
@@ -176,7 +182,7 @@ static bool time_turns(int c, bool spinning, const bench_options *options, json_
     const int n = ok && spinning ? start_spinning(process) : 0;
     ok = ok && (!spinning || n > 0) &&
          harness_time_turns(works, jobs, options->least_seconds, times);
-    stop(process, n);
+    (void)stop(process, n);
     if (ok) {
         json_t *const row = bench_begin(out, cases[c].name, "uniform", cases[c].n);
         put_integer(row, "spinning", n);
@@ -193,8 +199,10 @@ static bool time_turns(int c, bool spinning, const bench_options *options, json_
     return ok;
 }
 
-/* Calls that `copies` processes do together in some seconds. */
-static double count_calls(int c, int threads, int copies, double seconds)
+/* Calls that `copies` processes do together in some seconds.
+   @param[out] each  calls in a second of processor time: time that other programs take from these
+                     does not change it, time that these waste does */
+static double count_calls(int c, int threads, int copies, double seconds, double *each)
 {
     int64_t *const calls = mmap(NULL, (size_t)copies * sizeof *calls, PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -216,42 +224,53 @@ static double count_calls(int c, int threads, int copies, double seconds)
     }
     const struct timespec wait = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
     nanosleep(&wait, NULL);
-    stop(process, n);
+    const double used = stop(process, n);
     double sum = 0;
     for (int p = 0; p < n; p++) {
         sum += n == copies ? (double)calls[p] : 0;
     }
+    *each = used > 0 ? sum / used : 0;
     munmap(calls, (size_t)copies * sizeof *calls);
     return sum;
 }
 
 /* Calls of twice as many processes as there are cores, all with default threads, by turns with all
- * on one thread: the median ratio. */
+ * on one thread: the median ratios of the calls, and of the calls in a second of processor time. */
 static bool time_processes(int c, const bench_options *options, json_t *out)
 {
     enum { TURNS = 5 };
     const int copies = 2 * harness_cores() < MOST_COPIES ? 2 * harness_cores() : MOST_COPIES;
     const double seconds = options->least_seconds > 0 ? 4 * options->least_seconds : 0.5;
     double ratio[TURNS];
+    double work_ratio[TURNS];
     harness_times summary;
+    harness_times work_summary;
     for (int t = 0; t < TURNS; t++) {
-        const double one = count_calls(c, 1, copies, seconds);
-        const double many = count_calls(c, 0, copies, seconds);
+        double each_one = 0;
+        double each_many = 0;
+        const double one = count_calls(c, 1, copies, seconds, &each_one);
+        const double many = count_calls(c, 0, copies, seconds, &each_many);
         if (one <= 0) {
             fprintf(stderr, "kith_bench: %s: no call ended in %g s\n", cases[c].name, seconds);
             return false;
         }
         ratio[t] = many / one;
+        work_ratio[t] = each_many / each_one;
     }
     harness_summarise(ratio, TURNS, &summary);
+    harness_summarise(work_ratio, TURNS, &work_summary);
     json_t *const row = bench_begin(out, cases[c].name, "uniform", cases[c].n);
     put_integer(row, "processes", copies);
     put_number(row, "throughput_ratio", summary.median);
     put_number(row, "throughput_ratio_min", summary.least);
     put_number(row, "throughput_ratio_max", summary.most);
-    printf("%-6s %8lld %d processes: %5.2f of the calls of as many on one thread (%.2f to %.2f)\n",
+    put_number(row, "work_ratio", work_summary.median);
+    put_number(row, "work_ratio_min", work_summary.least);
+    put_number(row, "work_ratio_max", work_summary.most);
+    printf("%-6s %8lld %d processes: %5.2f of the calls of as many on one thread (%.2f to %.2f); "
+           "in a second of processor time %.2f (%.2f to %.2f)\n",
            cases[c].name, (long long)cases[c].n, copies, summary.median, summary.least,
-           summary.most);
+           summary.most, work_summary.median, work_summary.least, work_summary.most);
     fflush(stdout);
     return true;
 }

@@ -46,6 +46,8 @@ BUSY = {  # of one machine that is not idle: times of calls, or calls of several
             "throughput_ratio_max": float},
 }
 
+CORES = {"threads": int, "one_thread_seconds": float, "gain": float, "seconds": float}
+
 
 def refuse(constant):
     raise ValueError(f"{constant} is not JSON")
@@ -91,6 +93,8 @@ def check(data):
         raise ValueError("no results")
     for k, result in enumerate(data.get("busy", [])):
         check_fields(f"busy[{k}]", result, BUSY["spinning" in result])
+    for k, result in enumerate(data.get("cores", [])):
+        check_fields(f"cores[{k}]", result, CORES)
     for k, result in enumerate(data.get("results", [])):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)
