@@ -30,14 +30,15 @@ class Graph(NamedTuple):
     """Edges between neighbours, in arrays of `capacity` edges, of which the first n are edges.
 
     The others have the particle number len(x), which jax.ops.segment_sum leaves out, the distance
-    inf, and 0.
+    inf, and vectors and shifts of 0. Where n is more than the capacity, or negative, distances and
+    vectors are NaN.
     """
 
     edge_index: Any  #: [2][capacity] of int32: sources, targets; the targets ascend
     distances: Any  #: [capacity], with gradients
     vectors: Any  #: [capacity][dim], with gradients: from the target to the source's image
     shifts: Any  #: [capacity][dim] of int32: the image S of the source
-    n: Any  #: number of edges; more than the capacity: distances and vectors are NaN
+    n: Any  #: number of edges; negative, on a GPU alone: a status of kith.h
 
 
 class _Contexts:
@@ -163,7 +164,7 @@ def radius_graph(x: Any, r: float, box: Any = None, *, capacity: int) -> Graph:
         As in `kith.pairs`; r and box are constants of the compiled function. Default: open space.
     capacity : int
         Edges that the arrays have room for; each pair of particles has two. Where n is larger,
-        distances and vectors are NaN: give n or more.
+        distances and vectors are NaN: give n or more. Memory and time of what follows grow with it.
 
     Returns
     -------
@@ -171,6 +172,12 @@ def radius_graph(x: Any, r: float, box: Any = None, *, capacity: int) -> Graph:
         edge_index, distances, vectors, shifts and n. Edge e goes from edge_index[0, e] to
         edge_index[1, e]; vectors[e] is x[source] + S.cell - x[target]. Gradients of any order are
         taken through distances and vectors; which pairs are edges is constant to them.
+
+    Raises
+    ------
+    jax.errors.JaxRuntimeError
+        On CPU cores: a coordinate is not finite, or another error of the library, with its
+        sentence. A GPU reports what it finds in coordinates by a negative n, as nothing waits.
 
     Examples
     --------
