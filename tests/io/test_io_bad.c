@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void expect(const char *path, const io_read_options *options, io_status wanted,
                    const char *part)
@@ -178,7 +180,10 @@ static void test_system(void)
 {
     expect(files_path("absent"), NULL, IO_SYSTEM, "No such file");
     expect("/dev/null", NULL, IO_SYSTEM, "device");
-    expect("/tmp", NULL, IO_SYSTEM, "directory");
+    const char *empty = files_path("empty");
+    CHECK(mkdir(empty, 0700) == 0, "no folder");
+    expect(empty, NULL, IO_SYSTEM, "directory");
+    CHECK(rmdir(empty) == 0, "the folder is not empty");
     bytes b = tipsy_begin(false, 32, (int64_t[3]){0, 100000, 0}, 0);
     for (int k = 0; k < 9 * 100000; k++)
         bytes_put_float(&b, 1, false);

@@ -285,6 +285,9 @@ static void test_stop_writes(io_format format)
     enum { N = 400000 }; /* 4.8 MB and more: two parts */
     static float pos[3 * N];
     const io_particles given = {.n = N, .dim = 3, .precision = KITH_FLOAT, .pos = pos};
+    for (int k = 0; k < 3 * N; k++) {
+        pos[k] = (float)(k % 7) + 0.1234567F; /* text is as long as numbers are */
+    }
     const char *path = files_path("stopped");
     io_error error;
     CHECK(io_write_bytes(path, "old", 3, &error) == IO_OK, "%s", error.text);
