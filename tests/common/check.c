@@ -38,6 +38,15 @@ int check_skip(const char *format, ...)
     return CHECK_SKIPPED;
 }
 
+bool check_gcc_tsan(void)
+{
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+    return true;
+#else
+    return false;
+#endif
+}
+
 void check_case(const char *text)
 {
     current_case = text;

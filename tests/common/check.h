@@ -22,6 +22,10 @@ __attribute__((format(printf, 1, 2)))
 #endif
 int check_skip(const char *format, ...);
 
+/** Return true when gcc's thread sanitizer runs the program. Its run-time library ends a child of
+ *  fork() that starts a thread; clang's does not. */
+bool check_gcc_tsan(void);
+
 /**
  * Count and print a failure unless cond holds; the rest is a printf format saying what went wrong.
  * The program ends after 20 failures: more would say nothing new. Yields whether cond holds.

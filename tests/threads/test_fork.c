@@ -67,6 +67,9 @@ static void check_child(kith_ctx *ctx, const char *backend, const kith_points *p
 
 int main(int argc, char **argv)
 {
+    if (check_gcc_tsan()) {
+        return check_skip("gcc's thread sanitizer refuses threads of a child (use clang's)");
+    }
     const char *backend = check_backend(argc, argv);
     kith_ctx *ctx = check_open(backend, THREADS);
     double *xyz = check_malloc(3 * N * sizeof *xyz);

@@ -57,6 +57,9 @@ static void *run_loops(void *pool)
 
 int main(void)
 {
+    if (check_gcc_tsan()) {
+        return check_skip("gcc's thread sanitizer refuses threads of a child (use clang's)");
+    }
     struct kith__pool *pool = kith__pool_open(4);
     check_child(pool, "before the first loop");
     CHECK(sums(pool), "a loop");
