@@ -41,7 +41,8 @@
  * MEMORY. Inputs are borrowed for the call, never written, never kept. Where the library allocates
  * (kith_pairs_find), the result owns its arrays until kith_pairs_free. Scratch is kept in the
  * context and reused: a second call of equal size allocates nothing. Calls that make a flock or
- * choose a subset of one allocate each time, and so do the spheres of kith_halos_measure.
+ * choose a subset of one allocate each time, and so do the spheres of kith_halos_measure, and
+ * groups and histograms of a batch.
  *
  * THREADS. A context serves one call at a time; different contexts are independent. While a call
  * runs, any other call that returns a status, of the context or a flock of it, from another thread

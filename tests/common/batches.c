@@ -62,7 +62,8 @@ random_batch batch_make(uint64_t seed, int large)
     batch.how = (layout)rng_below(&r, LAYOUTS);
     batch.one = random_box(&r, 3.0, dim, (int)rng_below(&r, 5));
     for (int64_t s = 0; s < batch.systems; s++) {
-        const int64_t n = random_size(&r, large), m = cross ? random_size(&r, 0) : 0;
+        const int64_t n = random_size(&r, large && batch.has_boxes),
+                      m = cross ? random_size(&r, 0) : 0;
         const double density = rng_uniform(&r, 1, 4);
         const double side = fmax(dim == 3 ? cbrt((double)n / density) : sqrt((double)n / density),
                                  0.6);
