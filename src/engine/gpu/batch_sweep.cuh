@@ -27,13 +27,13 @@
 #include "systems.h"
 
 enum {
-    BATCH_WARPS = 128 / LANES,             /**< warps of a thread block */
-    BATCH_THREADS = BATCH_WARPS * LANES,   /**< threads of a thread block */
-    BATCH_BLOCKS = 6,                      /**< thread blocks on a multiprocessor */
-    BATCH_DEEP = 2,                        /**< candidates in each lane at a time */
-    BATCH_UNROLL = 4,                      /**< query particles of one iteration */
-    BATCH_CLUSTER = 32,                    /**< most query particles of an i-cluster */
-    BATCH_SLOTS = 32,                      /**< slots of a block of work */
+    BATCH_WARPS = 128 / LANES,           /**< warps of a thread block */
+    BATCH_THREADS = BATCH_WARPS * LANES, /**< threads of a thread block */
+    BATCH_BLOCKS = 4,                    /**< thread blocks on a multiprocessor: limits registers */
+    BATCH_DEEP = 2,                      /**< candidates in each lane at a time */
+    BATCH_UNROLL = 4,                    /**< query particles of one iteration */
+    BATCH_CLUSTER = 32,                  /**< most query particles of an i-cluster */
+    BATCH_SLOTS = 32,                    /**< slots of a block of work */
     BATCH_QUEUE = (BATCH_DEEP + 1) * LANES /**< candidates in the queue */
 };
 
@@ -124,8 +124,8 @@ static __device__ __forceinline__ const struct kith__lattice_d &batch_box(
 /** Return r^2 of slot i of set a and a candidate, and set d to the vector between them, by the
  *  definition [length]. */
 template <typename real>
-static __device__ real batch_separation(const batch_cluster<real> &c, int32_t i, int32_t slot,
-                                        int32_t shift, real d[3])
+static __device__ __forceinline__ real batch_separation(const batch_cluster<real> &c, int32_t i,
+                                                        int32_t slot, int32_t shift, real d[3])
 {
     real ri[3], rj[3];
     int32_t s[3];
@@ -163,7 +163,8 @@ static __device__ __forceinline__ void batch_extent(float x, float *middle, floa
  *  float have larger errors: with u = 2^-24 and a box of length B along each axis, a difference and
  *  its product of 2uB, the image's vector and the sum of u(B + 2M), so each coordinate is off by
  *  less than u(3B + 3M), which changes r^2 near 1 by at most 11u(B + M). */
-template <typename real> static __device__ void batch_load_cluster(batch_cluster<real> &c)
+template <typename real>
+static __device__ __forceinline__ void batch_load_cluster(batch_cluster<real> &c)
 {
     const struct kith__gpu_systems &all = c.sweep->systems;
     real first[3], r[3];
@@ -224,7 +225,8 @@ static __device__ __forceinline__ int32_t batch_floor(int32_t a, int32_t n)
 }
 
 template <typename real>
-static __device__ struct batch_around batch_cells_around(const batch_cluster<real> &c)
+static __device__ __forceinline__ struct batch_around batch_cells_around(
+    const batch_cluster<real> &c)
 {
     const struct kith__axis *axis = c.system->axis;
     const int32_t cell = (int32_t)(c.sweep->systems.a.key[c.begin] -
@@ -264,9 +266,10 @@ static __device__ __forceinline__ int32_t batch_step(const struct kith__axis &ax
  *  @param[out] range  shift and vector of the image are set
  *  @return the number of slots */
 template <typename real>
-static __device__ int64_t batch_segment(const batch_cluster<real> &c,
-                                        const struct batch_around &around, int64_t s,
-                                        int64_t *begin, struct batch_range *range)
+static __device__ __forceinline__ int64_t batch_segment(const batch_cluster<real> &c,
+                                                        const struct batch_around &around,
+                                                        int64_t s, int64_t *begin,
+                                                        struct batch_range *range)
 {
     const struct kith__axis *axis = c.system->axis;
     const struct kith__gpu_set &b = c.sweep->systems.b;
@@ -298,8 +301,9 @@ static __device__ int64_t batch_segment(const batch_cluster<real> &c,
 
 /** List up to LANES segments from number s on. @return the number of their candidates */
 template <typename real>
-static __device__ int64_t batch_list_segments(const batch_cluster<real> &c,
-                                              const struct batch_around &around, int64_t s)
+static __device__ __forceinline__ int64_t batch_list_segments(const batch_cluster<real> &c,
+                                                              const struct batch_around &around,
+                                                              int64_t s)
 {
     int64_t begin = 0;
     int64_t n = 0;
@@ -369,12 +373,13 @@ static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<
     return gap <= c.keep;
 }
 
-/** Decide the borderline cases of a candidate by the definition. Cold path.
+/** Decide the borderline cases of a candidate by the definition. Cold path, but inlined: a call
+ *  would keep the i-cluster in local memory.
  *  @return mask, with the bits of pairs set */
 template <typename real>
-static __device__ __noinline__ uint32_t batch_decide(const batch_cluster<real> &c,
-                                                     const struct batch_candidate at, float4 r,
-                                                     uint32_t mask)
+static __device__ __forceinline__ uint32_t batch_decide(const batch_cluster<real> &c,
+                                                        const struct batch_candidate at, float4 r,
+                                                        uint32_t mask)
 {
     const real square = definition<real>::square((real)c.sweep->systems.question.cutoff);
 #pragma unroll 1
