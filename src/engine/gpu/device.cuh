@@ -194,6 +194,19 @@ static __device__ __forceinline__ int owner_of(int before, int k)
     return owner;
 }
 
+/** Map a double to an integer so that integers compare as the doubles do. */
+static __device__ __forceinline__ unsigned long long ordered(double value)
+{
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+/** Return the double that `ordered` mapped to this integer. */
+static __device__ __forceinline__ double from_ordered(unsigned long long bits)
+{
+    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
+}
+
 /** Predicated store to device memory: *to = value if `yes`, without a branch. */
 static __device__ __forceinline__ void store_where(bool yes, int32_t *to, int32_t value)
 {

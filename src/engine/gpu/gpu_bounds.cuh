@@ -8,19 +8,6 @@
 #include "device.cuh"
 #include "gpu_grid.h"
 
-/** Map a double to an integer so that integers compare as the doubles do. */
-static __device__ unsigned long long ordered(double value)
-{
-    const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
-
-/** Return the double that `ordered` mapped to this integer. */
-static __device__ double from_ordered(unsigned long long bits)
-{
-    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
-}
-
 /** Extend bounds *to by bounds *from, with atomic operations. */
 static __device__ void merge_bounds(struct kith__gpu_bounds *to,
                                     const struct kith__gpu_bounds *from)

@@ -73,19 +73,6 @@ static __device__ __forceinline__ float float_up(double x)
 
 /* --------------------------------------------------------------------------------------- bounds */
 
-/** Map a double to an integer so that integers compare as the doubles do. */
-static __device__ __forceinline__ unsigned long long ordered(double value)
-{
-    const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
-
-/** Return the double that `ordered` mapped to this integer. */
-static __device__ __forceinline__ double from_ordered(unsigned long long bits)
-{
-    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
-}
-
 /** Return true when all particles can be used; else no kernel has anything to do. */
 static __device__ __forceinline__ bool is_usable(const struct kith__gpu_nearest &all)
 {

@@ -4,6 +4,7 @@
  * so consecutive ones are near each other, whatever their distribution. Runs of 8 are the leaves,
  * runs of 32 leaves the nodes above these, and so on. O(n).
  */
+#include "engine/curve.h"
 #include "nearest_node.cuh"
 
 enum {
@@ -101,38 +102,6 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ----------------------------------------------------------------------------------------- keys */
 
-/** Put two zero bits before each of the lowest 21 bits. */
-static __device__ __forceinline__ uint64_t spread(uint64_t bits)
-{
-    bits = (bits | bits << 32) & 0x1f00000000ffffull;
-    bits = (bits | bits << 16) & 0x1f0000ff0000ffull;
-    bits = (bits | bits << 8) & 0x100f00f00f00f00full;
-    bits = (bits | bits << 4) & 0x10c30c30c30c30c3ull;
-    return (bits | bits << 2) & 0x1249249249249249ull;
-}
-
-/** Return the number of a cell along the Hilbert curve, by the method of J. Skilling, "Programming
- *  the Hilbert curve", AIP Conference Proceedings 707, 381 (2004).
- *  @param c  the cell: three numbers of `bits` bits, 21 at most */
-static __device__ __forceinline__ uint64_t hilbert(uint32_t c[3], int bits)
-{
-    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit /= 2) {
-        for (int k = 0; k < 3; k++) {
-            const uint32_t exchanged = (c[0] ^ c[k]) & (bit - 1);
-            const bool inverts = c[k] & bit;
-            c[0] ^= inverts ? bit - 1 : exchanged;
-            c[k] ^= inverts ? 0 : exchanged;
-        }
-    }
-    c[1] ^= c[0];
-    c[2] ^= c[1];
-    uint32_t inverted = 0;
-    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit /= 2) {
-        inverted ^= c[2] & bit ? bit - 1 : 0;
-    }
-    return spread(c[0] ^ inverted) << 2 | spread(c[1] ^ inverted) << 1 | spread(c[2] ^ inverted);
-}
-
 /** Write the key and index of each particle of a set. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
@@ -152,7 +121,7 @@ static __global__ void __launch_bounds__(THREADS)
         const double at = ((double)r[k] - unit.origin[k]) * per_length;
         c[k] = (uint32_t)fmin(fmax(at, 0.0), cells - 1); /* 0 when it is not a number */
     }
-    key[p] = hilbert(c, all.key_bits);
+    key[p] = kith__hilbert(c, 3, all.key_bits);
     id[p] = (int32_t)p;
 }
 
