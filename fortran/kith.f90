@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! kith in Fortran 2018: contexts, neighbour lists, nearest neighbours, friends-of-friends groups and
-! halos.
+! kith in Fortran 2018: contexts, neighbour lists, nearest neighbours, orders of particles,
+! friends-of-friends groups and halos.
 !
 ! The bind(C) types are the structs of include/kith, field by field; the headers there are the
-! manual. kith_pairs_find, kith_nearest_find, kith_fof_find and kith_halos_measure take coordinates
-! x(3, n) in real32 or real64, or a kith_points. They return a status, KITH_OK or negative;
-! kith_message(ctx) says what went wrong.
+! manual. kith_pairs_find, kith_nearest_find, kith_order_find, kith_fof_find and kith_halos_measure
+! take coordinates x(3, n) in real32 or real64, or a kith_points. They return a status, KITH_OK or
+! negative; kith_message(ctx) says what went wrong.
 !
 ! Particles count from 1: i, j, offsets and particle are one more than in C. Results are pointers to
 ! arrays of the library, valid until the next call with that result, until kith_free, and while the
@@ -26,7 +26,7 @@ module kith
     integer(c_int), parameter, public :: KITH_HOST = 0, KITH_DEVICE = 1
     ! kith_pairs_options%layout, kith_pairs_options%extras (a bit set: use ior), which
     ! kith_nearest_options has too.
-    integer(c_int), parameter, public :: KITH_IJ = 0, KITH_CSR = 1
+    integer(c_int), parameter, public :: KITH_IJ = 0, KITH_CSR = 1, KITH_MATRIX = 2
     integer(c_int), parameter, public :: KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4
     ! Elements of kith_fof_options%roles.
     integer(c_int8_t), parameter, public :: KITH_LINK = 0, KITH_ATTACH = 1, KITH_IGNORE = 2
@@ -84,6 +84,8 @@ module kith
         integer(c_int) :: extras
         integer(c_int64_t) :: block_pairs
         type(c_ptr) :: batch ! c_loc of a kith_batch
+        integer(c_int64_t) :: width ! KITH_MATRIX: least entries of a row
+        integer(c_int32_t) :: fill ! KITH_MATRIX: one less than j of entries without a neighbour
     end type kith_pairs_options
 
     ! A pair list, as in C. Programs use kith_pair_list.
@@ -100,6 +102,10 @@ module kith
         integer(c_int) :: memory = KITH_HOST
         integer(c_int32_t) :: size = 0
         type(c_ptr) :: owner = c_null_ptr
+        type(c_ptr) :: counts = c_null_ptr
+        integer(c_int64_t) :: width = 0
+        integer(c_int64_t) :: widest = 0
+        integer(c_int64_t) :: overflowed = 0
     end type kith_pairs
 
     ! Which neighbours to find. Fill with kith_nearest_options_init.
@@ -124,6 +130,15 @@ module kith
         integer(c_int32_t) :: size = 0
         type(c_ptr) :: owner = c_null_ptr
     end type kith_nearest
+
+    ! An order of particles, as in C. Programs use kith_order_list.
+    type, bind(c), public :: kith_order
+        integer(c_int64_t) :: n = 0
+        type(c_ptr) :: order = c_null_ptr
+        integer(c_int) :: memory = KITH_HOST
+        integer(c_int32_t) :: size = 0
+        type(c_ptr) :: owner = c_null_ptr
+    end type kith_order
 
     ! How to find groups. Fill with kith_fof_options_init.
     type, bind(c), public :: kith_fof_options
@@ -195,12 +210,19 @@ module kith
     end type kith_halos
 
     ! The result of kith_pairs_find. What the options did not ask for is not associated; distances
-    ! and vectors are in the kind of the coordinates.
+    ! and vectors are in the kind of the coordinates. With KITH_MATRIX j, distances, vectors and
+    ! shifts have width * rows elements instead of n. The neighbours of particle i are the first
+    ! counts(i) of neighbours(:, i), which is j(width * (i - 1) + 1:width * i); distances, vectors
+    ! and shifts have this order too. The entries behind them have j = options%fill + 1, infinite
+    ! distances, and 0 for vectors and shifts.
     type, public :: kith_pair_list
         integer(int64) :: n = 0 ! pairs
         integer(int64) :: rows = 0 ! particles of x
+        integer(int64) :: width = 0 ! KITH_MATRIX: entries of a column of neighbours
         integer(int32), pointer, contiguous :: i(:) => null() ! (n), KITH_IJ
         integer(int32), pointer, contiguous :: j(:) => null() ! (n)
+        integer(int32), pointer, contiguous :: counts(:) => null() ! (rows), KITH_MATRIX
+        integer(int32), pointer, contiguous :: neighbours(:, :) => null() ! (width, rows)
         ! (rows + 1), KITH_CSR: the neighbours of i are j(offsets(i):offsets(i + 1) - 1)
         integer(int64), pointer, contiguous :: offsets(:) => null()
         real(real32), pointer, contiguous :: distances_real32(:) => null() ! (n)
@@ -227,6 +249,13 @@ module kith
         integer(int32), pointer, contiguous :: shifts(:, :, :) => null() ! (3, k, rows)
         type(kith_nearest), private :: c
     end type kith_nearest_list
+
+    ! The result of kith_order_find: particle order(k) comes k-th.
+    type, public :: kith_order_list
+        integer(int64) :: n = 0 ! particles
+        integer(int32), pointer, contiguous :: order(:) => null() ! (n)
+        type(kith_order), private :: c
+    end type kith_order_list
 
     ! The result of kith_fof_find.
     type, public :: kith_group_list
@@ -393,6 +422,22 @@ module kith
             type(kith_nearest), intent(inout) :: nearest
         end subroutine c_nearest_free
 
+        function c_order_find(ctx, points, box, cell, out) result(status) &
+            bind(c, name="kith_order_find")
+            import :: kith_points, kith_box, kith_order, c_ptr, c_double, c_int
+            type(c_ptr), value :: ctx
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            real(c_double), value :: cell
+            type(kith_order), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_order_find
+
+        subroutine c_order_free(order) bind(c, name="kith_order_free")
+            import :: kith_order
+            type(kith_order), intent(inout) :: order
+        end subroutine c_order_free
+
         function c_fof_find(ctx, points, box, length, options, out) result(status) &
             bind(c, name="kith_fof_find")
             import :: kith_points, kith_box, kith_fof_options, kith_groups, c_ptr, c_double, c_int
@@ -446,6 +491,12 @@ module kith
         module procedure nearest_find_points, nearest_find_real32, nearest_find_real64
     end interface kith_nearest_find
 
+    ! status = kith_order_find(ctx, x, list, box, cell): an order in which particles near each other
+    ! follow each other. Without box: open space. Without cell: along a curve, for any cutoff.
+    interface kith_order_find
+        module procedure order_find_points, order_find_real32, order_find_real64
+    end interface kith_order_find
+
     ! status = kith_fof_find(ctx, x, length, groups, box, options): groups by friends-of-friends.
     ! Without options: groups of 20 and more.
     interface kith_fof_find
@@ -466,14 +517,14 @@ module kith
 
     ! call kith_free(result): free what the library allocated, before kith_close.
     interface kith_free
-        module procedure free_pairs, free_nearest, free_groups, free_halos
+        module procedure free_pairs, free_nearest, free_order, free_groups, free_halos
     end interface kith_free
 
     public :: kith_open, kith_close, kith_set_stream, kith_message, kith_backend, kith_threads, &
         kith_status_name, kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, &
         kith_points_packed, kith_options_init, kith_batch_init, kith_pairs_options_init, &
         kith_nearest_options_init, kith_fof_options_init, kith_halo_input_init, kith_pairs_find, &
-        kith_nearest_find, kith_fof_find, kith_halos_measure, kith_free
+        kith_nearest_find, kith_order_find, kith_fof_find, kith_halos_measure, kith_free
 
 contains
 
@@ -666,31 +717,38 @@ contains
         type(kith_pair_list), intent(inout) :: list
         type(kith_pairs_options), intent(in) :: options
         integer(c_int), intent(in) :: precision
+        integer(int64) :: n ! elements of an array
 
         list%n = list%c%n
         list%rows = list%c%rows
-        call view_int32(list%c%j, list%n, list%j)
+        list%width = list%c%width
+        n = list%n
+        if (options%layout == KITH_MATRIX) n = list%width * list%rows
+        call view_int32(list%c%j, n, list%j)
         list%j = list%j + 1_int32
         if (options%layout == KITH_CSR) then
             call c_f_pointer(list%c%offsets, list%offsets, [list%rows + 1])
             list%offsets = list%offsets + 1_int64
+        else if (options%layout == KITH_MATRIX) then
+            call view_int32(list%c%counts, list%rows, list%counts)
+            list%neighbours(1:list%width, 1:list%rows) => list%j
         else
             call view_int32(list%c%i, list%n, list%i)
             list%i = list%i + 1_int32
         end if
-        if (list%n == 0) return
+        if (n == 0) return
         if (iand(options%extras, KITH_SHIFTS) /= 0) then
-            call c_f_pointer(list%c%shifts, list%shifts, [3_int64, list%n])
+            call c_f_pointer(list%c%shifts, list%shifts, [3_int64, n])
         end if
         if (iand(options%extras, KITH_DISTANCES) /= 0 .and. precision == KITH_FLOAT) then
-            call c_f_pointer(list%c%distances, list%distances_real32, [list%n])
+            call c_f_pointer(list%c%distances, list%distances_real32, [n])
         else if (iand(options%extras, KITH_DISTANCES) /= 0) then
-            call c_f_pointer(list%c%distances, list%distances_real64, [list%n])
+            call c_f_pointer(list%c%distances, list%distances_real64, [n])
         end if
         if (iand(options%extras, KITH_VECTORS) /= 0 .and. precision == KITH_FLOAT) then
-            call c_f_pointer(list%c%vectors, list%vectors_real32, [3_int64, list%n])
+            call c_f_pointer(list%c%vectors, list%vectors_real32, [3_int64, n])
         else if (iand(options%extras, KITH_VECTORS) /= 0) then
-            call c_f_pointer(list%c%vectors, list%vectors_real64, [3_int64, list%n])
+            call c_f_pointer(list%c%vectors, list%vectors_real64, [3_int64, n])
         end if
     end subroutine view_pairs
 
@@ -776,6 +834,50 @@ contains
             call c_f_pointer(list%c%vectors, list%vectors_real64, [3_int64, list%k, list%rows])
         end if
     end subroutine view_nearest
+
+    function order_find_real32(ctx, x, list, box, cell) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        type(kith_order_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        real(real64), intent(in), optional :: cell
+        integer(c_int) :: status
+        status = order_find_points(ctx, kith_points_packed(x), list, box, cell)
+    end function order_find_real32
+
+    function order_find_real64(ctx, x, list, box, cell) result(status)
+        type(c_ptr), intent(in) :: ctx
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        type(kith_order_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        real(real64), intent(in), optional :: cell
+        integer(c_int) :: status
+        status = order_find_points(ctx, kith_points_packed(x), list, box, cell)
+    end function order_find_real64
+
+    function order_find_points(ctx, x, list, box, cell) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_points), intent(in) :: x
+        type(kith_order_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        real(real64), intent(in), optional :: cell
+        integer(c_int) :: status
+        type(kith_order) :: c
+        real(real64) :: width
+
+        width = 0
+        if (present(cell)) width = cell
+        c = list%c
+        list = kith_order_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        status = c_order_find(ctx, x, box, width, c)
+        list%c = c
+        if (status == KITH_OK) then
+            list%n = c%n
+            call view_int32(c%order, list%n, list%order)
+            list%order = list%order + 1_int32
+        end if
+    end function order_find_points
 
     function fof_find_real32(ctx, x, length, groups, box, options) result(status)
         type(c_ptr), intent(in) :: ctx
@@ -883,6 +985,12 @@ contains
         call c_nearest_free(list%c)
         list = kith_nearest_list()
     end subroutine free_nearest
+
+    subroutine free_order(list)
+        type(kith_order_list), intent(inout) :: list
+        call c_order_free(list%c)
+        list = kith_order_list()
+    end subroutine free_order
 
     subroutine free_groups(groups)
         type(kith_group_list), intent(inout) :: groups

@@ -67,6 +67,7 @@
 #include <kith/core.h>
 #include <kith/pairs.h>
 #include <kith/nearest.h>
+#include <kith/order.h>
 #include <kith/fof.h>
 #include <kith/halos.h>
 #include <kith/rdf.h>

@@ -147,6 +147,16 @@ class pairs : public result<kith_pairs, kith_pairs_free>
     {
         return static_cast<std::size_t>(get()->n);
     }
+    /** KITH_MATRIX: the number of neighbours of each particle. */
+    span<const int32_t> counts() const
+    {
+        return {get()->counts, get()->rows};
+    }
+    /** KITH_MATRIX: the neighbours of particle i, counts()[i] of them. */
+    span<const int32_t> of(std::size_t i) const
+    {
+        return {get()->j + i * static_cast<std::size_t>(get()->width), get()->counts[i]};
+    }
 };
 
 /** The nearest neighbours of each particle: kith_nearest. */
@@ -165,6 +175,29 @@ class nearest : public result<kith_nearest, kith_nearest_free>
     span<const int32_t> of(std::size_t i) const
     {
         return {get()->j + i * static_cast<std::size_t>(get()->k), get()->counts[i]};
+    }
+};
+
+/** An order of particles: kith_order. */
+class order : public result<kith_order, kith_order_free>
+{
+  public:
+    std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(get()->n);
+    }
+    /** The particle that comes k-th. */
+    int32_t operator[](std::size_t k) const
+    {
+        return get()->order[k];
+    }
+    const int32_t *begin() const noexcept
+    {
+        return get()->order;
+    }
+    const int32_t *end() const noexcept
+    {
+        return get()->order + get()->n;
     }
 };
 
@@ -254,6 +287,15 @@ class context
                           const kith_nearest_options *options = nullptr, kith::nearest reuse = {})
     {
         check(kith_nearest_find(ctx_, &points, box, k, options, reuse.get()), ctx_);
+        return reuse;
+    }
+
+    /** kith_order_find. @param cell  width of a cell; 0: along a curve, for any cutoff.
+     *  @param reuse  an earlier result, whose array is used again */
+    kith::order order(const kith_points &points, const kith_box *box = nullptr, double cell = 0,
+                      kith::order reuse = {})
+    {
+        check(kith_order_find(ctx_, &points, box, cell, reuse.get()), ctx_);
         return reuse;
     }
 

@@ -15,8 +15,10 @@ extern "C" {
 
 /** How a list is laid out. */
 typedef enum kith_layout {
-    KITH_IJ = 0, /**< two arrays: pair p is (i[p], j[p]) */
-    KITH_CSR = 1 /**< the neighbours of i are j[offsets[i]] to j[offsets[i + 1] - 1] */
+    KITH_IJ = 0,    /**< two arrays: pair p is (i[p], j[p]) */
+    KITH_CSR = 1,   /**< the neighbours of i are j[offsets[i]] to j[offsets[i + 1] - 1] */
+    KITH_MATRIX = 2 /**< arrays of a fixed shape: the neighbours of i are the first of j[i * width]
+                         to j[(i + 1) * width - 1], and counts[i] is their number. Always full */
 } kith_layout;
 
 /** Extras to store for each pair; a bit set. */
@@ -32,13 +34,17 @@ typedef struct kith_pairs_options {
     int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an unsorted
                                      (i, j) list in an order that changes from run to run: a GPU
                                      then needs one pass instead of two. Ignored elsewhere */
-    kith_layout layout;         /**< KITH_IJ or KITH_CSR */
+    kith_layout layout;         /**< KITH_IJ, KITH_CSR or KITH_MATRIX */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
     int64_t block_pairs;        /**< kith_pairs_each: largest number of pairs in a block; 0: 2^24 */
     const kith_batch *batch;    /**< many systems in one call; NULL: one system */
+    int64_t width;              /**< KITH_MATRIX: entries of a row, 0 to 2^31 - 1. kith_pairs_find
+                                     makes rows wider where one has more neighbours */
+    int32_t fill;               /**< KITH_MATRIX: j of the entries behind the neighbours of a row;
+                                     any number, by default -1 */
 } kith_pairs_options;
 
-/** Set every field to its default: half (i, j), unsorted, no extras. */
+/** Set every field to its default: half (i, j), unsorted, no extras, fill -1. */
 KITH_API void kith_pairs_options_init(kith_pairs_options *options);
 
 /** Set the fields of a struct of `size` bytes to their defaults. kith_pairs_options_init is a
@@ -66,7 +72,23 @@ typedef struct kith_pairs {
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_pairs) of the caller; 0: the fields of version 0.1 */
     void *owner;        /**< of the library; NULL when the arrays are the caller's */
+    int32_t *counts;    /**< [rows], KITH_MATRIX only: the neighbours of each particle, also where
+                             these are more than width; at most 2^31 - 1 */
+    int64_t width;      /**< KITH_MATRIX only: entries of a row */
+    int64_t widest;     /**< KITH_MATRIX only: neighbours of the particle with the most: the width
+                             that this list needs */
+    int64_t overflowed; /**< KITH_MATRIX only: rows with more than width neighbours */
 } kith_pairs;
+
+/*
+ * KITH_MATRIX: j, distances, vectors and shifts are [rows][width], so that programs whose arrays
+ * have fixed shapes (CUDA graphs, jit) can use them. Set `size` of the list to sizeof(kith_pairs).
+ * The first min(counts[i], width) entries of row i are those of the row of a KITH_CSR list that is
+ * full and made with equal options: in the order j, Sc, Sb, Sa when `sorted`, else in the order of
+ * the backend. The entries behind them have j = fill, infinite distance, and 0 for vector and S. An
+ * overflow is never silent: counts, n, widest and overflowed count all neighbours, and the status
+ * is KITH_CAPACITY.
+ */
 
 /**
  * Find all pairs within the cutoff, into arrays that the library allocates.
@@ -105,10 +127,14 @@ KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, 
 /**
  * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
  * the extras named must have arrays. All have room for `capacity` pairs, but offsets, which has
- * points->n + 1 elements for any capacity.
- * @param[in,out] out  capacity, memory and the arrays set by the caller; n and rows are returned
- * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed. On failure the
- *         contents of the arrays are undefined; on any other than KITH_CAPACITY n and rows are 0.
+ * points->n + 1 elements for any capacity. With KITH_MATRIX the capacity must be at least points->n
+ * times options->width, and counts, of points->n elements, may be NULL.
+ * @param[in,out] out  capacity, memory and the arrays set by the caller; the other fields are
+ *                     returned
+ * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed; with
+ *         KITH_MATRIX out->widest is the width needed, and the arrays hold what fits. On any other
+ *         failure n and rows are 0; on all failures but an overflow of KITH_MATRIX the contents of
+ *         the arrays are undefined.
  */
 KITH_API kith_status kith_pairs_fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                      double cutoff, const kith_pairs_options *options,
@@ -124,7 +150,8 @@ typedef int (*kith_block_fn)(void *user, const kith_pairs *block, int64_t first)
 
 /**
  * Find all pairs and pass them to a callback in blocks, so that memory stays bounded for any number
- * of pairs. The blocks in order are the list of kith_pairs_find with layout KITH_IJ.
+ * of pairs. The blocks in order are the list of kith_pairs_find with layout KITH_IJ; KITH_MATRIX is
+ * refused.
  * @param fn    called from the calling thread
  * @param user  passed to fn
  * @return as kith_pairs_find; KITH_CANCELLED when fn stopped it.
@@ -132,6 +159,15 @@ typedef int (*kith_block_fn)(void *user, const kith_pairs *block, int64_t first)
 KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                      double cutoff, const kith_pairs_options *options,
                                      kith_block_fn fn, void *user);
+
+/** Elements of the result of kith_pairs_enqueue with KITH_MATRIX. Where KITH_RESULT_OVERFLOWED is
+ *  not 0, the arrays hold what fits. */
+enum {
+    KITH_RESULT_PAIRS = 0,      /**< pairs of the list, or a negative kith_status */
+    KITH_RESULT_WIDEST = 1,     /**< kith_pairs.widest; 0 where the first element is a status */
+    KITH_RESULT_OVERFLOWED = 2, /**< kith_pairs.overflowed; 0 where the first element is a status */
+    KITH_RESULTS = 3            /**< number of elements */
+};
 
 /**
  * Queue the search and return without waiting: for programs that use the list on the GPU. Nothing
@@ -151,6 +187,7 @@ KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, c
  * @param out          arrays in device memory, and capacity, set by the caller; not written itself
  * @param[out] result  in device memory: receives the number of pairs. Larger than the capacity: the
  *                     arrays are undefined. Negative: a kith_status, for example KITH_NOT_FINITE.
+ *                     With KITH_MATRIX [3], see KITH_RESULT_OVERFLOWED
  * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU,
  *         and in a capture that has failed; KITH_CANCELLED; KITH_DEVICE_LOST. On failure arrays and
  *         result are undefined.

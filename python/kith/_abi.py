@@ -4,7 +4,8 @@ with the C compiler's (tests/common/struct_layout.c)."""
 import ctypes as C
 
 DISTANCES, VECTORS, SHIFTS = 1, 2, 4  # extras of kith_pairs_options, kith_nearest_options
-IJ, CSR = 0, 1  # kith_layout
+IJ, CSR, MATRIX = 0, 1, 2  # kith_layout
+RESULTS = 3  # KITH_RESULTS
 TYPES, SPHERES = 8, 4  # KITH_TYPES, KITH_SPHERES
 WATCH = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_int64)
 
@@ -33,7 +34,8 @@ class Batch(C.Structure):
 class PairsOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
                 ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
-                ("extras", C.c_uint), ("block_pairs", C.c_int64), ("batch", C.POINTER(Batch))]
+                ("extras", C.c_uint), ("block_pairs", C.c_int64), ("batch", C.POINTER(Batch)),
+                ("width", C.c_int64), ("fill", C.c_int32)]
 
 
 class Pairs(C.Structure):
@@ -41,7 +43,8 @@ class Pairs(C.Structure):
                 ("offsets", C.c_void_p), ("distances", C.c_void_p), ("vectors", C.c_void_p),
                 ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
                 ("size", C.c_uint32),
-                ("owner", C.c_void_p)]
+                ("owner", C.c_void_p), ("counts", C.c_void_p), ("width", C.c_int64),
+                ("widest", C.c_int64), ("overflowed", C.c_int64)]
 
 
 class NearestOptions(C.Structure):
@@ -53,6 +56,11 @@ class Nearest(C.Structure):
     _fields_ = [("rows", C.c_int64), ("k", C.c_int64), ("counts", C.c_void_p), ("j", C.c_void_p),
                 ("distances", C.c_void_p), ("vectors", C.c_void_p), ("shifts", C.c_void_p),
                 ("memory", C.c_int), ("size", C.c_uint32), ("owner", C.c_void_p)]
+
+
+class Order(C.Structure):
+    _fields_ = [("n", C.c_int64), ("order", C.c_void_p), ("memory", C.c_int), ("size", C.c_uint32),
+                ("owner", C.c_void_p)]
 
 
 class FofOptions(C.Structure):

@@ -8,7 +8,7 @@
 
 #include "context.h"
 
-enum { KITH_OWNED_ARRAYS = 6 }; /**< most arrays of a result: those of a pair list */
+enum { KITH_OWNED_ARRAYS = 7 }; /**< most arrays of a result: those of a pair list */
 
 /** The arrays of one result. */
 struct kith__owned {

@@ -7,7 +7,7 @@
 #include "core/owned.h"
 
 /* Numbers of the arrays in kith__owned.array. */
-enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS };
+enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS, COUNTS };
 
 /** Make an array hold n elements if the list has this array.
  *  @param array       its number
@@ -37,12 +37,14 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
     KITH_CHECK(ctx, owned != NULL, KITH_NO_MEMORY, "out of memory for a pair list");
     const size_t real = (size_t)precision;
+    const bool ij = list->layout == KITH_IJ;
     const bool csr = list->layout == KITH_CSR;
+    const bool matrix = list->layout == KITH_MATRIX;
     const unsigned extras = list->extras;
     bool ok = capacity < INT64_MAX / 64; /* sizes in bytes do not overflow */
     *out = (kith_pairs){
         .rows = rows,
-        .i = need(owned, I, !csr, capacity, sizeof *out->i, &ok),
+        .i = need(owned, I, ij, capacity, sizeof *out->i, &ok),
         .j = need(owned, J, true, capacity, sizeof *out->j, &ok),
         .offsets = need(owned, OFFSETS, csr, rows + 1, sizeof *out->offsets, &ok),
         .distances = need(owned, DISTANCES, extras & KITH_DISTANCES, capacity, real, &ok),
@@ -52,6 +54,7 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
         .memory = out->memory,
         .size = out->size,
         .owner = owned,
+        .counts = need(owned, COUNTS, matrix, rows, sizeof *out->counts, &ok),
     };
     if (!ok) {
         out->capacity = 0;
@@ -82,5 +85,28 @@ kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
     KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
                "the list has %lld pairs, the arrays hold %lld", (long long)out->n,
                (long long)out->capacity);
+    return KITH_OK;
+}
+
+kith_status kith__matrix_need(kith_ctx *ctx, const struct kith__list *list,
+                              kith_precision precision, int64_t rows, int64_t width,
+                              kith_pairs *out)
+{
+    const int64_t old = out->owner ? out->capacity : 0;
+    const int64_t needed = rows * width;
+    const int64_t capacity = needed > old ? needed : old;
+    const kith_status status = kith__list_need(ctx, list, precision, rows, needed, capacity, out);
+    out->width = width;
+    KITH_CHECK(ctx, status == KITH_OK, status, "out of memory for %lld rows of %lld neighbours",
+               (long long)rows, (long long)width);
+    return KITH_OK;
+}
+
+kith_status kith__matrix_fits(kith_ctx *ctx, const kith_pairs *out)
+{
+    KITH_CHECK(ctx, out->overflowed == 0, KITH_CAPACITY,
+               "%lld of %lld rows have more than %lld neighbours: options.width %lld is needed",
+               (long long)out->overflowed, (long long)out->rows, (long long)out->width,
+               (long long)out->widest);
     return KITH_OK;
 }

@@ -39,4 +39,15 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
  *  @return KITH_OK or KITH_CAPACITY */
 kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
 
+/** Make the arrays of out->owner hold the rows of a KITH_MATRIX list.
+ *  @param width  entries of a row: out->width
+ *  @return KITH_OK or KITH_NO_MEMORY */
+kith_status kith__matrix_need(kith_ctx *ctx, const struct kith__list *list,
+                              kith_precision precision, int64_t rows, int64_t width,
+                              kith_pairs *out);
+
+/** Check that no row of a KITH_MATRIX list has more than out->width neighbours.
+ *  @return KITH_OK or KITH_CAPACITY */
+kith_status kith__matrix_fits(kith_ctx *ctx, const kith_pairs *out);
+
 #endif

@@ -17,7 +17,7 @@ enum {
     KITH_PAIRS_0_1 = KITH_SIZE_UP_TO(kith_pairs, owner)
 };
 
-static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options)};
+static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options), .fill = -1};
 
 /* kith_pairs_options_init_sized, kith_pairs_options_init */
 KITH_INIT_CALLS(kith_pairs_options, KITH_PAIRS_OPTIONS_0_1)
@@ -27,8 +27,13 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
     KITH_TRY(kith__check_flag(ctx, "options.full", options->full));
     KITH_TRY(kith__check_flag(ctx, "options.sorted", options->sorted));
     KITH_TRY(kith__check_flag(ctx, "options.unordered", options->unordered));
-    KITH_CHECK(ctx, options->layout == KITH_IJ || options->layout == KITH_CSR, KITH_INVALID,
-               "options.layout is %d, expected KITH_IJ or KITH_CSR", (int)options->layout);
+    KITH_CHECK(ctx, (unsigned)options->layout <= KITH_MATRIX, KITH_INVALID,
+               "options.layout is %d, expected KITH_IJ, KITH_CSR or KITH_MATRIX",
+               (int)options->layout);
+    KITH_CHECK(ctx, 0 <= options->width && options->width <= INT32_MAX, KITH_INVALID,
+               "options.width is %lld, expected 0 to 2^31 - 1", (long long)options->width);
+    KITH_CHECK(ctx, options->layout != KITH_MATRIX || !options->batch, KITH_UNSUPPORTED,
+               "options.layout is KITH_MATRIX, which lists of a batch do not have: use KITH_CSR");
     KITH_TRY(kith__check_extras(ctx, options->extras));
     KITH_CHECK(ctx, options->block_pairs >= 0, KITH_INVALID,
                "options.block_pairs is %lld, expected 0 (the default) or more",
@@ -54,12 +59,14 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_TRY(check_options(ctx, options));
     search->is_batch = options->batch != NULL;
     search->list = (struct kith__list){
-        .full = options->full || options->against,
+        .full = options->full || options->against || options->layout == KITH_MATRIX,
         .sorted = options->sorted,
         .unordered = options->unordered,
         .layout = options->layout,
         .extras = options->extras,
         .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,
+        .width = options->width,
+        .fill = options->fill,
     };
     if (!search->is_batch) {
         return kith__question_init(ctx, points, options->against, box, cutoff,
@@ -80,18 +87,36 @@ static kith_status make(kith_ctx *ctx, const struct search *search, bool grow, k
     return kith__end_call(ctx, status);
 }
 
-/** Check the arrays that a caller gives to be filled. */
-static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, const kith_pairs *out)
+/** Check that the caller's list has the fields that KITH_MATRIX returns. */
+static kith_status check_size(kith_ctx *ctx, const struct kith__list *list, const kith_pairs *out)
+{
+    KITH_CHECK(ctx,
+               list->layout != KITH_MATRIX || out->size >= KITH_SIZE_UP_TO(kith_pairs, overflowed),
+               KITH_INVALID,
+               "out->size is %u, but the layout is KITH_MATRIX: set it to sizeof(kith_pairs)",
+               (unsigned)out->size);
+    return KITH_OK;
+}
+
+/** Check the arrays that a caller gives to be filled.
+ *  @param rows  particles that have a row in the list */
+static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, int64_t rows,
+                                const kith_pairs *out)
 {
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
+    KITH_TRY(check_size(ctx, list, out));
     KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
     KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
                (long long)out->capacity);
-    const bool some = out->capacity > 0;
+    const bool matrix = list->layout == KITH_MATRIX;
+    KITH_CHECK(ctx, !matrix || out->capacity >= rows * list->width, KITH_INVALID,
+               "out->capacity is %lld, expected %lld rows times options.width %lld, or more",
+               (long long)out->capacity, (long long)rows, (long long)list->width);
+    const bool some = matrix ? rows * list->width > 0 : out->capacity > 0;
     KITH_CHECK(ctx, !some || out->j, KITH_INVALID, "out->j is NULL");
-    KITH_CHECK(ctx, !some || list->layout == KITH_CSR || out->i, KITH_INVALID,
+    KITH_CHECK(ctx, !some || list->layout != KITH_IJ || out->i, KITH_INVALID,
                "out->i is NULL, but the layout is KITH_IJ");
-    KITH_CHECK(ctx, list->layout == KITH_IJ || out->offsets, KITH_INVALID,
+    KITH_CHECK(ctx, list->layout != KITH_CSR || out->offsets, KITH_INVALID,
                "out->offsets is NULL, but the layout is KITH_CSR");
     return kith__check_extra_arrays(ctx, some ? list->extras : 0, out->distances, out->vectors,
                                     out->shifts);
@@ -103,6 +128,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     struct search search;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
+    KITH_TRY(check_size(ctx, &search.list, out));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
     return make(ctx, &search, true, out);
@@ -113,7 +139,8 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
 {
     struct search search;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
-    KITH_TRY(check_arrays(ctx, &search.list, out));
+    KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, out));
+    out->width = search.list.layout == KITH_MATRIX ? search.list.width : 0;
     return make(ctx, &search, false, out);
 }
 
@@ -127,6 +154,7 @@ static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points
 {
     kith_pairs own;
     KITH_RESULT_READ(ctx, out, KITH_PAIRS_0_1, &own);
+    own.width = own.widest = own.overflowed = 0;
     const kith_status status = work(ctx, points, box, cutoff, options, &own);
     KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
     return status;
@@ -188,6 +216,8 @@ kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kit
     struct search search;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
+    KITH_CHECK(ctx, search.list.layout != KITH_MATRIX, KITH_INVALID,
+               "options.layout is KITH_MATRIX, but kith_pairs_each makes KITH_IJ lists");
     search.list.layout = KITH_IJ;
     const kith_status status = search.is_batch ? ctx->backend->pairs->batch_each(
                                                      ctx, &search.batch, &search.list, fn, user)
@@ -216,7 +246,7 @@ static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
     KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
                "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
-    KITH_TRY(check_arrays(ctx, &search.list, out));
+    KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, out));
     KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
                "kith_pairs_enqueue needs points and out in device memory");
     KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");

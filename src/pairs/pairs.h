@@ -11,13 +11,15 @@
 
 /** The form of a pair list: kith_pairs_options, checked. */
 struct kith__list {
-    bool full;           /**< a pair is listed as (i, j, S) and as (j, i, -S); or pairs are between
+    bool full;          /**< a pair is listed as (i, j, S) and as (j, i, -S); or pairs are between
                               two sets, and each (i, j, S) is listed */
-    bool sorted;         /**< pairs are sorted by i, then j, then S[2], S[1], S[0] */
-    bool unordered;      /**< any order is permitted, and may vary from call to call */
-    kith_layout layout;  /**< (i, j) pairs, or rows with offsets (CSR) */
-    unsigned extras;     /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS: arrays beside i and j */
+    bool sorted;        /**< pairs are sorted by i, then j, then S[2], S[1], S[0] */
+    bool unordered;     /**< any order is permitted, and may vary from call to call */
+    kith_layout layout; /**< (i, j) pairs, rows with offsets (CSR), or rows of one width (matrix) */
+    unsigned extras;    /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS: arrays beside i and j */
     int64_t block_pairs; /**< most pairs of a block that is passed to a callback; 1 or more */
+    int64_t width;       /**< KITH_MATRIX: entries of a row; of a list that grows, the least */
+    int32_t fill;        /**< KITH_MATRIX: j of the entries behind the neighbours of a row */
 };
 
 /** The operations of a backend. All of them return KITH_OK, KITH_NOT_FINITE or KITH_LIMIT for a
@@ -33,7 +35,7 @@ struct kith__pairs_backend {
     /** Make a list.
      *  @param grow  true: out->owner's arrays are grown as needed; false: the arrays are the
      *               caller's, and KITH_CAPACITY is returned, with out->n set, when they are too
-     *               small */
+     *               small; with KITH_MATRIX also out->widest and out->overflowed */
     kith_status (*fill)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, bool grow, kith_pairs *out);
 
@@ -45,7 +47,7 @@ struct kith__pairs_backend {
 
     /** Queue the making of a list on the caller's stream. Points, list and result are in device
      *  memory.
-     *  @param[out] result  number of pairs, or a negative status */
+     *  @param[out] result  number of pairs, or a negative status; KITH_MATRIX: [KITH_RESULTS] */
     kith_status (*enqueue)(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__list *list, const kith_pairs *out, int64_t *result);
 

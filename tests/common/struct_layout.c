@@ -57,6 +57,8 @@ int main(void)
     FIELD(kith_pairs_options, extras);
     FIELD(kith_pairs_options, block_pairs);
     FIELD(kith_pairs_options, batch);
+    FIELD(kith_pairs_options, width);
+    FIELD(kith_pairs_options, fill);
 
     SIZE(kith_pairs);
     FIELD(kith_pairs, n);
@@ -71,6 +73,10 @@ int main(void)
     FIELD(kith_pairs, memory);
     FIELD(kith_pairs, size);
     FIELD(kith_pairs, owner);
+    FIELD(kith_pairs, counts);
+    FIELD(kith_pairs, width);
+    FIELD(kith_pairs, widest);
+    FIELD(kith_pairs, overflowed);
 
     SIZE(kith_nearest_options);
     FIELD(kith_nearest_options, size);
@@ -90,6 +96,13 @@ int main(void)
     FIELD(kith_nearest, memory);
     FIELD(kith_nearest, size);
     FIELD(kith_nearest, owner);
+
+    SIZE(kith_order);
+    FIELD(kith_order, n);
+    FIELD(kith_order, order);
+    FIELD(kith_order, memory);
+    FIELD(kith_order, size);
+    FIELD(kith_order, owner);
 
     SIZE(kith_fof_options);
     FIELD(kith_fof_options, size);

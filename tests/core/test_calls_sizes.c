@@ -165,6 +165,7 @@ static void check_results(void)
 {
     LATER(kith_pairs) list = {0};
     LATER(kith_nearest) nearest = {0};
+    LATER(kith_order) order = {0};
     LATER(kith_groups) found = {0};
     LATER(kith_histogram) histogram = {0};
     kith_rdf_options options;
@@ -172,11 +173,15 @@ static void check_results(void)
     options.r_max = 1.5;
     CHECK_SIZES(list, kith_pairs_find(ctx, &points, &box, 1, NULL, &list.of));
     CHECK_SIZES(nearest, kith_nearest_find(ctx, &points, &box, 6, NULL, &nearest.of));
+    CHECK_SIZES(order, kith_order_find(ctx, &points, &box, 0, &order.of));
     CHECK_SIZES(found, kith_fof_find(ctx, &points, &box, 1, NULL, &found.of));
     CHECK_SIZES(histogram, kith_rdf_count(ctx, &points, &box, &options, &histogram.of));
     CHECK(list.of.n == 3 * N && nearest.of.counts[N - 1] == 6 && found.of.n == 1, "other answers");
     kith_pairs_free(&list.of);
     kith_nearest_free(&nearest.of);
+    CHECK(order.of.n == N, "%lld particles", (long long)order.of.n);
+    kith_order_free(&order.of);
+    CHECK(order.of.size == sizeof order.of && !order.of.order, "not zero but for size");
     kith_groups_free(&found.of);
     kith_histogram_free(&histogram.of);
     CHECK(list.of.size == sizeof list.of && !list.of.j && !list.of.owner, "not zero but for size");

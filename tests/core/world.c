@@ -137,6 +137,53 @@ static kith_status fill_nearest(world *w, fault f)
     return status;
 }
 
+static kith_status find_matrix(world *w, fault f)
+{
+    kith_points storage;
+    const kith_points *points = points_for(w, f, &storage);
+    kith_pairs_options options = pair_options(f);
+    options.layout = KITH_MATRIX;
+    options.width = 2;
+    w->rows.size = sizeof w->rows;
+    const kith_status status = kith_pairs_find(context_for(w, f), points, &cube, cutoff, &options,
+                                               f == NO_OUTPUT ? NULL : &w->rows);
+    if (f != NO_OUTPUT) {
+        CHECK((status == KITH_OK) == (w->rows.n > 0) &&
+                  w->rows.rows == (status == KITH_OK ? WORLD_POINTS : 0) &&
+                  (status != KITH_OK || (w->rows.width > 2 && w->rows.counts)),
+              "%lld pairs, %lld rows of %lld", (long long)w->rows.n, (long long)w->rows.rows,
+              (long long)w->rows.width);
+    }
+    return status;
+}
+
+static kith_status find_order(world *w, fault f)
+{
+    kith_points storage;
+    const kith_points *points = points_for(w, f, &storage);
+    const kith_status status = kith_order_find(context_for(w, f), points, &cube, 0,
+                                               f == NO_OUTPUT ? NULL : &w->order);
+    if (f != NO_OUTPUT) {
+        CHECK(w->order.n == (status == KITH_OK ? WORLD_POINTS : 0), "%lld particles",
+              (long long)w->order.n);
+    }
+    return status;
+}
+
+static kith_status fill_order(world *w, fault f)
+{
+    kith_points storage;
+    const kith_points *points = points_for(w, f, &storage);
+    kith_order order = {.n = 7, .order = w->i};
+    const kith_status status = kith_order_fill(context_for(w, f), points, &cube, cutoff,
+                                               f == NO_OUTPUT ? NULL : &order);
+    CHECK(order.n == (status == KITH_OK ? WORLD_POINTS
+                      : f == NO_OUTPUT  ? 7
+                                        : 0),
+          "%lld particles", (long long)order.n);
+    return status;
+}
+
 static kith_status find_groups(world *w, fault f)
 {
     kith_points storage;
@@ -361,6 +408,9 @@ const call calls[] = {
     {"kith_pairs_each", stream_pairs, OF_ALL},
     {"kith_nearest_find", find_nearest, OF_ALL},
     {"kith_nearest_fill", fill_nearest, OF_ALL},
+    {"kith_pairs_find, KITH_MATRIX", find_matrix, OF_ALL},
+    {"kith_order_find", find_order, OF_INPUT | 1 << NO_OUTPUT},
+    {"kith_order_fill", fill_order, OF_INPUT | 1 << NO_OUTPUT},
     {"kith_fof_find", find_groups, OF_ALL},
     {"kith_halos_measure", measure_halos, OF_ALL},
     {"kith_rdf_count", count_by_distance, OF_ALL},
@@ -413,6 +463,8 @@ void world_close(world *w)
 {
     kith_pairs_free(&w->list);
     kith_nearest_free(&w->nearest);
+    kith_pairs_free(&w->rows);
+    kith_order_free(&w->order);
     kith_groups_free(&w->groups);
     kith_halos_free(&w->halos);
     kith_histogram_free(&w->histogram);

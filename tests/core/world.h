@@ -34,6 +34,8 @@ typedef struct world {
     double xyz[3 * WORLD_POINTS];
     kith_pairs list, mine; /**< mine: the caller's arrays */
     int32_t i[WORLD_PAIRS], j[WORLD_PAIRS];
+    kith_pairs rows; /**< KITH_MATRIX */
+    kith_order order;
     kith_nearest nearest, own; /**< own: the caller's arrays */
     int32_t near[WORLD_K * WORLD_POINTS];
     kith_groups groups;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The C++ header: lists, neighbours, groups and halos of five particles on a line, reuse and moves
+ * The C++ header: lists, neighbours, orders, groups and halos of five particles on a line, reuse and moves
  * of results and contexts, and failures as exceptions.
  */
 #include <kith/kith.hpp>
@@ -89,6 +89,37 @@ void check_nearest(kith::context &ctx)
     check(ctx.nearest(points, 4).counts()[0] == 4, "neighbours at any distance");
 }
 
+void check_matrix(kith::context &ctx)
+{
+    kith_pairs_options options;
+    kith_pairs_options_init(&options);
+    options.layout = KITH_MATRIX;
+    options.sorted = 1;
+    options.width = 3;
+    options.fill = 5;
+    const kith::pairs list = ctx.pairs(kith::points(line[0], 5), 0.6, nullptr, &options);
+    check(list->width == 3 && list->widest == 2 && list.size() == 6, "width and size");
+    check(list.counts().size() == 5 && list.counts()[2] == 2, "counts");
+    check(list.of(2).size() == 2 && list.of(2)[0] == 1 && list.of(2)[1] == 3, "a row");
+    check(list.of(0)[0] == 4 && list->j[1] == 5 && list->j[2] == 5, "entries without a neighbour");
+}
+
+void check_order(kith::context &ctx)
+{
+    const kith_points points = kith::points(line[0], 5);
+    kith::order order = ctx.order(points, nullptr, 0.25);
+    const int32_t expected[5] = {1, 2, 3, 0, 4};
+    check(order.size() == 5, "size of an order");
+    std::size_t k = 0;
+    for (const int32_t p : order) {
+        check(p == expected[k] && order[k] == p, "a particle of an order");
+        k++;
+    }
+    const void *const array = order->order;
+    order = ctx.order(points, nullptr, 0, std::move(order));
+    check(k == 5 && order->order == array, "the array of an order is used again");
+}
+
 void check_halos(kith::context &ctx)
 {
     kith_fof_options options;
@@ -116,6 +147,7 @@ void check_failures(kith::context &ctx)
     const kith_points points = kith::points(line[0], 5);
     refused([&] { ctx.pairs(points, -1); }, KITH_INVALID, "cutoff");
     refused([&] { ctx.nearest(points, 0); }, KITH_INVALID, "k is 0");
+    refused([&] { ctx.order(points, nullptr, -1); }, KITH_INVALID, "cell is -1");
     refused([&] { ctx.groups(points, 0); }, KITH_INVALID, "length");
     refused([&] { ctx.halos(points, kith::groups()); }, KITH_INVALID, "groups");
     refused([&] { ctx.set_stream(nullptr); }, KITH_UNSUPPORTED, "needs a GPU");
@@ -143,6 +175,8 @@ int main()
     check(first.get() == nullptr && ctx.get() != nullptr, "a context that was moved");
     check_pairs(ctx);
     check_nearest(ctx);
+    check_matrix(ctx);
+    check_order(ctx);
     check_halos(ctx);
     check_failures(ctx);
     ctx = kith::context(&options);

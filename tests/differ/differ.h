@@ -79,6 +79,8 @@ void differ_rdf(differ *d, rng *r);
 void differ_debye(differ *d, rng *r);
 void differ_waves(differ *d, rng *r);
 void differ_overlap(differ *d, rng *r);
+void differ_rows(differ *d, rng *r);
+void differ_order(differ *d, rng *r);
 void differ_flock(differ *d, rng *r);
 
 #endif

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The calls of the Fortran module: lists of both kinds of reals and both layouts, and nearest
-! neighbours, compared with a double loop over all particles; indices that count from 1; empty sets;
-! messages of failed calls.
+! The calls of the Fortran module: lists of both kinds of reals and all layouts, and nearest
+! neighbours, compared with a double loop over all particles; orders; indices that count from 1;
+! empty sets; messages of failed calls.
 module cases
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -104,6 +104,76 @@ contains
         call kith_free(list)
         call check(.not. associated(list%j), "a freed list")
     end subroutine check_pairs
+
+    ! Columns of a fixed length against those of the list by rows.
+    subroutine check_matrix(ctx)
+        type(c_ptr), intent(in) :: ctx
+        real(real64) :: x(3, n)
+        type(kith_box) :: box
+        type(kith_pairs_options) :: options
+        type(kith_pair_list) :: list, rows
+        integer(int64) :: i, k, p, e
+
+        call scatter(x)
+        box = kith_box_periodic(1.0_real64, 1.0_real64, 1.0_real64)
+        call kith_pairs_options_init(options)
+        options%full = 1
+        options%sorted = 1
+        options%extras = ior(KITH_DISTANCES, KITH_SHIFTS)
+        options%layout = KITH_CSR
+        call check(kith_pairs_find(ctx, x, cutoff, rows, box, options) == KITH_OK, "rows")
+        options%layout = KITH_MATRIX
+        options%width = 40
+        options%fill = n
+        call check(kith_pairs_find(ctx, x, cutoff, list, box, options) == KITH_OK, "matrix")
+        call check(list%width == 40 .and. list%n == rows%n .and. list%rows == n, "width")
+        call check(all(shape(list%neighbours) == [40, n]) .and. size(list%j) == 40*n, "shape")
+        do i = 1, n
+            p = rows%offsets(i)
+            call check(list%counts(i) == rows%offsets(i + 1) - p, "counts")
+            do k = 1, list%width
+                e = (i - 1)*list%width + k
+                if (k > list%counts(i)) then
+                    call check(list%neighbours(k, i) == n + 1, "an entry without a neighbour")
+                    call check(list%distances_real64(e) > huge(1.0_real64), "its distance")
+                    cycle
+                end if
+                call check(list%neighbours(k, i) == rows%j(p), "a neighbour")
+                call check(list%distances_real64(e) == rows%distances_real64(p), "its distance")
+                call check(all(list%shifts(:, e) == rows%shifts(:, p)), "its shift")
+                p = p + 1
+            end do
+        end do
+        options%width = 0
+        options%extras = 0
+        call check(kith_pairs_find(ctx, x, cutoff, list, box, options) == KITH_OK, "any width")
+        call check(list%width == maxval(list%counts) .and. list%width > 0, "the widest")
+        call kith_free(list)
+        call kith_free(rows)
+    end subroutine check_matrix
+
+    subroutine check_order(ctx)
+        type(c_ptr), intent(in) :: ctx
+        real(real64) :: x(3, n), moved(3, n)
+        type(kith_order_list) :: list
+        logical :: seen(n)
+
+        call scatter(x)
+        call check(kith_order_find(ctx, x, list) == KITH_OK, "order")
+        seen = .false.
+        seen(list%order) = .true.
+        call check(list%n == n .and. size(list%order) == n .and. all(seen), "each particle once")
+        call check(kith_order_find(ctx, x, list, cell=0.25_real64) == KITH_OK, "order, cell")
+        moved = x(:, list%order)
+        seen(2:) = floor((moved(3, 2:) - minval(x(3, :)))*4) >= &
+                   floor((moved(3, :n - 1) - minval(x(3, :)))*4)
+        call check(all(seen(2:)), "layers of cells")
+        call check(kith_order_find(ctx, real(x(:, :0), real32), list) == KITH_OK, "no particles")
+        call check(list%n == 0 .and. size(list%order) == 0, "an empty order")
+        call check(kith_order_find(ctx, x, list, cell=-1.0_real64) == KITH_INVALID, "cell")
+        call kith_free(list)
+        call check(.not. associated(list%order), "a freed order")
+    end subroutine check_order
 
     ! Each column of a result against all others: no particle that it leaves out is nearer than its
     ! last, and its entries are in the order of distance and index.
@@ -243,7 +313,9 @@ program fortran_calls
     call check(index(kith_backend(ctx), "cpu:") == 1, "kith_backend")
     call check(kith_threads(ctx) == 2, "kith_threads")
     call check_pairs(ctx)
+    call check_matrix(ctx)
     call check_nearest(ctx)
+    call check_order(ctx)
     call check_halos(ctx)
     call check_failures(ctx)
     call kith_close(ctx)

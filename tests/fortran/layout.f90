@@ -98,6 +98,8 @@ contains
         call add("extras", c_loc(o%extras), c_sizeof(o%extras))
         call add("block_pairs", c_loc(o%block_pairs), c_sizeof(o%block_pairs))
         call add("batch", c_loc(o%batch), c_sizeof(o%batch))
+        call add("width", c_loc(o%width), c_sizeof(o%width))
+        call add("fill", c_loc(o%fill), c_sizeof(o%fill))
     end subroutine list_pairs_options
 
     subroutine list_pairs()
@@ -115,6 +117,10 @@ contains
         call add("memory", c_loc(o%memory), c_sizeof(o%memory))
         call add("size", c_loc(o%size), c_sizeof(o%size))
         call add("owner", c_loc(o%owner), c_sizeof(o%owner))
+        call add("counts", c_loc(o%counts), c_sizeof(o%counts))
+        call add("width", c_loc(o%width), c_sizeof(o%width))
+        call add("widest", c_loc(o%widest), c_sizeof(o%widest))
+        call add("overflowed", c_loc(o%overflowed), c_sizeof(o%overflowed))
     end subroutine list_pairs
 
     subroutine list_nearest_options()
@@ -141,6 +147,16 @@ contains
         call add("size", c_loc(o%size), c_sizeof(o%size))
         call add("owner", c_loc(o%owner), c_sizeof(o%owner))
     end subroutine list_nearest
+
+    subroutine list_order()
+        type(kith_order), target :: o
+        call add_type("kith_order", c_loc(o), c_sizeof(o))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("order", c_loc(o%order), c_sizeof(o%order))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("owner", c_loc(o%owner), c_sizeof(o%owner))
+    end subroutine list_order
 
     subroutine list_fof_options()
         type(kith_fof_options), target :: o
@@ -260,6 +276,7 @@ program fortran_layout
     call list_pairs()
     call list_nearest_options()
     call list_nearest()
+    call list_order()
     call list_fof_options()
     call list_groups()
     call list_halo_input()

@@ -57,6 +57,25 @@ static kith_status find(void *user, kith_ctx *ctx, int64_t *seen)
     return status == KITH_OK ? fill(s, ctx, seen) : status;
 }
 
+/* Rows of a fixed width: into arrays that grow, and into the caller's. */
+static kith_status find_rows(void *user, kith_ctx *ctx, int64_t *seen)
+{
+    static int32_t j[N * 8];
+    search *s = user;
+    kith_pairs_options options = s->options;
+    options.extras = 0;
+    options.width = 8;
+    kith_pairs mine = {.size = sizeof mine, .j = j, .capacity = N * 8};
+    kith_status status = kith_pairs_find(ctx, s->points, s->box, 0.1, &s->options, &s->list);
+    *seen += s->list.n + s->list.widest;
+    if (status == KITH_OK) {
+        status = kith_pairs_fill(ctx, s->points, s->box, 0.1, &options, &mine);
+        *seen += mine.n;
+        CHECK(status != KITH_OK, "no row has more than 8 neighbours");
+    }
+    return status == KITH_CAPACITY ? KITH_OK : status;
+}
+
 static void release(void *user)
 {
     kith_pairs_free(&((search *)user)->list);
@@ -84,6 +103,16 @@ int main(int argc, char **argv)
             s.options.extras = form > 0 ? KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS : 0;
             s.options.block_pairs = 1000;
             no_memory_check(&(no_memory_use){backend, find, release, &s});
+        }
+        for (int sorted = 0; sorted < 2; sorted++) {
+            kith_pairs_options_init(&s.options);
+            s.options.layout = KITH_MATRIX;
+            s.options.sorted = sorted;
+            s.options.width = sorted ? 3 : 0;
+            s.options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+            s.list.size = sizeof s.list;
+            no_memory_check(&(no_memory_use){backend, find_rows, release, &s});
+            s.list.size = 0;
         }
     }
     free(xyz);

@@ -11,7 +11,8 @@
  * repeated.
  *
  * By rows, for CSR and sorted lists: one sweep counts the hits of each particle, the prefix sum of
- * the counts gives the offset of each row, and a second sweep fills the rows.
+ * the counts gives the offset of each row, and a second sweep fills the rows. matrix_cpu.c makes
+ * rows of a fixed width.
  */
 #include <assert.h>
 #include <sched.h>
@@ -22,9 +23,6 @@
 #include "engine/cpu/run.h"
 #include "pairs/list.h"
 #include "pairs/pairs_batch.h"
-
-/** Buffers of the context's scratch memory. */
-enum { KITH_CPU_OFFSETS = KITH_WORK_OF(pairs), KITH_CPU_BLOCK_COUNTS };
 
 /** Return the status of work blocks that were processed outside of kith__run. */
 static kith_status check_sweep(kith_ctx *ctx, const struct kith__sweep *sweep)
@@ -342,6 +340,9 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *q,
     struct kith__grid grid;
     KITH_TRY(kith__grid_build(ctx, q, &grid));
     KITH_TRY(list->sorted ? check_images(ctx, q, &grid) : KITH_OK);
+    if (list->layout == KITH_MATRIX) {
+        return kith__matrix_fill(ctx, q, list, &grid, grow, out);
+    }
     const bool by_rows = list->sorted || list->layout == KITH_CSR;
     return by_rows ? fill_by_rows(ctx, q, list, &grid, grow, out)
                    : fill_appended(ctx, q, list, &grid, grow, out);

@@ -10,9 +10,18 @@
 #include "engine/cpu/sweep.h"
 #include "pairs/pairs.h"
 
+/** Buffers of the context's scratch memory. */
+enum {
+    KITH_CPU_OFFSETS = KITH_WORK_OF(pairs), /**< offsets of the rows of a list */
+    KITH_CPU_BLOCK_COUNTS,                  /**< pairs of each work block */
+    KITH_CPU_MATRIX_COUNTS /**< neighbours of each particle, of a KITH_MATRIX list */
+};
+
 /** State of a pair list in one thread: sweep->state. */
 struct kith__list_state {
     int64_t hits;           /**< pairs that this thread has counted */
+    int64_t width;          /**< KITH_MATRIX: entries of a row */
+    int32_t fill;           /**< KITH_MATRIX: j of the entries behind the hits of a row */
     int64_t *counts;        /**< [a.n] hits of each particle, by the caller's index */
     unsigned extras;        /**< KITH_DISTANCES, ...: arrays to write beside i and j */
     const kith_pairs *out;  /**< the list whose arrays are written */
@@ -45,9 +54,25 @@ kith__work_fn KITH_EACH_ISA(collect_rows);
 /** Write the row of each query particle of a work block to `out`, at its offset. */
 kith__work_fn KITH_EACH_ISA(fill_rows);
 
+/** Write the row of each query particle of a work block to `out`, at its number times `width`: as
+ *  many hits as fit, then entries without a neighbour. Set `counts` to all hits of the particle. */
+kith__work_fn KITH_EACH_ISA(fill_matrix);
+
 /** Write the collected hits to `out` from pair `at` on, as (i, j). With the stencil KITH_FORWARD, i
  *  and j are exchanged where necessary so that i <= j. */
 typedef void kith__write_rows_fn(const struct kith__sweep *sweep, int64_t at);
 kith__write_rows_fn KITH_EACH_ISA(write_rows);
+
+/** Write entries without a neighbour to a KITH_MATRIX list.
+ *  @param from  first entry
+ *  @param to    entry behind the last */
+void kith__matrix_pad(kith_precision precision, unsigned extras, int32_t fill, int64_t from,
+                      int64_t to, const kith_pairs *out);
+
+/** Make a KITH_MATRIX list: by one sweep, or two where rows of the library's arrays have to grow.
+ *  @param grow  the arrays are the library's */
+kith_status kith__matrix_fill(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *list, const struct kith__grid *grid,
+                              bool grow, kith_pairs *out);
 
 #endif

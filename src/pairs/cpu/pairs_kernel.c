@@ -287,3 +287,42 @@ void KITH_OF_ISA(fill_rows)(struct kith__sweep *sweep, int64_t block)
 {
     process_work_block(sweep, block, NULL, fill_row_operation, NULL);
 }
+
+/** Write the hits of query particle i to its row of a KITH_MATRIX list, behind those of earlier
+ *  tiles. */
+static void fill_matrix_operation(struct kith__sweep *sweep, const struct query_particle *i)
+{
+    const struct kith__list_state *state = kith__list_of(sweep);
+    int64_t *const filled = &sweep->query.filled[i->slot - sweep->query.begin];
+    if (state->width == 0) { /* count only */
+        *filled += count_hits(sweep, i, false);
+        state->counts[i->id] = *filled;
+        return;
+    }
+    sweep->n_hits = 0;
+    if (!kith__hits_room(sweep, sweep->tile.n)) {
+        return;
+    }
+    const int n = buffer_hits(sweep, i, false);
+    const int64_t begin = i->id * state->width;
+    const int64_t end = begin + state->width;
+    const int64_t at = *filled < state->width ? begin + *filled : end;
+    const int32_t kept = n < end - at ? n : (int32_t)(end - at);
+    assert(end <= state->out->capacity);
+    memcpy(state->out->j + at, sweep->hit_id, (size_t)kept * sizeof *state->out->j);
+    if (state->extras) {
+        const struct kith__row row = row_of(sweep, i, kept);
+        write_extras(sweep, &row, 0, at);
+    }
+    if (*filled == 0) {
+        kith__matrix_pad(sweep->question->precision, state->extras, state->fill, at + kept, end,
+                         state->out);
+    }
+    *filled += n;
+    state->counts[i->id] = *filled;
+}
+
+void KITH_OF_ISA(fill_matrix)(struct kith__sweep *sweep, int64_t block)
+{
+    process_work_block(sweep, block, NULL, fill_matrix_operation, NULL);
+}

@@ -5,7 +5,7 @@
 #ifndef KITH_GPU_EXTRAS_CUH
 #define KITH_GPU_EXTRAS_CUH
 
-#include "engine/gpu/device.cuh"
+#include "engine/gpu/i_cluster.cuh"
 #include "pairs_gpu.h"
 
 /** Compute how many boxes wrapping subtracts from the coordinates of the caller's particle p. */
@@ -61,6 +61,46 @@ static __host__ __device__ __forceinline__ bool has_vector(const struct kith__gp
     return list.distances || list.vectors;
 }
 
+/** Return true when the list has distances, vectors or images. */
+static inline bool has_extras(const struct kith__gpu_list *list)
+{
+    return has_vector(*list) || list->shifts;
+}
+
+/** Write the extras of pair p of the list.
+ *  @param at     slot of the query particle
+ *  @param place  slot of the candidate
+ *  @param shift  its image, packed
+ *  @param i, j   their indices in the caller's order
+ *  @param is_reversed the list holds (j, i) */
+template <typename real>
+static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
+                                    int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
+                                    int32_t j, bool is_reversed)
+{
+    if (has_vector(list)) {
+        real d[3];
+        const real r2 = separation(v, at, place, shift, d);
+        write_vector(list, p, r2, d, is_reversed);
+    }
+    if (list.shifts) {
+        int32_t s[3];
+        kith__unpack_shift(shift, s);
+        write_shift<real>(v.sweep->grid, list, p, i, j, s, is_reversed);
+    }
+}
+
+/** Call run_sweep with OPERATION<float, ...>{...} or OPERATION<double, ...>{...}, by the precision
+ *  of the points. */
+#define RUN_BY_PRECISION(sweep, stream, OPERATION, INITIAL, ...) \
+    ((sweep)->grid.question.precision == KITH_FLOAT \
+         ? run_sweep<float>(sweep, OPERATION<float __VA_ARGS__> INITIAL, stream) \
+         : run_sweep<double>(sweep, OPERATION<double __VA_ARGS__> INITIAL, stream))
+#define INITIALLY(...) \
+    { \
+        __VA_ARGS__ \
+    }
+
 /** Return the memory in which the packed image of pair p is kept until its row is sorted: the start
  *  of one of its extras. NULL without extras, when images are not needed. */
 template <typename real>
@@ -74,5 +114,24 @@ static __device__ __forceinline__ int32_t *kept_shift(const struct kith__gpu_lis
     }
     return list.distances ? (int32_t *)((real *)list.distances + p) : NULL;
 }
+
+/** A row in the arrays of the list. Its elements are j above the packed image. */
+template <typename real> struct row_in_list {
+    const struct kith__gpu_list *list; /**< the list */
+    int64_t first;                     /**< index of the row's first pair in the arrays */
+    __device__ uint64_t get(int64_t e) const
+    {
+        const int32_t *shift = kept_shift<real>(*list, first + e);
+        return (uint64_t)(uint32_t)list->j[first + e] << 32 | (uint32_t)(shift ? *shift : 0);
+    }
+    __device__ void set(int64_t e, uint64_t key) const
+    {
+        int32_t *shift = kept_shift<real>(*list, first + e);
+        list->j[first + e] = (int32_t)(key >> 32);
+        if (shift) {
+            *shift = (int32_t)(key & 0xffffffffu);
+        }
+    }
+};
 
 #endif

@@ -8,11 +8,13 @@
  * is permitted, a single sweep appends pairs with an atomic counter.
  *
  * By rows, for CSR and sorted lists: one sweep counts the hits of each particle, the prefix sum of
- * the counts gives the offset of each row, and a second sweep fills the rows.
+ * the counts gives the offset of each row, and a second sweep fills the rows. matrix_gpu.c makes
+ * rows of a fixed width.
  */
 #include "pairs_gpu.h"
 #include "pairs_batch_gpu.h"
 
+#include "matrix_gpu.h"
 #include "pairs/list.h"
 #include "engine/gpu/search.h"
 
@@ -342,6 +344,9 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
     struct kith__gpu_search s;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
+    if (list->layout == KITH_MATRIX) {
+        return kith__gpu_matrix_fill(&s, list, grow, out);
+    }
     if (out->memory == KITH_HOST) {
         return fill_on_host(&s, list, grow, out);
     }
@@ -371,6 +376,9 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
     const void *total;
     KITH_TRY(kith__gpu_begin_queueing(ctx));
     KITH_TRY(kith__gpu_search_begin(ctx, question, false, KITH_GPU_CLUSTER, &s));
+    if (list->layout == KITH_MATRIX) {
+        return kith__gpu_matrix_enqueue(&s, list, out, result);
+    }
     KITH_TRY(queue(&s, list, out, &total));
     KITH_GPU_TRY(ctx, "concluding",
                  kith__gpu_write_result(&s.sweep.grid, total, result, s.gpu->stream));

@@ -11,29 +11,6 @@
 struct nothing {
 };
 
-/** Write the extras of pair p of the list.
- *  @param at     slot of the query particle
- *  @param place  slot of the candidate
- *  @param shift  its image, packed
- *  @param i, j   their indices in the caller's order
- *  @param is_reversed the list holds (j, i) */
-template <typename real>
-static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
-                                    int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
-                                    int32_t j, bool is_reversed)
-{
-    if (has_vector(list)) {
-        real d[3];
-        const real r2 = separation(v, at, place, shift, d);
-        write_vector(list, p, r2, d, is_reversed);
-    }
-    if (list.shifts) {
-        int32_t s[3];
-        kith__unpack_shift(shift, s);
-        write_shift<real>(v.sweep->grid, list, p, i, j, s, is_reversed);
-    }
-}
-
 /* -------------------------------------------------------------------------------------- counts */
 
 /** Operation: count the hits of each work block. */
@@ -393,23 +370,6 @@ template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
 };
 
 /* ---------------------------------------------------------------------------------- launchers */
-
-/** Call run_sweep with OPERATION<float, ...>{...} or OPERATION<double, ...>{...}, by the precision
- *  of the points. */
-#define RUN_BY_PRECISION(sweep, stream, OPERATION, INITIAL, ...) \
-    ((sweep)->grid.question.precision == KITH_FLOAT \
-         ? run_sweep<float>(sweep, OPERATION<float __VA_ARGS__> INITIAL, stream) \
-         : run_sweep<double>(sweep, OPERATION<double __VA_ARGS__> INITIAL, stream))
-#define INITIALLY(...) \
-    { \
-        __VA_ARGS__ \
-    }
-
-/** Return true when the list has distances, vectors or images. */
-static bool has_extras(const struct kith__gpu_list *list)
-{
-    return has_vector(*list) || list->shifts;
-}
 
 gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int64_t *counts,
                                        int64_t n, gpuStream_t stream)

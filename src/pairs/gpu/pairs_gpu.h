@@ -24,6 +24,26 @@ struct kith__gpu_list {
     bool extras_later;
 };
 
+/** Rows [first, last) of a KITH_MATRIX list. */
+struct kith__gpu_matrix {
+    struct kith__gpu_list
+        list;            /**< the arrays, of (last - first) * width entries; extras_later: the
+                                     rows are sorted afterwards */
+    int64_t first;       /**< first particle */
+    int64_t last;        /**< particle behind the last */
+    int64_t width;       /**< entries of a row */
+    int32_t fill;        /**< j of entries without a neighbour */
+    int64_t *counts;     /**< [a.n] neighbours of each particle */
+    int32_t *row_counts; /**< [last - first] these numbers for the caller; NULL: not wanted */
+};
+
+/** Totals of a KITH_MATRIX list: the counters of the question (kith__gpu_small.question). */
+struct kith__gpu_matrix_totals {
+    unsigned long long pairs;      /**< kith_pairs.n */
+    unsigned long long widest;     /**< kith_pairs.widest */
+    unsigned long long overflowed; /**< kith_pairs.overflowed */
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -63,6 +83,27 @@ gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct k
  *  be used. */
 gpuError_t kith__gpu_write_result(const struct kith__gpu_grid *grid, const int64_t *total,
                                   int64_t *result, gpuStream_t stream);
+
+/** Write the hits of some rows of a KITH_MATRIX list, as many as fit, and count all of them.
+ *  matrix->counts is cleared by the caller. */
+gpuError_t kith__gpu_fill_matrix(const struct kith__gpu_sweep *sweep,
+                                 const struct kith__gpu_matrix *matrix, gpuStream_t stream);
+
+/** Sort some rows of a KITH_MATRIX list by j and image, and write their extras. */
+gpuError_t kith__gpu_sort_matrix(const struct kith__gpu_grid *grid,
+                                 const struct kith__gpu_matrix *matrix, gpuStream_t stream);
+
+/** Write the entries without a neighbour and the counts of some rows of a KITH_MATRIX list.
+ *  @param[in,out] totals  those of these rows are added */
+gpuError_t kith__gpu_finish_matrix(const struct kith__gpu_grid *grid,
+                                   const struct kith__gpu_matrix *matrix,
+                                   struct kith__gpu_matrix_totals *totals, gpuStream_t stream);
+
+/** Set result [KITH_RESULTS] to the totals, or to the status of the plan when coordinates cannot be
+ *  used. */
+gpuError_t kith__gpu_write_totals(const struct kith__gpu_grid *grid,
+                                  const struct kith__gpu_matrix_totals *totals, int64_t *result,
+                                  gpuStream_t stream);
 
 #ifdef __cplusplus
 }

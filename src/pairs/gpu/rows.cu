@@ -3,7 +3,6 @@
  * Sorting the rows of a list by j and image (rows.cuh). The extras of each pair are then computed
  * by the definition.
  */
-#include "extras.cuh"
 #include "rows.cuh"
 
 /** Write the extras of pair p of the list, in the row of particle i. */
@@ -45,6 +44,24 @@ template <typename real> struct finish_by_question {
     }
 };
 
+/** Sort the rows of a matrix, and complete their pairs. */
+template <typename real>
+static __global__ void sort_matrix(const struct finish_by_question<real> finish,
+                                   const struct kith__gpu_matrix matrix)
+{
+    __shared__ uint64_t keys[ROW_WARPS][ROW_FITS];
+    if (!finish.is_good()) {
+        return;
+    }
+    const int64_t step = (int64_t)gridDim.x * ROW_WARPS;
+    for (int64_t i = matrix.first + (int64_t)blockIdx.x * ROW_WARPS + my_warp(); i < matrix.last;
+         i += step) {
+        const int64_t n = min(matrix.counts[i], matrix.width);
+        finish_row<real>(finish, matrix.list, (i - matrix.first) * matrix.width, n, (int32_t)i,
+                         keys[my_warp()]);
+    }
+}
+
 gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct kith__gpu_list *list,
                                const int64_t *offsets, int64_t first, int64_t last,
                                gpuStream_t stream)
@@ -55,4 +72,21 @@ gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct k
     }
     const finish_by_question<double> finish = {*grid};
     return run_sort_rows<double>(finish, *list, offsets, first, last, stream);
+}
+
+gpuError_t kith__gpu_sort_matrix(const struct kith__gpu_grid *grid,
+                                 const struct kith__gpu_matrix *matrix, gpuStream_t stream)
+{
+    const int64_t blocks = blocks_of_rows(matrix->last - matrix->first);
+    if (blocks == 0) {
+        return gpuSuccess;
+    }
+    if (grid->question.precision == KITH_FLOAT) {
+        const finish_by_question<float> finish = {*grid};
+        KITH_LAUNCH(sort_matrix<float>, blocks, ROW_WARPS * LANES, stream, finish, *matrix);
+    } else {
+        const finish_by_question<double> finish = {*grid};
+        KITH_LAUNCH(sort_matrix<double>, blocks, ROW_WARPS * LANES, stream, finish, *matrix);
+    }
+    return gpuGetLastError();
 }

@@ -78,8 +78,40 @@ template <class Row> static __device__ void sort_row(const Row &row, int64_t n, 
     }
 }
 
-/** Sort rows [first, last) of the list, and complete their pairs by finish(list, p, i): pair p of
- *  the arrays, in the row of particle i. */
+/** Sort a row by j and image, and complete its pairs by finish(list, p, i): pair p of the arrays, in
+ *  the row of particle i. The whole warp must call.
+ *  @param begin  index of the row's first pair in the arrays
+ *  @param n      pairs of the row
+ *  @param keys   [ROW_FITS] shared memory of the warp */
+template <typename real, class Finish>
+static __device__ void finish_row(const Finish &finish, const struct kith__gpu_list &list,
+                                  int64_t begin, int64_t n, int32_t i, uint64_t *keys)
+{
+    const int lane = my_lane();
+    const struct row_in_list<real> row = {
+        &list, begin
+    };
+    const struct row_in_shared copy = {keys};
+    sync_warp();
+    if (n <= ROW_FITS) {
+        for (int64_t e = lane; e < n; e += LANES) {
+            copy.set(e, row.get(e));
+        }
+        sync_warp();
+        sort_row(copy, n, lane);
+        for (int64_t e = lane; e < n; e += LANES) {
+            row.set(e, copy.get(e));
+        }
+    } else {
+        sort_row(row, n, lane);
+    }
+    sync_warp();
+    for (int64_t e = lane; e < n; e += LANES) {
+        finish(list, begin + e, i);
+    }
+}
+
+/** Sort rows [first, last) of the list, and complete their pairs by `finish` (finish_row). */
 template <typename real, class Finish>
 static __global__ void sort_rows(const Finish finish, const struct kith__gpu_list list,
                                  const int64_t *offsets, int64_t first, int64_t last)
@@ -88,7 +120,6 @@ static __global__ void sort_rows(const Finish finish, const struct kith__gpu_lis
     if (!finish.is_good()) {
         return;
     }
-    const int lane = my_lane();
     const int64_t step = (int64_t)gridDim.x * ROW_WARPS;
     for (int64_t i = first + (int64_t)blockIdx.x * ROW_WARPS + my_warp(); i < last; i += step) {
         const int64_t begin = offsets[i] - list.base;
@@ -96,28 +127,16 @@ static __global__ void sort_rows(const Finish finish, const struct kith__gpu_lis
         if (begin < 0 || begin + n > list.capacity) {
             continue; /* the arrays were too small for this row */
         }
-        const struct row_in_list<real> row = {
-            &list, begin
-        };
-        const struct row_in_shared copy = {keys[my_warp()]};
-        sync_warp();
-        if (n <= ROW_FITS) {
-            for (int64_t e = lane; e < n; e += LANES) {
-                copy.set(e, row.get(e));
-            }
-            sync_warp();
-            sort_row(copy, n, lane);
-            for (int64_t e = lane; e < n; e += LANES) {
-                row.set(e, copy.get(e));
-            }
-        } else {
-            sort_row(row, n, lane);
-        }
-        sync_warp();
-        for (int64_t e = lane; e < n; e += LANES) {
-            finish(list, begin + e, (int32_t)i);
-        }
+        finish_row<real>(finish, list, begin, n, (int32_t)i, keys[my_warp()]);
     }
+}
+
+/** Return the number of thread blocks that sort n rows. */
+static int64_t blocks_of_rows(int64_t n)
+{
+    const int64_t most = 65536;
+    const int64_t wanted = (n + ROW_WARPS - 1) / ROW_WARPS;
+    return wanted < most ? wanted : most;
 }
 
 /** Queue the sort of rows [first, last). */
@@ -126,9 +145,7 @@ static gpuError_t run_sort_rows(const Finish &finish, const struct kith__gpu_lis
                                 const int64_t *offsets, int64_t first, int64_t last,
                                 gpuStream_t stream)
 {
-    const int64_t most = 65536;
-    const int64_t wanted = (last - first + ROW_WARPS - 1) / ROW_WARPS;
-    const int64_t blocks = wanted < most ? wanted : most;
+    const int64_t blocks = blocks_of_rows(last - first);
     if (blocks == 0) {
         return gpuSuccess;
     }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * KITH_MATRIX lists on a GPU, host side: called by the operations of pairs_gpu.c.
+ */
+#ifndef KITH_MATRIX_GPU_H
+#define KITH_MATRIX_GPU_H
+
+#include "engine/gpu/search.h"
+#include "pairs/pairs.h"
+
+/** Make a KITH_MATRIX list, as kith__pairs_backend.fill. The search has begun. */
+kith_status kith__gpu_matrix_fill(struct kith__gpu_search *search, const struct kith__list *list,
+                                  bool grow, kith_pairs *out);
+
+/** Queue the making of a KITH_MATRIX list, as kith__pairs_backend.enqueue. The search has begun. */
+kith_status kith__gpu_matrix_enqueue(struct kith__gpu_search *search, const struct kith__list *list,
+                                     const kith_pairs *out, int64_t *result);
+
+#endif
