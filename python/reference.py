@@ -26,6 +26,7 @@ number of elements apart are not copied. Results are of the caller's kind, on it
 PARTS = [
     ("Pairs", "_pairs", ["pairs", "count_pairs"]),
     ("Nearest neighbours", "_nearest", ["nearest"]),
+    ("Orders", "_order", ["order"]),
     ("Boxes", "_box", ["Box"]),
     ("Groups and halos", "_fof", ["fof", "Groups"]),
     ("Pair distributions and structure factors", "rdf",
@@ -37,7 +38,7 @@ PARTS = [
     ("Sets", "_make", ["make"]),
     ("ASE", "ase", ["neighbor_list"]),
     ("PyTorch", "torch", ["radius_graph", "Graph"]),
-    ("JAX", "jax", ["radius_graph", "Graph"]),
+    ("JAX", "jax", ["radius_graph", "Graph", "neighbours", "Matrix"]),
     ("Plots", "plot", ["pair_distribution", "structure_factor", "mass_function", "halo_map",
                        "order_parameters", "save", "label"]),
     ("Notebooks", "_view", ["view", "View"]),

@@ -21,14 +21,15 @@ from ._io import FormatError, Frame, MissingError, frames, read
 from ._kinds import DeviceArray
 from ._make import make
 from ._nearest import nearest
+from ._order import order
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
 from ._view import View, view
 
 __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
            "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend", "View",
-           "count_pairs", "debye", "fof", "frames", "make", "nearest", "overlap", "pairs", "rdf",
-           "read", "view"]
+           "count_pairs", "debye", "fof", "frames", "make", "nearest", "order", "overlap", "pairs",
+           "rdf", "read", "view"]
 
 
 # Modules, and what they need.

@@ -15,6 +15,7 @@ from ._box import Box, as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
 from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
 from ._lib import library
+from ._matrix import matrix
 from ._numbers import real
 from ._out import Expected, checked, outputs
 from ._sources import resolve
@@ -37,7 +38,7 @@ _plans: dict[Any, _Plan] = {}
 def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
     """Return the plan of a list, made if it is the first of its kind."""
     if layout not in ("ij", "csr"):
-        raise ValueError(f"layout is {layout!r}; it may be 'ij' or 'csr'")
+        raise ValueError(f"layout is {layout!r}; it may be 'ij', 'csr' or 'matrix'")
     letters = "ijdDS" if layout == "ij" else "ojdDS"
     asked, want = want, letters[:2] if want is None else want
     if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
@@ -129,8 +130,8 @@ class _List(Owned):
 
 def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
           full: bool = False, layout: str = "ij", sort: bool = False, against: Any = None,
-          batch: Any = None, index: Any = np.int32, out: Any = None, count: Any = None,
-          ctx: Optional[Context] = None) -> Any:
+          batch: Any = None, index: Any = np.int32, width: Optional[int] = None, fill: int = -1,
+          out: Any = None, count: Any = None, ctx: Optional[Context] = None) -> Any:
     """Find all pairs of particles within a radius, periodic images included.
 
     Parameters
@@ -147,11 +148,13 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     want : str, optional
         What to return, a letter each, as in ASE: "i" and "j" the particles, "d" distances, "D"
         vectors r_j + S.cell - r_i, "S" the image S of j; with layout "csr" "o", offsets, in place
-        of "i". Default: "ij"; with layout "csr" "oj".
+        of "i"; with layout "matrix" "n", numbers of neighbours, in place of "i". Default: "ij",
+        with layout "csr" "oj", with layout "matrix" "jn".
     full : bool, optional
         Hold (i, j, S) and (j, i, -S); default: each pair once, i < j.
-    layout : {"ij", "csr"}, optional
-        "csr": neighbours of i are j[offsets[i]:offsets[i + 1]].
+    layout : {"ij", "csr", "matrix"}, optional
+        "csr": neighbours of i are j[offsets[i]:offsets[i + 1]]. "matrix", always a full list:
+        neighbours of i are j[i, :n[i]], in arrays of a fixed shape.
     sort : bool, optional
         Sort by i, then j, then S from its last component to its first.
     against : array [m][3], optional
@@ -163,14 +166,23 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
         system. `box` may then be a list of boxes, or an array [systems][dim][dim].
     index : {numpy.int32, numpy.int64}, optional
         The type of i and j; int32 is not copied.
+    width : int, optional
+        With layout "matrix", entries of a row. Default: the most neighbours of a particle, or the
+        width of `out`.
+    fill : int, optional
+        With layout "matrix", j of the entries behind the neighbours of a row; len(x) is usual in
+        JAX. There d is inf, and D and S are 0.
     out : tuple of arrays, optional
         Arrays to write to, in the order of `want`, of the types that would be returned: i, j and d
-        [capacity], D and S [capacity][dim], offsets [n + 1]. What is returned is their beginning.
+        [capacity], D and S [capacity][dim], offsets [n + 1]; with layout "matrix" those below. What
+        is returned is their beginning.
     count : array [1] of int64, optional
         With `out`, on a GPU: receives the number of pairs, and nothing waits for the GPU. What is
         returned is `out`, whole. Where the number is larger than the capacity, or is negative (a
         status of kith.h: -2 where a coordinate is not finite), the arrays are undefined. A call so
-        can be captured in a CUDA graph, after one call with equal arguments on its stream.
+        can be captured in a CUDA graph, after one call with equal arguments on its stream. With
+        layout "matrix" [3]: the number of pairs, the most neighbours of a particle, and how many
+        particles have more than `width`; the arrays then hold what fits.
     ctx : Context, optional
         Default: this thread's own; for x on a GPU one on that GPU and x's stream.
 
@@ -178,6 +190,7 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     -------
     array or tuple of arrays
         What `want` names, in its order: i, j [p]; d [p]; D [p][dim]; S [p][dim]; offsets [n + 1].
+        With layout "matrix": j [n][width]; n [n]; d [n][width]; D and S [n][width][dim].
         They are arrays of the library whose array x is, and on its device.
 
     Raises
@@ -185,7 +198,9 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     ValueError
         An argument makes no sense, or a coordinate is not finite.
     CapacityError
-        `out` is too small; its attribute `needed` is the capacity that the list needs.
+        `out` is too small; its attribute `needed` is the capacity that the list needs. With layout
+        "matrix": a particle has more than `width` neighbours; `needed` is the most. `out` then
+        holds the first ones, and n the number of all.
     MemoryError
         The list does not fit into memory.
 
@@ -209,7 +224,21 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
 
     >>> kith.pairs([x, x[:2]], 1.5, [kith.Box(10.0), kith.Box(20.0)])
     (array([0], dtype=int32), array([1], dtype=int32))
+
+    Arrays of a fixed shape, whose rows end in `fill`:
+
+    >>> j, n = kith.pairs(x, 1.5, 10.0, layout="matrix", width=2, fill=3)
+    >>> j, n
+    (array([[1, 3],
+           [0, 3],
+           [3, 3]], dtype=int32), array([1, 1, 0], dtype=int32))
     """
+    if layout == "matrix":
+        if batch is not None or isinstance(x, (list, tuple)) and len(x) and np.ndim(x[0]) == 2:
+            raise ValueError("lists of a batch have layout 'ij' or 'csr'")
+        return matrix(x, cutoff, box, want, sort, against, index, width, fill, out, count, ctx)
+    if width is not None or fill != -1:
+        raise ValueError("width and fill are of layout 'matrix' alone")
     try:
         plan = _plans[want, full, layout, sort]
     except (KeyError, TypeError):

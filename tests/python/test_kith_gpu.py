@@ -4,6 +4,7 @@ the caller's stream. Needs a library built with CUDA, and CuPy, PyTorch or JAX b
 import ctypes as C
 import gc
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -63,6 +64,17 @@ def check(kind, make):
         found, wanted = (kith.nearest(y, 8, BOX, want="jdDS") for y in (on_gpu, x))
         assert all(isinstance(array, kind) for array in found)
         assert all(np.array_equal(host(a), b) for a, b in zip(found, wanted))
+        for width, more in ((None, {}), (60, {"index": np.int64, "fill": len(x)})):
+            found, wanted = (kith.pairs(y, 0.03, BOX, "jndDS", layout="matrix", width=width,
+                                        sort=True, **more) for y in (on_gpu, x))
+            assert all(isinstance(array, kind) for array in found)
+            assert all(np.array_equal(host(a), b) for a, b in zip(found, wanted))
+        raises(kith.CapacityError, lambda: kith.pairs(on_gpu, 0.03, BOX, layout="matrix", width=3),
+               "room for 3")
+        for cell in (None, 0.03):
+            found = kith.order(on_gpu, BOX, cell=cell)
+            assert isinstance(found, kind)
+            assert np.array_equal(host(found), kith.order(x, BOX, cell=cell))
         check_sums(x, on_gpu, make)
         i, j = kith.pairs(on_gpu, 0.03, against=make(x[:100].copy()), sort=True)
         assert np.array_equal(host(j), kith.pairs(x, 0.03, against=x[:100], sort=True)[1])
@@ -142,6 +154,38 @@ def check_count(make, empty, ctx=None):
     raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, count=count), "count needs out")
     raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, "jd", out=few, count=count), "expected i")
     return lambda: kith.pairs(x, 0.03, BOX, "ijS", out=room, count=count, **how)
+
+
+def check_rows(make, empty):
+    """Lists of a fixed shape are written to arrays of the caller's on the GPU, and queued."""
+    x, count, n = make(X), empty(3, "int64"), len(X)
+    how = {"layout": "matrix", "sort": True}
+    for width in (40, 4):
+        try:
+            kith.pairs(X, 0.03, BOX, "j", width=width, **how)
+        except kith.CapacityError:
+            assert width == 4
+        wanted = (np.empty((n, width), np.int32), np.empty(n, np.int32), np.empty((n, width)))
+        room = (empty((n + 3, width), "int32"), empty(n, "int32"), empty((n, width), "float64"))
+        for search, into in ((X, wanted), (x, room)):
+            try:
+                kith.pairs(search, 0.03, BOX, "jnd", out=into, **how)
+                assert width == 40
+            except kith.CapacityError as error:
+                assert width == 4 and error.needed == wanted[1].max() > 4
+        assert all(np.array_equal(host(a)[:n], b) for a, b in zip(room, wanted))
+        room[2][:] = 0
+        found = kith.pairs(x, 0.03, BOX, "jnd", out=room, count=count, **how)
+        assert all(a is b for a, b in zip(found, room))
+        assert host(count).tolist() == [wanted[1].sum(), wanted[1].max(),
+                                        (wanted[1] > width).sum()]
+        assert np.array_equal(host(room[2]), wanted[2])
+    raises(ValueError, lambda: kith.pairs(x, 0.03, BOX, "d", out=room[2], **how), "expected j")
+    raises(kith.CapacityError, lambda: kith.pairs(x, 0.03, BOX, "j", out=room[0],
+                                                  count=empty(1, "int64"), **how), "3 are needed")
+    order = empty(n, "int32")
+    kith.order(x, BOX, out=order)
+    assert np.array_equal(host(order), kith.order(X, BOX))
 
 
 def check_flock(kind, make):
@@ -400,6 +444,28 @@ def test_jax_graph():
     needs.module("jax.test_util").check_grads(energy, (some,), 2, modes=("rev",), rtol=1e-4)
 
 
+def test_jax_rows():
+    """Rows of neighbours inside jit are searched on XLA's stream."""
+    gpu()
+    jax = needs.module("jax")
+    if jax.default_backend() != "gpu":
+        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
+    jax.config.update("jax_enable_x64", True)
+    x = jax.numpy.asarray(X)
+    j, n, d, S = kith.pairs(X, 0.03, BOX, "jndS", layout="matrix", width=40, fill=len(X),
+                            sort=True)
+    for _ in range(3):
+        found = jax.jit(lambda x: kith.jax.neighbours(x, 0.03, BOX, width=40))(x)
+        assert np.array_equal(found.j, j) and np.array_equal(found.n, n)
+        assert np.array_equal(found.shifts, S) and int(found.widest) == n.max()
+        assert np.allclose(found.distances, d, rtol=1e-13)
+    few = kith.jax.neighbours(x, 0.03, BOX, width=3)
+    assert int(few.widest) == n.max() and np.isnan(few.distances).all()
+    assert np.array_equal(few.j, j[:, :3]) and np.array_equal(few.n, n)
+    bad = kith.jax.neighbours(x.at[3, 0].set(np.nan), 0.03, BOX, width=40)
+    assert int(bad.widest) == -2 and np.isnan(bad.distances).all()
+
+
 LOST = """
 import os, kith, numpy as np
 x = np.random.default_rng(1).random((1000, 3))
@@ -478,6 +544,7 @@ def test_waits():
     with torch.cuda.stream(stream):
         x = make(X)
         queue = check_count(make, empty)
+        check_rows(make, empty)
         flock = kith.Flock(x, x - 0.5, BOX, separation=(0.03, 0.1), alignment=(0.03, 0.1),
                            cohesion=(0.03, 0.1), time_step=0.01).step(2)
         assert host(flock.positions).shape == X.shape
@@ -514,6 +581,15 @@ def test_cuda_graph():
         n = int(count)
         assert n == len(found[0])
         assert np.array_equal(host(i)[:n], found[0]) and np.array_equal(host(j)[:n], found[1])
+
+
+def test_cuda_graph_rows():
+    """The example that captures a list of a fixed shape in a graph runs."""
+    on_torch()
+    script = pathlib.Path(__file__).resolve().parents[2] / "examples" / "gpu" / "matrix_graph.py"
+    done = subprocess.run([sys.executable, "-B", script], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 0 and "step 4" in done.stdout, done.stdout
 
 
 def test_device_array():
