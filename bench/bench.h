@@ -85,7 +85,8 @@ double *bench_make_set(const char *set, int64_t n);
  *  NULL: no points, or no memory */
 float *bench_round_points(double *xyz, int64_t n);
 
-/** Hash of the pairs of a list, and of their shifts, in host memory. @param shifts  NULL: none */
+/** Hash of the pairs of a list, and of their shifts, in host memory. @param shifts  NULL: none, as
+ *  for a KITH_MATRIX list */
 rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts);
 
 /** "float" or "double" */

@@ -21,6 +21,7 @@ typedef struct pairs_case {
     double cutoff; /* at a million points */
     kith_precision precision;
     bool periodic, count_only, every_isa;
+    enum { AS_MADE, BY_ROWS, BY_CURVE } order; /* of the points: uniform ones are made in none */
     kith_pairs_options list;
 } pairs_case;
 
@@ -30,7 +31,14 @@ static const pairs_case cases[] = {
     {"half distances", "uniform", 1, 0.03, KITH_DOUBLE, .list.extras = KITH_DISTANCES},
     {"half sorted", "uniform", 1, 0.03, KITH_DOUBLE, .list.sorted = 1},
     {"full csr", "uniform", 1, 0.03, KITH_DOUBLE, .list.full = 1, .list.layout = KITH_CSR},
+    {"matrix", "uniform", 1, 0.03, KITH_DOUBLE, .list.layout = KITH_MATRIX, .list.width = 192},
     {"count", "uniform", 1, 0.03, KITH_DOUBLE, .count_only = true},
+    {"half, by rows", "uniform", 1, 0.03, KITH_DOUBLE, .order = BY_ROWS},
+    {"full csr, by rows", "uniform", 1, 0.03, KITH_DOUBLE, .list.full = 1, .list.layout = KITH_CSR,
+     .order = BY_ROWS},
+    {"half, by curve", "uniform", 1, 0.03, KITH_DOUBLE, .order = BY_CURVE},
+    {"full csr, by curve", "uniform", 1, 0.03, KITH_DOUBLE, .list.full = 1, .list.layout = KITH_CSR,
+     .order = BY_CURVE},
     {"periodic", "uniform", 1, 0.03, KITH_DOUBLE, .periodic = true},
     {"float", "uniform", 1, 0.03, KITH_FLOAT, .periodic = false},
     {"float periodic", "uniform", 1, 0.03, KITH_FLOAT, .periodic = true},
@@ -82,22 +90,45 @@ static bool judge(problem *p)
     return memcmp(&by_all, &by_cells, sizeof by_all) == 0 && p->answer.pairs > 0;
 }
 
+/* Move points to the order of kith_order_find. */
+static bool reorder(double *xyz, int64_t n, double cell)
+{
+    const kith_points points = kith_points_packed(xyz, n, KITH_DOUBLE);
+    kith_order order = {.size = sizeof order};
+    kith_ctx *ctx = bench_open("cpu", 0);
+    double *const old = malloc(sizeof(double[3]) * (size_t)n);
+    const bool ok = ctx && old && kith_order_find(ctx, &points, NULL, cell, &order) == KITH_OK;
+    if (ok) {
+        memcpy(old, xyz, sizeof(double[3]) * (size_t)n);
+        for (int64_t k = 0; k < n; k++) {
+            memcpy(xyz + 3 * k, old + 3 * (int64_t)order.order[k], sizeof(double[3]));
+        }
+    }
+    free(old);
+    kith_order_free(&order);
+    kith_close(ctx);
+    return ok;
+}
+
 static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
 {
     const pairs_case *const old = p->made_for;
     if (old && strcmp(old->set, c->set) == 0 && old->scale == c->scale &&
-        old->precision == c->precision && old->periodic == c->periodic) {
+        old->precision == c->precision && old->periodic == c->periodic && old->order == c->order) {
         return true;
     }
     const int64_t n = standard * c->scale;
     problem_free(p);
+    const double cutoff = c->cutoff * cbrt((double)STANDARD_N / (double)n);
     p->xyz = bench_make_set(c->set, n);
+    if (p->xyz && c->order != AS_MADE && !reorder(p->xyz, n, c->order == BY_ROWS ? cutoff : 0)) {
+        return false;
+    }
     p->single = c->precision == KITH_FLOAT ? bench_round_points(p->xyz, n) : NULL;
     if (!p->xyz || (c->precision == KITH_FLOAT && !p->single)) {
         return false;
     }
-    p->question = (verify_question){p->xyz, n, c->cutoff * cbrt((double)STANDARD_N / (double)n),
-                                    c->precision, c->periodic};
+    p->question = (verify_question){p->xyz, n, cutoff, c->precision, c->periodic};
     p->made_for = c;
     return judge(p);
 }
@@ -161,14 +192,16 @@ static bool run(const pairs_case *c, const problem *p, const bench_options *opti
              .points = kith_points_packed(xyz, p->question.n, c->precision),
              .box = c->periodic ? kith_box_periodic(1, 1, 1) : kith_box_open(),
              .cutoff = p->question.cutoff,
-             .count_only = c->count_only};
+             .count_only = c->count_only,
+             .pairs = {.size = sizeof j.pairs}};
     if (!j.ctx) {
         return c->every_isa;
     }
     kith_pairs_options_init(&j.list);
-    j.list.full = c->list.full;
+    j.list.full = c->list.full || c->list.layout == KITH_MATRIX;
     j.list.sorted = c->list.sorted;
     j.list.layout = c->list.layout;
+    j.list.width = c->list.width;
     j.list.extras = c->list.extras;
 
     bool ok = make_list(&j);

@@ -62,7 +62,12 @@ rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts)
 {
     rung_hash hash = {{0}};
     int64_t i = 0;
-    for (int64_t p = 0; p < pairs->n; p++) {
+    for (int64_t row = 0; pairs->counts && row < pairs->rows; row++) {
+        for (int64_t k = 0; k < pairs->counts[row] && k < pairs->width; k++) {
+            rung_hash_add(&hash, (int32_t)row, pairs->j[row * pairs->width + k]);
+        }
+    }
+    for (int64_t p = 0; p < pairs->n && !pairs->counts; p++) {
         while (!pairs->i && p >= pairs->offsets[i + 1]) {
             i++;
         }

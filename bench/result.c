@@ -14,17 +14,22 @@ static double list_bytes(const bench_result *r)
     each += r->list.extras & KITH_DISTANCES ? (int64_t)r->precision : 0;
     each += r->list.extras & KITH_VECTORS ? 3 * (int64_t)r->precision : 0;
     each += r->list.extras & KITH_SHIFTS ? 3 * (int64_t)sizeof(int32_t) : 0;
-    const int64_t rows = r->list.layout == KITH_CSR ? (r->n + 1) * (int64_t)sizeof(int64_t) : 0;
-    return r->count_only ? 0 : (double)(r->pairs * each + rows);
+    const bool matrix = r->list.layout == KITH_MATRIX;
+    const int64_t rows = r->list.layout == KITH_CSR ? (r->n + 1) * (int64_t)sizeof(int64_t)
+                         : matrix                   ? r->n * (int64_t)sizeof(int32_t)
+                                                    : 0;
+    const int64_t entries = matrix ? r->n * r->list.width : r->pairs;
+    return r->count_only ? 0 : (double)(entries * each + rows);
 }
 
 void bench_result_write(json_t *list, const bench_result *r)
 {
+    static const char *const layouts[] = {"ij", "csr", "matrix"};
     const double bytes = list_bytes(r), half_pairs = (double)r->pairs / (r->list.full ? 2 : 1);
     json_t *const row = bench_begin(list, r->name, r->set, r->n);
     put_number(row, "cutoff", r->cutoff);
     put_bool(row, "periodic", r->periodic);
-    put_text(row, "list", r->count_only ? "count" : r->list.layout == KITH_CSR ? "csr" : "ij");
+    put_text(row, "list", r->count_only ? "count" : layouts[r->list.layout]);
     put_bool(row, "full", r->list.full);
     put_bool(row, "sorted", r->list.sorted);
     put_bool(row, "distances", r->list.extras & KITH_DISTANCES);
