@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drawing.h"
 
+#include "common/progress.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void draw_background(cairo_t *cr, double width, double height)
 {
@@ -88,12 +91,21 @@ void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, d
 
 static cairo_status_t keep(void *memo, const unsigned char *data, unsigned n)
 {
+    if (progress_interrupted()) {
+        return CAIRO_STATUS_WRITE_ERROR;
+    }
     return io_memory_file_add(memo, data, n) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
 }
 
 int draw_save(cairo_surface_t *surface, const char *path)
 {
     io_memory_file png = {0};
-    const cairo_status_t drawn = cairo_surface_write_to_png_stream(surface, keep, &png);
+    const cairo_status_t drawn = progress_interrupted()
+                                     ? CAIRO_STATUS_WRITE_ERROR
+                                     : cairo_surface_write_to_png_stream(surface, keep, &png);
+    if (drawn != CAIRO_STATUS_SUCCESS && progress_interrupted()) {
+        free(png.data);
+        return report_interrupted(path);
+    }
     return report_written(path, &png, drawn == CAIRO_STATUS_SUCCESS, false);
 }

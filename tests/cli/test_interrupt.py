@@ -135,7 +135,9 @@ SMALL = ["small.npy", "--box", "1"]
 PLOT = ["--plot", "o.png"] if needs.found("gnuplot") else []  # says that it is left out
 RING = "--boids 20k --box 60 --steps 100000".split()
 
-# Commands of each verb, and the files that each writes. Most last longer than the latest moment.
+# Commands of each verb, and the files that keep what they held, unless it ends well. Not among them
+# are a file that is complete before a plot is drawn, and averages of rdf, which are written as
+# partial. Most commands last longer than the latest moment.
 COMMANDS = {
     "pairs": {
         "many": (["pairs", *MANY, "--cutoff", "0.04", "-o", "o.npy"], ["o.npy"]),
@@ -151,10 +153,10 @@ COMMANDS = {
     },
     "fof": {
         "many": (["fof", *MANY, "-o", "o.csv", "--labels", "l.npy"], ["o.csv", "l.npy"]),
-        "small": (["fof", *SMALL, "-o", "o.csv", "--plot", "o.png"], ["o.csv", "o.png"]),
+        "small": (["fof", *SMALL, "-o", "o.csv", "--plot", "o.png"], ["o.png"]),
         "halos and spheres": (["fof", "clustered.std", "--box", "1", "--cosmology", "0.3,0.7,0",
                                "-o", "o.hdf5", "--format", "gadget4", "--plot", "o.png"],
-                              ["o.hdf5", "o.png"]),
+                              ["o.png"]),
         "one group": (["fof", *MANY, "--linking", "1.5", "-o", "o.csv"], ["o.csv"]),
         "min links": (["fof", *MANY, "--linking", "0.9", "--min-links", "4", "-o", "o.csv"],
                       ["o.csv"]),
@@ -163,15 +165,14 @@ COMMANDS = {
     },
     "rdf": {
         "many": (["rdf", *MANY, "--r-max", "0.1", "-o", "o.txt"], ["o.txt"]),
-        "small": (["rdf", *SMALL, "--r-max", "0.4", "-o", "o.txt", *PLOT], ["o.txt"]),
+        "small": (["rdf", *SMALL, "--r-max", "0.4", "-o", "o.txt", *PLOT], []),
         "all pairs": (["rdf", *MANY, "--r-max", "0.8", "--minimum-image", "-o", "o.txt"],
                       ["o.txt"]),
         "S(q)": (["rdf", *MANY, "--r-max", "0.01", "--sq", "sq.txt", "-o", "o.txt"],
                  ["o.txt", "sq.txt"]),
         "force": (["rdf", "forces.xyz", "--r-max", "40", "--estimator", "force", "--temperature",
                    "1", "--trust-temperature", "-o", "o.txt"], ["o.txt"]),
-        "many frames": (["rdf", "frames.xyz", "--box", "9", "--r-max", "4", "-o", "o.txt"],
-                        ["o.txt"]),
+        "many frames": (["rdf", "frames.xyz", "--box", "9", "--r-max", "4", "-o", "o.txt"], []),
     },
     "debye": {
         "exact": (["debye", "argon.xyz", "--exact", "--q-max", "50", "-o", "o.txt"], ["o.txt"]),
