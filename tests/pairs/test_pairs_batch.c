@@ -425,7 +425,7 @@ static void check_refused(kith_ctx *ctx)
 
 int main(int argc, char **argv)
 {
-    const int cases = check_deep() ? 3000 : 20 / (1 + check_brief());
+    const int cases = check_deep() ? 3000 : 12 / (1 + check_brief());
     for (int threads = 1; threads <= 3; threads += 2) {
         kith_ctx *ctx = check_open(check_backend(argc, argv), threads);
         check_refused(ctx);
