@@ -119,6 +119,16 @@ static __attribute__((noinline)) void image_of(const struct kith__question *q,
     (void)kith__load(q, points, id, r, image);
 }
 
+/** Unpack n shifts. */
+static void unpack_shifts(const int32_t *restrict packed, int64_t n, int32_t *restrict out)
+{
+    for (int64_t h = 0; h < n; h++) {
+        out[3 * h] = (packed[h] & 1023) - 512;
+        out[3 * h + 1] = (packed[h] >> 10 & 1023) - 512;
+        out[3 * h + 2] = (packed[h] >> 20 & 1023) - 512;
+    }
+}
+
 /** Write the shifts of collected hits [first, first + row->n), those of one row, to the list, from
  *  pair p on. The sweep finds shifts between the wrapped positions; the list holds shifts between
  *  the caller's positions: the boxes that wrapping subtracted from j are subtracted, and those of i
@@ -130,6 +140,10 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
     int32_t *out = kith__list_of(sweep)->out->shifts + 3 * p;
     if (!row->moved && !sweep->grid->wrapped) {
         memset(out, 0, 3 * (size_t)row->n * sizeof *out);
+        return;
+    }
+    if (!sweep->grid->wrapped && sweep->stencil == KITH_ALL) { /* no pair is reversed */
+        unpack_shifts(sweep->hit_shift + first, row->n, out);
         return;
     }
     int32_t wi[3] = {0, 0, 0};
