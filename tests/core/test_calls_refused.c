@@ -131,7 +131,7 @@ static void check_flags(kith_ctx *ctx)
         {"options.full", with_pairs, 1},
         {"options.sorted", with_pairs, 1},
         {"options.unordered", with_pairs, 1},
-        {"options.layout", with_pairs, KITH_CSR},
+        {"options.layout", with_pairs, KITH_MATRIX},
         {"periodic[0]", with_pairs, 1},
         {"periodic[1]", with_pairs, 1},
         {"periodic[2]", with_pairs, 1},

@@ -4,6 +4,7 @@
  * version are read and written up to their end alone, those of a later version are accepted while
  * what this library does not know is 0.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include <kith.h>
@@ -26,8 +27,9 @@ static kith_box box;
 static kith_groups groups;
 static double sums[64];
 
-/** An init call fills what it is told, and no more. */
-#define CHECK_INIT(type, init, later) \
+/** An init call fills what it is told, and no more. @param first  size in the version that brought
+ *  the struct */
+#define CHECK_INIT_FROM(type, init, later, first) \
     do { \
         LATER(type) made; \
         memset(&made, BYTE, sizeof made); \
@@ -40,13 +42,15 @@ static double sums[64];
         init##_sized(NULL, sizeof made); \
         (init)(NULL); \
         (init)(&made.of); \
-        CHECK(made.of.size == sizeof made.of, #init " of version 0.1 sets %zu", made.of.size); \
+        CHECK(made.of.size == (first), #init " of version 0.1 sets %zu", made.of.size); \
     } while (0)
+#define CHECK_INIT(type, init, later) CHECK_INIT_FROM(type, init, later, sizeof(type))
 
 static void check_init(int later)
 {
     CHECK_INIT(kith_options, kith_options_init, later);
-    CHECK_INIT(kith_pairs_options, kith_pairs_options_init, later);
+    CHECK_INIT_FROM(kith_pairs_options, kith_pairs_options_init, later,
+                    offsetof(kith_pairs_options, width));
     CHECK_INIT(kith_nearest_options, kith_nearest_options_init, later);
     CHECK_INIT(kith_fof_options, kith_fof_options_init, later);
     CHECK_INIT(kith_halo_input, kith_halo_input_init, later);

@@ -17,8 +17,8 @@
 static const struct operation {
     const char *name;
     void (*run)(differ *d, rng *r);
-} operations[] = {{"pairs", differ_pairs}, {"fof", differ_fof},        {"rdf", differ_rdf},
-                  {"halos", differ_halos}, {"flock", differ_flock},    {"debye", differ_debye},
+} operations[] = {{"pairs", differ_pairs}, {"fof", differ_fof},         {"rdf", differ_rdf},
+                  {"halos", differ_halos}, {"flock", differ_flock},     {"debye", differ_debye},
                   {"waves", differ_waves}, {"overlap", differ_overlap}, {"rows", differ_rows},
                   {"order", differ_order}};
 

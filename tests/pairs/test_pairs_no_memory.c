@@ -60,18 +60,18 @@ static kith_status find(void *user, kith_ctx *ctx, int64_t *seen)
 /* Rows of a fixed width: into arrays that grow, and into the caller's. */
 static kith_status find_rows(void *user, kith_ctx *ctx, int64_t *seen)
 {
-    static int32_t j[N * 8];
+    static int32_t j[N * 3];
     search *s = user;
     kith_pairs_options options = s->options;
     options.extras = 0;
-    options.width = 8;
-    kith_pairs mine = {.size = sizeof mine, .j = j, .capacity = N * 8};
+    options.width = 3;
+    kith_pairs mine = {.size = sizeof mine, .j = j, .capacity = N * 3};
     kith_status status = kith_pairs_find(ctx, s->points, s->box, 0.1, &s->options, &s->list);
     *seen += s->list.n + s->list.widest;
     if (status == KITH_OK) {
         status = kith_pairs_fill(ctx, s->points, s->box, 0.1, &options, &mine);
         *seen += mine.n;
-        CHECK(status != KITH_OK, "no row has more than 8 neighbours");
+        CHECK(status != KITH_OK, "no row has more than 3 neighbours");
     }
     return status == KITH_CAPACITY ? KITH_OK : status;
 }
