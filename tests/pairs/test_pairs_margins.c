@@ -189,7 +189,7 @@ static bool moves_too_far(const kith_box *box, const double height[3], double cu
 
 /* Check the pair that find_image_pair found. @return false when the library has to refuse it */
 static bool check_flat_pair(kith_ctx *ctx, const kith_box *box, double cutoff, bool refused,
-                            const float xyz[2][3])
+                            float xyz[2][3])
 {
     double given[2][3];
     for (int k = 0; k < 6; k++) {
