@@ -13,25 +13,6 @@ enum {
     ROW_FITS = 512 /**< longest row that is sorted in shared memory [pairs] */
 };
 
-/** A row in the arrays of the list. Its elements are j above the packed image. */
-template <typename real> struct row_in_list {
-    const struct kith__gpu_list *list; /**< the list */
-    int64_t first;                     /**< index of the row's first pair in the arrays */
-    __device__ uint64_t get(int64_t e) const
-    {
-        const int32_t *shift = kept_shift<real>(*list, first + e);
-        return (uint64_t)(uint32_t)list->j[first + e] << 32 | (uint32_t)(shift ? *shift : 0);
-    }
-    __device__ void set(int64_t e, uint64_t key) const
-    {
-        int32_t *shift = kept_shift<real>(*list, first + e);
-        list->j[first + e] = (int32_t)(key >> 32);
-        if (shift) {
-            *shift = (int32_t)(key & 0xffffffffu);
-        }
-    }
-};
-
 /** A row in shared memory. */
 struct row_in_shared {
     uint64_t *key; /**< [row length] j above the packed image */
