@@ -16,6 +16,8 @@ enum {
     TREE,
     NODES,
     RIM,
+    HARD,
+    REST,
     COUNTS,
     J,
     DISTANCES,
@@ -78,8 +80,13 @@ static kith_status need_memory(struct task *t)
     tree->bound = kith__gpu_need(gpu, NODES, nodes * (6 * sizeof(float) + sizeof(int32_t)));
     all->records = q->cross ? kith__gpu_need(gpu, POINTS, (size_t)q->a.n * record_bytes(q))
                             : tree->records;
-    all->rim = kith__gpu_need(gpu, RIM, ((size_t)q->a.n / KITH_GPU_FANOUT + 1) * sizeof *all->rim);
-    KITH_CHECK(ctx, all->state && tree->records && tree->bound && all->records && all->rim,
+    const size_t groups = (size_t)q->a.n / KITH_GPU_FANOUT + 1;
+    all->rim = kith__gpu_need(gpu, RIM, groups * sizeof *all->rim);
+    all->hard = kith__gpu_need(gpu, HARD, groups * sizeof *all->hard);
+    all->rest = kith__gpu_need(gpu, REST, groups * sizeof *all->rest);
+    KITH_CHECK(ctx,
+               all->state && tree->records && tree->bound && all->records && all->rim &&
+                   all->hard && all->rest,
                KITH_NO_MEMORY, "out of device memory for a tree of %lld particles",
                (long long)q->b.n);
     tree->least_id = (int32_t *)(void *)(tree->bound + 6 * nodes);
@@ -113,6 +120,7 @@ static kith_status build_tree(struct task *t)
     if (q->cross && q->b.n > 0) {
         KITH_GPU_TRY(ctx, "finding bounds", kith__gpu_nearest_bounds(&t->all, 1, stream));
     }
+    KITH_GPU_TRY(ctx, "finding bounds", kith__gpu_nearest_unit(&t->all, stream));
     if (q->cross && q->a.n > 0) {
         KITH_TRY(sort_set(t, 0, q->a.n));
         KITH_GPU_TRY(ctx, "sorting", kith__gpu_nearest_points(&t->all, t->id[0], stream));
@@ -205,6 +213,9 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *question,
     KITH_TRY(need_memory(&t));
     KITH_TRY(need_rows(&t, out, copies));
     KITH_TRY(build_tree(&t));
+    if (question->a.n > 0 && out->k <= KITH_GPU_FILTER_MOST) {
+        KITH_GPU_TRY(ctx, "finding neighbours", kith__gpu_nearest_filter(&t.all, t.s.gpu->stream));
+    }
     if (question->a.n > 0) {
         KITH_GPU_TRY(ctx, "finding neighbours", kith__gpu_nearest_search(&t.all, t.s.gpu->stream));
     }

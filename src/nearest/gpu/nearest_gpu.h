@@ -17,7 +17,9 @@ enum {
 #else
     KITH_GPU_FANOUT = 32,
 #endif
-    KITH_GPU_TREE_LEVELS = 6 /**< most levels of nodes: 8 * 32^6 is more than 2^31 */
+    KITH_GPU_FILTER_MOST = 32, /**< largest k of the filter */
+    KITH_GPU_PARTS = 8,        /**< parts of a group that the filter searches for on their own */
+    KITH_GPU_TREE_LEVELS = 6   /**< most levels of nodes: 8 * 32^6 is more than 2^31 */
 };
 
 /** Bounds of one set, and particles that cannot be used. Encoded so that atomicMax merges them and
@@ -30,10 +32,24 @@ struct kith__gpu_extent {
     unsigned long long far; /**< INT64_MAX - index of the first particle too far outside */
 };
 
+/** The tree's unit of length: coordinates r become (r - origin) * scale. Numbers are then far from
+ *  the limits of float, whatever the unit of the coordinates. */
+struct kith__gpu_unit {
+    double origin[3]; /**< lower bounds of all coordinates [length] */
+    double size[3];   /**< differences between their upper and lower bounds [length] */
+    double extent;    /**< sum of these differences [length] */
+    double longest;   /**< largest of them [length] */
+    double scale;     /**< a power of two: products with it are exact [1 / length] */
+    double inverse;   /**< 1 / scale [length] */
+};
+
 /** What kernels find out, beside the neighbours. */
 struct kith__gpu_nearest_state {
     struct kith__gpu_extent extent[2]; /**< of the points, and of the candidates when !cross too */
+    struct kith__gpu_unit unit;        /**< the tree's unit of length */
     int32_t status; /**< KITH_OK, or KITH_LIMIT: a neighbour may be too many boxes away */
+    int32_t n_hard; /**< entries of `hard` */
+    int32_t n_rest; /**< entries of `rest` */
     int32_t at_rim; /**< entries of `rim` */
     unsigned stop;  /**< the stop flag */
 };
@@ -64,6 +80,10 @@ struct kith__gpu_nearest {
     void *records;              /**< [a.n] points whose neighbours are searched, in the order of a
                                      Hilbert curve; those of the tree when !cross */
     int key_bits;               /**< bits of a sort key along each axis */
+    int32_t *hard;    /**< groups of KITH_GPU_FANOUT consecutive points that are too far apart for
+                           the filter to search for them together */
+    int32_t *rest;    /**< groups of KITH_GPU_FANOUT consecutive points that the filter leaves to
+                           the exact search */
     int32_t *rim;     /**< groups of KITH_GPU_FANOUT consecutive points that may have neighbours in
                            images of the box; NULL in open space */
     kith_nearest out; /**< k, and the arrays of the result */
@@ -77,6 +97,9 @@ extern "C" {
 gpuError_t kith__gpu_nearest_bounds(const struct kith__gpu_nearest *all, int set,
                                     gpuStream_t stream);
 
+/** Queue the choice of the unit of length, from the bounds of both sets. */
+gpuError_t kith__gpu_nearest_unit(const struct kith__gpu_nearest *all, gpuStream_t stream);
+
 /** Queue the keys of a set, by which it is to be sorted, and its indices 0, 1, 2, ... */
 gpuError_t kith__gpu_nearest_keys(const struct kith__gpu_nearest *all, int set, uint64_t *key,
                                   int32_t *id, gpuStream_t stream);
@@ -89,7 +112,11 @@ gpuError_t kith__gpu_nearest_points(const struct kith__gpu_nearest *all, const i
 gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int32_t *id,
                                   gpuStream_t stream);
 
-/** Queue the search, which fills the arrays of the result. */
+/** Queue the filter, which fills the rows of most points when k is KITH_GPU_FILTER_MOST at most.
+ *  The groups of the other points are put on the list `rest`. */
+gpuError_t kith__gpu_nearest_filter(const struct kith__gpu_nearest *all, gpuStream_t stream);
+
+/** Queue the exact search, which fills the rows that the filter has left, or all. */
 gpuError_t kith__gpu_nearest_search(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 #ifdef __cplusplus

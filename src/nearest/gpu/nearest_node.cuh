@@ -71,6 +71,20 @@ static __device__ __forceinline__ float float_up(double x)
 }
 #endif
 
+/** Return the square root, rounded to nearest: that of a float rounded from double is. */
+static __device__ __forceinline__ float square_root(float x)
+{
+#ifdef __HIP_PLATFORM_AMD__
+    return (float)sqrt((double)x);
+#else
+    return __fsqrt_rn(x);
+#endif
+}
+static __device__ __forceinline__ double square_root(double x)
+{
+    return sqrt(x);
+}
+
 /* --------------------------------------------------------------------------------------- bounds */
 
 /** Return true when all particles can be used; else no kernel has anything to do. */
@@ -80,38 +94,9 @@ static __device__ __forceinline__ bool is_usable(const struct kith__gpu_nearest 
     return (e[0].bad | e[0].far | e[1].bad | e[1].far) == 0;
 }
 
-/** The tree's unit of length: coordinates r become (r - origin) * scale. Numbers are then far from
- *  the limits of float, whatever the unit of the coordinates. */
-struct tree_unit {
-    double origin[3]; /**< lower bounds of all coordinates [length] */
-    double scale;     /**< a power of two: products with it are exact [1 / length] */
-    double extent;    /**< largest difference between coordinates, summed over the axes [length] */
-    double longest;   /**< largest difference between coordinates [length] */
-};
-
-/** Compute the tree's unit of length from the bounds of all particles. */
-static __device__ __forceinline__ struct tree_unit unit_of(const struct kith__gpu_nearest &all)
-{
-    const struct kith__gpu_extent *e = all.state->extent;
-    struct tree_unit unit = {{0, 0, 0}, 1, 0, 0};
-    for (int k = 0; k < 3; k++) {
-        double lo = from_ordered(~e[0].below[k]), hi = from_ordered(e[0].above[k]);
-        if (all.question.cross) {
-            lo = fmin(lo, from_ordered(~e[1].below[k]));
-            hi = fmax(hi, from_ordered(e[1].above[k]));
-        }
-        unit.origin[k] = lo;
-        unit.extent += hi - lo;
-        unit.longest = fmax(unit.longest, hi - lo);
-    }
-    if (unit.longest > 0 && unit.longest < DBL_MAX) {
-        unit.scale = ldexp(1.0, -max(-1000, min(1000, ilogb(unit.longest))));
-    }
-    return unit;
-}
-
 /** Return a coordinate in the tree's unit of length, rounded down. */
-static __device__ __forceinline__ float lower_bound(const struct tree_unit &unit, double x, int k)
+static __device__ __forceinline__ float lower_bound(const struct kith__gpu_unit &unit, double x,
+                                                    int k)
 {
 #ifdef __HIP_PLATFORM_AMD__
     return float_down((x - unit.origin[k]) * unit.scale);
@@ -121,7 +106,8 @@ static __device__ __forceinline__ float lower_bound(const struct tree_unit &unit
 }
 
 /** Return a coordinate in the tree's unit of length, rounded up. */
-static __device__ __forceinline__ float upper_bound(const struct tree_unit &unit, double x, int k)
+static __device__ __forceinline__ float upper_bound(const struct kith__gpu_unit &unit, double x,
+                                                    int k)
 {
 #ifdef __HIP_PLATFORM_AMD__
     return float_up((x - unit.origin[k]) * unit.scale);

@@ -14,19 +14,17 @@
  * after the last one of the pass before.
  */
 #include "nearest_list.cuh"
-#include "nearest_node.cuh"
+#include "nearest_walk.cuh"
 
 enum {
     THREADS = 128,                /**< threads of a block */
     OWN = LANES / KITH_GPU_LEAF,  /**< leaves of a warp's own particles */
     WAITING = 64 / KITH_GPU_LEAF, /**< leaves whose candidates wait */
     LONGEST = 32,                 /**< longest list */
+    LISTED_MOST = 1024,           /**< most blocks of a kernel that takes groups of a list */
     ASK_EACH = 256                /**< nodes between two readings of the stop flag */
 };
 static_assert((int)LANES == (int)KITH_GPU_FANOUT, "a lane takes one of the nodes below a node");
-
-/* Bits of a distance that is larger than any: marks a node that is not to be searched any more. */
-#define KITH_DONE 0xffffffffu
 
 /** Which images of the candidates a kernel searches: none; any, in a box whose rows are along the
  *  axes; any, in a skewed box. */
@@ -58,14 +56,6 @@ template <typename real> struct image_shift {
 struct open_nodes {
     unsigned least2[KITH_GPU_TREE_LEVELS][THREADS]; /**< bits of the node's distance; KITH_DONE */
     int32_t first[KITH_GPU_TREE_LEVELS][THREADS];   /**< number of lane 0's node */
-};
-
-/** The order in which images are searched: the slabs from the nearest on. */
-struct image_walk {
-    struct kith__image_range searched; /**< images that have been searched */
-    struct kith__image_slab slab;      /**< slab that is being searched */
-    int32_t begin[3], end[3];          /**< ranges of its images */
-    int32_t shift[3];                  /**< S of the image that is being searched */
 };
 
 /** The search for the particles of one warp. What is equal in all lanes is marked so. */
@@ -101,7 +91,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
                                            struct open_nodes *shared)
         : all(call), open(shared), group(number), later(false), steps(0)
     {
-        const struct tree_unit unit = unit_of(all);
+        const struct kith__gpu_unit unit = all.state->unit;
         scale = unit.scale;
         const int64_t slot = group * LANES + my_lane();
         const int64_t n = all.question.a.n;
@@ -410,7 +400,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
             }
             if (steps >= ASK_EACH) {
                 steps = 0;
-                if (is_stopped()) {
+                if (is_stopped(all)) {
                     return STOPPED;
                 }
             }
@@ -422,12 +412,6 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 
     /* ------------------------------------------------------------------------------ the images */
 
-    /** Return true when the host has set the stop flag. */
-    __device__ __forceinline__ bool is_stopped() const
-    {
-        return *(const volatile unsigned *)&all.state->stop >= KITH_GPU_STOP;
-    }
-
     __device__ __forceinline__ bool is_box_itself() const
     {
         return walk.shift[0] == 0 && walk.shift[1] == 0 && walk.shift[2] == 0;
@@ -436,11 +420,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     /** Begin with the box itself. */
     __device__ __forceinline__ void begin_images()
     {
-        for (int k = 0; k < 3; k++) {
-            walk.searched.first[k] = walk.searched.last[k] = 0;
-            walk.begin[k] = walk.end[k] = walk.shift[k] = 0;
-        }
-        walk.slab.axis = walk.slab.number = 0;
+        begin_walk(&walk);
         set_image();
     }
 
@@ -465,44 +445,15 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
      *  @return false when there is none within reach */
     __device__ __forceinline__ bool find_slab()
     {
-        const struct kith__gpu_extent &extent = all.state->extent[all.question.cross];
-        double below[3], above[3], all_low[3], all_high[3]; /* bounds of normal[k] . r */
-        for (int k = 0; k < 3; k++) {
-            const double *normal = all.planes.normal[k];
-            below[k] = KITH_ADD_d(
-                KITH_ADD_d(KITH_MUL_d(normal[0], (double)x), KITH_MUL_d(normal[1], (double)y)),
-                KITH_MUL_d(normal[2], (double)z));
-            above[k] = below[k];
-            for (int bits = LANES / 2; bits > 0; bits /= 2) {
-                below[k] = fmin(below[k], from_partner(below[k], bits));
-                above[k] = fmax(above[k], from_partner(above[k], bits));
-            }
-            all_low[k] = from_ordered(~extent.along_below[k]);
-            all_high[k] = from_ordered(extent.along_above[k]);
-        }
-        if (!kith__next_slab(&all.planes, below, above, all_low, all_high, &walk.searched,
-                             &walk.slab)) {
-            return false;
-        }
-        const double tolerance = kith__image_tolerance(&all.question, &all.planes,
-                                                       unit_of(all).extent);
-        const double least = (walk.slab.distance - tolerance * (1 + walk.slab.boxes)) * scale;
-        return !(least > 0 && least * least > (double)__uint_as_float(widest));
+        const real r[3] = {x, y, z};
+        return ::find_slab(all, all.state->unit, true, r, (double)__uint_as_float(widest), &walk);
     }
 
     /** Go on to the next image. @return false when there is none within reach; all.state->status is
      *  KITH_LIMIT then when it may be too many boxes away */
     __device__ __forceinline__ bool next_image()
     {
-        bool carries = true;
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            const bool wraps = walk.shift[k] == walk.end[k];
-            walk.shift[k] = !carries ? walk.shift[k] : wraps ? walk.begin[k] : walk.shift[k] + 1;
-            carries = carries && wraps;
-        }
-        if (carries) {
-            kith__extend_range(&walk.searched, &walk.slab);
+        if (!next_in_slab(&walk)) {
             if (!find_slab()) {
                 return false;
             }
@@ -510,12 +461,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
                 all.state->status = KITH_LIMIT;
                 return false;
             }
-            for (int m = 0; m < 3; m++) {
-                const bool across = m == walk.slab.axis;
-                walk.begin[m] = across ? walk.slab.number : walk.searched.first[m];
-                walk.end[m] = across ? walk.slab.number : walk.searched.last[m];
-                walk.shift[m] = walk.begin[m];
-            }
+            begin_slab(&walk);
         }
         set_image();
         return true;
@@ -580,7 +526,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
             count += some;
             out.j[at] = some ? (int32_t)list.entry[e].j() : -1;
             if (out.distances) {
-                ((real *)out.distances)[at] = some ? (real)sqrt((double)list.entry[e].r2())
+                ((real *)out.distances)[at] = some ? square_root(list.entry[e].r2())
                                                    : (real)INFINITY;
             }
             const int32_t packed = IMAGES != NO_IMAGES ? list.shift[e] : image.packed;
@@ -599,30 +545,16 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     }
 };
 
-/** Find the neighbours of LANES particles by each warp. Without images, particles that may have
- *  neighbours in images are put on a list; with images, those of the list are searched.
- *  @tparam K       longest list
- *  @tparam PASSES  there are more than K neighbours to find */
+/** Find the neighbours of the particles of a group. */
 template <typename real, int K, images IMAGES, bool PASSES>
-static __global__ void __launch_bounds__(THREADS)
-    search(const KITH_IN_PLACE struct kith__gpu_nearest all)
+static __device__ __forceinline__ void search_group(const struct kith__gpu_nearest &all,
+                                                    int64_t group, struct open_nodes *open)
 {
-    __shared__ struct open_nodes open;
-    int64_t group = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
-    if (group * LANES >= all.question.a.n || !is_usable(all)) {
-        return;
-    }
-    if (IMAGES != NO_IMAGES) {
-        if (group >= all.state->at_rim) {
-            return;
-        }
-        group = all.rim[group];
-    }
-    warp_search<real, K, IMAGES, PASSES> s(all, group, &open);
+    warp_search<real, K, IMAGES, PASSES> s(all, group, open);
     enum ending ending = FINISHED;
     for (int64_t done = 0; done < all.out.k && ending == FINISHED; done += K) {
         const int n = (int)min(all.out.k - done, (int64_t)K);
-        ending = PASSES && s.is_stopped() ? STOPPED : s.search(n);
+        ending = PASSES && is_stopped(all) ? STOPPED : s.search(n);
         if (ending != STOPPED) {
             s.write(done, n);
         }
@@ -632,6 +564,30 @@ static __global__ void __launch_bounds__(THREADS)
     }
     if (ending == AT_RIM && my_lane() == 0) {
         all.rim[atomicAdd(&all.state->at_rim, 1)] = (int32_t)group;
+    }
+}
+
+/** Find the neighbours of LANES particles by each warp: of all particles in passes, else of the
+ *  groups that the filter has left. Without images, groups that may have neighbours in images are
+ *  put on a list; with images, those of the list are searched.
+ *  @tparam K       longest list
+ *  @tparam PASSES  there are more than K neighbours to find */
+template <typename real, int K, images IMAGES, bool PASSES>
+static __global__ void __launch_bounds__(THREADS)
+    search(const KITH_IN_PLACE struct kith__gpu_nearest all)
+{
+    __shared__ struct open_nodes open;
+    if (!is_usable(all)) {
+        return;
+    }
+    const int32_t *const list = IMAGES != NO_IMAGES ? all.rim : PASSES ? NULL : all.rest;
+    const int64_t groups = IMAGES != NO_IMAGES ? all.state->at_rim
+                           : PASSES            ? (all.question.a.n + LANES - 1) / LANES
+                                               : all.state->n_rest;
+    const int64_t warps = (int64_t)gridDim.x * (THREADS / LANES);
+    int64_t at = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
+    for (; at < groups && !is_stopped(all); at += warps) {
+        search_group<real, K, IMAGES, PASSES>(all, list ? list[at] : at, &open);
     }
 }
 
@@ -678,13 +634,16 @@ static __global__ void __launch_bounds__(THREADS)
 template <typename real, int K, bool PASSES>
 static void launch_search(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {
+    const int64_t most = LISTED_MOST;
     const int64_t blocks = (all->question.a.n + THREADS - 1) / THREADS;
+    const int64_t listed = blocks < most ? blocks : most;
     const bool straight = all->question.box_d.orthorhombic;
-    KITH_LAUNCH((search<real, K, NO_IMAGES, PASSES>), blocks, THREADS, stream, *all);
+    KITH_LAUNCH((search<real, K, NO_IMAGES, PASSES>), PASSES ? blocks : listed, THREADS, stream,
+                *all);
     if (all->question.period_sum > 0 && straight) {
-        KITH_LAUNCH((search<real, K, STRAIGHT, PASSES>), blocks, THREADS, stream, *all);
+        KITH_LAUNCH((search<real, K, STRAIGHT, PASSES>), listed, THREADS, stream, *all);
     } else if (all->question.period_sum > 0) {
-        KITH_LAUNCH((search<real, K, SKEWED, PASSES>), blocks, THREADS, stream, *all);
+        KITH_LAUNCH((search<real, K, SKEWED, PASSES>), listed, THREADS, stream, *all);
     }
 }
 

@@ -100,6 +100,31 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/** Choose the unit of length: one thread. */
+static __global__ void find_unit(const KITH_IN_PLACE struct kith__gpu_nearest all)
+{
+    const struct kith__gpu_extent *e = all.state->extent;
+    struct kith__gpu_unit unit = {{0, 0, 0}, {0, 0, 0}, 0, 0, 1, 1};
+    for (int k = 0; k < 3; k++) {
+        double lo = from_ordered(~e[0].below[k]), hi = from_ordered(e[0].above[k]);
+        if (all.question.cross) {
+            lo = fmin(lo, from_ordered(~e[1].below[k]));
+            hi = fmax(hi, from_ordered(e[1].above[k]));
+        }
+        unit.origin[k] = lo;
+        unit.size[k] = hi - lo;
+        unit.extent += unit.size[k];
+        unit.longest = fmax(unit.longest, unit.size[k]);
+    }
+    const double largest = fmax(unit.longest, all.question.period_sum); /* images are as far away */
+    if (largest > 0 && largest < DBL_MAX) {
+        const int power = max(-1000, min(1000, ilogb(largest)));
+        unit.scale = ldexp(1.0, -power);
+        unit.inverse = ldexp(1.0, power);
+    }
+    all.state->unit = unit;
+}
+
 /* ----------------------------------------------------------------------------------------- keys */
 
 /** Write the key and index of each particle of a set. */
@@ -112,7 +137,7 @@ static __global__ void __launch_bounds__(THREADS)
         return;
     }
     const double cells = (double)(1 << all.key_bits);
-    const struct tree_unit unit = unit_of(all);
+    const struct kith__gpu_unit unit = all.state->unit;
     const double per_length = unit.longest > 0 ? cells / unit.longest : 0;
     real r[3];
     uint32_t c[3];
@@ -176,7 +201,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const struct kith__gpu_tree &tree = all.tree;
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const struct tree_unit unit = unit_of(all);
+    const struct kith__gpu_unit unit = all.state->unit;
     const int32_t mine = id[s < tree.n ? s : tree.n - 1];
     real r[3];
     struct node leaf;
@@ -232,6 +257,12 @@ gpuError_t kith__gpu_nearest_bounds(const struct kith__gpu_nearest *all, int set
 {
     const int64_t blocks = blocks_for(set ? all->question.b.n : all->question.a.n);
     LAUNCH(find_bounds, blocks < BOUNDS_MOST ? blocks : BOUNDS_MOST, all, set);
+    return gpuGetLastError();
+}
+
+gpuError_t kith__gpu_nearest_unit(const struct kith__gpu_nearest *all, gpuStream_t stream)
+{
+    KITH_LAUNCH(find_unit, 1, 1, stream, *all);
     return gpuGetLastError();
 }
 
