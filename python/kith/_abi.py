@@ -169,7 +169,7 @@ class Waves(C.Structure):
 
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_batch": Batch, "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
-           "kith_nearest_options": NearestOptions, "kith_nearest": Nearest,
+           "kith_nearest_options": NearestOptions, "kith_nearest": Nearest, "kith_order": Order,
            "kith_fof_options": FofOptions, "kith_groups": Groups,
            "kith_halo_input": HaloInput, "kith_halo": Halo, "kith_halos": Halos,
            "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,

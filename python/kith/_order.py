@@ -57,8 +57,8 @@ def order(x: Any, box: Any = None, *, cell: Optional[float] = None, out: Any = N
 
     >>> order = kith.order(x)
     >>> x, ids = x[order], np.arange(4)[order]
-    >>> ids[np.argmin(x[:, 0])]
-    np.int64(1)
+    >>> int(ids[np.argmin(x[:, 0])])
+    1
     """
     x, box = resolve(x, box)
     dim = dimensions(x, box)

@@ -50,11 +50,15 @@ static void check_init(int later)
 {
     CHECK_INIT(kith_options, kith_options_init, later);
     CHECK_INIT_FROM(kith_pairs_options, kith_pairs_options_init, later,
-                    offsetof(kith_pairs_options, width));
-    CHECK_INIT(kith_nearest_options, kith_nearest_options_init, later);
-    CHECK_INIT(kith_fof_options, kith_fof_options_init, later);
+                    offsetof(kith_pairs_options, batch));
+    CHECK_INIT(kith_batch, kith_batch_init, later);
+    CHECK_INIT_FROM(kith_nearest_options, kith_nearest_options_init, later,
+                    offsetof(kith_nearest_options, batch));
+    CHECK_INIT_FROM(kith_fof_options, kith_fof_options_init, later,
+                    offsetof(kith_fof_options, batch));
     CHECK_INIT(kith_halo_input, kith_halo_input_init, later);
-    CHECK_INIT(kith_rdf_options, kith_rdf_options_init, later);
+    CHECK_INIT_FROM(kith_rdf_options, kith_rdf_options_init, later,
+                    offsetof(kith_rdf_options, batch));
     CHECK_INIT(kith_waves, kith_waves_init, later);
     CHECK_INIT(kith_debye_options, kith_debye_options_init, later);
     CHECK_INIT(kith_overlap_options, kith_overlap_options_init, later);

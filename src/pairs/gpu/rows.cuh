@@ -59,8 +59,8 @@ template <class Row> static __device__ void sort_row(const Row &row, int64_t n, 
     }
 }
 
-/** Sort a row by j and image, and complete its pairs by finish(list, p, i): pair p of the arrays, in
- *  the row of particle i. The whole warp must call.
+/** Sort a row by j and image, and complete its pairs by finish(list, p, i): pair p of the arrays,
+ *  in the row of particle i. The whole warp must call.
  *  @param begin  index of the row's first pair in the arrays
  *  @param n      pairs of the row
  *  @param keys   [ROW_FITS] shared memory of the warp */
