@@ -20,7 +20,8 @@ module kith
     ! Statuses, kith_status of core.h.
     integer(c_int), parameter, public :: KITH_OK = 0, KITH_INVALID = -1, KITH_NOT_FINITE = -2, &
         KITH_CAPACITY = -3, KITH_LIMIT = -4, KITH_NO_MEMORY = -5, KITH_CANCELLED = -6, &
-        KITH_UNSUPPORTED = -7, KITH_NO_BACKEND = -8, KITH_DEVICE_LOST = -9, KITH_BUSY = -10
+        KITH_UNSUPPORTED = -7, KITH_NO_BACKEND = -8, KITH_DEVICE_LOST = -9, KITH_BUSY = -10, &
+        KITH_TEAM_LOST = -11
     ! kith_points%precision, kith_points%memory.
     integer(c_int), parameter, public :: KITH_FLOAT = 4, KITH_DOUBLE = 8
     integer(c_int), parameter, public :: KITH_HOST = 0, KITH_DEVICE = 1

@@ -76,5 +76,6 @@
 #include <kith/overlap.h>
 #include <kith/flock.h>
 #include <kith/glance.h>
+#include <kith/team.h>
 
 #endif

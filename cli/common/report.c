@@ -145,7 +145,8 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
     switch (status) {
     case KITH_OK: return STATUS_OK;
     case KITH_INVALID:
-    case KITH_BUSY: break;
+    case KITH_BUSY:
+    case KITH_TEAM_LOST: break;
     case KITH_NOT_FINITE: exit_status = STATUS_NOT_FINITE; break;
     case KITH_CAPACITY:
     case KITH_LIMIT: exit_status = STATUS_LIMIT; break;

@@ -36,7 +36,8 @@ typedef enum kith_status {
     KITH_UNSUPPORTED = -7, /**< this backend does not offer the operation */
     KITH_NO_BACKEND = -8,  /**< the backend exists but cannot run here (not built, no device) */
     KITH_DEVICE_LOST = -9, /**< the device failed, now or in an earlier call; close the context */
-    KITH_BUSY = -10        /**< the context is in another call: nothing was done (kith.h) */
+    KITH_BUSY = -10,       /**< the context is in another call: nothing was done (kith.h) */
+    KITH_TEAM_LOST = -11   /**< a rank of the team was lost (kith/team.h); close the team */
 } kith_status;
 
 /** Return the name of a status, for example "KITH_CAPACITY". @return static text, never NULL. */

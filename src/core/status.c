@@ -18,6 +18,7 @@ const char *kith_status_name(kith_status status)
     case KITH_NO_BACKEND: return "KITH_NO_BACKEND";
     case KITH_DEVICE_LOST: return "KITH_DEVICE_LOST";
     case KITH_BUSY: return "KITH_BUSY";
+    case KITH_TEAM_LOST: return "KITH_TEAM_LOST";
     }
     return "unknown status";
 }

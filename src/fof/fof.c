@@ -79,6 +79,49 @@ kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *q,
                                             : ctx->backend->fof->find(ctx, &question, fof, out);
 }
 
+/** Check all options but the batch.
+ *  @param options   of full size
+ *  @param question  of all particles
+ *  @param[out] fof  what the options ask */
+static kith_status read_options(kith_ctx *ctx, const kith_fof_options *options,
+                                const struct kith__question *question, struct kith__fof *fof)
+{
+    *fof = (struct kith__fof){
+        .min_members = options->min_members,
+        .min_links = options->min_links,
+        .ids = options->ids,
+        .roles = options->roles,
+        .velocities = options->velocities,
+        .velocity_length = kith__rounded(options->velocity_length, question->precision)};
+    KITH_TRY(check_options(ctx, question->a.n, fof, question->precision));
+    KITH_CHECK(ctx, ctx->backend->fof->find != NULL, KITH_UNSUPPORTED,
+               "backend \"%s\" does not find groups", ctx->name);
+    return KITH_OK;
+}
+
+kith_status kith__fof_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double length, const kith_fof_options *given, kith_fof_options *own,
+                            struct kith__question *question)
+{
+    struct kith__fof fof;
+    *own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_fof_options_init, given, KITH_FOF_OPTIONS_0_1, own);
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, question));
+    return read_options(ctx, own, question, &fof);
+}
+
+kith_status kith__fof_components(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                 double length, const kith_fof_options *options, kith_groups *out)
+{
+    struct kith__question question;
+    struct kith__fof fof;
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
+    KITH_TRY(read_options(ctx, options, &question, &fof));
+    fof.any_order = true;
+    kith__subcells_set_width(&question);
+    return kith__end_call(ctx, ctx->backend->fof->find(ctx, &question, &fof, out));
+}
+
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double length, const kith_fof_options *options, kith_groups *out)
 {
@@ -89,16 +132,8 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(options->batch
                  ? kith__batch_read(ctx, options->batch, points, NULL, box, &length, &batch)
                  : kith__question_init(ctx, points, NULL, box, length, &batch.whole));
-    const struct kith__fof fof = {
-        .min_members = options->min_members,
-        .min_links = options->min_links,
-        .ids = options->ids,
-        .roles = options->roles,
-        .velocities = options->velocities,
-        .velocity_length = kith__rounded(options->velocity_length, question->precision)};
-    KITH_TRY(check_options(ctx, points->n, &fof, question->precision));
-    KITH_CHECK(ctx, ctx->backend->fof->find != NULL, KITH_UNSUPPORTED,
-               "backend \"%s\" does not find groups", ctx->name);
+    struct kith__fof fof;
+    KITH_TRY(read_options(ctx, options, question, &fof));
     const bool by_roles = fof.roles || fof.min_links > 0;
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;

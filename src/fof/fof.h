@@ -17,6 +17,8 @@ struct kith__fof {
     const void *velocities; /**< [n][3] in the precision of the points; or NULL */
     double velocity_length; /**< linking length of velocities, rounded to the points' precision
                                  [velocity] */
+    bool any_order; /**< groups may be numbered in any order, which spares sorting them; a backend
+                         may ignore it */
 };
 
 /** Operations that a backend offers; NULL: not offered. */

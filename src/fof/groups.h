@@ -21,6 +21,22 @@ enum {
     KITH_FOF_PAIRS_END = KITH_WORK_OF(fof) + KITH_WORK_EACH /**< number after the last buffer */
 };
 
+/** Check the arguments of kith_fof_find but out, and read the options.
+ *  @param given     NULL: the defaults
+ *  @param[out] own  the options, of full size
+ *  @return as kith_fof_find */
+kith_status kith__fof_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            double length, const kith_fof_options *given, kith_fof_options *own,
+                            struct kith__question *question);
+
+/** Find groups inside another public call, between its kith__enter and kith__exit, numbered in any
+ *  order.
+ *  @param options  of full size, without roles and min_links
+ *  @param out      of full size
+ *  @return as kith_fof_find */
+kith_status kith__fof_components(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                                 double length, const kith_fof_options *options, kith_groups *out);
+
 /** Allocate out->labels for `points` particles and one more entry, so that the array is never
  *  empty, and set out->points; out->n becomes 0. @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out);
@@ -45,6 +61,17 @@ kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *question,
  *  memory. @return as the backend's kith__fof_backend.find. */
 kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
+
+/** Give the role KITH_ATTACH to particles that link but have fewer than fof->min_links friends that
+ *  do. @param roles  [n] fof->roles, which become the result */
+kith_status kith__fof_demote(kith_ctx *ctx, const struct kith__question *question,
+                             const struct kith__fof *fof, uint8_t *roles);
+
+/** Find the nearest friend that links of each particle of the role KITH_ATTACH; of equally near
+ *  ones that of the smallest index. fof->min_links is not used.
+ *  @param[out] nearest  [n] index of the friend; -1: none, or another role */
+kith_status kith__fof_nearest(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__fof *fof, int32_t *nearest);
 
 /** Find groups from the pair search, which serves every box and length that a question may have. A
  *  backend calls it when kith__subcells_init returns false. The points may be in device memory; out

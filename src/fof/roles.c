@@ -269,8 +269,8 @@ static kith_status group(kith_ctx *ctx, const struct role_search *search, kith_g
     return KITH_OK;
 }
 
-/** Give each attached particle the label of its nearest friend that links; 0 if it has none. */
-static kith_status attach(kith_ctx *ctx, struct role_search *search, kith_groups *out)
+/** Find the nearest friend that links of each distinct position of `attach`. */
+static kith_status find_nearest_friends(kith_ctx *ctx, struct role_search *search)
 {
     struct selection *a = &search->attach;
     KITH_TRY(find_distinct(ctx, search, a, ATTACH_DISTINCT));
@@ -281,10 +281,46 @@ static kith_status attach(kith_ctx *ctx, struct role_search *search, kith_groups
     for (int64_t s = 0; s < a->distinct.n; s++) {
         search->nearest_friend[s] = -1;
     }
-    KITH_TRY(each_pair(ctx, search, &a->distinct, &search->link.distinct, find_nearest));
+    return each_pair(ctx, search, &a->distinct, &search->link.distinct, find_nearest);
+}
+
+/** Give each attached particle the label of its nearest friend that links; 0 if it has none. */
+static kith_status attach(kith_ctx *ctx, struct role_search *search, kith_groups *out)
+{
+    const struct selection *a = &search->attach;
+    KITH_TRY(find_nearest_friends(ctx, search));
     for (int64_t at = 0; at < a->n; at++) {
         const int32_t nearest_friend = search->nearest_friend[a->distinct.of[at]];
         out->labels[a->index[at]] = nearest_friend < 0 ? 0 : out->labels[nearest_friend];
+    }
+    return KITH_OK;
+}
+
+kith_status kith__fof_demote(kith_ctx *ctx, const struct kith__question *q,
+                             const struct kith__fof *fof, uint8_t *roles)
+{
+    struct role_search search = {.q = q, .fof = fof};
+    KITH_TRY(select_linking(ctx, &search));
+    for (int64_t at = 0; at < search.attach.n; at++) {
+        roles[search.attach.index[at]] = KITH_ATTACH;
+    }
+    return KITH_OK;
+}
+
+kith_status kith__fof_nearest(kith_ctx *ctx, const struct kith__question *q,
+                              const struct kith__fof *fof, int32_t *nearest)
+{
+    struct role_search search = {.q = q, .fof = fof};
+    KITH_TRY(select_roles(ctx, &search));
+    for (int64_t p = 0; p < q->a.n; p++) {
+        nearest[p] = -1;
+    }
+    if (search.attach.n == 0) {
+        return KITH_OK;
+    }
+    KITH_TRY(find_nearest_friends(ctx, &search));
+    for (int64_t at = 0; at < search.attach.n; at++) {
+        nearest[search.attach.index[at]] = search.nearest_friend[search.attach.distinct.of[at]];
     }
     return KITH_OK;
 }

@@ -21,6 +21,13 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
  *  @return KITH_NO_MEMORY */
 kith_status kith__list_too_large(kith_ctx *ctx, const char *about, int64_t pairs, int64_t capacity);
 
+/** Read and check a caller's options.
+ *  @param given     NULL: the defaults
+ *  @param[out] own  of full size
+ *  @return KITH_OK, KITH_INVALID */
+kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
+                                kith_pairs_options *own);
+
 /** kith_pairs_each for use inside another public call, between its kith__enter and kith__exit. */
 kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                              double cutoff, const kith_pairs_options *options, kith_block_fn fn,

@@ -49,14 +49,21 @@ struct search {
     struct kith__list list; /**< the form of the list */
 };
 
+kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
+                                kith_pairs_options *own)
+{
+    *own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_pairs_options_init, given, KITH_PAIRS_OPTIONS_0_1, own);
+    return check_options(ctx, own);
+}
+
 /** Check points, box, cutoff and options, and build the search. */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            double cutoff, const kith_pairs_options *given, struct search *search)
 {
-    kith_pairs_options own = defaults;
-    KITH_OPTIONS_READ(ctx, "options", kith_pairs_options_init, given, KITH_PAIRS_OPTIONS_0_1, &own);
+    kith_pairs_options own;
+    KITH_TRY(kith__pairs_options(ctx, given, &own));
     const kith_pairs_options *options = &own;
-    KITH_TRY(check_options(ctx, options));
     search->is_batch = options->batch != NULL;
     search->list = (struct kith__list){
         .full = options->full || options->against || options->layout == KITH_MATRIX,

@@ -53,4 +53,25 @@ void kith__histogram_restore(kith_histogram *h, void *saved, bool back);
 kith_status kith__shell_volumes(kith_ctx *ctx, const kith_box *box, int minimum_image, int64_t bins,
                                 const double *edges, double *volumes);
 
+/** A call of kith_rdf_count between its checks and the end. */
+struct kith__rdf_call {
+    struct kith__question question; /**< points, box and last edge */
+    struct kith__rdf rdf;           /**< options, and the arrays that the backend writes */
+    struct kith__frame frame;       /**< arrays of this frame; members are set */
+};
+
+/** Read a caller's options. @return KITH_OK, KITH_INVALID */
+kith_status kith__rdf_options(kith_ctx *ctx, const kith_rdf_options *given, kith_rdf_options *own);
+
+/** Do all of kith_rdf_count but the counting: check the arguments, make the histogram's arrays.
+ *  @param options  of full size
+ *  @param out      of full size
+ *  @return as kith_rdf_count */
+kith_status kith__rdf_begin(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            const kith_rdf_options *options, kith_histogram *out,
+                            struct kith__rdf_call *call);
+
+/** Add the frame, whose counts and members are set, to the histogram. */
+void kith__rdf_end(const struct kith__rdf_call *call, kith_histogram *out);
+
 #endif

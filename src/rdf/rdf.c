@@ -193,6 +193,16 @@ static void count_species(const int32_t *species, int64_t n, int64_t *counts)
     }
 }
 
+/** Add the number of particles of each species of both sets to members. */
+static void count_members(const struct kith__question *q, const struct kith__rdf *rdf,
+                          int64_t *members)
+{
+    count_species(rdf->species[0], q->a.n, members);
+    if (q->cross) {
+        count_species(rdf->species[1], q->b.n, members + rdf->n_species);
+    }
+}
+
 /** Add the pair-force sums of a partial, and the density of its pairs, to the histogram.
  *  @param density  pairs / volume [1 / length^dim] */
 static void add_force_sums(const struct kith__rdf *rdf, const struct kith__frame *frame,
@@ -208,17 +218,14 @@ static void add_force_sums(const struct kith__rdf *rdf, const struct kith__frame
     }
 }
 
-/** Add the counts of a frame, and those expected of as many particles distributed uniformly. */
+/** Add the counts of a frame, and those expected of as many particles distributed uniformly.
+ *  frame->members are set. */
 static void add_frame(const struct kith__question *q, const struct kith__rdf *rdf,
                       const struct kith__frame *frame, kith_histogram *out)
 {
     const int64_t n = out->n_species;
-    int64_t *here = frame->members;
-    int64_t *there = q->cross ? here + n : here;
-    count_species(rdf->species[0], q->a.n, here);
-    if (q->cross) {
-        count_species(rdf->species[1], q->b.n, there);
-    }
+    const int64_t *here = frame->members;
+    const int64_t *there = q->cross ? here + n : here;
     const double volume = volume_of(q);
     for (int32_t a = 0; a < n; a++) {
         out->centres[a] += here[a];
@@ -345,6 +352,7 @@ static kith_status count_system(kith_ctx *lane, const struct frames *frames, int
     } else {
         memcpy(kept->frame.volumes, frames->volumes, (size_t)h->bins * sizeof(double));
     }
+    count_members(q, rdf, kept->frame.members);
     rdf->edges = h->edges;
     rdf->edge2 = frames->edge2;
     rdf->counts = kept->frame.counts;
@@ -419,6 +427,7 @@ static kith_status count_together(kith_ctx *ctx, const struct kith__batch *batch
         struct kith__question q;
         KITH_TRY(kith__batch_failed(ctx, s, kith__batch_question(ctx, batch, s, &q)));
         memset(frame->members, 0, 2 * sizeof *frame->members);
+        count_members(&q, rdf, frame->members);
         add_frame(&q, rdf, frame, out);
         if (s == 0) { /* the counts are those of all systems: they are added once */
             memset(frame->counts, 0, (size_t)bins * sizeof *frame->counts);
@@ -487,43 +496,76 @@ static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const k
     return status;
 }
 
-static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                         const kith_rdf_options *options, kith_histogram *out)
+/* ----------------------------------------------------------------------------------- one system */
+
+/** Check the options that give the bins, and that the backend counts. */
+static kith_status check_shape(kith_ctx *ctx, const kith_rdf_options *options)
 {
     KITH_TRY(kith__check_flag(ctx, "options.minimum_image", options->minimum_image));
     KITH_TRY(check_edges(ctx, options));
     KITH_CHECK(ctx, ctx->backend->rdf->count != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not count pairs by distance", ctx->name);
+    return KITH_OK;
+}
+
+kith_status kith__rdf_begin(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            const kith_rdf_options *options, kith_histogram *out,
+                            struct kith__rdf_call *call)
+{
+    struct kith__question *q = &call->question;
+    struct kith__rdf *rdf = &call->rdf;
+    KITH_TRY(check_shape(ctx, options));
+    KITH_TRY(kith__question_init(ctx, points, options->against, box,
+                                 kith__edge(options, options->bins), q));
+    KITH_TRY(check_options(ctx, options, q, rdf));
+    KITH_TRY(check_nearest(ctx, options, q, rdf));
+    KITH_TRY(options->forces ? kith__forces_check(ctx, options, q, rdf) : KITH_OK);
+    const kith_histogram shape = {.bins = rdf->bins,
+                                  .n_species = rdf->n_species,
+                                  .partials = rdf->partials,
+                                  .against = q->cross,
+                                  .size = out->size,
+                                  .dim = q->dim};
+    struct kith__frame *frame = &call->frame;
+    KITH_TRY(kith__histogram_need(ctx, &shape, options, out, frame));
+    square_edges(q, out, frame->edge2);
+    KITH_TRY(measure_shells(ctx, q, rdf, out, frame->volumes));
+    rdf->edges = out->edges;
+    rdf->edge2 = frame->edge2;
+    rdf->counts = frame->counts;
+    rdf->sums = frame->sums;
+    rdf->force_sums = frame->force_sums;
+    if (options->forces) {
+        kith__force_units(q, out->edges, frame->force_over, rdf);
+    }
+    count_members(q, rdf, frame->members);
+    return KITH_OK;
+}
+
+void kith__rdf_end(const struct kith__rdf_call *call, kith_histogram *out)
+{
+    add_frame(&call->question, &call->rdf, &call->frame, out);
+}
+
+static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                         const kith_rdf_options *options, kith_histogram *out)
+{
     if (options->batch) {
+        KITH_TRY(check_shape(ctx, options));
         return count_batch(ctx, points, box, options, out);
     }
-    struct kith__question q;
-    KITH_TRY(kith__question_init(ctx, points, options->against, box,
-                                 kith__edge(options, options->bins), &q));
-    struct kith__rdf rdf;
-    KITH_TRY(check_options(ctx, options, &q, &rdf));
-    KITH_TRY(check_nearest(ctx, options, &q, &rdf));
-    KITH_TRY(options->forces ? kith__forces_check(ctx, options, &q, &rdf) : KITH_OK);
-    const kith_histogram shape = {.bins = rdf.bins,
-                                  .n_species = rdf.n_species,
-                                  .partials = rdf.partials,
-                                  .against = q.cross,
-                                  .size = out->size,
-                                  .dim = q.dim};
-    struct kith__frame frame;
-    KITH_TRY(kith__histogram_need(ctx, &shape, options, out, &frame));
-    square_edges(&q, out, frame.edge2);
-    KITH_TRY(measure_shells(ctx, &q, &rdf, out, frame.volumes));
-    rdf.edges = out->edges;
-    rdf.edge2 = frame.edge2;
-    rdf.counts = frame.counts;
-    rdf.sums = frame.sums;
-    rdf.force_sums = frame.force_sums;
-    if (options->forces) {
-        kith__force_units(&q, out->edges, frame.force_over, &rdf);
-    }
-    KITH_TRY(kith__end_call(ctx, ctx->backend->rdf->count(ctx, &q, &rdf)));
-    add_frame(&q, &rdf, &frame, out);
+    struct kith__rdf_call call;
+    KITH_TRY(kith__rdf_begin(ctx, points, box, options, out, &call));
+    KITH_TRY(kith__end_call(ctx, ctx->backend->rdf->count(ctx, &call.question, &call.rdf)));
+    kith__rdf_end(&call, out);
+    return KITH_OK;
+}
+
+kith_status kith__rdf_options(kith_ctx *ctx, const kith_rdf_options *given, kith_rdf_options *own)
+{
+    KITH_CHECK(ctx, given != NULL, KITH_INVALID, "options is NULL: there is no default r_max");
+    *own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_rdf_options_init, given, KITH_RDF_OPTIONS_0_1, own);
     return KITH_OK;
 }
 
@@ -531,10 +573,8 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
 static kith_status count_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               const kith_rdf_options *options, kith_histogram *out)
 {
-    KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL: there is no default r_max");
-    kith_rdf_options own_options = defaults;
-    KITH_OPTIONS_READ(ctx, "options", kith_rdf_options_init, options, KITH_RDF_OPTIONS_0_1,
-                      &own_options);
+    kith_rdf_options own_options;
+    KITH_TRY(kith__rdf_options(ctx, options, &own_options));
     kith_histogram own;
     KITH_RESULT_READ(ctx, out, KITH_HISTOGRAM_0_1, &own);
     const kith_status status = count(ctx, points, box, &own_options, &own);

@@ -11,7 +11,7 @@ QUESTIONS = ("pairs", "nearest", "fof", "halos", "rdf", "waves", "debye", "overl
              "order")
 TOPS = {  # what a folder at the top may include beside itself
     "threads": (), "sets": ("include",), "io": ("include", "threads"),
-    "web": ("include", "threads", "io"), "src": ("include", "threads"),
+    "web": ("include", "threads", "io"), "src": ("include", "threads"), "mpi": ("include",),
     "cli": ("include", "threads", "io", "sets", "web"),
 }
 
@@ -50,7 +50,7 @@ def fault_in_src(file, other, uses):
         return f"{a[-2]} does not see {b[-2]}"
     if a[0] == b[0] or b[0] == "core" or (b[0] == "engine" and a[0] != "core"):
         return ""
-    if a[0] in QUESTIONS and b[0] in uses.get(a[0], ()):
+    if a[0] in (*QUESTIONS, "team") and b[0] in uses.get(a[0], ()):
         return ""
     return f"{a[0]} may not use {b[0]}"
 

@@ -397,7 +397,7 @@ static void check_allowed(kith_ctx *ctx)
     kith_pairs mine = {.capacity = 0};
     CHECK(kith_pairs_fill(ctx, &none, NULL, 1.0, NULL, &mine) == KITH_OK, "%s", kith_message(ctx));
     kith_pairs_free(&list);
-    for (int status = KITH_DEVICE_LOST; status <= KITH_OK; status++)
+    for (int status = KITH_TEAM_LOST; status <= KITH_OK; status++)
         CHECK(strncmp(kith_status_name((kith_status)status), "KITH_", 5) == 0, "status %d", status);
     CHECK(kith_status_name((kith_status)1234) != NULL, "an unknown status has no name");
     CHECK(strcmp(kith_version(), KITH_VERSION) == 0, "version %s", kith_version());

@@ -240,6 +240,21 @@ static kith_status sort_by(struct numbering *w, enum sort_key key)
     return kith__proceed(w->ctx);
 }
 
+/** Sort the groups by falling size, then by their smallest index or, with ids, their
+ *  smallest id. */
+static kith_status sort_groups(struct numbering *w)
+{
+    find_least(w);
+    KITH_TRY(kith__proceed(w->ctx));
+    if (w->ids) {
+        KITH_TRY(sort_by(w, ID_LOW));
+        KITH_TRY(sort_by(w, ID_HIGH));
+    } else {
+        KITH_TRY(sort_by(w, LEADER));
+    }
+    return sort_by(w, SIZE);
+}
+
 /** Return the buffer for a copy of the particle indices while labels are written: the labels may be
  *  in the memory of the grid's indices. It is that of the grid's x coordinates, not needed any
  *  more. */
@@ -300,15 +315,9 @@ kith_status kith__number(kith_ctx *ctx, struct kith__friends *f, const struct ki
         KITH_CHECK(ctx, w.least_id != NULL, KITH_NO_MEMORY,
                    "out of memory for the ids of %lld groups", (long long)w.n);
     }
-    find_least(&w);
-    KITH_TRY(kith__proceed(ctx));
-    if (fof->ids) {
-        KITH_TRY(sort_by(&w, ID_LOW));
-        KITH_TRY(sort_by(&w, ID_HIGH));
-    } else {
-        KITH_TRY(sort_by(&w, LEADER));
+    if (!fof->any_order) {
+        KITH_TRY(sort_groups(&w));
     }
-    KITH_TRY(sort_by(&w, SIZE));
     KITH_TRY(kith__groups_number(ctx, w.n, out));
     for (int64_t g = 0; g < w.n; g++) {
         const uint64_t root = w.group[g] & UINT32_MAX;

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Teams: one question answered by several ranks, each a context with particles of its own.
+ *
+ * The answer of P ranks is that of one process which was given rank 0's particles, then rank 1's,
+ * and so on, to the last bit. The global index of particle p of rank r is p plus the number of
+ * particles of the ranks before r. docs/team.md says how the work is divided, and what it costs.
+ *
+ *     kith_transport transport[4];                    // ranks that are threads of this process
+ *     kith_transport_threads(4, transport);
+ *     // in thread r, with a context ctx of its own:
+ *     kith_team *team = NULL;
+ *     kith_team_open(ctx, &transport[r], NULL, &team);
+ *     kith_team_fof_find(team, &points, &box, length, NULL, &groups);
+ *     kith_team_close(team);
+ *
+ * COLLECTIVE CALLS. All ranks make them, in one order, with equal boxes, lengths, options and
+ * precisions, which is checked; numbers of particles may differ, and be 0. All ranks return one
+ * status: where ranks fail, that of the lowest one, with its message, which begins with the rank. A
+ * coordinate that cannot be used is named by the global index of its particle; elements of other
+ * arrays by their index on the rank.
+ *
+ * A LOST RANK. When a transport fails, or a rank closes its team while others are in a collective
+ * call, these return KITH_TEAM_LOST, as does each later call of the team, which can only be closed.
+ *
+ * See kith.h for pairs, boxes, memory, threads and errors.
+ */
+#ifndef KITH_API_TEAM_H
+#define KITH_API_TEAM_H
+
+#include <kith/core.h>
+#include <kith/fof.h>
+#include <kith/pairs.h>
+#include <kith/rdf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------ transport */
+
+/** A message: bytes that one rank sends to another. */
+typedef struct kith_parcel {
+    int peer;           /**< the other rank, never the own one */
+    kith_memory memory; /**< KITH_HOST, or KITH_DEVICE where the transport takes it */
+    void *data;         /**< the bytes; not written by the sender's call */
+    int64_t bytes;      /**< size, 1 or more */
+} kith_parcel;
+
+/** What kith_transport.combine makes of the numbers of all ranks. */
+typedef enum kith_combine { KITH_SUM = 0, KITH_MIN = 1, KITH_MAX = 2 } kith_combine;
+
+/**
+ * How ranks exchange bytes: five functions, and one that ends the rank's part.
+ * kith_transport_threads and kith_transport_mpi (kith_mpi.h) make one; a program may bring another.
+ * All functions but abort and close are collective. They return 0; anything else is a failure,
+ * after which the team is lost. They know only bytes and int64: no sum of floating numbers depends
+ * on the ranks.
+ */
+typedef struct kith_transport {
+    size_t size; /**< sizeof(kith_transport) */
+    void *self;  /**< first argument of each function */
+    int rank;    /**< this rank, 0 to ranks - 1 */
+    int ranks;   /**< number of ranks */
+    int device;  /**< 1: parcels may be in device memory */
+
+    /** Send to[r] to rank r, and receive from[r] from it. Both have `ranks` elements. */
+    int (*counts)(void *self, const int64_t *to, int64_t *from);
+
+    /** Send and receive parcels. Of the parcels between two ranks the k-th sent is the k-th
+     *  received, and both state its size. @param stream  for parcels in device memory */
+    int (*exchange)(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
+                    int64_t n_from, void *stream);
+
+    /** Gather `bytes` bytes of each rank. @param[out] all  [ranks][bytes] */
+    int (*gather)(void *self, const void *mine, int64_t bytes, void *all);
+
+    /** Replace each of n numbers by the sum (which wraps), minimum or maximum of those of all
+     *  ranks. @param op  a kith_combine */
+    int (*combine)(void *self, int op, int64_t *inout, int64_t n);
+
+    /** Make the functions of all ranks fail, now and later. Called by the rank itself, between two
+     *  other calls. */
+    void (*abort)(void *self);
+
+    /** End this rank's part; `self` is not used again. */
+    void (*close)(void *self);
+} kith_transport;
+
+/**
+ * Make transports between ranks that are threads of one process. Each has one thread at a time.
+ * @param ranks     1 to 4096
+ * @param[out] out  [ranks] a transport for each rank; close each, by kith_team_close or
+ *                  kith_transport_close. Zeroed on failure.
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY. kith_message(NULL) says why.
+ */
+KITH_API kith_status kith_transport_threads(int ranks, kith_transport *out);
+
+/** Close a transport that no team has taken, and zero it. @param transport  NULL or zeroed is
+ *  fine. */
+KITH_API void kith_transport_close(kith_transport *transport);
+
+/* ----------------------------------------------------------------------------------------- team */
+
+/** A context and a transport. Opaque; made by kith_team_open. */
+typedef struct kith_team kith_team;
+
+/** How a team works. Fill with kith_team_options_init, then change what you need. No field changes
+ *  an answer. */
+typedef struct kith_team_options {
+    size_t size;         /**< sizeof(kith_team_options): set by the init call */
+    int64_t chunk_bytes; /**< largest parcel [bytes], at most and by default 2^30; 0: the default */
+} kith_team_options;
+
+/** Set every field to its default: parcels of up to 2^30 bytes. */
+KITH_API void kith_team_options_init(kith_team_options *options);
+
+/** Set the fields of a struct of `size` bytes to their defaults. kith_team_options_init is a macro
+ *  that passes sizeof, so that a library of a later version knows which fields there are. */
+KITH_API void kith_team_options_init_sized(kith_team_options *options, size_t size);
+#define kith_team_options_init(options) \
+    kith_team_options_init_sized(options, sizeof(kith_team_options))
+
+/**
+ * Join a team. Collective.
+ * @param ctx        this rank's context, which must stay until kith_team_close. It may be used for
+ *                   other calls between those of the team
+ * @param transport  taken over, also when the call fails: do not close it
+ * @param options    NULL: the defaults. Equal on all ranks
+ * @param[out] out   the team; kith_team_close it. NULL on failure: kith_message(ctx) says why.
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_TEAM_LOST
+ */
+KITH_API kith_status kith_team_open(kith_ctx *ctx, const kith_transport *transport,
+                                    const kith_team_options *options, kith_team **out);
+
+/** Leave a team, close its transport and free its scratch memory. Not collective: ranks that are in
+ *  a collective call are told KITH_TEAM_LOST. Close results and teams before their contexts.
+ *  @param team  NULL is fine. */
+KITH_API void kith_team_close(kith_team *team);
+
+/** How the last collective call divided the work. */
+typedef struct kith_team_load {
+    size_t size;         /**< sizeof(kith_team_load), set by the caller */
+    int64_t points;      /**< particles of all ranks together */
+    int64_t owned;       /**< particles that this rank was dealt */
+    int64_t ghosts;      /**< copies of particles of other ranks that it received */
+    int64_t most_owned;  /**< largest `owned` of all ranks: the imbalance is that over the mean */
+    int64_t most_ghosts; /**< largest `ghosts` of all ranks */
+} kith_team_load;
+
+/**
+ * Say how the last collective call divided the work. Not collective.
+ * @param[in,out] out  size is set by the caller; zeros before the first call
+ * @return KITH_OK; KITH_INVALID
+ */
+KITH_API kith_status kith_team_load_read(const kith_team *team, kith_team_load *out);
+
+/* -------------------------------------------------------------------------------- distributions */
+
+/**
+ * Count one frame's pairs by distance, and add them to a histogram: kith_rdf_count over all ranks.
+ * Collective. Where r_max is short, ranks count the pairs of the domains that they are dealt; where
+ * it reaches about everything, each pair of ranks counts the pairs between their particles.
+ * @param points      this rank's particles, in host memory
+ * @param box         NULL: open space
+ * @param options     bonds, weights and forces are not offered yet: KITH_UNSUPPORTED. The arrays
+ *                    are of this rank's particles; molecules have one numbering for all ranks
+ * @param[in,out] out as in kith_rdf_count; equal on all ranks
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure nothing is added.
+ */
+KITH_API kith_status kith_team_rdf_count(kith_team *team, const kith_points *points,
+                                         const kith_box *box, const kith_rdf_options *options,
+                                         kith_histogram *out);
+
+/* --------------------------------------------------------------------------------------- groups */
+
+/**
+ * Groups of particles of all ranks. Zero it before its first use. The labels are those that one
+ * process would give, in 64 bits. Ranks hold consecutive parts of `members`: put together in the
+ * order of the ranks, they are the array of one process.
+ */
+typedef struct kith_team_groups {
+    int64_t n;          /**< groups of all ranks */
+    int64_t points;     /**< particles of this rank */
+    int64_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
+    int64_t first;      /**< groups before those of `members`: members[0] is of group first + 1 */
+    int64_t held;       /**< groups of which this rank has the size */
+    int64_t *members;   /**< [held] size of each, descending */
+    kith_memory memory; /**< where the arrays are: KITH_HOST */
+    uint32_t size;      /**< sizeof(kith_team_groups) of the caller; 0: the fields of version 0.2 */
+    void *owner;        /**< of the library */
+} kith_team_groups;
+
+/**
+ * Find groups by friends-of-friends over all ranks: kith_fof_find. Collective.
+ * Cost: that of kith_fof_find for the particles that a rank is dealt; each particle travels twice.
+ * Groups that span ranks are united in about as many rounds of messages as their number has bits.
+ * @param points      this rank's particles, in host memory
+ * @param box         NULL: open space
+ * @param length      the linking length, of any size; as in kith_fof_find
+ * @param options     NULL: the defaults. Arrays are of this rank's particles; ids are distinct over
+ *                    all ranks
+ * @param[in,out] out the groups. Zeroed, or from an earlier call on this team, whose arrays are
+ *                    then reused. Free with kith_team_groups_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure n, points and held are 0,
+ *         and out is still to be freed.
+ */
+KITH_API kith_status kith_team_fof_find(kith_team *team, const kith_points *points,
+                                        const kith_box *box, double length,
+                                        const kith_fof_options *options, kith_team_groups *out);
+
+/** Free the arrays and zero the struct but for its size. @param groups  NULL or zeroed is fine. */
+KITH_API void kith_team_groups_free(kith_team_groups *groups);
+
+/* ---------------------------------------------------------------------------------------- pairs */
+
+/**
+ * This rank's part of a pair list of all ranks: the pairs (i, j) whose i it was dealt. Zero it
+ * before its first use. Particles have numbers on the rank: first those that it was dealt, the
+ * rows, then copies of others. `ids` has the global index of each. With these for i and j, the
+ * lists of all ranks together are the list of one process; a half list has pairs with ids[i] <
+ * ids[j].
+ */
+typedef struct kith_team_pairs {
+    int64_t n;          /**< pairs of this rank */
+    int64_t all;        /**< pairs of all ranks */
+    int64_t rows;       /**< particles that this rank was dealt: i is 0 to rows - 1 */
+    int64_t points;     /**< particles with a number: j is 0 to points - 1 */
+    int64_t *ids;       /**< [points] global index of each; ascending among the rows */
+    int32_t *i;         /**< [n] */
+    int32_t *j;         /**< [n] */
+    void *distances;    /**< [n] as in kith_pairs */
+    void *vectors;      /**< [n][3] as in kith_pairs */
+    int32_t *shifts;    /**< [n][3] as in kith_pairs */
+    int64_t capacity;   /**< number of pairs that the arrays can hold */
+    kith_memory memory; /**< where the arrays are: KITH_HOST */
+    uint32_t size;      /**< sizeof(kith_team_pairs) of the caller; 0: the fields of version 0.2 */
+    void *owner;        /**< of the library */
+} kith_team_pairs;
+
+/**
+ * Find all pairs within the cutoff over all ranks: kith_pairs_find. Collective.
+ * Cost: that of kith_pairs_find for the particles that a rank was dealt, and the copies.
+ * @param points      this rank's particles, in host memory
+ * @param box         NULL: open space
+ * @param cutoff      as in kith_pairs_find
+ * @param options     NULL: the defaults. Two sets and rows with offsets (KITH_CSR) are not offered
+ *                    yet: KITH_UNSUPPORTED. sorted: by ids[i], then ids[j], then Sc, Sb, Sa
+ * @param[in,out] out the list. Zeroed, or from an earlier call on this team, whose arrays are then
+ *                    reused. Free with kith_team_pairs_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure n, all, rows and points
+ *         are 0, and out is still to be freed.
+ */
+KITH_API kith_status kith_team_pairs_find(kith_team *team, const kith_points *points,
+                                          const kith_box *box, double cutoff,
+                                          const kith_pairs_options *options, kith_team_pairs *out);
+
+/**
+ * Count the pairs of all ranks, storing none: kith_pairs_count. Collective.
+ * @param[out] n           pairs in the list of all ranks that the options describe
+ * @param[out] neighbours  [points->n] for each of this rank's particles, in the order in which they
+ *                         are given, its entries in the full list; NULL if not wanted
+ * @return as kith_team_pairs_find. On failure n is 0, and neighbours are undefined.
+ */
+KITH_API kith_status kith_team_pairs_count(kith_team *team, const kith_points *points,
+                                           const kith_box *box, double cutoff,
+                                           const kith_pairs_options *options, int64_t *n,
+                                           int64_t *neighbours);
+
+/** Free a list's arrays and zero it but for its size. @param pairs  NULL or a zeroed list is
+ *  fine. */
+KITH_API void kith_team_pairs_free(kith_team_pairs *pairs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A particle is copied to a rank when, along each axis, its fractional coordinate is within reach
+ * of the bounds of that rank's particles, around the period where the axis is periodic. The reach
+ * is that of the cells of a grid (cells.h), which bounds all rounding errors of a pair, and a
+ * little more. Comparisons are written so that a coordinate that is not a number is within reach.
+ */
+#include "ghosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** What decides which ranks get a copy. */
+struct reach {
+    const struct kith__question *q; /**< the box */
+    const kith_points *points;      /**< particles of this rank */
+    const struct kith__range3 *box; /**< [ranks] bounds of each rank's particles */
+    double width[3];                /**< reach along each axis [boxes] */
+    int turns[3];                   /**< periods around which the reach is tested; 0: open axis */
+    int ranks;                      /**< ranks that may need copies */
+    int *rank;                      /**< [ranks] their numbers */
+    struct kith__range3 inside;     /**< particles in it are within reach of no other rank */
+};
+
+/** State of the loop that finds bounds. */
+struct bounds_loop {
+    const struct kith__question *q; /**< the box */
+    const kith_points *points;      /**< particles of this rank */
+    struct kith__range3 *part;      /**< [pieces] bounds of each range of particles */
+    int64_t pieces;                 /**< ranges */
+};
+
+/** The bounds of no particles. */
+static const struct kith__range3 none = {{INFINITY, INFINITY, INFINITY},
+                                         {-INFINITY, -INFINITY, -INFINITY}};
+
+static void extend(struct kith__range3 *box, const double lo[3], const double hi[3])
+{
+    for (int k = 0; k < 3; k++) {
+        box->lo[k] = lo[k] < box->lo[k] ? lo[k] : box->lo[k];
+        box->hi[k] = hi[k] > box->hi[k] ? hi[k] : box->hi[k];
+    }
+}
+
+static void bounds_of_range(void *state, int64_t piece, int worker)
+{
+    const struct bounds_loop *loop = state;
+    struct kith__range3 box = none;
+    (void)worker;
+    const int64_t end = kith__piece_begin(loop->points->n, loop->pieces, piece + 1);
+    for (int64_t p = kith__piece_begin(loop->points->n, loop->pieces, piece); p < end; p++) {
+        double f[3];
+        kith__team_fractions(loop->q, loop->points, p, f);
+        extend(&box, f, f);
+        for (int k = 0; k < 3; k++) {
+            if (!isfinite(f[k])) { /* everything is within reach of it */
+                box.lo[k] = -INFINITY;
+                box.hi[k] = INFINITY;
+            }
+        }
+    }
+    loop->part[piece] = box;
+}
+
+kith_status kith__team_boxes(kith_team *team, const struct kith__question *q,
+                             const kith_points *points, struct kith__range3 **box)
+{
+    enum { EACH = 16 };
+    kith_ctx *ctx = team->ctx;
+    const int threads = kith__threads_for(ctx, points->n);
+    struct bounds_loop loop = {.q = q, .points = points, .pieces = (int64_t)EACH * threads};
+    struct kith__range3 own = none;
+    kith_status status = kith__team_need(team, KITH_TEAM_BOXES, team->ranks + loop.pieces,
+                                         sizeof **box, box);
+    if (status == KITH_OK) {
+        loop.part = *box + team->ranks;
+        kith__pool_run(ctx->pool, threads, loop.pieces, bounds_of_range, &loop);
+        status = kith__proceed(ctx);
+    }
+    KITH_AGREE(team, status);
+    for (int64_t piece = 0; piece < loop.pieces; piece++) {
+        extend(&own, loop.part[piece].lo, loop.part[piece].hi);
+    }
+    return kith__team_gather(team, &own, sizeof own, *box);
+}
+
+/** Return true when an interval along an axis is within reach of another one. */
+static bool near(const struct reach *reach, int k, double lo, double hi,
+                 const struct kith__range3 *box)
+{
+    const double first = box->lo[k] - reach->width[k];
+    const double last = box->hi[k] + reach->width[k];
+    for (int turn = -reach->turns[k]; turn <= reach->turns[k]; turn++) {
+        if (!(hi + turn < first) && !(lo + turn > last)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Return true when a range of positions is within reach of the particles of a rank. */
+static bool is_near(const struct reach *reach, const double lo[3], const double hi[3],
+                    const struct kith__range3 *box)
+{
+    bool yes = true;
+    for (int k = 0; k < reach->q->dim && yes; k++) {
+        yes = near(reach, k, lo[k], hi[k], box);
+    }
+    return yes;
+}
+
+/** Shrink the range of positions that need no copy by those within reach of one rank: along the
+ *  axis that leaves most. */
+static void shrink(struct reach *reach, const struct kith__range3 *box)
+{
+    struct kith__range3 *in = &reach->inside;
+    double best = 0, lo = INFINITY, hi = -INFINITY; /* what is left along the best axis */
+    int axis = 0;
+    for (int k = 0; k < reach->q->dim; k++) {
+        double left_lo = in->lo[k];
+        double left_hi = in->hi[k];
+        for (int turn = -reach->turns[k]; turn <= reach->turns[k]; turn++) {
+            const double first = box->lo[k] - reach->width[k] - turn;
+            const double last = box->hi[k] + reach->width[k] - turn;
+            if (last < left_lo || first > left_hi) {
+                continue;
+            }
+            if (first - left_lo > left_hi - last) { /* keep the larger side */
+                left_hi = nextafter(first, -INFINITY);
+            } else {
+                left_lo = nextafter(last, INFINITY);
+            }
+        }
+        const double left = (left_hi - left_lo) / (in->hi[k] - in->lo[k]);
+        if (left > best) {
+            best = left;
+            axis = k;
+            lo = left_lo;
+            hi = left_hi;
+        }
+    }
+    in->lo[axis] = lo;
+    in->hi[axis] = hi;
+}
+
+/** Return true when the other rank is the one that gets copies. */
+static bool receives(const kith_team *team, int other, enum kith__sides sides)
+{
+    const bool even = (team->rank + other) % 2 == 0;
+    return sides == KITH_TWO_SIDED || even == (other < team->rank);
+}
+
+/** List the ranks that may need copies, and find the particles that none of them needs. */
+static kith_status list_ranks(kith_team *team, struct reach *reach, enum kith__sides sides)
+{
+    const struct kith__range3 own = reach->inside;
+    KITH_TRY(
+        kith__team_need(team, KITH_TEAM_REACHED, team->ranks, sizeof *reach->rank, &reach->rank));
+    for (int r = 0; r < team->ranks; r++) {
+        const bool empty = reach->box[r].lo[0] > reach->box[r].hi[0];
+        if (r != team->rank && !empty && receives(team, r, sides) &&
+            is_near(reach, own.lo, own.hi, &reach->box[r])) {
+            shrink(reach, &reach->box[r]);
+            reach->rank[reach->ranks++] = r;
+        }
+    }
+    return KITH_OK;
+}
+
+/** kith__targets_fn: the ranks that need a copy of a particle. */
+static int copies_of(const void *state, int64_t p, int *to)
+{
+    const struct reach *reach = state;
+    const struct kith__range3 *in = &reach->inside;
+    double f[3];
+    bool inside = true;
+    int n = 0;
+    kith__team_fractions(reach->q, reach->points, p, f);
+    for (int k = 0; k < reach->q->dim; k++) {
+        inside = inside && f[k] >= in->lo[k] && f[k] <= in->hi[k];
+    }
+    for (int k = 0; k < reach->ranks && !inside; k++) {
+        const int r = reach->rank[k];
+        if (is_near(reach, f, f, &reach->box[r])) {
+            to[n++] = r;
+        }
+    }
+    return n;
+}
+
+/** Set how far particles that form a pair may be from each other along each axis. */
+static void set_width(const struct kith__bounds *bounds, struct reach *reach)
+{
+    static const double more = 1 + 1e-6;
+    enum { ROUNDINGS = 16 };
+    const struct kith__question *q = reach->q;
+    for (int k = 0; k < 3; k++) {
+        const double size = fmax(fabs(bounds->lo[k]), fabs(bounds->hi[k]));
+        const bool outside = bounds->lo[k] < 0 || bounds->hi[k] > 1;
+        reach->width[k] = kith__cell_side(q, bounds) / q->height[k] * more +
+                          ROUNDINGS * DBL_EPSILON * size;
+        /* fractions are from -1 to 2 (kith__lies_outside), from 0 to 1 without rounding errors */
+        reach->turns[k] = !q->box_d.periodic[k] ? 0 : outside ? 4 : 1;
+    }
+}
+
+kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__question *q,
+                             const struct kith__bounds *bounds, const struct kith__range3 *box,
+                             const struct kith__range3 *own, const kith_points *points,
+                             enum kith__sides sides, struct kith__route *route)
+{
+    struct reach reach = {.q = q, .points = points, .box = box, .inside = *own};
+    set_width(bounds, &reach);
+    KITH_AGREE(team, list_ranks(team, &reach, sides));
+    return kith__route_open(team, buffer, points->n, copies_of, &reach, route);
+}
+
+kith_status kith__team_copy(kith_team *team, const struct kith__question *q,
+                            const struct kith__route *route, const struct kith__dealt *from,
+                            struct kith__dealt *dealt)
+{
+    KITH_AGREE(team, kith__dealt_grow(team, q, dealt, route->received));
+    const size_t size = 3 * (size_t)q->precision;
+    char *xyz = (char *)dealt->xyz + (size_t)dealt->n * size;
+    /* where `from` is `dealt`, the particles that are read come before those that are written */
+    KITH_TRY(kith__route_send(team, route, from->xyz, size, xyz));
+    return kith__route_send(team, route, from->global, sizeof *from->global,
+                            dealt->global + dealt->n);
+}
+
+/** A ghost, to be sorted. */
+struct ghost {
+    int64_t global; /**< global index */
+    int32_t number; /**< index in kith__dealt */
+};
+
+/** Compare two ghosts, for qsort. */
+static int by_global(const void *left, const void *right)
+{
+    const struct ghost *a = left;
+    const struct ghost *b = right;
+    return (a->global > b->global) - (a->global < b->global);
+}
+
+kith_status kith__team_merge(kith_team *team, int buffer, const struct kith__question *q,
+                             const struct kith__dealt *dealt, int32_t **order, kith_points *points)
+{
+    const int64_t all = dealt->n + dealt->ghosts;
+    const size_t size = 3 * (size_t)q->precision;
+    struct ghost *ghost = NULL;
+    char *xyz = NULL;
+    KITH_TRY(kith__team_need(team, buffer, all, sizeof **order, order));
+    KITH_TRY(kith__team_need(team, buffer + 1, dealt->ghosts, sizeof *ghost, &ghost));
+    KITH_TRY(kith__team_need(team, buffer + 2, all, size, &xyz));
+    for (int64_t g = 0; g < dealt->ghosts; g++) {
+        ghost[g] = (struct ghost){dealt->global[dealt->n + g], (int32_t)(dealt->n + g)};
+    }
+    qsort(ghost, (size_t)dealt->ghosts, sizeof *ghost, by_global);
+    int64_t own = 0;
+    int64_t other = 0;
+    for (int64_t k = 0; k < all; k++) {
+        const bool is_own = own < dealt->n &&
+                            (other == dealt->ghosts || dealt->global[own] < ghost[other].global);
+        (*order)[k] = is_own ? (int32_t)own++ : ghost[other++].number;
+        memcpy(xyz + (size_t)k * size, (const char *)dealt->xyz + (size_t)(*order)[k] * size, size);
+    }
+    *points = kith_points_packed(xyz, all, q->precision);
+    return kith__proceed(team->ctx);
+}

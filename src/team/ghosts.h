@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ghosts: copies of particles on other ranks that may form a pair with particles there. A ghost has
+ * its coordinates as they were given, and is on a rank once at most: the search of that rank finds
+ * all its periodic images. Nothing is shifted by a box, so that every pair has the bits that one
+ * process would give it. Ghosts that no pair needs do no harm.
+ */
+#ifndef KITH_GHOSTS_H
+#define KITH_GHOSTS_H
+
+#include "move.h"
+
+/** Which ranks get a copy of a particle that is near theirs. */
+enum kith__sides {
+    KITH_TWO_SIDED, /**< both ranks of a pair, so that each finds it */
+    KITH_ONE_SIDED, /**< one rank of a pair, by the parity of the two: it alone finds it */
+};
+
+/** Bounds of the particles of a rank. */
+struct kith__range3 {
+    double lo[3]; /**< smallest fractional coordinates; larger than hi without particles */
+    double hi[3]; /**< largest fractional coordinates */
+};
+
+/** Find the bounds of the particles of each rank. Collective.
+ *  @param points    particles of this rank
+ *  @param[out] box  [ranks] in the team's scratch memory
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST */
+kith_status kith__team_boxes(kith_team *team, const struct kith__question *question,
+                             const kith_points *points, struct kith__range3 **box);
+
+/** Make a route from this rank's particles to all other ranks that need a copy. Collective.
+ *  @param buffer  first of KITH_ROUTE_BUFFERS buffers
+ *  @param bounds  of all particles of all ranks
+ *  @param box     [ranks] bounds of the particles that copies form pairs with
+ *  @param own     bounds of this rank's particles
+ *  @param points  particles of this rank
+ *  @return as kith__route_open */
+kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__question *question,
+                             const struct kith__bounds *bounds, const struct kith__range3 *box,
+                             const struct kith__range3 *own, const kith_points *points,
+                             enum kith__sides sides, struct kith__route *route);
+
+/** Bring copies to this rank, after the particles that it was dealt. Collective.
+ *  @param from   the particles that are copied: dealt to the ranks, without ghosts
+ *  @param dealt  receives the ghosts; may be `from`
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_LIMIT, KITH_CANCELLED, KITH_TEAM_LOST */
+kith_status kith__team_copy(kith_team *team, const struct kith__question *question,
+                            const struct kith__route *route, const struct kith__dealt *from,
+                            struct kith__dealt *dealt);
+
+enum { KITH_MERGE_BUFFERS = 3 }; /**< buffers that kith__team_merge uses */
+
+/** Put this rank's particles and ghosts in the order of their global indices, so that a search
+ *  finds them in the order in which one process would. Not collective. O(n), and O(g log g) of the
+ *  ghosts.
+ *  @param buffer       first of KITH_MERGE_BUFFERS buffers
+ *  @param[out] order   [n + ghosts] index in `dealt` of each particle in that order
+ *  @param[out] points  the particles in that order
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
+kith_status kith__team_merge(kith_team *team, int buffer, const struct kith__question *question,
+                             const struct kith__dealt *dealt, int32_t **order, kith_points *points);
+
+#endif

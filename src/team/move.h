@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Routes: which item of this rank goes to which other ranks, so that columns of items can be sent
+ * there, and answers sent back. A message for a rank has items in ascending order; what a rank
+ * receives is in the order of the ranks it came from.
+ */
+#ifndef KITH_MOVE_H
+#define KITH_MOVE_H
+
+#include "divide.h"
+
+/** A route, in three buffers of the team's scratch memory. */
+struct kith__route {
+    struct kith__ranges ranges; /**< messages: ranges of what is sent and of what is received */
+    int32_t *order;             /**< [ranges.to[ranks]] item at each position of the messages */
+    int64_t sent;               /**< items that are sent: ranges.to[ranks] */
+    int64_t received;           /**< items that are received: ranges.from[ranks] */
+};
+
+enum { KITH_ROUTE_BUFFERS = 2 }; /**< buffers that a route uses */
+
+/** Say to which ranks an item goes.
+ *  @param to  [ranks] receives the ranks
+ *  @return their number */
+typedef int kith__targets_fn(const void *state, int64_t item, int *to);
+
+/**
+ * Make a route for n items, and tell all ranks how many items they receive. Collective. O(n),
+ * parallel.
+ * @param buffer   first of KITH_ROUTE_BUFFERS buffers of the team
+ * @param n        items of this rank, at most 2^31 - 65
+ * @param targets  called twice for each item, by any thread; both times its answer is one
+ * @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST
+ */
+kith_status kith__route_open(kith_team *team, int buffer, int64_t n, kith__targets_fn *targets,
+                             const void *state, struct kith__route *route);
+
+/** Make a route for n items with one target each. Collective. @param to  [n] rank of each item */
+kith_status kith__route_to(kith_team *team, int buffer, int64_t n, const int32_t *to,
+                           struct kith__route *route);
+
+/** Send a column. Collective.
+ *  @param items    elements of `size` bytes, one for each item
+ *  @param[out] in  [route->received] the elements that arrive
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST */
+kith_status kith__route_send(kith_team *team, const struct kith__route *route, const void *items,
+                             size_t size, void *in);
+
+/** Send coordinates as they are given. Collective. @param[out] in  [route->received][3] packed; z
+ *  is 0 in 2-D */
+kith_status kith__route_points(kith_team *team, const struct kith__route *route,
+                               const struct kith__question *question, const kith_points *points,
+                               void *in);
+
+/** Send the numbers of the items. Collective. @param[out] in  [route->received] */
+kith_status kith__route_items(kith_team *team, const struct kith__route *route, int32_t *in);
+
+/** Send an answer for each item that was received back to where it came from. Collective.
+ *  @param answers  [route->received] elements of `size` bytes
+ *  @param[out] in  [route->sent] in the order of the messages
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_TEAM_LOST */
+kith_status kith__route_back(kith_team *team, const struct kith__route *route, const void *answers,
+                             size_t size, void *in);
+
+/** Send answers back, and store each at the number of its item. Collective. @param[out] in
+ *  elements of 8 bytes, one for each item with a target; others stay */
+kith_status kith__route_home(kith_team *team, const struct kith__route *route,
+                             const int64_t *answers, int64_t *in);
+
+/** Set the global indices of a set's particles: base[r] is that of rank r's first one. Collective.
+ *  @param buffer  a buffer of the team
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_LIMIT (more than 2^62 particles), KITH_TEAM_LOST */
+kith_status kith__team_base(kith_team *team, int buffer, struct kith__set *set);
+
+/** The particles of a set that this rank was dealt. */
+struct kith__dealt {
+    struct kith__route route; /**< from where they were given to here */
+    int64_t n;                /**< particles of this rank, ascending by global index */
+    void *xyz;                /**< [n][3] coordinates as given, packed; with room for ghosts */
+    int64_t *global;          /**< [n] global index of each; with room for ghosts */
+    int xyz_buffer;           /**< buffer that holds xyz; the next one holds global */
+    int64_t ghosts;           /**< copies of particles of other ranks, after the n particles */
+};
+
+enum { KITH_DEALT_BUFFERS = KITH_ROUTE_BUFFERS + 2 }; /**< buffers that a kith__dealt uses */
+
+/** Deal the particles of a set to the ranks in whose domains they are. Collective.
+ *  @param buffer   first of KITH_DEALT_BUFFERS buffers of the team
+ *  @param domains  NULL: deal equal numbers of consecutive global indices
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_LIMIT (more than 2^31 - 65 on one rank), KITH_CANCELLED,
+ *          KITH_TEAM_LOST */
+kith_status kith__team_deal(kith_team *team, int buffer, const struct kith__question *question,
+                            const struct kith__set *set, const struct kith__domains *domains,
+                            struct kith__dealt *dealt);
+
+/** Make room for ghosts after the particles of this rank. Not collective. @return KITH_OK,
+ *  KITH_NO_MEMORY, KITH_LIMIT */
+kith_status kith__dealt_grow(kith_team *team, const struct kith__question *question,
+                             struct kith__dealt *dealt, int64_t ghosts);
+
+/** Return the particles [first, first + n) of this rank as points. */
+kith_points kith__dealt_points(const struct kith__question *question,
+                               const struct kith__dealt *dealt, int64_t first, int64_t n);
+
+#endif

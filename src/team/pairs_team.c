@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists over all ranks. Each rank has the pairs whose i it was dealt. It has copies of all
+ * particles near its own (KITH_TWO_SIDED), and searches these and its own in ascending order of
+ * their global indices: a half list, the vectors of its pairs and a sorted list then have the order
+ * and the bits that they have in one process. Pairs between two copies are skipped.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/owned.h"
+#include "core/sized.h"
+#include "ghosts.h"
+#include "pairs/list.h"
+
+/** Buffers of the team's scratch memory. */
+enum {
+    BASE = KITH_TEAM_QUESTION,                /**< global indices */
+    DEALT,                                    /**< particles */
+    REACH = DEALT + KITH_DEALT_BUFFERS,       /**< route of ghosts */
+    MERGED = REACH + KITH_ROUTE_BUFFERS,      /**< particles in the order of their global indices */
+    NEIGHBOURS = MERGED + KITH_MERGE_BUFFERS, /**< neighbours of each particle */
+    BUFFERS_END
+};
+_Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
+
+/* Numbers of the arrays in kith__owned.array. */
+enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS };
+
+/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+enum { KITH_TEAM_PAIRS_0_2 = KITH_SIZE_UP_TO(kith_team_pairs, owner) };
+
+/** One call. */
+struct pairs_team {
+    kith_team *team;            /**< the team */
+    struct kith__question q;    /**< checked arguments */
+    const kith_box *box;        /**< the box as given */
+    double cutoff;              /**< the cutoff as given */
+    kith_pairs_options options; /**< of full size */
+    struct kith__set set;       /**< particles of this rank, as given */
+    struct kith__dealt dealt;   /**< particles that it was dealt, and ghosts */
+    int32_t *order;             /**< [dealt.n + ghosts] numbers by ascending global index */
+    kith_team_pairs *out;       /**< the list */
+    bool full;                  /**< the list could not grow: there is no memory */
+};
+
+/** Deal the particles, and bring ghosts. */
+static kith_status deal(struct pairs_team *w)
+{
+    kith_team *team = w->team;
+    const struct kith__question *q = &w->q;
+    struct kith__bounds bounds;
+    struct kith__domains domains;
+    struct kith__range3 *box = NULL;
+    struct kith__route reach;
+    KITH_TRY(kith__team_base(team, BASE, &w->set));
+    KITH_TRY(kith__team_bounds(team, q, &w->set, 1, &bounds));
+    KITH_TRY(kith__team_divide(team, q, &w->set, 1, &bounds, &domains));
+    KITH_TRY(kith__team_deal(team, DEALT, q, &w->set, &domains, &w->dealt));
+    const kith_points own = kith__dealt_points(q, &w->dealt, 0, w->dealt.n);
+    KITH_TRY(kith__team_boxes(team, q, &own, &box));
+    KITH_TRY(kith__team_reach(team, REACH, q, &bounds, box, &box[team->rank], &own, KITH_TWO_SIDED,
+                              &reach));
+    KITH_TRY(kith__team_copy(team, q, &reach, &w->dealt, &w->dealt));
+    team->load.points = w->set.base[team->ranks];
+    team->load.owned = w->dealt.n;
+    team->load.ghosts = w->dealt.ghosts;
+    return kith__team_measure_load(team);
+}
+
+/** Make one array of the list hold `capacity` elements, keeping those of the pairs so far.
+ *  @return the array; NULL where it is not wanted, or there is no memory */
+static void *grow(struct pairs_team *w, int array, size_t size, bool wanted, int64_t capacity)
+{
+    struct kith__owned *owned = w->out->owner;
+    void *data = wanted ? kith__buffer_grow(&owned->array[array], (size_t)w->out->n * size,
+                                            (size_t)capacity * size)
+                        : NULL;
+    w->full = w->full || (wanted && !data);
+    return data;
+}
+
+/** Make the list hold n more pairs. @return false when there is no memory */
+static bool make_room(struct pairs_team *w, int64_t n)
+{
+    enum { FIRST = 1024 };
+    kith_team_pairs *out = w->out;
+    const unsigned extras = w->options.extras;
+    const size_t real = (size_t)w->q.precision;
+    const int64_t least = out->n + n;
+    if (least <= out->capacity) {
+        return true;
+    }
+    int64_t capacity = out->capacity + out->capacity / 2 + FIRST;
+    capacity = capacity > least ? capacity : least;
+    out->i = grow(w, I, sizeof *out->i, true, capacity);
+    out->j = grow(w, J, sizeof *out->j, true, capacity);
+    out->distances = grow(w, DISTANCES, real, extras & KITH_DISTANCES, capacity);
+    out->vectors = grow(w, VECTORS, 3 * real, extras & KITH_VECTORS, capacity);
+    out->shifts = grow(w, SHIFTS, 3 * sizeof *out->shifts, extras & KITH_SHIFTS, capacity);
+    out->capacity = w->full ? out->capacity : capacity;
+    return !w->full;
+}
+
+/** kith_block_fn: append the pairs whose i this rank was dealt.
+ *  @return 1, which ends the search, where there is no memory */
+static int append_block(void *user, const kith_pairs *block, int64_t first)
+{
+    struct pairs_team *w = user;
+    kith_team_pairs *out = w->out;
+    const size_t real = (size_t)w->q.precision;
+    (void)first;
+    if (!make_room(w, block->n)) {
+        return 1;
+    }
+    for (int64_t p = 0; p < block->n; p++) {
+        const int32_t i = w->order[block->i[p]];
+        const int64_t at = out->n;
+        if (i >= w->dealt.n) {
+            continue;
+        }
+        out->i[at] = i;
+        out->j[at] = w->order[block->j[p]];
+        if (out->distances) {
+            memcpy((char *)out->distances + (size_t)at * real,
+                   (const char *)block->distances + (size_t)p * real, real);
+        }
+        if (out->vectors) {
+            memcpy((char *)out->vectors + (size_t)at * 3 * real,
+                   (const char *)block->vectors + (size_t)p * 3 * real, 3 * real);
+        }
+        if (out->shifts) {
+            memcpy(out->shifts + 3 * at, block->shifts + 3 * p, 3 * sizeof *out->shifts);
+        }
+        out->n++;
+    }
+    return 0;
+}
+
+/** Search, and list the pairs of this rank. */
+static kith_status search(struct pairs_team *w)
+{
+    enum { BLOCK_PAIRS = 1 << 18 };
+    kith_ctx *ctx = w->team->ctx;
+    kith_team_pairs *out = w->out;
+    kith_points points;
+    kith_pairs_options o = w->options;
+    KITH_TRY(kith__team_merge(w->team, MERGED, &w->q, &w->dealt, &w->order, &points));
+    struct kith__owned *owned = kith__owned_in(ctx, KITH_HOST, &out->owner);
+    const size_t bytes = (size_t)(points.n + 1) * sizeof *out->ids;
+    out->n = 0;
+    out->capacity = 0;
+    out->ids = owned ? kith__owned_need(owned, IDS, bytes) : NULL;
+    KITH_CHECK(ctx, out->ids != NULL, KITH_NO_MEMORY, "out of memory for %lld particles",
+               (long long)points.n);
+    if (points.n > 0) {
+        memcpy(out->ids, w->dealt.global, (size_t)points.n * sizeof *out->ids);
+    }
+    o.block_pairs = o.block_pairs ? o.block_pairs : BLOCK_PAIRS;
+    o.unordered = 0;
+    const bool some = make_room(w, 1); /* so that no array is NULL */
+    const kith_status status = some ? kith__pairs_each(ctx, &points, w->box, w->cutoff, &o,
+                                                       append_block, w)
+                                    : KITH_OK;
+    KITH_CHECK(ctx, !w->full, KITH_NO_MEMORY, "out of memory for a list of more than %lld pairs",
+               (long long)out->n);
+    out->rows = w->dealt.n;
+    out->points = points.n;
+    return status;
+}
+
+/** Check the arguments of this rank. */
+static kith_status check(struct pairs_team *w, const kith_points *points,
+                         const kith_pairs_options *options)
+{
+    kith_ctx *ctx = w->team->ctx;
+    const kith_pairs_options *o = &w->options;
+    KITH_TRY(kith__team_host(w->team, "points", points));
+    KITH_TRY(kith__pairs_options(ctx, options, &w->options));
+    KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
+    KITH_CHECK(ctx, !o->against, KITH_UNSUPPORTED,
+               "options.against: teams do not list pairs between two sets yet");
+    KITH_CHECK(ctx, o->layout == KITH_IJ, KITH_UNSUPPORTED,
+               "options.layout: teams make no layout but KITH_IJ yet");
+    return kith__question_init(ctx, points, NULL, w->box, w->cutoff, &w->q);
+}
+
+/** Check that the arguments that must be equal on all ranks are. */
+static kith_status check_equal(const struct pairs_team *w, const kith_points *points,
+                               bool neighbours)
+{
+    struct kith__equal equal[KITH_TEAM_EQUALS];
+    const kith_pairs_options *o = &w->options;
+    int n = kith__team_space(points, w->box, equal);
+    equal[n++] = (struct kith__equal){"cutoff", kith__bits(w->cutoff)};
+    equal[n++] = (struct kith__equal){"options.full", o->full};
+    equal[n++] = (struct kith__equal){"options.sorted", o->sorted};
+    equal[n++] = (struct kith__equal){"options.extras", (int64_t)o->extras};
+    equal[n++] = (struct kith__equal){"neighbours: given or NULL", neighbours};
+    return kith__team_equal(w->team, equal, n);
+}
+
+/** Check all arguments but out, deal the particles and bring ghosts. */
+static kith_status begin(struct pairs_team *w, const kith_points *points,
+                         const kith_pairs_options *options, bool neighbours)
+{
+    KITH_AGREE(w->team, check(w, points, options));
+    KITH_TRY(check_equal(w, points, neighbours));
+    w->set = (struct kith__set){"points", *points, NULL};
+    return deal(w);
+}
+
+static kith_status find(struct pairs_team *w, const kith_points *points,
+                        const kith_pairs_options *options)
+{
+    kith_team *team = w->team;
+    kith_team_pairs *out = w->out;
+    kith_status status = KITH_OK;
+    if (!out->owner && (out->i || out->j || out->ids)) {
+        status = kith__fail(team->ctx, KITH_INVALID,
+                            "out holds arrays that are not the library's: zero it");
+    } else if (out->memory != KITH_HOST) {
+        status = kith__fail(team->ctx, KITH_UNSUPPORTED,
+                            "out: in device memory, which teams do not write yet");
+    }
+    KITH_AGREE(team, status);
+    KITH_TRY(begin(w, points, options, false));
+    KITH_AGREE(team, search(w));
+    out->all = out->n;
+    return kith__team_combine(team, KITH_SUM, &out->all, 1);
+}
+
+/** Find pairs into a struct of full size. */
+static kith_status find_into(kith_team *team, const kith_points *points, const kith_box *box,
+                             double cutoff, const kith_pairs_options *options, kith_team_pairs *out)
+{
+    kith_team_pairs own = {0};
+    struct pairs_team w = {.team = team, .box = box, .cutoff = cutoff, .out = &own};
+    KITH_TRY(kith__team_begin(team));
+    KITH_AGREE(team, kith__result_read(team->ctx, out, out ? out->size : 0, KITH_TEAM_PAIRS_0_2,
+                                       &own, sizeof own));
+    const kith_status status = find(&w, points, options);
+    KITH_RESULT_WRITE(&own, KITH_TEAM_PAIRS_0_2, out);
+    return status;
+}
+
+kith_status kith_team_pairs_find(kith_team *team, const kith_points *points, const kith_box *box,
+                                 double cutoff, const kith_pairs_options *options,
+                                 kith_team_pairs *out)
+{
+    kith_status status;
+    KITH_TEAM_CALL(team, &status, find_into(team, points, box, cutoff, options, out));
+    if (status != KITH_OK && out) {
+        out->n = out->all = out->rows = out->points = 0;
+    }
+    return status;
+}
+
+/** Count the neighbours of this rank's particles. */
+static kith_status count_own(struct pairs_team *w, int64_t **neighbours)
+{
+    const kith_points all = kith__dealt_points(&w->q, &w->dealt, 0, w->dealt.n + w->dealt.ghosts);
+    kith_pairs_options o = w->options;
+    int64_t n;
+    KITH_TRY(kith__team_need(w->team, NEIGHBOURS, all.n, sizeof **neighbours, neighbours));
+    o.full = 1;
+    return kith__pairs_count(w->team->ctx, &all, w->box, w->cutoff, &o, &n, *neighbours);
+}
+
+static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,
+                         double cutoff, const kith_pairs_options *options, int64_t *n,
+                         int64_t *neighbours)
+{
+    struct pairs_team w = {.team = team, .box = box, .cutoff = cutoff};
+    int64_t *own = NULL;
+    int64_t all = 0;
+    KITH_TRY(kith__team_begin(team));
+    KITH_AGREE(team, n ? KITH_OK : kith__fail(team->ctx, KITH_INVALID, "n is NULL"));
+    KITH_TRY(begin(&w, points, options, neighbours != NULL));
+    KITH_AGREE(team, count_own(&w, &own));
+    for (int64_t p = 0; p < w.dealt.n; p++) {
+        all += own[p];
+    }
+    KITH_TRY(kith__team_combine(team, KITH_SUM, &all, 1));
+    assert(all % 2 == 0);
+    KITH_TRY(neighbours ? kith__route_home(team, &w.dealt.route, own, neighbours) : KITH_OK);
+    *n = w.options.full ? all : all / 2;
+    return KITH_OK;
+}
+
+kith_status kith_team_pairs_count(kith_team *team, const kith_points *points, const kith_box *box,
+                                  double cutoff, const kith_pairs_options *options, int64_t *n,
+                                  int64_t *neighbours)
+{
+    kith_status status;
+    KITH_TEAM_CALL(team, &status, count(team, points, box, cutoff, options, n, neighbours));
+    if (status != KITH_OK && n) {
+        *n = 0;
+    }
+    return status;
+}
+
+void kith_team_pairs_free(kith_team_pairs *pairs)
+{
+    if (pairs) {
+        kith__owned_free(pairs->owner);
+        KITH_RESULT_CLEAR(pairs, kith_team_pairs, KITH_TEAM_PAIRS_0_2);
+    }
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair distributions over all ranks. Counts are integers, and each pair is counted by one rank; so
+ * the sums over all ranks are those of one process.
+ *
+ * In reach: particles are dealt to domains. A rank counts the pairs among its particles, and those
+ * between them and ghosts. Of two ranks one alone has ghosts of the other (KITH_ONE_SIDED), so that
+ * it counts the pairs between the two. Pairs between two sets are counted by the rank that has the
+ * particle of the first one.
+ *
+ * The ring: where nearly all particles would be ghosts everywhere, or nearest images beyond half
+ * the box count, particles are dealt by number. In step s each rank receives the particles of the
+ * rank s places further on, and counts the pairs between them and its own. One set needs half of
+ * the steps. A rank has the particles of two ranks at a time.
+ */
+#include <string.h>
+
+#include "core/sized.h"
+#include "ghosts.h"
+#include "rdf/histogram.h"
+
+/** Buffers of the team's scratch memory. */
+enum {
+    BASE = KITH_TEAM_QUESTION,              /**< global indices, of two sets */
+    DEALT = BASE + 2,                       /**< particles, of two sets */
+    REACH = DEALT + 2 * KITH_DEALT_BUFFERS, /**< route of ghosts, or of a step of the ring */
+    COLUMNS = REACH + KITH_ROUTE_BUFFERS,   /**< species and molecules, of two sets */
+    VISITOR = COLUMNS + 4,                  /**< ring: coordinates of the other rank's particles */
+    VISITOR_COLUMNS,                        /**< ring: their species and molecules */
+    COUNTS = VISITOR_COLUMNS + 2,           /**< counts of one block of pairs */
+    BUFFERS_END
+};
+_Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
+
+/** Columns of a set: species, molecules. */
+enum { SPECIES, MOLECULES, N_COLUMNS };
+
+/** Particles with their columns. */
+struct block {
+    kith_points points;               /**< coordinates */
+    const int32_t *column[N_COLUMNS]; /**< [points.n] NULL: none */
+};
+
+/** One call. */
+struct rdf_team {
+    kith_team *team;                    /**< the team */
+    struct kith__rdf_call call;         /**< checked arguments, and the frame */
+    int n_sets;                         /**< sets of particles, 1 or 2 */
+    struct kith__set set[2];            /**< particles of this rank, as given */
+    struct kith__dealt dealt[2];        /**< particles that it was dealt */
+    const int32_t *given[2][N_COLUMNS]; /**< columns as given; NULL: none */
+    int32_t *column[2][N_COLUMNS];      /**< columns of the particles that it was dealt */
+};
+
+/** Return the particles [first, first + n) that this rank was dealt. */
+static struct block block_of(const struct rdf_team *w, int s, int64_t first, int64_t n)
+{
+    struct block block = {kith__dealt_points(&w->call.question, &w->dealt[s], first, n), {NULL}};
+    for (int c = 0; c < N_COLUMNS; c++) {
+        block.column[c] = w->column[s][c] ? w->column[s][c] + first : NULL;
+    }
+    return block;
+}
+
+/** Count the pairs of one block of particles, or between two, and add them to the frame.
+ *  @param b  NULL: the pairs within a */
+static kith_status count_block(struct rdf_team *w, const struct block *a, const struct block *b)
+{
+    kith_ctx *ctx = w->team->ctx;
+    struct kith__question q = w->call.question;
+    struct kith__rdf rdf = w->call.rdf;
+    const int32_t species = rdf.n_species;
+    const struct block *other = b ? b : a;
+    enum { MOST_COUNTERS = 1 << 24 };
+    q.a = a->points;
+    q.b = other->points;
+    q.cross = b != NULL;
+    rdf.partials = q.cross ? species * species : species * (species + 1) / 2;
+    KITH_CHECK(ctx, rdf.partials * rdf.bins <= MOST_COUNTERS, KITH_LIMIT,
+               "%d histograms of %lld bins between two ranks are more than 2^24 counters",
+               (int)rdf.partials, (long long)rdf.bins);
+    for (int side = 0; side < 2; side++) {
+        rdf.species[side] = (side ? other : a)->column[SPECIES];
+        rdf.molecules[side] = (side ? other : a)->column[MOLECULES];
+    }
+    const int64_t counters = rdf.partials * rdf.bins;
+    KITH_TRY(kith__team_need(w->team, COUNTS, counters, sizeof *rdf.counts, &rdf.counts));
+    memset(rdf.counts, 0, (size_t)counters * sizeof *rdf.counts);
+    KITH_TRY(kith__end_call(ctx, ctx->backend->rdf->count(ctx, &q, &rdf)));
+    const bool all_cross = w->call.question.cross;
+    for (int32_t i = 0; i < species; i++) {
+        for (int32_t j = q.cross ? 0 : i; j < species; j++) {
+            const int64_t from = kith__partial(species, q.cross, i, j) * rdf.bins;
+            const int64_t to = kith__partial(species, all_cross, i, j) * rdf.bins;
+            for (int64_t k = 0; k < rdf.bins; k++) {
+                w->call.frame.counts[to + k] += rdf.counts[from + k];
+            }
+        }
+    }
+    return KITH_OK;
+}
+
+/** Deal a set, with its columns. @param domains  NULL: by number */
+static kith_status deal_set(struct rdf_team *w, int s, const struct kith__domains *domains)
+{
+    kith_team *team = w->team;
+    struct kith__dealt *dealt = &w->dealt[s];
+    KITH_TRY(kith__team_deal(team, DEALT + s * KITH_DEALT_BUFFERS, &w->call.question, &w->set[s],
+                             domains, dealt));
+    for (int c = 0; c < N_COLUMNS; c++) {
+        int32_t *column = NULL;
+        w->column[s][c] = NULL;
+        if (w->given[s][c]) {
+            KITH_AGREE(team, kith__team_need(team, COLUMNS + 2 * s + c, dealt->n, sizeof *column,
+                                             &column));
+            KITH_TRY(kith__route_send(team, &dealt->route, w->given[s][c], sizeof *column, column));
+            w->column[s][c] = column;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Bring ghosts of a set, with their columns. */
+static kith_status bring_ghosts(struct rdf_team *w, int s, const struct kith__route *route)
+{
+    kith_team *team = w->team;
+    struct kith__dealt *dealt = &w->dealt[s];
+    KITH_TRY(kith__team_copy(team, &w->call.question, route, dealt, dealt));
+    for (int c = 0; c < N_COLUMNS; c++) {
+        const size_t size = sizeof(int32_t);
+        if (!w->column[s][c]) {
+            continue;
+        }
+        int32_t *column = kith__buffer_grow(&team->buffer[COLUMNS + 2 * s + c],
+                                            (size_t)dealt->n * size,
+                                            (size_t)(dealt->n + dealt->ghosts) * size);
+        KITH_AGREE(team, column ? KITH_OK
+                                : kith__fail(team->ctx, KITH_NO_MEMORY,
+                                             "out of memory for %lld particles",
+                                             (long long)(dealt->n + dealt->ghosts)));
+        w->column[s][c] = column;
+        KITH_TRY(kith__route_send(team, route, column, size, column + dealt->n));
+    }
+    return KITH_OK;
+}
+
+/** Count the pairs of this rank's domain. */
+static kith_status count_domain(struct rdf_team *w)
+{
+    const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
+    const struct block own = block_of(w, 0, 0, w->dealt[0].n);
+    if (w->n_sets == 2) {
+        const struct block other = block_of(w, 1, 0, last->n + last->ghosts);
+        return count_block(w, &own, &other);
+    }
+    const struct block ghosts = block_of(w, 0, last->n, last->ghosts);
+    KITH_TRY(count_block(w, &own, NULL));
+    return ghosts.points.n > 0 ? count_block(w, &own, &ghosts) : KITH_OK;
+}
+
+/** Deal the particles to domains and find which ranks need ghosts. All ranks know then whether the
+ *  ring is better.
+ *  @param[out] route  of the ghosts
+ *  @param[out] ring   more than half of all possible ghosts would be made */
+static kith_status divide(struct rdf_team *w, struct kith__route *route, bool *ring)
+{
+    kith_team *team = w->team;
+    const struct kith__question *q = &w->call.question;
+    const int last = w->n_sets - 1;
+    struct kith__bounds bounds;
+    struct kith__domains domains;
+    struct kith__range3 *box = NULL;
+    KITH_TRY(kith__team_bounds(team, q, w->set, w->n_sets, &bounds));
+    *ring = w->call.rdf.nearest;
+    if (*ring) {
+        return KITH_OK;
+    }
+    KITH_TRY(kith__team_divide(team, q, w->set, w->n_sets, &bounds, &domains));
+    for (int s = 0; s <= last; s++) {
+        KITH_TRY(deal_set(w, s, &domains));
+    }
+    const kith_points mine = kith__dealt_points(q, &w->dealt[last], 0, w->dealt[last].n);
+    KITH_TRY(kith__team_boxes(team, q, &mine, &box));
+    const struct kith__range3 own = box[team->rank];
+    if (last == 1) {
+        const kith_points first = kith__dealt_points(q, &w->dealt[0], 0, w->dealt[0].n);
+        KITH_TRY(kith__team_boxes(team, q, &first, &box));
+    }
+    KITH_TRY(kith__team_reach(team, REACH, q, &bounds, box, &own, &mine,
+                              last == 1 ? KITH_TWO_SIDED : KITH_ONE_SIDED, route));
+    int64_t ghosts = route->received;
+    KITH_TRY(kith__team_combine(team, KITH_SUM, &ghosts, 1));
+    const int64_t sides = last == 1 ? 1 : 2;
+    const int64_t most = w->set[last].base[team->ranks] / sides * (team->ranks - 1);
+    *ring = team->ranks > 2 && ghosts > most / 2;
+    return KITH_OK;
+}
+
+/** State of a step of the ring: all particles go to one rank, or none does. */
+struct step {
+    int target; /**< the rank; -1: none */
+};
+
+static int to_one(const void *state, int64_t item, int *to)
+{
+    const struct step *step = state;
+    (void)item;
+    *to = step->target;
+    return step->target >= 0;
+}
+
+/** Receive the particles that another rank was dealt.
+ *  @param step         whom this rank's particles go to
+ *  @param[out] block   the particles that arrive */
+static kith_status receive(struct rdf_team *w, const struct step *step, struct block *block)
+{
+    kith_team *team = w->team;
+    const int s = w->n_sets - 1;
+    const struct kith__question *q = &w->call.question;
+    struct kith__route route;
+    const size_t size = 3 * (size_t)q->precision;
+    void *xyz = NULL;
+    KITH_TRY(kith__route_open(team, REACH, w->dealt[s].n, to_one, step, &route));
+    KITH_AGREE(team, kith__team_need(team, VISITOR, route.received, size, &xyz));
+    KITH_TRY(kith__route_send(team, &route, w->dealt[s].xyz, size, xyz));
+    *block = (struct block){kith_points_packed(xyz, route.received, q->precision), {NULL}};
+    for (int c = 0; c < N_COLUMNS; c++) {
+        int32_t *column = NULL;
+        if (w->column[s][c]) {
+            KITH_AGREE(team, kith__team_need(team, VISITOR_COLUMNS + c, route.received,
+                                             sizeof *column, &column));
+            KITH_TRY(kith__route_send(team, &route, w->column[s][c], sizeof *column, column));
+            block->column[c] = column;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Count by the ring. */
+static kith_status count_ring(struct rdf_team *w)
+{
+    kith_team *team = w->team;
+    const int ranks = team->ranks;
+    const int s = w->n_sets - 1;
+    const int steps = s == 0 ? ranks / 2 : ranks - 1;
+    for (int k = 0; k <= s; k++) {
+        KITH_TRY(deal_set(w, k, NULL));
+    }
+    const struct block own = block_of(w, 0, 0, w->dealt[0].n);
+    const struct block other = block_of(w, s, 0, w->dealt[s].n);
+    KITH_AGREE(team, count_block(w, &own, s == 0 ? NULL : &other));
+    for (int k = 1; k <= steps; k++) {
+        /* halfway round, each of two ranks would count the pairs between them */
+        const bool once = s == 0 && 2 * k == ranks;
+        const struct step step = {once && team->rank < k ? -1 : (team->rank + ranks - k) % ranks};
+        struct block visitor;
+        KITH_TRY(receive(w, &step, &visitor));
+        team->load.ghosts += visitor.points.n;
+        KITH_AGREE(team, visitor.points.n > 0 ? count_block(w, &own, &visitor) : KITH_OK);
+    }
+    return KITH_OK;
+}
+
+/** Count the pairs of this rank's share, into the frame. */
+static kith_status count_share(struct rdf_team *w)
+{
+    kith_team *team = w->team;
+    const int last = w->n_sets - 1;
+    struct kith__route route;
+    bool ring;
+    for (int s = 0; s <= last; s++) {
+        KITH_TRY(kith__team_base(team, BASE + s, &w->set[s]));
+        team->load.points += w->set[s].base[team->ranks];
+    }
+    enum { MOST_BITS = 31 }; /* of the number of particles: numbers of pairs are int64 */
+    KITH_AGREE(team, team->load.points >> (MOST_BITS + 1) == 0
+                         ? KITH_OK
+                         : kith__fail(team->ctx, KITH_LIMIT,
+                                      "%lld particles have too many pairs for int64, the most is "
+                                      "2^32 - 1",
+                                      (long long)team->load.points));
+    KITH_TRY(divide(w, &route, &ring));
+    if (ring) {
+        KITH_TRY(count_ring(w));
+    } else {
+        KITH_TRY(bring_ghosts(w, last, &route));
+        KITH_AGREE(team, count_domain(w));
+        team->load.ghosts = w->dealt[last].ghosts;
+    }
+    team->load.owned = w->dealt[0].n + (last ? w->dealt[1].n : 0);
+    return kith__team_measure_load(team);
+}
+
+/** Check the arguments of this rank that may differ between ranks. */
+static kith_status check(kith_team *team, const kith_points *points, const kith_rdf_options *given,
+                         kith_rdf_options *own)
+{
+    kith_ctx *ctx = team->ctx;
+    KITH_TRY(kith__team_host(team, "points", points));
+    KITH_TRY(kith__rdf_options(ctx, given, own));
+    KITH_TRY(own->against ? kith__team_host(team, "against", own->against) : KITH_OK);
+    KITH_CHECK(ctx, !own->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
+    KITH_CHECK(ctx, !own->bond_offsets && !own->bonds, KITH_UNSUPPORTED,
+               "options.bonds: teams do not exclude bonded pairs yet; give molecules");
+    KITH_CHECK(ctx, !own->weights && !own->weights_against, KITH_UNSUPPORTED,
+               "options.weights: teams do not sum weights yet");
+    KITH_CHECK(ctx, !own->forces && !own->forces_against, KITH_UNSUPPORTED,
+               "options.forces: teams do not sum pair forces yet");
+    return KITH_OK;
+}
+
+/** Return a number that stands for the edges of the bins. */
+static int64_t edges_digest(const kith_rdf_options *o)
+{
+    uint64_t digest = o->edges != NULL;
+    for (int64_t k = 0; o->edges && k <= o->bins && o->bins <= 1 << 20; k++) {
+        digest = (digest ^ (uint64_t)kith__bits(o->edges[k])) * 0x9e3779b97f4a7c15u;
+        digest ^= digest >> 31;
+    }
+    return (int64_t)digest;
+}
+
+/** Check that the arguments that must be equal on all ranks are. */
+static kith_status check_equal(kith_team *team, const kith_points *points, const kith_box *box,
+                               const kith_rdf_options *o, const kith_histogram *out)
+{
+    struct kith__equal equal[KITH_TEAM_EQUALS];
+    int n = kith__team_space(points, box, equal);
+    equal[n++] = (struct kith__equal){"options.bins", o->bins};
+    equal[n++] = (struct kith__equal){"options.r_min", kith__bits(o->r_min)};
+    equal[n++] = (struct kith__equal){"options.r_max", kith__bits(o->r_max)};
+    equal[n++] = (struct kith__equal){"options.edges", edges_digest(o)};
+    equal[n++] = (struct kith__equal){"options.against", o->against != NULL};
+    equal[n++] = (struct kith__equal){"options.species", o->species != NULL};
+    equal[n++] = (struct kith__equal){"options.n_species", o->n_species};
+    equal[n++] = (struct kith__equal){"options.molecules", o->molecules != NULL};
+    equal[n++] = (struct kith__equal){"options.minimum_image", o->minimum_image};
+    equal[n++] = (struct kith__equal){"out: frames", out->owner ? out->frames : -1};
+    return kith__team_equal(team, equal, n);
+}
+
+static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,
+                         const kith_rdf_options *given, kith_histogram *out)
+{
+    struct rdf_team w = {.team = team};
+    kith_rdf_options o;
+    KITH_AGREE(team, check(team, points, given, &o));
+    KITH_TRY(check_equal(team, points, box, &o, out));
+    KITH_AGREE(team, kith__rdf_begin(team->ctx, points, box, &o, out, &w.call));
+    const struct kith__rdf *rdf = &w.call.rdf;
+    w.n_sets = w.call.question.cross ? 2 : 1;
+    w.set[0] = (struct kith__set){"points", w.call.question.a, NULL};
+    w.set[1] = (struct kith__set){"against", w.call.question.b, NULL};
+    for (int s = 0; s < w.n_sets; s++) {
+        w.given[s][SPECIES] = rdf->species[s];
+        w.given[s][MOLECULES] = rdf->molecules[s];
+    }
+    KITH_TRY(count_share(&w));
+    KITH_TRY(kith__team_combine(team, KITH_SUM, w.call.frame.counts,
+                                (int64_t)rdf->partials * rdf->bins));
+    KITH_TRY(kith__team_combine(team, KITH_SUM, w.call.frame.members, 2 * (int64_t)rdf->n_species));
+    kith__rdf_end(&w.call, out);
+    return KITH_OK;
+}
+
+/** Count into a struct of full size. */
+static kith_status count_into(kith_team *team, const kith_points *points, const kith_box *box,
+                              const kith_rdf_options *options, kith_histogram *out)
+{
+    kith_histogram own = {0};
+    KITH_TRY(kith__team_begin(team));
+    KITH_AGREE(team, kith__result_read(team->ctx, out, out ? out->size : 0, KITH_HISTOGRAM_0_1,
+                                       &own, sizeof own));
+    const kith_status status = count(team, points, box, options, &own);
+    KITH_RESULT_WRITE(&own, KITH_HISTOGRAM_0_1, out);
+    return status;
+}
+
+kith_status kith_team_rdf_count(kith_team *team, const kith_points *points, const kith_box *box,
+                                const kith_rdf_options *options, kith_histogram *out)
+{
+    kith_status status;
+    KITH_TEAM_CALL(team, &status, count_into(team, points, box, options, out));
+    return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A team: its state, the agreement of all ranks at the end of each phase, and exchanges in parcels.
+ *
+ * A collective call is a sequence of phases. In each phase a rank does work of its own, which may
+ * fail; then kith__team_agree makes one status of those of all ranks, and every rank goes on, or
+ * none. Messages are exchanged between phases alone, when all memory that they need is there. So a
+ * rank that fails never leaves another one waiting.
+ */
+#ifndef KITH_TEAM_H
+#define KITH_TEAM_H
+
+#include "core/context.h"
+
+/** Numbers of the buffers of a team's scratch memory: those of team.c, move.c, ghosts.c and
+ *  divide.c, then one range for the question that is being answered. */
+enum {
+    KITH_TEAM_PARCELS,      /**< list of parcels of an exchange */
+    KITH_TEAM_SEND,         /**< items in the order of their messages, before they are sent */
+    KITH_TEAM_COUNTS,       /**< scratch of counting sorts: a count for each rank */
+    KITH_TEAM_SAMPLES,      /**< fractional coordinates of sampled particles */
+    KITH_TEAM_BINS,         /**< histograms of sampled coordinates */
+    KITH_TEAM_CUTS,         /**< planes of the decomposition while they are being found */
+    KITH_TEAM_LEVELS,       /**< the decomposition */
+    KITH_TEAM_OWNERS,       /**< rank that each particle is dealt to */
+    KITH_TEAM_BOXES,        /**< bounds of the particles of each rank */
+    KITH_TEAM_REACHED,      /**< ranks whose ghosts come from this rank */
+    KITH_TEAM_QUESTION = 16 /**< first buffer of the question */
+};
+enum { KITH_TEAM_BUFFERS = 80 };
+
+struct kith__domains;
+
+/** Replaces the decomposition in tests: called with the fraction of a particle and a number that
+ *  depends on its global index alone. @return the rank to deal the particle to */
+typedef int kith__team_deal_fn(void *user, const double f[3], int64_t global, int ranks);
+
+struct kith_team {
+    kith_ctx *ctx;            /**< the rank's context */
+    kith_transport transport; /**< the way to the other ranks; closed by kith_team_close */
+    int rank;                 /**< number of this rank */
+    int ranks;                /**< number of ranks */
+    int64_t chunk_bytes;      /**< largest parcel [bytes] */
+    bool lost;                /**< the transport failed: every call returns KITH_TEAM_LOST */
+    char (*messages)[512];    /**< [ranks] messages of failed ranks, gathered */
+    kith_team_load load;      /**< how the last call divided the work */
+    kith__team_deal_fn *deal; /**< replaces the decomposition in tests; NULL: multisection */
+    void *deal_user;          /**< its first argument */
+    kith_groups groups;       /**< components of this rank: kept from call to call */
+    struct kith__buffer buffer[KITH_TEAM_BUFFERS]; /**< scratch memory */
+};
+
+/** Return from the current function unless a phase has succeeded on all ranks. Every rank evaluates
+ *  it at one point of the call. */
+#define KITH_AGREE(team, expression) KITH_TRY(kith__team_agree(team, expression))
+
+/** Begin a collective call: KITH_TEAM_LOST when the team is lost. */
+kith_status kith__team_begin(kith_team *team);
+
+/** Make one status of those of all ranks. Collective.
+ *  @param status  status of this rank's work; its message is in the context
+ *  @return KITH_OK when all ranks passed it; else the status of the lowest rank that did not, whose
+ *          message is now in this context; KITH_TEAM_LOST */
+kith_status kith__team_agree(kith_team *team, kith_status status);
+
+/** Complete the load of this rank by those of the others. Collective.
+ *  @return KITH_OK, KITH_TEAM_LOST */
+kith_status kith__team_measure_load(kith_team *team);
+
+/** Store the message of a lost team. @return KITH_TEAM_LOST */
+kith_status kith__team_lose(kith_team *team);
+
+/** Body of a collective public call: as KITH_CALL, for a team. */
+#define KITH_TEAM_CALL(team, status, work) \
+    do { \
+        *(status) = kith__team_check(team); \
+        if (*(status) == KITH_OK) { \
+            KITH_CALL((team)->ctx, status, work); \
+        } \
+    } while (0)
+
+/** Refuse a team that is NULL. @return KITH_OK, KITH_INVALID */
+kith_status kith__team_check(const kith_team *team);
+
+/** An argument that must be equal on all ranks. */
+struct kith__equal {
+    const char *name; /**< as the caller writes it, for the message */
+    int64_t value;    /**< the number, or the bits of a double */
+};
+
+/** Return the bits of a double, to be compared. */
+int64_t kith__bits(double value);
+
+enum { KITH_TEAM_EQUALS = 64 }; /**< most arguments of one call of kith__team_equal */
+
+/** Check that arguments are equal on all ranks. Collective.
+ *  @return KITH_OK, KITH_INVALID, KITH_TEAM_LOST; on all ranks alike */
+kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument, int n);
+
+/** List the precision and the box of a call as arguments that must be equal on all ranks.
+ *  @param box            NULL: open space
+ *  @param[out] argument  at least KITH_TEAM_SPACE
+ *  @return their number */
+int kith__team_space(const kith_points *points, const kith_box *box, struct kith__equal *argument);
+
+enum { KITH_TEAM_SPACE = 17 }; /**< arguments that kith__team_space lists */
+
+/** Refuse points that are in device memory, which no team takes yet.
+ *  @param name  "points" or "against"
+ *  @return KITH_OK, KITH_INVALID (NULL), KITH_UNSUPPORTED */
+kith_status kith__team_host(kith_team *team, const char *name, const kith_points *points);
+
+/** Combine n numbers of all ranks (kith_combine). Collective. @return KITH_OK, KITH_TEAM_LOST */
+kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t n);
+
+/** Gather `bytes` bytes of each rank. Collective. @return KITH_OK, KITH_TEAM_LOST */
+kith_status kith__team_gather(kith_team *team, const void *mine, size_t bytes, void *all);
+
+/** Make a buffer of the team hold n elements of `size` bytes; its contents are lost when it grows.
+ *  @param[out] out  address of the pointer to set, of any type
+ *  @return KITH_OK or KITH_NO_MEMORY */
+kith_status kith__team_need(kith_team *team, int buffer, int64_t n, size_t size, void *out);
+
+/** The ranges of items of a message for each rank, and from each rank. */
+struct kith__ranges {
+    int64_t *to;   /**< [ranks + 1] first item for each rank, then the number of all */
+    int64_t *from; /**< [ranks + 1] first item from each rank, then the number of all */
+};
+
+/** Get the list of parcels of an exchange ready. Not collective. @param size  bytes of an item
+ *  @return KITH_OK or KITH_NO_MEMORY */
+kith_status kith__team_parcels(kith_team *team, const struct kith__ranges *ranges, size_t size);
+
+/** Exchange items in parcels, after kith__team_parcels with equal arguments succeeded on all ranks.
+ *  Collective.
+ *  @param back  true: in the other direction; `out` then has ranges->from, `in` has ranges->to
+ *  @param out   items to send
+ *  @param in    items that are received
+ *  @return KITH_OK, KITH_TEAM_LOST */
+kith_status kith__team_exchange(kith_team *team, const struct kith__ranges *ranges, bool back,
+                                const void *out, void *in, size_t size);
+
+/** Deal particles by a function instead of by domains: a decomposition decides who works, never
+ *  what is true. For tests. @param fn  NULL: domains again */
+void kith__team_deal_by(kith_team *team, kith__team_deal_fn *fn, void *user);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Inputs for teams, ways to split them among ranks, ways to deal them, and ranks that are threads.
+ */
+#ifndef KITH_TEST_TEAM_CASE_H
+#define KITH_TEST_TEAM_CASE_H
+
+#include "check.h"
+#include "points.h"
+
+/** Particles, a box and a cutoff. */
+typedef struct team_input {
+    char name[96];
+    double *xyz; /**< [n][3] */
+    int64_t n;
+    kith_box box;
+    double cutoff;
+} team_input;
+
+/** The number of different inputs. */
+int team_inputs(void);
+
+/** Make input k of about n particles. Free input->xyz. */
+team_input team_input_make(rng *r, int k, int64_t n);
+
+/** Ways to split n particles, in their order, among ranks. */
+typedef enum team_split { SPLIT_EVEN, SPLIT_UNEVEN, SPLIT_GAPS, SPLIT_LAST, SPLITS } team_split;
+
+/** First particle of each rank. @param[out] first  [ranks + 1] */
+void team_split_at(team_split how, int64_t n, int ranks, int64_t *first);
+
+/** Ways to deal particles: by domains, by a random number, all to one rank, by planes that
+ *  particles lie on, by thin slices of which most are empty, by index. */
+typedef enum team_deal {
+    DEAL_DOMAINS,
+    DEAL_RANDOM,
+    DEAL_ONE,
+    DEAL_PLANES,
+    DEAL_THIN,
+    DEAL_INDEX,
+    DEALS
+} team_deal;
+
+/** A rank: a thread with a context. */
+typedef struct team_rank {
+    int rank, ranks;
+    kith_ctx *ctx;
+    kith_team *team;
+    void *user;
+} team_rank;
+
+/** How to run a team. */
+typedef struct team_run {
+    const char *backend; /**< of the contexts */
+    int ranks;
+    int64_t chunk_bytes; /**< 0: the default */
+    team_deal deal;
+    void (*work)(team_rank *rank); /**< what each rank does; it reports no failures itself */
+    void *user;
+    kith_watch_fn watch; /**< callback of the context of one rank; NULL: none */
+    int watched;         /**< that rank */
+} team_run;
+
+/** Run the ranks of a team, and wait until all have ended. */
+void team_go(const team_run *run);
+
+/** Particles [begin, end) of stored points. */
+kith_points team_slice(const kith_points *all, int64_t begin, int64_t end);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pair lists and counts of teams are those of one process, however the particles are given and
+ * dealt: with global indices, and sorted, the rows of all ranks together have the bits of its list.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "team_case.h"
+
+enum { MOST_RANKS = 64, AGAIN = 2 };
+
+/** One search, on one process and on a team. */
+typedef struct pairs_work {
+    const team_input *in;
+    kith_points points;
+    const int64_t *first; /**< [ranks + 1] */
+    kith_pairs_options options;
+    kith_status status[MOST_RANKS];
+    kith_team_pairs out[MOST_RANKS];
+    int64_t n[MOST_RANKS];
+    int64_t *neighbours; /**< [points.n] */
+    char message[MOST_RANKS][512];
+} pairs_work;
+
+static void find(team_rank *rank)
+{
+    pairs_work *w = rank->user;
+    const int r = rank->rank;
+    const kith_points mine = team_slice(&w->points, w->first[r], w->first[r + 1]);
+    for (int k = 0; k < AGAIN && w->status[r] == KITH_OK; k++) { /* twice into one struct */
+        w->status[r] = kith_team_pairs_find(rank->team, &mine, &w->in->box, w->in->cutoff,
+                                            &w->options, &w->out[r]);
+    }
+    if (w->status[r] == KITH_OK) {
+        w->status[r] = kith_team_pairs_count(rank->team, &mine, &w->in->box, w->in->cutoff,
+                                             &w->options, &w->n[r], w->neighbours + w->first[r]);
+    }
+    snprintf(w->message[r], sizeof w->message[r], "%s", kith_message(rank->ctx));
+}
+
+/** A pair with all that is known of it. */
+typedef struct entry {
+    int64_t i, j;
+    int32_t shift[3];
+    char extras[4 * sizeof(double)]; /**< distance, vector */
+} entry;
+
+static int by_pair(const void *left, const void *right)
+{
+    const entry *a = left;
+    const entry *b = right;
+    if (a->i != b->i) {
+        return a->i < b->i ? -1 : 1;
+    }
+    if (a->j != b->j) {
+        return a->j < b->j ? -1 : 1;
+    }
+    for (int k = 2; k >= 0; k--) {
+        if (a->shift[k] != b->shift[k]) {
+            return a->shift[k] < b->shift[k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/** An entry of a list. @param ids  NULL: the numbers are global indices */
+static entry entry_of(const int64_t *ids, const int32_t *i, const int32_t *j, const void *distances,
+                      const void *vectors, const int32_t *shifts, size_t real, int64_t p)
+{
+    entry e;
+    memset(&e, 0, sizeof e);
+    e.i = ids ? ids[i[p]] : i[p];
+    e.j = ids ? ids[j[p]] : j[p];
+    if (shifts) {
+        memcpy(e.shift, shifts + 3 * p, sizeof e.shift);
+    }
+    if (distances) {
+        memcpy(e.extras, (const char *)distances + (size_t)p * real, real);
+    }
+    if (vectors) {
+        memcpy(e.extras + real, (const char *)vectors + (size_t)p * 3 * real, 3 * real);
+    }
+    return e;
+}
+
+/** Compare the ranks' rows, put together, with the list of one process, which is sorted. */
+static void check_list(const pairs_work *w, int ranks, const kith_pairs *one)
+{
+    const size_t real = (size_t)w->points.precision;
+    int64_t n = 0;
+    int64_t rows = 0;
+    int fine = 1;
+    for (int r = 0; r < ranks; r++) {
+        n += w->out[r].n;
+        rows += w->out[r].rows;
+        fine = CHECK(w->out[r].all == one->n, "rank %d: %lld pairs of all ranks, not %lld", r,
+                     (long long)w->out[r].all, (long long)one->n) &&
+               fine;
+    }
+    fine = CHECK(n == one->n && rows == w->points.n, "%lld pairs, %lld rows", (long long)n,
+                 (long long)rows) &&
+           fine;
+    entry *all = check_malloc((size_t)n * sizeof *all);
+    int64_t at = 0;
+    for (int r = 0; r < ranks && fine; r++) {
+        const kith_team_pairs *o = &w->out[r];
+        for (int64_t p = 0; p < o->n; p++) {
+            fine = fine && o->i[p] >= 0 && o->i[p] < o->rows && o->j[p] >= 0 && o->j[p] < o->points;
+            all[at] = entry_of(o->ids, o->i, o->j, o->distances, o->vectors, o->shifts, real, p);
+            fine = fine && (!w->options.sorted || p == 0 || by_pair(&all[at - 1], &all[at]) <= 0);
+            at++;
+        }
+        for (int64_t p = 1; p < o->rows; p++) {
+            fine = fine && o->ids[p] > o->ids[p - 1];
+        }
+        CHECK(fine, "rank %d has other numbers, or another order", r);
+    }
+    qsort(all, fine ? (size_t)n : 0, sizeof *all, by_pair);
+    for (int64_t p = 0; p < n && fine; p++) {
+        const entry e = entry_of(NULL, one->i, one->j, one->distances, one->vectors, one->shifts,
+                                 real, p);
+        fine = CHECK(memcmp(&e, &all[p], sizeof e) == 0,
+                     "entry %lld is (%lld, %lld), expected (%lld, %lld)", (long long)p,
+                     (long long)all[p].i, (long long)all[p].j, (long long)e.i, (long long)e.j);
+    }
+    free(all);
+}
+
+/** Compare a team with one process. */
+static void compare(kith_ctx *ctx, pairs_work *w, team_run *run, const char *name)
+{
+    kith_pairs one = {0};
+    kith_pairs_options o = w->options;
+    int64_t n = 0;
+    int64_t *neighbours = check_malloc((size_t)w->points.n * sizeof *neighbours);
+    char text[256];
+    snprintf(text, sizeof text, "%s; %d ranks, deal %d, chunks of %lld", name, run->ranks,
+             (int)run->deal, (long long)run->chunk_bytes);
+    check_case(text);
+    memset(w->status, 0, sizeof w->status);
+    memset(w->out, 0, sizeof w->out);
+    o.sorted = 1;
+    kith_status status = kith_pairs_find(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &one);
+    if (status == KITH_OK) {
+        status = kith_pairs_count(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &n, neighbours);
+    }
+    run->work = find;
+    run->user = w;
+    team_go(run);
+    int fine = 1;
+    for (int r = 0; r < run->ranks; r++) {
+        fine = CHECK(w->status[r] == status, "rank %d: %s, one process: %s (%s; %s)", r,
+                     kith_status_name(w->status[r]), kith_status_name(status), w->message[r],
+                     kith_message(ctx)) &&
+               fine;
+        fine = fine && CHECK(status != KITH_OK || w->n[r] == n, "rank %d counts %lld pairs", r,
+                             (long long)w->n[r]);
+    }
+    if (fine && status == KITH_OK) {
+        check_list(w, run->ranks, &one);
+        CHECK(memcmp(neighbours, w->neighbours, (size_t)w->points.n * sizeof *neighbours) == 0,
+              "other numbers of neighbours");
+    }
+    for (int r = 0; r < run->ranks; r++) {
+        kith_team_pairs_free(&w->out[r]);
+    }
+    kith_pairs_free(&one);
+    free(neighbours);
+    check_case(NULL);
+}
+
+/** One input, in one precision, with what `how` says. */
+static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
+{
+    static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 13, 64};
+    static const int64_t chunks[] = {0, 1, 40, 1000};
+    team_input in = team_input_make(r, k, 500);
+    const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
+    stored a = stored_make(in.xyz, in.n, precision, (layout)(how / 2 % LAYOUTS));
+    int64_t first[MOST_RANKS + 1];
+    pairs_work w = {.in = &in, .points = a.points, .first = first};
+    w.neighbours = check_malloc((size_t)in.n * sizeof *w.neighbours);
+    kith_pairs_options_init(&w.options);
+    w.options.full = how / 11 % 2;
+    w.options.sorted = how / 13 % 2;
+    /* an unsorted list is compared pair by pair: equal (i, j) must have their shifts */
+    w.options.extras = (unsigned)(how / 17 % 2 ? KITH_SHIFTS | KITH_DISTANCES | KITH_VECTORS
+                                               : KITH_SHIFTS);
+    w.options.block_pairs = how / 19 % 3 == 0 ? 7 : 0;
+    team_run run = {.backend = backend,
+                    .ranks = ranks[how % (int)(sizeof ranks / sizeof ranks[0])],
+                    .chunk_bytes = chunks[how / 3 % 4],
+                    .deal = (team_deal)(how / 5 % DEALS)};
+    team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
+    compare(ctx, &w, &run, in.name);
+    free(w.neighbours);
+    stored_free(&a);
+    free(in.xyz);
+}
+
+int main(int argc, char **argv)
+{
+    const char *backend = check_backend(argc, argv);
+    kith_ctx *ctx = check_open(backend, 2);
+    rng r = {3};
+    const int step = 1 + check_brief() / 3;
+    const int rounds = check_deep() ? 100 : 1;
+    for (int k = 0; k < rounds * team_inputs(); k += step) {
+        try_input(ctx, backend, &r, k % team_inputs(), (int)rng_below(&r, 1 << 20));
+    }
+    kith_close(ctx);
+    return check_done();
+}
