@@ -8,6 +8,7 @@
 #   command   the command kith, its benchmark, man pages and completion
 #   doc       documents, examples, README, CHANGELOG and licence
 #   io        libkith-io, which reads files for the Python package
+#   mpi       libkith-openmpi, libkith-mpich and kith_mpi.h, where an MPI was found
 #   python    the shared libraries and the command, where the Python package looks for them
 #             (pyproject.toml)
 # A build of static libraries alone has no component library.
@@ -56,6 +57,13 @@ endif()
 configure_file(cmake/kith.pc.in kith.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
         COMPONENT headers)
+
+foreach(mpi IN LISTS KITH_MPIS)
+    install(TARGETS kith_${mpi} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)
+endforeach()
+if(KITH_MPIS)
+    install(FILES mpi/kith_mpi.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT mpi)
+endif()
 
 # What wheels carry. pip builds the target kith_python, then installs the component python.
 set(KITH_PYTHON_PACKAGE kith CACHE STRING "The Python package that libkith is installed into")

@@ -24,6 +24,10 @@ if(KITH_FORTRAN OR KITH_TESTS)
     kith_say(KITH_FORTRAN KITH_HAVE_FORTRAN "Fortran " "${CMAKE_Fortran_COMPILER_VERSION}"
              "the Fortran module is not compiled")
 endif()
+if(KITH_OPENMPI OR KITH_MPICH OR KITH_TESTS)
+    kith_say(KITH_OPENMPI  OPENMPI_FOUND  "Open MPI" "${OPENMPI_VERSION}" "no libkith-openmpi")
+    kith_say(KITH_MPICH    MPICH_FOUND    "MPICH   " "${MPICH_VERSION}" "no libkith-mpich")
+endif()
 if(KITH_HAVE_COMMAND OR KITH_TESTS)
     kith_say(KITH_HDF5     HDF5_FOUND     "HDF5    " "${HDF5_VERSION}" "no HDF5 files")
     kith_say(KITH_JANSSON  JANSSON_FOUND  "jansson " "${JANSSON_VERSION}"

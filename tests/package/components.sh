@@ -18,12 +18,13 @@ listing()
 rm -rf "$work"
 mkdir -p "$work"
 "$cmake" --install "$build" --prefix "$work/whole" >"$work/log"
-for component in library headers command doc io; do
+for component in library headers command doc io mpi; do
     mkdir "$work/$component"
     "$cmake" --install "$build" --prefix "$work/$component" --component $component >>"$work/log"
 done
 listing "$work/whole" >"$work/expected"
-listing "$work/library" "$work/headers" "$work/command" "$work/doc" "$work/io" >"$work/found"
+listing "$work/library" "$work/headers" "$work/command" "$work/doc" "$work/io" \
+    "$work/mpi" >"$work/found"
 diff "$work/expected" "$work/found" ||
     { echo "the components are not the whole installation, each file once"; exit 1; }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The transport over MPI. Parcels are at most 2^30 bytes, so that the counts of MPI 3, which are
+ * ints, hold them; longer arrays of numbers are combined piece by piece. A message is MPI_BYTE from
+ * Isend to Irecv: no derived types, no Alltoallv, whose displacements overflow.
+ */
+#include "kith_mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TAG = 0x6b74,    /**< of all messages: the communicator is the transport's own */
+    PIECE = 1 << 26, /**< most numbers, or bytes, of one collective call of MPI */
+    MOST_PARCEL = 1 << 30
+};
+
+/** One rank's part. */
+struct member {
+    MPI_Comm communicator; /**< a duplicate, whose errors are returned */
+    MPI_Request *request;  /**< [room] requests of an exchange */
+    int64_t room;          /**< requests that fit */
+};
+
+static int mpi_counts(void *self, const int64_t *to, int64_t *from)
+{
+    const struct member *m = self;
+    return MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, m->communicator) != MPI_SUCCESS;
+}
+
+/** Make room for the requests of n parcels. @return 0, or 1 when there is no memory */
+static int need_requests(struct member *m, int64_t n)
+{
+    if (n > m->room) {
+        MPI_Request *request = realloc(m->request, (size_t)n * sizeof *request);
+        if (!request) {
+            return 1;
+        }
+        m->request = request;
+        m->room = n;
+    }
+    return 0;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) /* MPICH's MPI_STATUSES_IGNORE is no array */
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+/** Wait for all requests, in pieces whose number is an int. */
+static int wait_all(const struct member *m, int64_t n)
+{
+    int failed = 0;
+    for (int64_t at = 0; at < n && !failed; at += PIECE) {
+        const int here = n - at < PIECE ? (int)(n - at) : PIECE;
+        failed = MPI_Waitall(here, m->request + at, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+    }
+    return failed;
+}
+
+static int mpi_exchange(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
+                        int64_t n_from, void *stream)
+{
+    struct member *m = self;
+    int64_t n = 0;
+    (void)stream;
+    if (need_requests(m, n_to + n_from)) {
+        return 1;
+    }
+    for (int64_t k = 0; k < n_from; k++) {
+        if (from[k].bytes > MOST_PARCEL || from[k].memory != KITH_HOST ||
+            MPI_Irecv(from[k].data, (int)from[k].bytes, MPI_BYTE, from[k].peer, TAG,
+                      m->communicator, &m->request[n]) != MPI_SUCCESS) {
+            return 1;
+        }
+        n++;
+    }
+    for (int64_t k = 0; k < n_to; k++) {
+        if (to[k].bytes > MOST_PARCEL || to[k].memory != KITH_HOST ||
+            MPI_Isend(to[k].data, (int)to[k].bytes, MPI_BYTE, to[k].peer, TAG, m->communicator,
+                      &m->request[n]) != MPI_SUCCESS) {
+            return 1;
+        }
+        n++;
+    }
+    return wait_all(m, n);
+}
+
+static int mpi_gather(void *self, const void *mine, int64_t bytes, void *all)
+{
+    const struct member *m = self;
+    int ranks;
+    MPI_Comm_size(m->communicator, &ranks);
+    if (bytes <= PIECE) {
+        return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+                             m->communicator) != MPI_SUCCESS;
+    }
+    int failed = 0;
+    for (int r = 0; r < ranks && !failed; r++) { /* one broadcast for each piece of each rank */
+        char *here = (char *)all + (int64_t)r * bytes;
+        int rank;
+        MPI_Comm_rank(m->communicator, &rank);
+        if (rank == r) {
+            memcpy(here, mine, (size_t)bytes);
+        }
+        for (int64_t at = 0; at < bytes && !failed; at += PIECE) {
+            const int size = bytes - at < PIECE ? (int)(bytes - at) : PIECE;
+            failed = MPI_Bcast(here + at, size, MPI_BYTE, r, m->communicator) != MPI_SUCCESS;
+        }
+    }
+    return failed;
+}
+
+static int mpi_combine(void *self, int op, int64_t *inout, int64_t n)
+{
+    const struct member *m = self;
+    const MPI_Op how = op == KITH_SUM ? MPI_SUM : op == KITH_MIN ? MPI_MIN : MPI_MAX;
+    int failed = 0;
+    for (int64_t at = 0; at < n && !failed; at += PIECE) {
+        const int here = n - at < PIECE ? (int)(n - at) : PIECE;
+        failed = MPI_Allreduce(MPI_IN_PLACE, inout + at, here, MPI_INT64_T, how, m->communicator) !=
+                 MPI_SUCCESS;
+    }
+    return failed;
+}
+
+static void mpi_abort(void *self)
+{
+    const struct member *m = self;
+    MPI_Abort(m->communicator, 1);
+}
+
+static void mpi_close(void *self)
+{
+    struct member *m = self;
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (!ended) {
+        MPI_Comm_free(&m->communicator);
+    }
+    free(m->request);
+    free(m);
+}
+
+kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
+{
+    int begun = 0;
+    int ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (!out) {
+        return KITH_INVALID;
+    }
+    memset(out, 0, sizeof *out);
+    if (!begun || ended) {
+        return KITH_INVALID;
+    }
+    struct member *m = calloc(1, sizeof *m);
+    if (!m) {
+        return KITH_NO_MEMORY;
+    }
+    if (MPI_Comm_dup(communicator, &m->communicator) != MPI_SUCCESS) {
+        free(m);
+        return KITH_TEAM_LOST;
+    }
+    MPI_Comm_set_errhandler(m->communicator, MPI_ERRORS_RETURN);
+    *out = (kith_transport){.size = sizeof *out,
+                            .self = m,
+                            .counts = mpi_counts,
+                            .exchange = mpi_exchange,
+                            .gather = mpi_gather,
+                            .combine = mpi_combine,
+                            .abort = mpi_abort,
+                            .close = mpi_close};
+    MPI_Comm_rank(m->communicator, &out->rank);
+    MPI_Comm_size(m->communicator, &out->ranks);
+    return KITH_OK;
+}
