@@ -163,8 +163,9 @@ KITH_API kith_status kith_team_load_read(const kith_team *team, kith_team_load *
  * it reaches about everything, each pair of ranks counts the pairs between their particles.
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
- * @param options     bonds, weights and forces are not offered yet: KITH_UNSUPPORTED. The arrays
- *                    are of this rank's particles; molecules have one numbering for all ranks
+ * @param options     bonds, weights, forces and batches are not offered yet: KITH_UNSUPPORTED. The
+ *                    arrays are of this rank's particles; molecules have one numbering for all
+ *                    ranks
  * @param[in,out] out as in kith_rdf_count; equal on all ranks
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure nothing is added.
@@ -200,7 +201,7 @@ typedef struct kith_team_groups {
  * @param box         NULL: open space
  * @param length      the linking length, of any size; as in kith_fof_find
  * @param options     NULL: the defaults. Arrays are of this rank's particles; ids are distinct over
- *                    all ranks
+ *                    all ranks. Batches are not offered yet: KITH_UNSUPPORTED
  * @param[in,out] out the groups. Zeroed, or from an earlier call on this team, whose arrays are
  *                    then reused. Free with kith_team_groups_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
@@ -246,8 +247,9 @@ typedef struct kith_team_pairs {
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
  * @param cutoff      as in kith_pairs_find
- * @param options     NULL: the defaults. Two sets and rows with offsets (KITH_CSR) are not offered
- *                    yet: KITH_UNSUPPORTED. sorted: by ids[i], then ids[j], then Sc, Sb, Sa
+ * @param options     NULL: the defaults. Two sets, rows (KITH_CSR, KITH_MATRIX) and batches are
+ *                    not offered yet: KITH_UNSUPPORTED. sorted: by ids[i], then ids[j], then Sc,
+ *                    Sb, Sa
  * @param[in,out] out the list. Zeroed, or from an earlier call on this team, whose arrays are then
  *                    reused. Free with kith_team_pairs_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

@@ -24,6 +24,7 @@ typedef enum trouble {
     NO_OUT,
     CANCELLED,
     BAD_SPECIES,
+    BATCH,
     LEAVES,
     TROUBLES
 } trouble;
@@ -62,6 +63,18 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
     kith_box box = kith_box_periodic(10, 10, 10);
     double cutoff = 1;
     int32_t species[EACH] = {0};
+    const int64_t offsets[] = {0, EACH};
+    kith_batch one_system;
+    kith_batch_init(&one_system);
+    one_system.systems = 1;
+    one_system.offsets = offsets;
+    const kith_batch *batch = what == BATCH ? &one_system : NULL;
+    kith_fof_options fof;
+    kith_fof_options_init(&fof);
+    fof.batch = batch;
+    kith_pairs_options pairs;
+    kith_pairs_options_init(&pairs);
+    pairs.batch = batch;
     switch (what) {
     case NOT_A_NUMBER: xyz[3 * 7 + 1] = NAN; break;
     case TOO_FAR: xyz[3 * 7] = 1e30; break;
@@ -80,23 +93,24 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
         kith_rdf_options_init(&o);
         o.r_max = cutoff;
         o.species = species;
+        o.batch = batch;
         status = kith_team_rdf_count(team, given, &box, &o, no_out ? NULL : &out);
         kith_histogram_free(&out);
     } else if (w->call == FOF) {
         kith_team_groups out = {0};
-        status = kith_team_fof_find(team, given, &box, cutoff, NULL, no_out ? NULL : &out);
+        status = kith_team_fof_find(team, given, &box, cutoff, &fof, no_out ? NULL : &out);
         CHECK(status == KITH_OK || (out.n == 0 && out.points == 0 && out.held == 0),
               "groups after a failure");
         kith_team_groups_free(&out);
     } else if (w->call == PAIRS) {
         kith_team_pairs out = {0};
-        status = kith_team_pairs_find(team, given, &box, cutoff, NULL, no_out ? NULL : &out);
+        status = kith_team_pairs_find(team, given, &box, cutoff, &pairs, no_out ? NULL : &out);
         CHECK(status == KITH_OK || (out.n == 0 && out.all == 0 && out.rows == 0),
               "pairs after a failure");
         kith_team_pairs_free(&out);
     } else {
         int64_t n = 0;
-        status = kith_team_pairs_count(team, given, &box, cutoff, NULL, no_out ? NULL : &n, NULL);
+        status = kith_team_pairs_count(team, given, &box, cutoff, &pairs, no_out ? NULL : &n, NULL);
     }
     return status;
 }
@@ -131,6 +145,7 @@ static void try_trouble(const char *backend, call which, trouble what, int bad, 
                             [OTHER_BOX] = {KITH_INVALID, "box: row differs"},
                             [NO_OUT] = {KITH_INVALID, " is NULL"},
                             [BAD_SPECIES] = {KITH_INVALID, "options.species[3] is 9"},
+                            [BATCH] = {KITH_UNSUPPORTED, "options.batch: teams"},
                             [LEAVES] = {KITH_TEAM_LOST, "the team is lost"}};
     error_work w = {.call = which, .what = what, .bad = bad, .bad_too = bad_too};
     char text[64], rank[64], particle[64];
