@@ -35,7 +35,7 @@ static kith_status upload_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
     return KITH_OK;
 }
 
-/** Upload squares, scales, weights, edges and the table; zero the counters. */
+/** Upload squares, scales, weights, edges and the table; zero the counters and the stop flag. */
 static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -44,7 +44,8 @@ static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     const size_t numbers = 3 * n + bins + 1;
     double *here = kith__work_need(&ctx->work, ARRAYS, numbers * sizeof *here);
     const size_t table = o->type == KITH_BITS ? (size_t)(o->dim + 1) * sizeof *o->table : 0;
-    double *there = kith__gpu_need(gpu, ARRAYS, (numbers + bins + 2) * sizeof *there + table);
+    const size_t counters = bins + 2 + 1; /* and the stop flag */
+    double *there = kith__gpu_need(gpu, ARRAYS, (numbers + counters) * sizeof *there + table);
     KITH_CHECK(ctx, here != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY,
                "out of device memory for the weights of replicas");
@@ -60,10 +61,12 @@ static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     all->weights = there + 2 * n;
     o->edges = there + 3 * n;
     all->counts = (unsigned long long *)(void *)(there + numbers);
-    KITH_TRY(kith__gpu_upload(ctx, all->counts + bins + 2, o->table, table));
-    o->table = (const int32_t *)(const void *)(all->counts + bins + 2);
+    gpu->stop = (unsigned *)(void *)(all->counts + bins + 2);
+    all->stop = gpu->stop;
+    KITH_TRY(kith__gpu_upload(ctx, all->counts + counters, o->table, table));
+    o->table = (const int32_t *)(const void *)(all->counts + counters);
     KITH_GPU_TRY(ctx, "clearing counters",
-                 gpuMemsetAsync(all->counts, 0, (bins + 2) * sizeof *all->counts, gpu->stream));
+                 gpuMemsetAsync(all->counts, 0, counters * sizeof *all->counts, gpu->stream));
     return KITH_OK;
 }
 

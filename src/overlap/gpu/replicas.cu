@@ -7,6 +7,7 @@
  */
 #include "rdf/gpu/counters.cuh"
 #include "replicas.h"
+#include "engine/gpu/gpu_sweep.h"
 
 enum {
     THREADS = 256,          /**< threads of a block */
@@ -175,21 +176,39 @@ static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
     }
 }
 
-/** Compute the products of a thread, of the tile of panels I and J. */
+/** Copy the stop flag to shared memory. */
+static __device__ __forceinline__ void read_stop(const struct kith__gpu_replicas &all,
+                                                 bool *is_stopped)
+{
+    if (threadIdx.x == 0) {
+        *is_stopped = *(const volatile unsigned *)all.stop >= KITH_GPU_STOP;
+    }
+}
+
+/** Compute the products of a thread, of the tile of panels I and J.
+ *  @param[out] is_stopped  in shared memory: the host has set the stop flag. It is written between
+ *                          two barriers, and read after the second
+ *  @return false when the host has set the stop flag: the products are incomplete */
 template <typename item>
-static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas &all, int64_t I,
-                                                int64_t J, slices<item> *shared,
+static __device__ __forceinline__ bool multiply(const struct kith__gpu_replicas &all, int64_t I,
+                                                int64_t J, slices<item> *shared, bool *is_stopped,
                                                 typename kind<item>::sum sum[SIDE][SIDE])
 {
+    enum { ASK_EACH = 1024 }; /* slices between two readings of the stop flag */
     const item *const left = (const item *)all.panels + I * all.depth * PANEL;
     const item *const right = (const item *)all.panels + J * all.depth * PANEL;
     const int64_t n = all.depth / KITH_GPU_SLICE;
     uint4 held[2][slice<item>::pieces];
+    read_stop(all, is_stopped);
     fetch<item>(left, right, 0, held);
     store<item>(shared, 0, held);
     __syncthreads();
+    if (*is_stopped) {
+        return false;
+    }
     for (int64_t s = 0; s < n; s++) {
         const int turn = (int)(s % 2);
+        const bool asks = s % ASK_EACH == ASK_EACH - 1 && s + 1 < n;
         if (s + 1 < n) {
             fetch<item>(left, right, s + 1, held);
         }
@@ -197,8 +216,15 @@ static __device__ __forceinline__ void multiply(const struct kith__gpu_replicas 
         if (s + 1 < n) {
             store<item>(shared, 1 - turn, held);
         }
+        if (asks) {
+            read_stop(all, is_stopped);
+        }
         __syncthreads();
+        if (asks && *is_stopped) {
+            return false;
+        }
     }
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------ histogram */
@@ -392,7 +418,7 @@ static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas
     return *I <= *J && *J < all.n_panels;
 }
 
-/** Count all tiles of a launch. */
+/** Count all tiles of a launch; fewer when the host sets the stop flag. */
 template <typename item, typename row>
 static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
     compare(const struct kith__gpu_replicas all)
@@ -400,6 +426,7 @@ static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
     typedef typename kind<item>::sum sum_t;
     __shared__ slices<item> shared;
     __shared__ unsigned waiting;
+    __shared__ bool is_stopped;
     const int64_t counters = all.overlap.bins + 2;
     const struct tile_counters c = {own_counters(block_counters, all.copies > 0 ? all.copies : 1),
                                     all.copies > 0 ? NULL : all.counts, (uint16_t *)&shared,
@@ -412,7 +439,9 @@ static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
             continue;
         }
         sum_t sum[SIDE][SIDE] = {{0}};
-        multiply<item>(all, I, J, &shared, sum);
+        if (!multiply<item>(all, I, J, &shared, &is_stopped, sum)) {
+            break;
+        }
         count_tile<row>(all, c, I, J, sum);
     }
     __syncthreads();

@@ -31,6 +31,7 @@ struct kith__gpu_replicas {
     int64_t n_panels;             /**< number of panels */
     int64_t depth;              /**< numbers, or words of 32 spins, of a replica, in whole slices */
     unsigned long long *counts; /**< [bins + 2] pairs */
+    const unsigned *stop;       /**< the stop flag: KITH_GPU_STOP or more ends the count early */
     int copies; /**< copies of a block's counters, a power of 2; 0: in device memory alone */
     int64_t begin, end; /**< tiles of one launch */
 };
