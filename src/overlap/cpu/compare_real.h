@@ -16,7 +16,10 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
     KITH_REAL(vector) sum[ROWS][VECTORS] = {{{0}}};
     for (int64_t k = 0; k < n; k++) {
         KITH_REAL(vector) right[VECTORS];
-        memcpy(right, b + k * WIDTH, sizeof right);
+#pragma GCC unroll 3
+        for (int v = 0; v < VECTORS; v++) { /* gcc copies all at once through the stack */
+            memcpy(&right[v], b + k * WIDTH + v * LANES, sizeof right[v]);
+        }
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {
             const KITH_REAL(vector) left = a[k * WIDTH + r] - (KITH_REAL(vector)){0};

@@ -14,13 +14,19 @@ enum { NUMBER_COST = 10 }; /* cost of one number of a panel, for kith__skip [abo
 /** Write a replica, times its scale, to its panel. */
 static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
 {
+    enum { PART = 4096 }; /* most numbers between two tests of whether the call is to stop */
     const struct kith__overlap *o = c->overlap;
     const double scale = kith__overlap_scale(o, &c->band, i);
     const int64_t width = kith__panel_width(c->precision);
     const int64_t at = i / width * width * o->dim + i % width;
-    for (int64_t k = 0; k < o->dim && !kith__skip(c->ctx, k, NUMBER_COST); k++) {
-        const double value = kith__real_at(o->rows, i * o->stride + k, (kith_precision)o->type);
-        kith__set_real(panels, at + k * width, c->precision, value * scale);
+    const int64_t part = o->dim < PART ? o->dim : PART;
+    const int64_t parts = (o->dim + part - 1) / part;
+    for (int64_t p = 0; p < parts && !kith__skip(c->ctx, i * parts + p, part * NUMBER_COST); p++) {
+        const int64_t end = p + 1 < parts ? (p + 1) * part : o->dim;
+        for (int64_t k = p * part; k < end; k++) {
+            const double value = kith__real_at(o->rows, i * o->stride + k, (kith_precision)o->type);
+            kith__set_real(panels, at + k * width, c->precision, value * scale);
+        }
     }
 }
 
