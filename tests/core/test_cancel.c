@@ -201,7 +201,10 @@ int main(int argc, char **argv)
     const int brief = check_brief();
     int n;
     const cancel_case *all = cancel_cases(&n);
-    cancel_sets *sets = cancel_sets_make(is_deep ? 10000000 : 1000000, 30000, 50);
+    cancel_sets *sets = cancel_sets_make(is_deep     ? 10000000
+                                         : brief > 1 ? 200000
+                                                     : 1000000,
+                                         30000, 50);
     const char *seed = getenv("KITH_TEST_SEED");
     rng r = {seed ? strtoull(seed, NULL, 10) : 77};
     const cancel_case first = {"first call of the process", cancel_count_most_images};
