@@ -55,6 +55,7 @@ function(kith_set_test test)
     set_tests_properties(${test} PROPERTIES
         SKIP_RETURN_CODE 77
         TIMEOUT ${arg_TIMEOUT}
+        COST ${arg_TIMEOUT} # what may take long begins first, and does not run alone at the end
         ENVIRONMENT "${KITH_TEST_ENVIRONMENT}"
         LABELS "${arg_LABELS}")
 endfunction()
