@@ -3,6 +3,7 @@
 """Build the wheel of a release, install it into a fresh virtual environment of every Python that is
 here, run its tests and the command there; then use it in a bare Debian root, which has neither HDF5
 nor jansson: wheel.py SOURCE WORK"""
+import concurrent.futures
 import glob
 import os
 import re
@@ -113,17 +114,22 @@ def main():
     environ = {name: value for name, value in os.environ.items()
                if name not in ("KITH_LIBRARY", "KITH_IO_LIBRARY")}
     environ["PYTHONPATH"] = f"{source}/tests/common"
-    failed = 0
-    for python in found:
-        here = environment(python, os.path.join(work, os.path.basename(python)))
+    def use(python):
+        """Install and test the wheel with one Python. Return whether that went well."""
+        folder = os.path.join(work, os.path.basename(python))
+        here = environment(python, folder)
         # The oldest Python tries the oldest NumPy that is supported, the others the newest.
         numpy = "numpy==1.26.*" if python == found[0] else "numpy"
-        well = (run(here, *pip, "install", "--only-binary", ":all:", wheel, numpy)
-                and run("sh", "-c", USE, "sh", os.path.dirname(here), cwd=work, env=environ)
-                and all(run(here, f"{source}/tests/python/test_{name}.py", cwd=work,
+        return (run(here, *pip, "install", "--only-binary", ":all:", wheel, numpy)
+                and run("sh", "-c", USE, "sh", os.path.dirname(here), cwd=folder, env=environ)
+                and all(run(here, f"{source}/tests/python/test_{name}.py", cwd=folder,
                             well=(0, 77), env=environ) for name in ("kith", "arrays", "io")))
-        print(os.path.basename(python), "passed" if well else "failed", flush=True)
-        failed += not well
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        for python, well in zip(found, threads.map(use, found)):
+            print(os.path.basename(python), "passed" if well else "failed", flush=True)
+            failed += not well
     well = bare(source, work, builder, wheel)
     print("a bare Debian 12", "passed" if well else "failed", flush=True)
     failed += not well
