@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._context import Unshared
-from ._kinds import DeviceArray, Memory, take
+from ._kinds import DeviceArray, Memory, kind_of, take
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 _F4, _F8 = np.dtype(np.float32), np.dtype(np.float64)
@@ -23,6 +23,12 @@ def given(values: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(array, DeviceArray):
         raise TypeError(f"{name} is in the memory of a GPU; expected host memory")
     return array
+
+
+def fetched(values: Any, name: str) -> np.ndarray[Any, Any]:
+    """Return what the caller gave as an array in host memory, copied from a GPU if need be."""
+    array = take(values, name)
+    return kind_of(values).fetch(values, name) if isinstance(array, DeviceArray) else array
 
 
 def writable(array: Any) -> int:
@@ -114,13 +120,13 @@ def of_one_memory(v: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memory]:
 
 def column(values: Any, n: int, dtype: Any, name: str,
            width: Optional[int] = None) -> Optional[np.ndarray[Any, Any]]:
-    """Return a contiguous array [n] or [n][width] of a type; None stays None.
+    """Return a contiguous array [n] or [n][width] of a type in host memory; None stays None.
 
     Numbers must be within the type's range: nothing is cut silently. Reals are rounded to it.
     """
     if values is None:
         return None
-    array = given(values, name)
+    array = fetched(values, name)
     shape = (n,) if width is None else (n, width)
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}; expected {shape}")

@@ -170,7 +170,8 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     min_members : int, optional
         Smaller groups get label 0.
     ids : array [n] of integers, optional
-        Groups of one size are numbered by the smallest id; default: the index.
+        Groups of one size are numbered by the smallest id; default: the index. Ids and roles on a
+        GPU are copied to the host first.
     roles : array [n] of integers, optional
         0: links; 1: joins the group of the nearest that links; 2: is in no group.
     min_links : int, optional

@@ -83,6 +83,13 @@ class Kind:
         """Return a result as an array of this kind."""
         return array
 
+    def fetch(self, x: Any, name: str) -> np.ndarray[Any, Any]:
+        """Return a copy in host memory of the caller's array in the memory of a GPU."""
+        copy = getattr(x, "copy_to_host", None)  # of Numba
+        if copy is None:
+            raise TypeError(f"{name} is in the memory of a GPU; expected host memory")
+        return np.asarray(copy())
+
     def put(self, array: Any, _number: Optional[int]) -> Any:
         """Return a result in host memory as an array of this kind, on a GPU if a number is given
         and this kind can copy it there."""
@@ -120,6 +127,10 @@ class _Torch(Kind):
             return self._torch.as_tensor(array, device=f"cuda:{array.number}")
         return self._torch.from_numpy(array)
 
+    def fetch(self, x: Any, name: str) -> np.ndarray[Any, Any]:
+        array: np.ndarray[Any, Any] = x.detach().cpu().numpy()
+        return array
+
     def put(self, array: Any, number: Optional[int]) -> Any:
         made = self.give(array)
         return made if number is None else made.to(f"cuda:{number}")
@@ -146,6 +157,9 @@ class _Cupy(Kind):
                 return self._cupy.asarray(array)
         return self._cupy.asarray(array)
 
+    def fetch(self, x: Any, name: str) -> np.ndarray[Any, Any]:
+        return np.asarray(self._cupy.asnumpy(x))
+
     def put(self, array: Any, number: Optional[int]) -> Any:
         with self._cupy.cuda.Device(number):
             return self._cupy.asarray(array)
@@ -166,6 +180,9 @@ class _Jax(Kind):
         device, number = getattr(x, "__dlpack_device__", lambda: (_dlpack.CPU, 0))()
         if device == _dlpack.CUDA:
             return _of_dlpack(x, name, number)
+        return np.asarray(x)
+
+    def fetch(self, x: Any, name: str) -> np.ndarray[Any, Any]:
         return np.asarray(x)
 
     def give(self, array: Any) -> Any:

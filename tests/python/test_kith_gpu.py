@@ -93,9 +93,9 @@ def check_sums(x, on_gpu, make):
     for how in ({}, {"species": species, "weights": weights}, {"molecules": species}):
         of = {"n_species": 2} if "species" in how else {}
         one, other = (kith.rdf.Histogram(0.05, 40, **of) for _ in range(2))
-        for _ in range(2):
+        for there in (lambda values: values, make):  # columns in host memory, and on the GPU
             one.add(x, BOX, **how)
-            other.add(on_gpu, BOX, **how)
+            other.add(on_gpu, BOX, **{name: there(values) for name, values in how.items()})
         assert one.frames == other.frames == 2
         for a, b in ((0, 0), (0, 1), (1, 1)) if of else ((0, 0),):
             assert np.array_equal(one.counts(a, b), other.counts(a, b))
@@ -109,8 +109,12 @@ def check_sums(x, on_gpu, make):
     found = [kith.rdf.structure_factor(one, 20.0, BOX) for one in (x, on_gpu)]
     assert np.allclose(found[0].s, found[1].s, rtol=1e-9, atol=1e-9)
     histogram = kith.rdf.Histogram(0.05, n_species=2)
-    raises(TypeError, lambda: histogram.add(on_gpu, BOX, species=make(species.astype(np.int32))),
-           "species is in the memory of a GPU")
+    raises(ValueError, lambda: histogram.add(on_gpu, BOX, species=make(species[1:].copy())),
+           "species has the shape")
+    ids = random.permutation(len(x))
+    groups = [kith.fof(on_gpu, 0.01, BOX, ids=one, roles=two, min_members=2).labels
+              for one, two in ((ids, species), (make(ids), make(species)))]
+    assert np.array_equal(*map(host, groups))
     raises(TypeError, lambda: kith.rdf.Histogram(0.05).add(on_gpu, BOX, against=x),
            "against is in host memory")
 
@@ -554,6 +558,89 @@ def test_waits():
         assert not driver.waits(queue, address)
         assert not driver.waits(lambda: flock.positions, address)
         assert not driver.waits(lambda: flock.velocities, address)
+
+
+class Calls:
+    """The names of the driver's functions that are called meanwhile, in their order, by CUPTI."""
+
+    class Data(C.Structure):
+        """The beginning of CUpti_CallbackData."""
+        _fields_ = [("site", C.c_int), ("function", C.c_char_p)]
+
+    DRIVER = 1  # CUPTI_CB_DOMAIN_DRIVER_API
+
+    def __init__(self):
+        places = [line.split()[-1] for line in open("/proc/self/maps", encoding="utf-8")
+                  if "libcupti" in line] + ["libcupti.so.13", "libcupti.so.12",
+                                            "/usr/local/cuda/lib64/libcupti.so",
+                                            "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"]
+        for place in places:
+            try:
+                self.cupti = C.CDLL(place)
+                break
+            except OSError:
+                continue
+        else:
+            raise needs.Skip("no CUPTI (of the CUDA toolkit, or pip install nvidia-cuda-cupti)")
+        self.names, self.subscriber = [], C.c_void_p()
+        self.callback = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_uint32, C.POINTER(self.Data))(
+            self.called)
+
+    def called(self, _user, _domain, _id, data):
+        if data.contents.site == 0:  # entered
+            self.names.append(data.contents.function.decode())
+
+    def __enter__(self):
+        self.names.clear()
+        error = self.cupti.cuptiSubscribe(C.byref(self.subscriber), self.callback, None)
+        if error:
+            raise needs.Skip(f"CUPTI cannot be used (its error {error})")
+        assert self.cupti.cuptiEnableDomain(C.c_uint32(1), self.subscriber, C.c_int(self.DRIVER)
+                                            ) == 0
+        return self
+
+    def __exit__(self, *_):
+        assert self.cupti.cuptiUnsubscribe(self.subscriber) == 0
+
+    def waits(self):
+        """How often the host waited. To query one event again and again is one wait."""
+        waits = [name for before, name in zip(["", *self.names], self.names)
+                 if "Synchronize" in name or "EventQuery" in name and "EventQuery" not in before
+                 or name.startswith(("cuMemcpyDtoH_", "cuMemcpyHtoD_", "cuMemFree_"))]
+        return len(waits)
+
+    def copies(self):
+        """How many copies from the GPU to the host were made."""
+        return sum("DtoH" in name for name in self.names)
+
+
+def test_calls_that_wait():
+    """A list waits for the GPU once, for its length, of which alone there is a copy to the host.
+    With `out` and `count`, a list neither waits nor copies."""
+    torch, calls = on_torch(), Calls()
+    x = torch.from_numpy(X).cuda()
+    n = kith.count_pairs(X, 0.03, BOX)
+    out = [torch.empty(n, dtype=torch.int32, device="cuda") for _ in range(2)]
+    rows = torch.empty((len(X), 60), dtype=torch.int32, device="cuda")
+    count, counts = (torch.empty(k, dtype=torch.int64, device="cuda") for k in (1, 3))
+    for what, waits, call in (
+            ("list", 1, lambda: kith.pairs(x, 0.03, BOX)),
+            ("list, all letters", 1, lambda: kith.pairs(x, 0.03, BOX, "ijdDS")),
+            ("list, csr", 1, lambda: kith.pairs(x, 0.03, BOX, "oj", layout="csr", full=True)),
+            ("out", 1, lambda: kith.pairs(x, 0.03, BOX, out=out)),
+            ("count_pairs", 1, lambda: kith.count_pairs(x, 0.03, BOX)),
+            ("out and count", 0, lambda: kith.pairs(x, 0.03, BOX, out=out, count=count)),
+            ("rows", 0, lambda: kith.pairs(x, 0.03, BOX, "j", layout="matrix", out=rows,
+                                           count=counts)),
+    ):
+        for _ in range(3):
+            call()
+        torch.cuda.synchronize()
+        with calls:
+            call()
+        assert calls.names, "CUPTI saw no calls"
+        print(f"{what}: waits {calls.waits()}, copies to the host {calls.copies()}", flush=True)
+        assert (calls.waits(), calls.copies()) == (waits, waits), (what, calls.names)
 
 
 def test_cuda_graph():
