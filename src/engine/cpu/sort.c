@@ -2,11 +2,14 @@
  *
  * Least-significant-digit radix sort. Each digit is a counting sort in three steps: count the bins
  * of each piece of the elements, take the exclusive prefix sum, scatter. Each piece has a histogram
- * of its own, so that the scatter is parallel and stable. O(n) for each digit.
+ * of its own, so that the scatter is parallel and stable. O(n) for each digit. A few elements are
+ * sorted by insertion, without the work for empty bins.
  */
 #include "sort.h"
 
 #include <assert.h>
+
+enum { FEW = 64 }; /* elements that insertion sort takes: fewer steps than a digit has bins */
 
 /** Shared state of the parallel loops of the sort by one digit. */
 struct digit_loop {
@@ -76,26 +79,49 @@ static void scan(const struct digit_loop *loop)
     assert(sum == loop->n);
 }
 
+/** Return bits [low, high) of an element, low < high. */
+static uint64_t bits_of(uint64_t element, int low, int high)
+{
+    return element << (64 - high) >> (64 - high + low);
+}
+
 #ifndef NDEBUG
 /** Return true when n elements are sorted by bits [low, high). */
 static bool is_sorted(const uint64_t *data, int64_t n, int low, int high)
 {
-    const uint64_t mask = high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : UINT64_MAX;
     bool sorted = true;
     for (int64_t p = 1; p < n && low < high; p++) {
-        sorted = sorted && (data[p - 1] >> low & mask) <= (data[p] >> low & mask);
+        sorted = sorted && bits_of(data[p - 1], low, high) <= bits_of(data[p], low, high);
     }
     return sorted;
 }
 #endif
 
+/** Insertion sort of a few elements by bits [low, high); stable. */
+static void sort_few(uint64_t *data, int64_t n, int low, int high)
+{
+    for (int64_t p = 1; p < n && low < high; p++) {
+        const uint64_t element = data[p], key = bits_of(element, low, high);
+        int64_t to = p;
+        for (; to > 0 && bits_of(data[to - 1], low, high) > key; to--) {
+            data[to] = data[to - 1];
+        }
+        data[to] = element;
+    }
+}
+
 uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, int low, int high,
                      int64_t *bins)
 {
+    assert(0 <= low && low <= high && high <= 64);
+    if (n <= FEW) {
+        sort_few(data, n, low, high);
+        assert(is_sorted(data, n, low, high));
+        return data;
+    }
     const int bits = high - low;
     const int passes = (bits + KITH_SORT_DIGIT - 1) / KITH_SORT_DIGIT;
     const int pieces = kith__threads_for(ctx, n);
-    assert(0 <= low && low <= high && high <= 64);
     assert(pieces <= ctx->threads); /* the capacity of `bins`, in histograms */
     for (int p = 0; p < passes && !kith__cancelled(ctx); p++) {
         const int from = low + bits * p / passes;
