@@ -26,20 +26,22 @@ static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
     const int64_t keys = (int64_t)1 << subcells->bits;
     f->ahead = kith__work_need(&ctx->work, KITH_FOF_AHEAD, (size_t)keys * sizeof *f->ahead);
     KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the subcells of a cell");
+    uint16_t within[3][KITH_MOST_SUBCELLS] = {0}; /* the steps in reach along each axis alone */
+    for (int k = 0; k < 3; k++) {
+        for (int subcell = 0; subcell < axis[k].subcells; subcell++) {
+            for (int s = 0; s < KITH_STEPS; s++) {
+                const int away = subcells->step[s].away[k];
+                const bool in_reach = away >= subcells->cell_low[k][subcell] &&
+                                      away <= subcells->cell_high[k][subcell];
+                within[k][subcell] = (uint16_t)(within[k][subcell] | in_reach << s);
+            }
+        }
+    }
     for (int64_t key = 0; key < keys; key++) {
         int subcell[3];
         kith__subcell_of(axis, (uint64_t)key, subcell);
-        f->ahead[key] = 0;
-        for (int s = 0; s < KITH_STEPS; s++) {
-            bool in_reach = true;
-            for (int k = 0; k < 3; k++) {
-                const int away = subcells->step[s].away[k];
-                in_reach = in_reach && subcell[k] < axis[k].subcells &&
-                           away >= subcells->cell_low[k][subcell[k]] &&
-                           away <= subcells->cell_high[k][subcell[k]];
-            }
-            f->ahead[key] = (uint16_t)(f->ahead[key] | in_reach << s);
-        }
+        f->ahead[key] = (uint16_t)(within[0][subcell[0]] & within[1][subcell[1]] &
+                                   within[2][subcell[2]]);
     }
     return KITH_OK;
 }
