@@ -164,7 +164,8 @@ def address(array: Optional[Memory]) -> Optional[C.c_void_p]:
     """Return the address of an array's first element, or None."""
     if array is None:
         return None
-    return C.c_void_p(array.address if isinstance(array, DeviceArray) else array.ctypes.data)
+    return C.c_void_p(array.address if isinstance(array, DeviceArray)
+                      else array.__array_interface__["data"][0])
 
 
 def is_wide(index: Any) -> bool:

@@ -8,39 +8,27 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import (INT32, INT64, Owned, address, coordinates, is_wide, narrow, no_gradient,
-                      second_set)
+from ._arrays import Owned, coordinates, is_wide, no_gradient, second_set
 from ._batch import filled, systems
 from ._box import as_box, dimensions
 from ._context import SMALL, Context, context
-from ._kinds import DeviceArray, Memory, kind_of
+from ._kinds import DeviceArray, kind_of
 from ._lib import library
 from ._numbers import real, whole
-from ._out import Expected, checked, outputs
+from ._rows import Rows, extras
 from ._sources import resolve
-
-_EXTRAS = {"d": _abi.DISTANCES, "D": _abi.VECTORS, "S": _abi.SHIFTS}
-_FIELD = {"j": "j", "n": "counts", "d": "distances", "D": "vectors", "S": "shifts"}
 
 
 def _options(want: Any, cutoff: Any) -> _abi.NearestOptions:
     """Return the options of a search in one set."""
-    if not isinstance(want, str) or not want or any(letter not in _FIELD for letter in want):
-        raise ValueError(f"want is {want!r}; it may have the letters {''.join(_FIELD)}")
     options = _abi.NearestOptions()
     library().kith_nearest_options_init_sized(C.byref(options), C.sizeof(options))
-    for letter, extra in _EXTRAS.items():
-        options.extras |= extra if letter in want else 0
+    options.extras = extras(want)
     if cutoff is not None:
         options.cutoff = real(cutoff, "cutoff")
         if options.cutoff == 0:
             raise ValueError("cutoff is 0; expected more than 0, or None for any distance")
     return options
-
-
-def _shape(letter: str, rows: int, k: int) -> tuple[int, ...]:
-    """Return the shape of an array that the library writes; vectors have three components there."""
-    return (rows,) if letter == "n" else (rows, k, 3) if letter in "DS" else (rows, k)
 
 
 def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Optional[float] = None,
@@ -139,62 +127,14 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
              and many is None)
     at_box = None if many and many.boxes is not None else C.byref(space.struct())
     arguments = C.byref(points), at_box, k, C.byref(options)
-    if out is not None:
-        return _into(out, want, k, dim, wide, inputs, on, brief, arguments)
+    rows = Rows(want, k, dim, wide, inputs)
     at_gpu = isinstance(kept, DeviceArray)
+    if out is not None:
+        made = _abi.Nearest(memory=int(at_gpu))
+        room = rows.room(out, made)
+        on.call("kith_nearest_fill", *arguments, C.byref(made), brief=brief)
+        return room.complete()
     found = Owned(_abi.Nearest(memory=int(at_gpu)), library().kith_nearest_free,
                   on if at_gpu else None)
     on.call("kith_nearest_find", *arguments, C.byref(found.struct), brief=brief)
-    result = tuple(narrow(kind.give(_array(found, letter, k, kept)), letter, dim, wide)
-                   for letter in want)
-    return result[0] if len(result) == 1 else result
-
-
-def _type_of(letter: str, kept: Memory) -> Any:
-    """Return the type of an array that the library writes."""
-    return kept.dtype if letter in "dD" else INT32
-
-
-def _array(found: Owned, letter: str, k: int, kept: Memory) -> Any:
-    """Return an array of a result, in the memory of the coordinates."""
-    at, shape = getattr(found.struct, _FIELD[letter]), _shape(letter, len(kept), k)
-    dtype = _type_of(letter, kept)
-    if isinstance(kept, DeviceArray):
-        return found.on_device(at, shape, dtype, kept.number)
-    return found.view(at, shape, dtype)
-
-
-def _into(out: Any, want: str, k: int, dim: int, wide: bool, inputs: list[Memory], on: Context,
-          brief: bool, arguments: tuple[Any, ...]) -> Any:
-    """Write neighbours into the caller's arrays. Return their first rows.
-
-    An array that has the library's shape and type is written by the library; the others are copied
-    from a temporary array."""
-    targets, rows = outputs(out, want), len(inputs[0])
-    expected = [Expected(letter, INT64 if letter == "j" and wide else _type_of(letter, inputs[0]),
-                         "n", {"n": (), "D": (k, dim), "S": (k, dim)}.get(letter, (k,)), rows,
-                         "particles")
-                for letter in want]
-    arrays = checked(targets, expected, inputs)
-    written: dict[str, Any] = {}
-    for array, one in zip(arrays, expected):
-        if array.shape[1:] == _shape(one.letter, rows, k)[1:] and (one.letter != "j" or not wide):
-            written.setdefault(one.letter, array)
-    at_gpu = isinstance(inputs[0], DeviceArray)
-    for letter in set(want) | {"j"}:
-        if letter not in written and at_gpu:
-            raise ValueError(f"out with want {want!r}, {dim} dimensions and index of "
-                             f"{64 if wide else 32} bits: on a GPU expected j, of 32 bits, in "
-                             "three dimensions")
-        if letter not in written:
-            written[letter] = np.empty(_shape(letter, rows, k), _type_of(letter, inputs[0]))
-    filled = _abi.Nearest(memory=int(at_gpu))
-    for letter, array in written.items():
-        setattr(filled, _FIELD[letter], address(array))
-    on.call("kith_nearest_fill", *arguments, C.byref(filled), brief=brief)
-    for array, letter in zip(arrays, want):
-        if array is not written[letter]:
-            source = written[letter][:rows]
-            array[:rows] = source[..., :dim] if letter in "DS" else source
-    result = tuple([target[:rows] for target in targets])
-    return result[0] if len(result) == 1 else result
+    return rows.result(kind, found)

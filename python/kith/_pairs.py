@@ -18,9 +18,9 @@ from ._lib import library
 from ._matrix import matrix
 from ._numbers import real
 from ._out import Expected, checked, outputs
+from ._rows import EXTRAS
 from ._sources import resolve
 
-_EXTRAS = {"d": _abi.DISTANCES, "D": _abi.VECTORS, "S": _abi.SHIFTS}
 _FIELD = {"i": "i", "j": "j", "o": "offsets", "d": "distances", "D": "vectors", "S": "shifts"}
 _FEW = 4096  # pairs: a list up to this size is copied out of memory that the context keeps
 
@@ -51,7 +51,7 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
         library().kith_pairs_options_init_sized(C.byref(options), C.sizeof(options))
         options.full, options.sorted = bool(full), bool(sort)
         options.layout = _abi.CSR if layout == "csr" else _abi.IJ
-        for letter, extra in _EXTRAS.items():
+        for letter, extra in EXTRAS.items():
             options.extras |= extra if letter in want else 0
         made = _Plan(want, options)
         if len(_plans) < 1000:
