@@ -90,8 +90,8 @@ static kith_status check_offsets(kith_ctx *ctx, const struct kith__batch *batch)
 }
 
 kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_points *points,
-                             const kith_points *against, const kith_box *box, const double *cutoff,
-                             struct kith__batch *batch)
+                             const kith_points *against, const kith_box *box, double cutoff,
+                             const char *cutoff_name, struct kith__batch *batch)
 {
     kith_batch own = defaults;
     KITH_OPTIONS_READ(ctx, "options.batch", kith_batch_init, given, KITH_BATCH_0_2, &own);
@@ -106,15 +106,15 @@ kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_
         first.dim = own.dim ? own.dim : 3;
     }
     const kith_box *space = own.boxes ? &first : box;
-    KITH_TRY(cutoff ? kith__question_init(ctx, points, against, space, *cutoff, &batch->whole)
-                    : kith__question_space(ctx, points, against, space, &batch->whole));
+    KITH_TRY(cutoff_name ? kith__question_init(ctx, points, against, space, cutoff, cutoff_name,
+                                               &batch->whole)
+                         : kith__question_space(ctx, points, against, space, &batch->whole));
     batch->systems = own.systems;
     batch->a = own.offsets;
     batch->b = against ? own.against_offsets : own.offsets;
     batch->boxes = own.boxes;
     batch->memory = own.memory;
-    batch->has_cutoff = cutoff != NULL;
-    batch->cutoff = cutoff ? *cutoff : 0;
+    batch->cutoff = cutoff;
     return own.memory == KITH_HOST ? check_offsets(ctx, batch) : KITH_OK;
 }
 
@@ -177,8 +177,9 @@ kith_status kith__batch_question(kith_ctx *ctx, const struct kith__batch *batch,
     }
     const kith_points *against = whole->cross ? &b : NULL;
     const kith_box *box = &batch->boxes[system];
-    return batch->has_cutoff ? kith__question_init(ctx, &a, against, box, batch->cutoff, question)
-                             : kith__question_space(ctx, &a, against, box, question);
+    return whole->cutoff_name ? kith__question_init(ctx, &a, against, box, batch->cutoff,
+                                                    whole->cutoff_name, question)
+                              : kith__question_space(ctx, &a, against, box, question);
 }
 
 kith_status kith__batch_failed(kith_ctx *ctx, int64_t system, kith_status status)

@@ -29,8 +29,7 @@ struct kith__batch {
                                 unless the question has two sets */
     const kith_box *boxes; /**< [systems] a box each; NULL: one box for all */
     kith_memory memory;    /**< where a, b and boxes are */
-    bool has_cutoff;       /**< the question has a cutoff */
-    double cutoff;         /**< the cutoff as given */
+    double cutoff;         /**< the cutoff as given; the question has its name, NULL: no cutoff */
 };
 
 /** Check a batch, its points, box and cutoff, and build the question of all systems. Arrays in
@@ -38,12 +37,12 @@ struct kith__batch {
  *  @param given    the caller's batch
  *  @param against  the second set; NULL: there is one set
  *  @param box      NULL: boxes are those of the batch, or open space
- *  @param cutoff   NULL: the question has no cutoff
+ *  @param cutoff_name  what messages call the cutoff; NULL: the question has none
  *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_UNSUPPORTED for memory that the backend cannot
  *          reach */
 kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_points *points,
-                             const kith_points *against, const kith_box *box, const double *cutoff,
-                             struct kith__batch *batch);
+                             const kith_points *against, const kith_box *box, double cutoff,
+                             const char *cutoff_name, struct kith__batch *batch);
 
 /** Check that offsets in host memory ascend from 0 to n.
  *  @param name  of the array, for the message */

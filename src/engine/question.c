@@ -32,13 +32,13 @@ static kith_status check_points(kith_ctx *ctx, const char *name, const kith_poin
 static kith_status check_cutoff(kith_ctx *ctx, double cutoff, struct kith__question *q)
 {
     KITH_CHECK(ctx, isfinite(cutoff) && cutoff > 0, KITH_INVALID,
-               "cutoff is %g, expected a positive, finite length", cutoff);
+               "%s is %g, expected a positive, finite length", q->cutoff_name, cutoff);
     q->cutoff = kith__rounded(cutoff, q->precision);
     const double square = kith__rounded(q->cutoff * q->cutoff, q->precision);
     const double least = q->precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
     KITH_CHECK(ctx, isfinite(square) && square >= least, KITH_INVALID,
-               "cutoff is %g: its square leaves the range of %s coordinates; choose another unit",
-               cutoff, q->precision == KITH_FLOAT ? "float" : "double");
+               "%s is %g: its square leaves the range of %s coordinates; choose another unit",
+               q->cutoff_name, cutoff, q->precision == KITH_FLOAT ? "float" : "double");
     return KITH_OK;
 }
 
@@ -62,8 +62,9 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
         return kith__fail(ctx, KITH_INVALID, "box: rows a, b, c span no volume");
     case KITH_BOX_SHORT:
         return kith__fail(ctx, KITH_LIMIT,
-                          "cutoff is %g, more than %d times the box's height along %c (%g)",
-                          q->cutoff, KITH_MAX_IMAGES, 'a' + k, q->height[k]);
+                          "%s is %g, more than %d times the box's height along %c (%g)",
+                          q->cutoff_name ? q->cutoff_name : "", q->cutoff, KITH_MAX_IMAGES, 'a' + k,
+                          q->height[k]);
     default: return KITH_OK;
     }
 }
@@ -103,40 +104,42 @@ static kith_status check_rounding(kith_ctx *ctx, const struct kith__question *q)
     for (int k = 0; k < 3 && !q->box_d.orthorhombic; k++) {
         KITH_CHECK(ctx, !q->box_d.periodic[k] || q->cutoff + error <= most * q->height[k],
                    KITH_LIMIT,
-                   "cutoff is %g, and distances of its images are rounded by up to %g: together "
-                   "more than %g times the box's height along %c (%g)",
-                   q->cutoff, error, most, 'a' + k, q->height[k]);
+                   "%s is %g, and distances of its images are rounded by up to %g: together more "
+                   "than %g times the box's height along %c (%g)",
+                   q->cutoff_name, q->cutoff, error, most, 'a' + k, q->height[k]);
     }
     return KITH_OK;
 }
 
 /** Check all arguments of a question and set q.
- *  @param cutoff  NULL: the question has no cutoff */
+ *  @param cutoff_name  NULL: the question has no cutoff */
 static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_points *against,
-                        const kith_box *box, const double *cutoff, struct kith__question *q)
+                        const kith_box *box, double cutoff, const char *cutoff_name,
+                        struct kith__question *q)
 {
     const kith_box open = kith_box_open();
     box = box ? box : &open;
     KITH_TRY(check_sets(ctx, points, against, box, q));
-    KITH_TRY(cutoff ? check_cutoff(ctx, *cutoff, q) : KITH_OK);
+    q->cutoff_name = cutoff_name;
+    KITH_TRY(cutoff_name ? check_cutoff(ctx, cutoff, q) : KITH_OK);
     KITH_TRY(check_box(ctx, box, q));
-    KITH_TRY(cutoff ? check_rounding(ctx, q) : KITH_OK);
+    KITH_TRY(cutoff_name ? check_rounding(ctx, q) : KITH_OK);
     assert(q->height[0] > 0 && q->height[1] > 0 && q->height[2] > 0 && q->period_sum >= 0);
     return KITH_OK;
 }
 
 kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 const kith_points *against, const kith_box *box, double cutoff,
-                                struct kith__question *q)
+                                const char *cutoff_name, struct kith__question *q)
 {
-    return init(ctx, points, against, box, &cutoff, q);
+    return init(ctx, points, against, box, cutoff, cutoff_name, q);
 }
 
 kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
                                  const kith_points *against, const kith_box *box,
                                  struct kith__question *q)
 {
-    return init(ctx, points, against, box, NULL, q);
+    return init(ctx, points, against, box, 0, NULL, q);
 }
 
 /** Subtract the whole multiple of `step` from r that makes r shortest.

@@ -27,6 +27,7 @@ struct kith__question {
                          at most this width [length], and are as small as their table permits */
     struct kith__lattice_d box_d; /**< the box, in double */
     struct kith__lattice_f box_f; /**< the box, its origin and rows rounded to float */
+    const char *cutoff_name; /**< the cutoff as the caller wrote it, for messages; NULL: none */
 };
 
 /** Return element k of an array of floats or doubles. */
@@ -67,12 +68,13 @@ KITH_FN double kith__rounded(double value, kith_precision precision)
 }
 
 /** Check points, box and cutoff and build a question of them. Coordinates are not read.
- *  @param against  the second set; NULL: pairs are within points
- *  @param box      NULL: open space
+ *  @param against      the second set; NULL: pairs are within points
+ *  @param box          NULL: open space
+ *  @param cutoff_name  what messages call the cutoff; stays as long as the question
  *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
 kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 const kith_points *against, const kith_box *box, double cutoff,
-                                struct kith__question *question);
+                                const char *cutoff_name, struct kith__question *question);
 
 /** Check points and box and build a question without a cutoff. Coordinates are not read.
  *  @param against  the second set; NULL: there is one set

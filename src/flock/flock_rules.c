@@ -190,7 +190,8 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
     KITH_TRY(set_things(ctx, o, &rules));
     KITH_TRY(set_walls(ctx, o, &flock->box, &q, &rules));
     if (rules.reach > 0) {
-        KITH_TRY(kith__question_init(ctx, &flock->question.a, NULL, &flock->box, rules.reach, &q));
+        KITH_TRY(kith__question_init(ctx, &flock->question.a, NULL, &flock->box, rules.reach,
+                                     "the largest radius of options", &q));
     }
     for (int k = 0; k < q.dim && rules.reach > 0; k++) {
         KITH_CHECK(ctx, !q.box_d.periodic[k] || rules.reach < q.height[k], KITH_INVALID,

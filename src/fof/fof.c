@@ -106,7 +106,7 @@ kith_status kith__fof_check(kith_ctx *ctx, const kith_points *points, const kith
     struct kith__fof fof;
     *own = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_fof_options_init, given, KITH_FOF_OPTIONS_0_1, own);
-    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, question));
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, "length", question));
     return read_options(ctx, own, question, &fof);
 }
 
@@ -115,7 +115,7 @@ kith_status kith__fof_components(kith_ctx *ctx, const kith_points *points, const
 {
     struct kith__question question;
     struct kith__fof fof;
-    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, &question));
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, length, "length", &question));
     KITH_TRY(read_options(ctx, options, &question, &fof));
     fof.any_order = true;
     kith__subcells_set_width(&question);
@@ -129,9 +129,10 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                "out holds arrays that are not the library's: zero it");
     struct kith__batch batch;
     const struct kith__question *question = &batch.whole;
-    KITH_TRY(options->batch
-                 ? kith__batch_read(ctx, options->batch, points, NULL, box, &length, &batch)
-                 : kith__question_init(ctx, points, NULL, box, length, &batch.whole));
+    KITH_TRY(
+        options->batch
+            ? kith__batch_read(ctx, options->batch, points, NULL, box, length, "length", &batch)
+            : kith__question_init(ctx, points, NULL, box, length, "length", &batch.whole));
     struct kith__fof fof;
     KITH_TRY(read_options(ctx, options, question, &fof));
     const bool by_roles = fof.roles || fof.min_links > 0;

@@ -35,6 +35,7 @@ struct search {
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                            const kith_nearest_options *given, struct search *search)
 {
+    static const char cutoff_name[] = "options.cutoff";
     kith_nearest_options options = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_nearest_options_init, given, KITH_NEAREST_OPTIONS_0_2,
                       &options);
@@ -45,13 +46,13 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     search->extras = options.extras;
     search->is_batch = options.batch != NULL;
     if (search->is_batch) {
-        KITH_TRY(kith__batch_read(ctx, options.batch, points, options.against, box,
-                                  options.cutoff == 0 ? NULL : &options.cutoff, &search->batch));
+        KITH_TRY(kith__batch_read(ctx, options.batch, points, options.against, box, options.cutoff,
+                                  options.cutoff == 0 ? NULL : cutoff_name, &search->batch));
         return kith__end_call(ctx, kith__batch_fetch(ctx, &search->batch));
     }
-    return options.cutoff == 0
-               ? kith__question_space(ctx, points, options.against, box, question)
-               : kith__question_init(ctx, points, options.against, box, options.cutoff, question);
+    return options.cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
+                               : kith__question_init(ctx, points, options.against, box,
+                                                     options.cutoff, cutoff_name, question);
 }
 
 /* --------------------------------------------------------------------------------------- batch */

@@ -76,10 +76,10 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         .fill = options->fill,
     };
     if (!search->is_batch) {
-        return kith__question_init(ctx, points, options->against, box, cutoff,
+        return kith__question_init(ctx, points, options->against, box, cutoff, "cutoff",
                                    &search->batch.whole);
     }
-    return kith__batch_read(ctx, options->batch, points, options->against, box, &cutoff,
+    return kith__batch_read(ctx, options->batch, points, options->against, box, cutoff, "cutoff",
                             &search->batch);
 }
 

@@ -460,6 +460,12 @@ static kith_status add_systems(kith_ctx *ctx, const struct kith__batch *batch,
     return kith__batch_loop(&frames.loop);
 }
 
+/** Return what messages call the largest distance that is counted. */
+static const char *cutoff_name(const kith_rdf_options *options)
+{
+    return options->edges ? "the last of options.edges" : "options.r_max";
+}
+
 /** Count the systems of a batch. On failure the histogram is what it was. */
 static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                const kith_rdf_options *options, kith_histogram *out)
@@ -468,7 +474,8 @@ static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const k
     struct kith__batch batch;
     struct kith__rdf rdf;
     struct kith__frame frame;
-    KITH_TRY(kith__batch_read(ctx, options->batch, points, options->against, box, &cutoff, &batch));
+    KITH_TRY(kith__batch_read(ctx, options->batch, points, options->against, box, cutoff,
+                              cutoff_name(options), &batch));
     KITH_CHECK(ctx, !options->bond_offsets, KITH_UNSUPPORTED,
                "options.bond_offsets: bonds are not offered with options.batch: exclude pairs by "
                "molecules");
@@ -516,7 +523,7 @@ kith_status kith__rdf_begin(kith_ctx *ctx, const kith_points *points, const kith
     struct kith__rdf *rdf = &call->rdf;
     KITH_TRY(check_shape(ctx, options));
     KITH_TRY(kith__question_init(ctx, points, options->against, box,
-                                 kith__edge(options, options->bins), q));
+                                 kith__edge(options, options->bins), cutoff_name(options), q));
     KITH_TRY(check_options(ctx, options, q, rdf));
     KITH_TRY(check_nearest(ctx, options, q, rdf));
     KITH_TRY(options->forces ? kith__forces_check(ctx, options, q, rdf) : KITH_OK);

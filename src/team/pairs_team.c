@@ -183,7 +183,7 @@ static kith_status check(struct pairs_team *w, const kith_points *points,
                "options.against: teams do not list pairs between two sets yet");
     KITH_CHECK(ctx, o->layout == KITH_IJ, KITH_UNSUPPORTED,
                "options.layout: teams make no layout but KITH_IJ yet");
-    return kith__question_init(ctx, points, NULL, w->box, w->cutoff, &w->q);
+    return kith__question_init(ctx, points, NULL, w->box, w->cutoff, "cutoff", &w->q);
 }
 
 /** Check that the arguments that must be equal on all ranks are. */

@@ -277,8 +277,9 @@ static kith_status refuse_box(struct kith__gpu_batch *b, int64_t system)
                "options.batch.boxes: dim of box %lld is %d, expected %d", (long long)system,
                box.dim, batch->whole.dim);
     const kith_points none = {.stride = 1, .precision = batch->whole.precision};
-    return batch->has_cutoff ? kith__question_init(b->ctx, &none, NULL, &box, batch->cutoff, &q)
-                             : kith__question_space(b->ctx, &none, NULL, &box, &q);
+    const char *name = batch->whole.cutoff_name;
+    return name ? kith__question_init(b->ctx, &none, NULL, &box, batch->cutoff, name, &q)
+                : kith__question_space(b->ctx, &none, NULL, &box, &q);
 }
 
 /** Store the message that a system cannot be used. */
