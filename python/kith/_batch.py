@@ -29,8 +29,12 @@ def _is_list(x: Any) -> bool:
         len(getattr(one, "shape", ())) == 2 for one in x)
 
 
-def _join(x: Any) -> tuple[Any, Any]:
+def _join(x: Any, name: str) -> tuple[Any, Any]:
     """Return arrays of one library as one array, and the offsets of each in it."""
+    for k, one in enumerate(x):
+        if one.shape[1] != x[0].shape[1]:
+            raise ValueError(f"{name}[{k}] has the shape {tuple(one.shape)}, {name}[0] "
+                             f"{tuple(x[0].shape)}: systems have one number of dimensions")
     offsets = np.zeros(len(x) + 1, np.int64)
     np.cumsum([one.shape[0] for one in x], out=offsets[1:])
     home = type(x[0]).__module__.partition(".")[0]
@@ -47,13 +51,15 @@ def systems(x: Any, box: Any, against: Any, batch: Any) -> tuple[Any, Any, Any, 
     """Return coordinates, box and second set of a call, and its systems; None: it has no batch."""
     if batch is None and not _is_list(x):
         return x, box, against, None
+    if batch is not None and _is_list(x):
+        raise ValueError("x is a list of arrays, one for each system: leave batch out")
     if batch is None:
-        x, offsets = _join(x)
+        x, offsets = _join(x, "x")
         others = None
         if against is not None:
             if not _is_list(against):
                 raise TypeError("x is a list of arrays; expected one for against, too")
-            against, others = _join(against)
+            against, others = _join(against, "against")
     elif against is not None:
         if type(batch) not in (list, tuple) or len(batch) != 2:
             raise ValueError("batch: with against expected a pair: offsets of x, and of against")
@@ -91,8 +97,8 @@ def filled(given: Systems, dim: int) -> tuple[_abi.Batch, Any]:
     """Return the struct of a batch, and what must live as long as it does."""
     made = _abi.Batch()
     library().kith_batch_init_sized(C.byref(made), C.sizeof(made))
-    offsets = _offsets(given.offsets, "batch")
-    others = None if given.against is None else _offsets(given.against, "batch")
+    offsets = _offsets(given.offsets, "batch" if given.against is None else "batch[0]")
+    others = None if given.against is None else _offsets(given.against, "batch[1]")
     on_device = isinstance(offsets, DeviceArray)
     if others is not None and (isinstance(others, DeviceArray) != on_device
                                or len(others) != len(offsets)):

@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _abi
+from ._kinds import as_array
 
 Array = np.ndarray[Any, Any]
 
@@ -122,8 +123,8 @@ class Box:
 
     @property
     def volume(self) -> float:
-        """The volume, in 2-D the area; infinite without a cell."""
-        if not self.cell.any():
+        """The volume, in 2-D the area; infinite where the row vector of an axis is zero."""
+        if not self.cell.any(axis=1).all():
             return float("inf")
         return float(abs(np.linalg.det(self.cell)))
 
@@ -136,7 +137,7 @@ class Box:
             for axis in np.flatnonzero(self._pbc).tolist():
                 others = np.delete(self._cell, axis, 0).tolist()
                 face = math.hypot(*others[0]) if self._dim == 2 else math.hypot(*_cross(*others))
-                heights.append(self.volume / face if face else 0.0)
+                heights.append(abs(float(np.linalg.det(self._cell))) / face if face else 0.0)
             self._reach = min(heights, default=float("inf"))
         return self._reach
 
@@ -188,5 +189,5 @@ def dimensions(x: Any, box: Any) -> int:
     shape = getattr(x, "shape", None)
     if shape is None:
         face = getattr(x, "__cuda_array_interface__", None)
-        shape = face["shape"] if face else np.shape(x)
+        shape = face["shape"] if face else as_array(x, "x").shape
     return int(shape[1]) if len(shape) == 2 and shape[1] in (2, 3) else 3

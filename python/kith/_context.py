@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _signal as signal  # the module signal makes enums of numbers, which takes 15 microseconds
 import ctypes as C
+import re
 import threading
 import weakref
 from typing import Any, Callable, Optional
@@ -73,7 +74,24 @@ _EXCEPTIONS: dict[int, type[BaseException]] = {
     -1: ValueError, -2: ValueError, -4: LimitError, -5: MemoryError, -6: KeyboardInterrupt,
     -7: NotImplementedError, -8: NoBackend, -9: DeviceLost, -10: Busy}
 CAPACITY, BUSY = -3, -10
+# Names of the library's in messages, and what the caller wrote.
+_NAMES = [(re.compile(pattern), name) for pattern, name in (
+    (r"\boptions\.batch\.against_offsets\b", "batch[1]"),
+    (r"\boptions\.batch\.offsets\b", "batch"),
+    (r"\boptions\.batch\.boxes\b", "box"),
+    (r"\boptions\.(?=[a-z])", ""),
+    (r"\bpoints: ", "x: "),
+    (r"KITH_LINK, KITH_ATTACH or KITH_IGNORE", "0, 1 or 2"),
+    (r"configure with a CUDA compiler and KITH_CUDA=ON", "pip install pykith[cu13]"))]
 SMALL = 256  # particles: a search among so many is over before the library would call back
+
+
+def _text(message: bytes) -> str:
+    """Return a message of the library with the names of arguments in Python."""
+    text = message.decode()
+    for pattern, name in _NAMES:
+        text = pattern.sub(name, text)
+    return text
 
 
 class Signals:
@@ -177,7 +195,7 @@ class Context(Unshared):
         at = C.c_void_p()
         status = library().kith_open(C.byref(options), C.byref(at))
         if status:
-            raise _EXCEPTIONS.get(status, Error)(library().kith_message(None).decode())
+            raise _EXCEPTIONS.get(status, Error)(_text(library().kith_message(None)))
         return at
 
     def __del__(self) -> None:
@@ -292,7 +310,7 @@ class Context(Unshared):
         try:
             status = function(self._brief, *arguments)
             if status:
-                message = library().kith_message(self._brief).decode()
+                message = _text(library().kith_message(self._brief))
         finally:
             self._lock.release()
         if status:
@@ -307,8 +325,7 @@ class Context(Unshared):
             with Signals(self._stop):
                 status = function(*arguments)
                 if status:
-                    message = library().kith_message(None if status == BUSY
-                                                     else self._at).decode()
+                    message = _text(library().kith_message(None if status == BUSY else self._at))
         finally:
             self._lock.release()
         if status:

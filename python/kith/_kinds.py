@@ -61,6 +61,14 @@ class DeviceArray:
 Memory = Union["np.ndarray[Any, Any]", DeviceArray]
 
 
+def as_array(x: Any, name: str) -> np.ndarray[Any, Any]:
+    """Return what NumPy makes an array of, such as a list."""
+    try:
+        return np.asarray(x)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name} is no array: {error}") from None
+
+
 class Kind:
     """NumPy, and all that it understands: lists, __array__, __array_interface__, DLPack."""
 
@@ -77,7 +85,7 @@ class Kind:
             if device in (_dlpack.CUDA, _dlpack.CUDA_MANAGED):
                 return _of_dlpack(x, name, number)
             return _host_dlpack(x, name)
-        return np.asarray(x)
+        return as_array(x, name)
 
     def give(self, array: Any) -> Any:
         """Return a result as an array of this kind."""

@@ -24,6 +24,8 @@ class Expected(NamedTuple):
 def outputs(out: Any, want: str) -> list[Any]:
     """Return the caller's arrays, one for each letter of `want`."""
     targets = [out] if len(want) == 1 and not isinstance(out, (tuple, list)) else list(out)
+    if len(targets) != len(want) and hasattr(out, "shape"):
+        raise TypeError(f"out is one array; want {want!r} names {len(want)}: give a tuple")
     if len(targets) != len(want):
         raise ValueError(f"out has {len(targets)} arrays; want {want!r} names {len(want)}")
     return targets

@@ -291,8 +291,7 @@ def radius_graph(x: Any, r: float, box: Any = None, *, capacity: int) -> Graph:
 def neighbours(x: Any, r: float, box: Any = None, *, width: int) -> Matrix:
     """Find the neighbours of each particle within a radius, periodic images included.
 
-    Can be called inside jax.jit, jax.grad and jax.vmap. The search is a foreign function of XLA: on
-    a GPU it is queued on XLA's stream, and nothing waits for it or is copied.
+    Can be called wherever `radius_graph` can, and is queued as it is.
 
     Parameters
     ----------
@@ -316,8 +315,7 @@ def neighbours(x: Any, r: float, box: Any = None, *, width: int) -> Matrix:
     Raises
     ------
     jax.errors.JaxRuntimeError
-        On CPU cores: a coordinate is not finite, or another error of the library, with its
-        sentence. A GPU reports what it finds in coordinates by a negative widest.
+        On CPU cores, as `radius_graph`. A GPU reports what it finds by a negative widest.
 
     Examples
     --------

@@ -269,6 +269,16 @@ def test_device_refused():
            "against is in the memory")
     raises(TypeError, lambda: histogram.add(X, BOX, species=kith.DeviceArray(
         4096, (300,), np.int32, 0, None)), "species is in the memory of a GPU")
+
+    class Column:
+        """An array on a GPU that can be copied to the host as Numba's can."""
+        __cuda_array_interface__ = {"shape": (300,), "typestr": "<i8", "data": (4096, False),
+                                    "version": 3}
+
+        def copy_to_host(self):
+            return np.arange(300)
+    assert np.array_equal(kith.fof(X[:300], 0.1, ids=Column(), min_members=1).labels,
+                          kith.fof(X[:300], 0.1, min_members=1).labels)
     raises(TypeError, lambda: kith.Flock(fake, fake), "x is a DeviceArray on a GPU")
     raises(TypeError, lambda: kith.Flock(X[:5], fake), "v is in the memory of a GPU")
     raises(TypeError, lambda: kith.overlap(fake), "x is in the memory of a GPU")
@@ -276,9 +286,9 @@ def test_device_refused():
     with kith.Context("cpu") as ctx:
         raises(NotImplementedError, lambda: kith.pairs(fake, 0.1, ctx=ctx), "device memory")
         raises(NotImplementedError, lambda: kith.rdf.Histogram(0.3, ctx=ctx).add(fake, 1.0),
-               "points: in device memory")
+               "x: in device memory")
         raises(NotImplementedError, lambda: kith.rdf.structure_factor(fake, 30.0, 1.0, ctx=ctx),
-               "points: in device memory")
+               "x: in device memory")
 
 
 def test_overhead():
@@ -287,7 +297,8 @@ def test_overhead():
     for call, most in ((lambda: kith.pairs(x, 0.2, BOX), 50),
                        (lambda: kith.pairs(x, 0.2, BOX, "ijdS"), 60),
                        (lambda: kith.pairs(x, 0.2, BOX, out=room), 70),
-                       (lambda: kith.count_pairs(x, 0.2, BOX), 45)):
+                       (lambda: kith.count_pairs(x, 0.2, BOX), 45),
+                       (lambda: kith.fof(x, 0.2, BOX), 82)):
         call()
         events = []
         sys.setprofile(lambda frame, event, arg: events.append(event))

@@ -107,13 +107,19 @@ def refused(error, text, *args, **how):
 
 
 def test_refused():
-    refused(ValueError, "offsets[5]", X, 1.0, batch=OFFSETS[:-1].tolist() + [1000])
+    refused(ValueError, "batch[5]", X, 1.0, batch=OFFSETS[:-1].tolist() + [1000])
     refused(ValueError, "2 boxes", X, 1.0, BOXES[:2], batch=OFFSETS)
     refused(TypeError, "integers", X, 1.0, batch=OFFSETS * 0.5)
     refused(ValueError, "a pair", X, 1.0, batch=OFFSETS, against=X)
+    refused(ValueError, "batch[0] has the shape", X, 1.0, batch=(0, OFFSETS), against=X)
+    refused(ValueError, "batch[1][5] is 1000", X, 1.0, against=X,
+            batch=(OFFSETS, OFFSETS[:-1].tolist() + [1000]))
+    refused(ValueError, "leave batch out", [X, X], 1.0, batch=OFFSETS)
+    refused(ValueError, "x[1] has the shape (138, 2)", [X, X[:, :2]], 1.0)
+    refused(ValueError, "x is no array", [X.tolist(), X[:3].tolist()], 1.0)
     bad = X.copy()
     bad[OFFSETS[3] + 2, 1] = np.nan
-    refused(ValueError, "system 3 of the batch", bad, 1.0, BOXES, batch=OFFSETS)
+    refused(ValueError, "system 3 of the batch: x: a coordinate", bad, 1.0, BOXES, batch=OFFSETS)
 
 
 def main():

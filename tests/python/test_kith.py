@@ -168,12 +168,18 @@ def test_errors():
     raises(kith.LimitError, lambda: kith.pairs(x, 600, kith.Box(1.0)), "cutoff")
     raises(ValueError, lambda: kith.Box([1, 2, 3, 4]), "cell")
     raises(ValueError, lambda: kith.Box(1, pbc=[1, 0]), "pbc")
+    assert kith.Box([[1, 0, 0], [0, 2, 0], [0, 0, 0]], pbc=[1, 1, 0]).volume == np.inf
     raises(ValueError, lambda: kith.Context("cpu:abacus"), "abacus")
     raises(ValueError, lambda: kith.fof(x, 0.1, ids=np.arange(9)), "ids has the shape (9,)")
     raises(TypeError, lambda: kith.fof(x, 0.1, ids=x[:, 0]), "ids has the type")
     raises(ValueError, lambda: kith.fof(x, 0.1, roles=np.full(10, 300)), "roles")
     raises(ValueError, lambda: kith.rdf.Histogram(1.0).add(x, species=np.full(10, 2 ** 32)),
            "species has values beyond those of int32")
+    raises(ValueError, lambda: kith.fof(x, 1, roles=np.full(10, 3)), "expected 0, 1 or 2")
+    error = raises(ValueError, lambda: kith.fof(x, 1, min_members=0), "min_members is 0")
+    assert "options" not in str(error)
+    raises(kith.LimitError, lambda: kith.fof(x, 600, 1.0), "length is 600")
+    raises(kith.LimitError, lambda: kith.rdf.Histogram(600).add(x, 1.0), "r_max is 600")
     raises(ValueError, kith.rdf.Histogram, "r_max")
     raises(ValueError, kith.rdf.Histogram(1.0).g, "no frames")
     raises(TypeError, lambda: kith.Flock(x, x, colour=1), "colour")

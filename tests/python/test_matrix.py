@@ -103,6 +103,10 @@ def test_out():
     assert matrix(X, 0.15, BOX, "j", out=room).base is room
     assert np.array_equal(room, wanted[0])
     assert np.array_equal(matrix(X, 0.15, BOX, "n", out=n, width=50), wanted[1])
+    assert np.array_equal(matrix(X, 0.15, BOX, "n", out=n), wanted[1])
+    raises(TypeError, lambda: matrix(X, 0.15, BOX, "jn", out=room), "out is one array")
+    short = room[:, :3].copy()
+    raises(kith.CapacityError, lambda: matrix(X, 0.15, BOX, "j", out=short), "neighbours: width ")
     d = np.empty((300, 50))
     assert np.array_equal(matrix(X, 0.15, BOX, "d", out=d), wanted[2])
     twice = [np.empty((300, 50), np.int32) for _ in range(2)]
