@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import INT64
-from ._box import Box, as_box
+from ._box import are_several, as_box
 from ._kinds import DeviceArray, take
 from ._lib import library
 
@@ -67,10 +67,8 @@ def systems(x: Any, box: Any, against: Any, batch: Any) -> tuple[Any, Any, Any, 
     else:
         offsets, others = batch, None
     boxes = None
-    if type(box) in (list, tuple) and any(isinstance(one, Box) for one in box):
+    if are_several(box):
         boxes = list(box)
-    elif len(getattr(box, "shape", ())) == 3:
-        boxes = [np.asarray(one) for one in box]
     return x, None if boxes is not None else box, against, Systems(offsets, others, boxes)
 
 

@@ -39,9 +39,12 @@ class Box:
                  dim: Optional[int] = None) -> None:
         if dim not in (None, 2, 3):
             raise ValueError(f"dim is {dim}; it may be 2 or 3")
-        if isinstance(cell, (str, bytes)) or np.asarray(cell).dtype.kind not in "fiuO":
-            raise TypeError(f"cell is {cell!r}; expected real numbers")
-        given = None if cell is None else np.array(cell, dtype=np.float64)
+        try:
+            if isinstance(cell, (str, bytes)) or np.asarray(cell).dtype.kind not in "fiuO":
+                raise TypeError
+            given = None if cell is None else np.array(cell, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"cell is {cell!r}; expected real numbers") from None
         if given is not None and not np.isfinite(given).all():
             raise ValueError(f"cell is {cell!r}; expected finite numbers")
         if given is None:
@@ -165,6 +168,13 @@ _OPEN = {dim: Box(dim=dim) for dim in (2, 3)}
 _cubes: dict[tuple[float, int], Box] = {}  # boxes that were given as a length
 
 
+def are_several(box: Any) -> bool:
+    """Return whether what stands for a box is a box for each of several systems."""
+    if type(box) in (list, tuple):
+        return any(isinstance(one, Box) for one in box)
+    return len(getattr(box, "shape", ())) == 3
+
+
 def as_box(box: Any, dim: int) -> Box:
     """Return what may stand for a box as a Box: one, a length, lengths, row vectors or None."""
     if box is None:
@@ -176,6 +186,8 @@ def as_box(box: Any, dim: int) -> Box:
             if len(_cubes) < 100:
                 _cubes[box, dim] = made
         return made
+    if are_several(box):
+        raise ValueError("box has several boxes, x is one system: give batch, or a list of arrays")
     made = box if isinstance(box, Box) else Box(box, dim=dim if np.ndim(box) == 0 else None)
     if made.dim != dim:
         raise ValueError(f"box has {made.dim} dimensions, x has {dim}")

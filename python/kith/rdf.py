@@ -84,7 +84,7 @@ class Histogram(Unshared):
         box : Box, float or array, optional
             As in `pairs`; g(r) needs periodic axes.
         species : array [n] of integers, optional
-            0 to n_species - 1. This array, molecules and weights may be in host memory, or on a GPU,
+            0 to n_species - 1. This array, molecules and weights may be in host memory or on a GPU,
             from where they are copied to the host first.
         against : array [m][3], optional
             Count pairs of i in x with j in this set, which is in the memory that x is in.

@@ -114,6 +114,7 @@ def test_refused():
     refused(ValueError, "batch[0] has the shape", X, 1.0, batch=(0, OFFSETS), against=X)
     refused(ValueError, "batch[1][5] is 1000", X, 1.0, against=X,
             batch=(OFFSETS, OFFSETS[:-1].tolist() + [1000]))
+    refused(ValueError, "several boxes", X, 1.0, BOXES)
     refused(ValueError, "leave batch out", [X, X], 1.0, batch=OFFSETS)
     refused(ValueError, "x[1] has the shape (138, 2)", [X, X[:, :2]], 1.0)
     refused(ValueError, "x is no array", [X.tolist(), X[:3].tolist()], 1.0)

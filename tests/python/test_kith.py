@@ -216,6 +216,7 @@ def test_numbers():
             (lambda: kith.rdf.Histogram(1, bins=3.7), "bins"),
             (lambda: kith.Context(threads="2"), "threads"), (lambda: kith.Context(3), "backend"),
             (lambda: kith.pairs(x, 0.1, ctx="cpu"), "ctx"), (lambda: kith.Box("10"), "cell"),
+            (lambda: kith.Box([1, [2], 3]), "cell"), (lambda: kith.Box([kith.Box()]), "cell"),
             (lambda: kith.Flock(x, x, noise="much"), "noise"),
             (lambda: kith.pairs(masked, 0.1), "x is a masked array"),
             (lambda: kith.fof(x, 0.1).halos(masses=masked[:, 0]), "masses is a masked array"),
