@@ -25,14 +25,17 @@ SETTINGS = {
     "KITH_PNG": LIBRARY,
     "KITH_CIVETWEB": LIBRARY,
     "KITH_FORTRAN": LIBRARY,
+    "KITH_OPENMPI": LIBRARY,
+    "KITH_MPICH": LIBRARY,
     "CMAKE_C_COMPILER": ["gcc", "clang"],
     "BUILD_SHARED_LIBS": ["ON", "OFF"],
     "KITH_TESTS": ["ON", "OFF"],
     "KITH_IO": ["ON", "OFF"],
 }
 REFUSED = {frozenset({("KITH_COMMAND", "ON"), ("KITH_JANSSON", "OFF")})}
-TESTS = ("^(test_(pairs_arguments|nearest_random|fof_known|rdf_known|io_formats)|"
-         "cli/(fof|make|list|nearest)|example/|cpp/|fortran/|python/(kith|nearest|io)$)")
+TESTS = ("^(test_(pairs_arguments|nearest_random|fof_known|rdf_known|io_formats|team_fof|"
+         "team_(openmpi|mpich)/2)|cli/(fof|make|list|nearest)|example/|cpp/|fortran/|"
+         "python/(kith|nearest|io)$)")
 
 
 def pairs_of(choice):
