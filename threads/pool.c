@@ -11,9 +11,9 @@
  * one that sleeps is woken at once; so after a late return it sleeps, and no thread yields for
  * BUSY_NS.
  *
- * A thread that is about to sleep first increments an atomic counter, and then tests the gate once
- * more; a thread that changes the gate tests the counter afterwards. Both accesses are sequentially
- * consistent, so no wake-up is lost.
+ * A worker that is about to sleep first increments `sleepers`, and the caller first sets
+ * `caller_sleeps`; each then tests the gate once more. A thread that changes the gate tests these
+ * afterwards. All these accesses are sequentially consistent, so no wake-up is lost.
  */
 #include "pool.h"
 
@@ -267,7 +267,8 @@ static int join_loop(struct kith__pool *pool)
     return 0;
 }
 
-/** Leave the loop that is running, all of whose pieces are claimed, and close its gate. */
+/** Leave the loop that is running, all of whose pieces are claimed or dropped, and close its
+ *  gate. */
 static void leave_loop(struct kith__pool *pool)
 {
     uint64_t gate = atomic_load(&pool->gate);
@@ -327,16 +328,16 @@ static void *run_worker(void *argument)
 }
 
 /** Start workers until there are `wanted`, or no more can be started. Workers block all signals but
- *  those that a thread raises itself, by a fault: signals to the process go to the caller's
- *  threads. */
+ *  those that a thread raises itself, by a fault, and SIGPROF, which profilers send: other signals
+ *  to the process go to the caller's threads. */
 static void start_workers(struct kith__pool *pool, int wanted)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                                 SIGABRT, SIGTRAP, SIGSYS, SIGPROF};
+    static const int not_blocked[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                                      SIGABRT, SIGTRAP, SIGSYS, SIGPROF};
     sigset_t blocked, before;
     sigfillset(&blocked);
-    for (unsigned k = 0; k < sizeof faults / sizeof *faults; k++) {
-        sigdelset(&blocked, faults[k]);
+    for (unsigned k = 0; k < sizeof not_blocked / sizeof *not_blocked; k++) {
+        sigdelset(&blocked, not_blocked[k]);
     }
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     while (pool->started < wanted &&
@@ -354,7 +355,8 @@ static void open_gate(struct kith__pool *pool, int places)
     if (sleepers == 0) {
         return;
     }
-    /* once the lock is taken, workers that incremented `sleepers` are in pthread_cond_wait */
+    /* once the lock is taken, workers that incremented `sleepers` are in pthread_cond_wait, or have
+     * tested the gate since it was opened */
     pthread_mutex_lock(&pool->lock);
     pthread_mutex_unlock(&pool->lock);
     if (sleepers <= places) {

@@ -191,7 +191,8 @@ void option_set(void *base, const option_given *given)
     }
 }
 
-/** Return the length of the common beginning, or end, of all names, up to a dash. */
+/** Return the length of the longest common beginning of all names that ends with a dash, or common
+ *  end that begins with one, the dash included; 0: there is none. */
 static int common_length(const option_row *rows, int n, bool end)
 {
     const char *const first = rows[0].name;
@@ -364,8 +365,8 @@ const char *option_command(void)
     return command;
 }
 
-/** Keep the words of the command line so that a shell would read them again. The first word is the
- *  verb's title. */
+/** Keep the command line as one text, quoted so that a shell splits it into its words again.
+ *  argv[0] is "kith VERB" (main.c), and is not quoted. */
 static void keep_command(char **argv)
 {
     io_memory_file words = {0};
@@ -397,7 +398,8 @@ void command_line_parse(const command_line *line, int argc, char **argv, void *t
                               .args_doc = line->operands ? line->operands : line->operand,
                               .doc = line->help};
     keep_command(argv); /* argp reorders argv */
-    /* Help pages have no room for argp's note; users may set another style. */
+    /* leave out argp's note that arguments of long options are those of short ones, too; users may
+     * set another style */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     const error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, &p);
     if (failed) {

@@ -39,7 +39,7 @@ typedef struct debye_task {
 /** What was found. */
 typedef struct debye_outcome {
     input_frames from;         /**< what is known of the trajectory */
-    double angstrom;           /**< one angstrom in the unit of length */
+    double angstrom;           /**< the unit of length in Angstrom */
     char unit[IO_NAME_LENGTH]; /**< unit of length in the file; "": the file has none */
     bool begun;                /**< a frame was read: `open` and `space` are known */
     bool open;                 /**< a cluster in open space; else a periodic box */

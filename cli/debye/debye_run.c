@@ -2,8 +2,9 @@
  *
  * The frames of `kith debye`: elements, and distances of pairs.
  *
- * A cluster's distances are counted in a box twice as wide, of which the nearest images are the
- * particles themselves: the engine then takes all pairs at full speed.
+ * A cluster's distances are counted in a periodic box twice as wide. There the nearest image of a
+ * particle is the particle itself, so that a count of nearest images takes each pair once, at its
+ * true distance.
  */
 #include "common/bin_edges.h"
 #include "common/box.h"
@@ -23,7 +24,8 @@
 
 enum { MOST_BINS = 1 << 20, LEAST_BINS = 10000, MOST_COUNTERS = 1 << 24 };
 
-/* Bins of the histogram are so narrow that q r changes by this at most in one. */
+/* Usual change of q_max r within one bin; larger with a wide --r-width, or where the bins would be
+ * too many. */
 static const double phase_in_bin = 0.005;
 
 /** The name of the element of a species: that of --elements, else its own. */
@@ -121,8 +123,8 @@ static double enclose(const io_particles *p, kith_box *out)
     return sqrt(diagonal);
 }
 
-/** Choose the bins of a histogram up to `reach`: the longest distance in a cluster, or r_max of
- *  a box, whose last bin may be narrower. */
+/** Choose the bins of a histogram up to found->reach: the longest distance in a cluster, or r_max
+ *  of a box. In a box with --r-width, the last bin may be narrower. */
 static int choose_bins(const debye_task *task, debye_outcome *found, kith_rdf_options *how)
 {
     const double usual = phase_in_bin / (task->q_max * found->angstrom), reach = found->reach;
@@ -169,7 +171,12 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
     space here;
     CLI_TRY(space_choose(&task->shared, task->input, &frame->particles, &here));
     const int periodic = here.box.periodic[0] + here.box.periodic[1] + here.box.periodic[2];
-    if (here.box.dim != 3 || periodic % 3 != 0) {
+    if (here.box.dim != 3) {
+        return report_error(STATUS_INVALID, NULL,
+                            "%s: frame %lld is in 2-D; scattering needs three dimensions",
+                            task->input, (long long)frame->index);
+    }
+    if (periodic % 3 != 0) {
         return report_error(STATUS_INVALID, "--periodic none makes it a cluster",
                             "%s: frame %lld is neither periodic along x, y and z nor open",
                             task->input, (long long)frame->index);
@@ -198,8 +205,8 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
     return STATUS_OK;
 }
 
-/** Extend found->reach by a frame: to the widest cluster, or to r_max of the smallest box. The
- *  result does not depend on the order of the frames. */
+/** Update found->reach by a frame: the largest reach of the clusters, or the smallest of the boxes.
+ *  The result does not depend on the order of the frames. */
 static void add_reach(debye_outcome *found, double reach)
 {
     const bool first = !(found->reach > 0);
@@ -208,7 +215,8 @@ static void add_reach(debye_outcome *found, double reach)
                                  : fmin(found->reach, reach);
 }
 
-/** Find the unit of lengths in Angstrom, which q is in: of the file, else of --unit, else Angstrom.
+/** Find how many Angstrom the unit of length has, as q is in 1/Angstrom. The unit is that of
+ *  --unit, else that of the file, else Angstrom.
  *  @return exit status, reported */
 static int find_unit(const debye_task *task, debye_outcome *found, const io_frame *frame)
 {
@@ -252,7 +260,7 @@ struct work {
     progress *bar;
 };
 
-/** Extend the range of r by a frame. */
+/** Update found->reach by a frame, before any frame is counted. */
 static int survey_frame(void *user, const io_frame *frame)
 {
     const struct work *w = user;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** NULL if all elements are equal: writers fill in a constant for unknown fields. */
+/** Return the array if its elements differ, else NULL: programs that write snapshots store a
+ *  constant for a field that they do not know. */
 static const void *telling(const void *data, int64_t n, kith_precision precision)
 {
     for (int64_t k = 1; k < n && data; k++) {
@@ -20,7 +21,7 @@ static const void *telling(const void *data, int64_t n, kith_precision precision
     return NULL;
 }
 
-/** Set the arrays of the particles that are used. */
+/** Choose which arrays of the particles are used, and count the particles of each type. */
 static void choose_fields(fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
@@ -161,13 +162,14 @@ static const char *likely_units(double ratio)
 }
 
 /** Where --origin is not given, move the origin of the box so that the box holds the coordinates as
- *  they are in the file, as of tipsy's [-0.5, 0.5). Positions of halos are wrapped into the box, so
- *  that catalogue, labels and sorted snapshot then have one frame, that of the input. If no origin
- *  makes the box hold all coordinates (particles have left it), the origin stays 0. */
+ *  they are in the file, for example those of tipsy, in [-0.5, 0.5). Positions of halos are wrapped
+ *  into the box, so that catalogue, labels and sorted snapshot then have one frame, that of the
+ *  input. If no origin makes the box hold all coordinates (particles have left it), the origin
+ *  stays 0. */
 static void place_box(const fof_task *task, fof_outcome *found, const double low[3],
                       const double high[3])
 {
-    const double drift = 0.05; /* particles just outside, in lengths of the box */
+    const double drift = 0.05; /* how far particles may have drifted out [lengths of the box] */
     kith_box *box = &found->space.box;
     double shift[3] = {0};
     bool centred = true, outside = false;
@@ -191,8 +193,8 @@ static void place_box(const fof_task *task, fof_outcome *found, const double low
 }
 
 /** Place the box around the coordinates. Refuse coordinates that span more than two lengths of a
- *  periodic box: the unit of one of them is wrong, and the linking length in mean spacings with
- *  it. */
+ *  periodic box: the unit of the coordinates or of the box is wrong, and then so is a linking
+ *  length that is given in mean spacings. */
 static int fit_box(const fof_task *task, fof_outcome *found)
 {
     const kith_box *box = &found->space.box;

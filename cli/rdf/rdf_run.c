@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The frames of a trajectory, one by one: its box, its particles, their pairs.
+ * Goes through the frames of a trajectory: checks the box of each, picks its particles, and counts
+ * their pairs, small frames in lanes.
  */
 #include "common/box.h"
 #include "common/engine.h"
@@ -74,15 +75,17 @@ static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_
 {
     const double half = box_half_height(box), last = found->edges[found->how.bins];
     if (!task->minimum_image && last > half * (1 + 1e-6)) {
-        return report_error(STATUS_INVALID,
-                            "--minimum-image reaches the corner of the box, with exact shells",
-                            "%s: frame %lld: r_max is %s, beyond half the box, %s", task->input,
-                            (long long)frame->index, report_real(last).s, report_real(half).s);
+        return report_error(
+            STATUS_INVALID,
+            "--minimum-image counts to the corner of the box, with the exact volumes "
+            "of the shells inside it",
+            "%s: frame %lld: r_max is %s, beyond half the box, %s", task->input,
+            (long long)frame->index, report_real(last).s, report_real(half).s);
     }
     return STATUS_OK;
 }
 
-/** Refuse blocks that need most of the memory, before any frame is read. */
+/** Refuse blocks that need more than half of the memory, before any frame is counted. */
 static int check_memory(const rdf_task *task, const rdf_outcome *found)
 {
     const double share = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -132,7 +135,8 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
                               (long long)l->partials, (long long)l->bins);
 }
 
-/** Set what is checked in all frames from the first one. @return exit status, reported */
+/** From the first frame, set what the others are compared with, choose the bins, and make room for
+ *  the sums. @return exit status, reported */
 static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
 {
     CLI_TRY(rdf_check_selection(task, frame));
@@ -178,7 +182,7 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
     return STATUS_OK;
 }
 
-/** Check a frame, and copy its particles that are counted. @return exit status, reported */
+/** Check a frame, and pick its particles that are counted. @return exit status, reported */
 static int prepare_frame(void *user, const io_frame *frame, bool copy, void *record)
 {
     const struct work *w = user;
@@ -249,8 +253,9 @@ static int64_t memory_of_frame(const void *user)
     return ARRAYS * w->found->layout.width * (int64_t)sizeof(double);
 }
 
-/** Count all frames. With lanes frames are counted concurrently, and while others are read: divide
- *  the time in which any lane counted between pairs and sums, and call the rest waiting. */
+/** Count all frames. With lanes frames are counted concurrently, and while others are read: the
+ *  time in which at least one lane counted is shared between pairs and sums in proportion; the rest
+ *  is time of waiting for frames. */
 static int count_frames(struct work *w, const io_trajectory_options *how)
 {
     static const lanes_calls calls = {.bytes = sizeof(rdf_frame),
@@ -317,10 +322,12 @@ static int survey(const io_trajectory_options *how, struct work *w)
 {
     const rdf_task *task = w->task;
     const bool has_r = task->r_max > 0 || task->edges;
-    const bool has_q = !task->sq && !task->plot; /* a given --q-min may be below the smallest q */
+    /* S(q) needs the boxes even where the range of q is given: a --q-min below their smallest q is
+     * warned of */
+    const bool without_q = !task->sq && !task->plot;
     io_trajectory_options boxes = *how;
     boxes.boxes_only = true;
-    return task->shared.box_numbers || (has_r && has_q)
+    return task->shared.box_numbers || (has_r && without_q)
                ? STATUS_OK
                : input_survey(task->input, &boxes, task->shared.quiet, take_box, w);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * NumPy .npy arrays, format versions 1 to 3, read: a signature, the length of the header, the
- * header as a Python dictionary, the numbers. Read are coordinates (n, 3), (n, 2) or (frames, n,
- * 3), columns (n,) and vectors (n, m), of floats of 4 or 8 bytes and integers, in either byte
- * order. Structured types are refused; frames and bytes in column order, too.
+ * Reading NumPy .npy arrays, format versions 1 to 3. A file has a signature, the length of the
+ * header, the header as a Python dictionary, and the numbers. It may hold coordinates (n, 3),
+ * (n, 2), (frames, n, 3) or (frames, n, 2), columns (n,) and vectors (n, m), of floats of 4 or 8
+ * bytes and integers, in either byte order. Refused are structured types, and arrays of frames or
+ * of packed bytes in column (Fortran) order.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #include "core/io_internal.h"
@@ -64,7 +65,11 @@ static io_status parse_shape(io_file *file, const char *at, npy_header *out)
         return malformed(file, at, "a shape like (1000, 3)");
     }
     for (at = skip_space(at + 1); *at != ')'; at = skip_space(at)) {
-        if (!isdigit((unsigned char)*at) || out->dims == MOST_DIMS) {
+        if (out->dims == MOST_DIMS) {
+            return io__file_fail(file, IO_FORMAT, "has a shape of more than %d dimensions",
+                                 MOST_DIMS);
+        }
+        if (!isdigit((unsigned char)*at)) {
             return malformed(file, at, "a size of the shape");
         }
         int64_t size = 0;
@@ -218,8 +223,9 @@ static io_status check_array(io_file *file, const npy_header *header, io_scalar 
     }
     const int64_t columns = header->dims > 0 ? header->shape[header->dims - 1] : 0;
     if ((header->dims != 2 && header->dims != 3) || (columns != 3 && columns != 2)) {
-        return io__file_fail(file, IO_FORMAT,
-                             "has shape %s; expected (n, 3), (n, 2) or (frames, n, 3)", shape);
+        return io__file_fail(
+            file, IO_FORMAT,
+            "has shape %s; expected (n, 3), (n, 2), (frames, n, 3) or (frames, n, 2)", shape);
     }
     if (header->dims == 3 && header->fortran) {
         return io__file_fail(file, IO_FORMAT,

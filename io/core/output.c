@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Output files, written through a buffer. Regular files are replaced when the output is committed
- * (part.c). Devices, pipes and files that are already open (/dev/stdout, /dev/fd/3) are written
- * directly.
+ * (part.c), except by io__output_append, which writes them in place. Devices, pipes and files that
+ * are already open (/dev/stdout, /dev/fd/3) are written directly.
  */
 #include "io_internal.h"
 #include "linked.h"
@@ -124,7 +124,7 @@ static io_status cut(io_output *output, const io_mark *from)
     }
     if (S_ISREG(facts.st_mode) &&
         (ftruncate(output->fd, keep) < 0 || lseek(output->fd, keep, SEEK_SET) < 0)) {
-        return io__output_fail(output, IO_SYSTEM, "cannot go on behind byte %lld: %s",
+        return io__output_fail(output, IO_SYSTEM, "cannot continue after byte %lld: %s",
                                (long long)keep, strerror(errno));
     }
     return IO_OK;
@@ -235,16 +235,18 @@ io_status io__output_patch(io_output *output, int64_t at, const void *data, int6
 {
     IO_TRY(io__output_flush(output));
     if (output->base < 0) {
-        return io__output_fail(output, IO_INVALID,
-                               "is a pipe, a terminal or appended to, which cannot hold this "
-                               "format; write text, or to a regular file");
+        return io__output_fail(
+            output, IO_INVALID,
+            "is a pipe, a terminal or a file opened to append, which cannot hold "
+            "this format; write a text format, or write to a regular file");
     }
     const int failed = io__put(output->fd, data, size, output->base + at);
     if (failed == ECANCELED) {
         return io__output_fail(output, IO_CANCELLED, "writing was stopped");
     }
     if (failed) {
-        return io__output_fail(output, IO_SYSTEM, "cannot write its header: %s", strerror(failed));
+        return io__output_fail(output, IO_SYSTEM, "cannot overwrite bytes from byte %lld on: %s",
+                               (long long)at, strerror(failed));
     }
     return IO_OK;
 }
@@ -260,7 +262,8 @@ static io_status close_file(io_output *output, io_status status)
     return status;
 }
 
-/** Rename the part to the target, unless the target is locked or is an input of HDF5. */
+/** Rename the part to the target, unless the target is locked, or is a file that an HDF5
+ *  input refers to (linked.h). */
 static io_status rename_into_place(io_output *output)
 {
     struct stat facts;

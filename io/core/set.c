@@ -6,10 +6,10 @@
  * "snap_005.0", ... A path may name one of them, the snapshot without a number, or a folder that
  * holds one snapshot and no other.
  *
- * In a folder, every regular file is opened and its format detected from its content. Files that
- * belong to one snapshot, by their header and their name, count once. A folder of several snapshots
- * is refused with a list of them. Of a snapshot in many files only the first in alphabetical order
- * is opened.
+ * In a folder, the format of each regular file is detected from its content. Skipped are hidden
+ * files, unfinished outputs (.part) and, of a snapshot in many files, all but the first in
+ * alphabetical order. Files that belong to one snapshot, by their header and their name, count
+ * once. A folder of several snapshots is refused with a list of them.
  */
 #include "io_internal.h"
 
@@ -46,8 +46,8 @@ static const char *find_number(const char *path)
     return dot[1 + digits] == 0 || dot[1 + digits] == '.' ? dot + 1 : NULL;
 }
 
-/** Concatenate `length` bytes of head, middle and tail. @return a path to be freed; NULL: no
- *  memory */
+/** Concatenate the first `length` bytes of head, all of middle and all of tail. @return a path to
+ *  be freed; NULL: no memory */
 static char *join(const char *head, size_t length, const char *middle, const char *tail)
 {
     const size_t room = length + strlen(middle) + strlen(tail) + 1;
@@ -132,8 +132,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/** Return the number of files of the snapshot that a file belongs to; 0: it is no snapshot. A file
- *  of a known format that cannot be read counts as a snapshot of one file, so that messages list
+/** Return the number of files of the snapshot that a file belongs to; 0: it is no snapshot. A
+ *  Gadget or HDF5 file that cannot be read counts as a snapshot of one file, so that messages list
  *  it. */
 static int64_t count_files(const char *path)
 {
@@ -169,7 +169,8 @@ static void add_snapshot(folder *f, const char *path)
     }
 }
 
-/** Add the snapshot that a file begins, if it does. @return false if memory is exhausted */
+/** If a file belongs to a snapshot that is not listed yet, add that snapshot. @return false if
+ *  memory is exhausted */
 static bool add_file(folder *f, const char *path)
 {
     char *name = snapshot_name(path);
@@ -233,8 +234,9 @@ static bool is_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/** Find the first file of the snapshot with a name without number. IO_INVALID: the name fits files
- *  of two snapshots. @param[out] out  path of the file, to be freed; NULL: there is none */
+/** Find the first file of the snapshot that a path names without the number of a file. IO_INVALID:
+ *  the name fits files of two snapshots. @param[out] out  path of the file, to be freed; NULL:
+ *  there is none */
 static io_status find_first(const char *path, char **out, io_error *error)
 {
     static const char *const endings[] = {".0.hdf5", ".0.h5", ".0", ".hdf5", ".h5"};

@@ -2,11 +2,11 @@
  *
  * Binary snapshots of Gadget-1 and Gadget-2: Fortran records, each between two markers of its
  * length modulo 2^32, in either byte order. The first record is the header of 256 bytes. In format
- * 1, records of positions, velocities, ids and masses follow in this order; later records have no
- * known meaning and are not read. In format 2, a record with a label of four letters precedes each.
- * A record holds one type after the other; that of masses has only the types whose mass is not in
- * the header. A file whose records do not fit its header is refused. Springel, User guide for
- * GADGET-2, section 6.
+ * 1, records of positions, velocities, ids and masses follow in this order; which records follow
+ * depends on how Gadget was compiled, so later ones are not read. In format 2, a record with a
+ * label of four letters precedes each. A record holds one type after the other; that of masses has
+ * only the types whose mass is not in the header. A file whose records do not fit its header is
+ * refused. Springel, User guide for GADGET-2, section 6.
  */
 #include "core/io_internal.h"
 
@@ -84,7 +84,7 @@ static int64_t count_in(const io_header *header, unsigned field)
 }
 
 /** Find the end of the record that begins at `at`. Its markers give its length modulo 2^32 only.
- *  @param exact  the two lengths that it may have; 0: any length */
+ *  @param exact  the two lengths that it may have; {0, 0}: any length */
 static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t exact[2],
                          block *out)
 {
@@ -208,7 +208,8 @@ static void parse_header(const char *head, bool swapped, io_header *out, io_univ
     out->units = io__units_usual();
 }
 
-static io_status check_positions(io_file *file, const gadget *g, io_header *out)
+/** Set the fields, units and precision of each type from the blocks. IO_TRUNCATED: no positions. */
+static io_status set_fields(io_file *file, const gadget *g, io_header *out)
 {
     const block *positions = NULL;
     unsigned fields = 0;
@@ -256,8 +257,9 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
     }
     if (io__get32(head + at, g->swapped) != HEADER ||
         io__get32(head + end - MARKER, g->swapped) != HEADER) {
-        return io__file_fail(file, IO_FORMAT, "has a Gadget header of %u bytes; expected %d",
-                             io__get32(head + at, g->swapped), HEADER);
+        return io__file_fail(
+            file, IO_FORMAT, "has a Gadget header between markers of %u and %u bytes; expected %d",
+            io__get32(head + at, g->swapped), io__get32(head + end - MARKER, g->swapped), HEADER);
     }
     parse_header(head + at + MARKER, g->swapped, out, &given);
     for (int type = 0; type < TYPES; type++) {
@@ -267,7 +269,7 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
     }
     IO_TRY(io__header_cosmology(file, &given, out));
     IO_TRY(g->format == 2 ? find_labelled(file, g, out, end) : find_ordered(file, g, out, end));
-    return check_positions(file, g, out);
+    return set_fields(file, g, out);
 }
 
 static io_status open_gadget(io_file *file, io_header *out, void **private)

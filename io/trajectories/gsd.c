@@ -9,9 +9,9 @@
  * https://gsd.readthedocs.io/en/stable/schema-hoomd.html
  *
  * Written are step, dimensions, box, N, position and velocity. What does not change is written with
- * frame 0 alone. The index has room for more entries; when it is full, a larger one is written
- * behind the frames, and the header then points to it. The file can be read at any moment: chunks
- * are written first, then their entries, then the header.
+ * frame 0 alone. The index has room for more entries; when it is full, a larger one with the
+ * old entries is written behind the frames, and the header then points to it. The file can be read
+ * at any moment: the chunks of a frame are written first, then their entries.
  */
 #include "gsd.h"
 #include "frames.h"
@@ -77,9 +77,10 @@ static const char *const names_of_chunks[CHUNK_KINDS] = {
     "bonds/group",        "particles/mass",           "particles/charge",
     "particles/diameter"};
 
-enum { FEW = 6 }; /* most numbers of a chunk of few: those of a box */
+enum { FEW = 6 }; /* most numbers of a small chunk: a box has 6 */
 
-/** Numbers of a chunk of few that was read. Most frames use the chunk of frame 0. */
+/** The numbers of a small chunk that was read, kept because most frames use the chunk of frame 0.
+ *  */
 typedef struct few_numbers {
     const gsd_entry *entry; /* the chunk; NULL: none was read */
     double number[FEW];     /* its numbers */
@@ -266,8 +267,8 @@ static void close_frames(io_frames *frames)
     free(state->number);
 }
 
-/** Read m numbers, at most FEW, from a chunk of one row or one column. A chunk that was the last of
- *  its kind is not read again.
+/** Read m numbers, at most FEW, from a chunk of one row or one column. Numbers
+ *  that were read last from this chunk are used again.
  *  @param[out] found  false: neither frame `next` nor frame 0 has the chunk */
 static io_status read_numbers(io_frames *frames, int chunk, int m, double *out, bool *found)
 {
@@ -369,8 +370,9 @@ static io_status number_types(io_frames *frames, const gsd_entry *entry)
         IO_TRY(check_chunk(frames, entry, CHUNK_TYPES, entry->n, entry->m, &type));
         if (type.size != 1 || types > IO_MOST_LABELS) {
             return io__file_fail(frames->file, IO_FORMAT,
-                                 "has %llu types of particles of %d-byte letters",
-                                 (unsigned long long)types, type.size);
+                                 "has %llu types of particles, with names in letters of %d bytes; "
+                                 "expected at most %d types, and letters of 1 byte",
+                                 (unsigned long long)types, type.size, IO_MOST_LABELS);
         }
     }
     free(state->number);
@@ -410,10 +412,11 @@ static io_status read_species(io_frames *frames, io_frame *out)
     for (int64_t p = 0; p < n; p++) {
         const int64_t id = entry ? out->species[p] : 0;
         if (id < 0 || id >= state->types) {
-            return io__file_fail(frames->file, IO_FORMAT,
-                                 "frame %lld: particle %lld is of type %lld, but there are %lld",
-                                 (long long)frames->next, (long long)p, (long long)id,
-                                 (long long)state->types);
+            return io__file_fail(
+                frames->file, IO_FORMAT,
+                "frame %lld: particle %lld is of type %lld; the file has %lld types, "
+                "numbered from 0",
+                (long long)frames->next, (long long)p, (long long)id, (long long)state->types);
         }
         out->species[p] = state->number[id];
     }
@@ -437,8 +440,11 @@ static io_status read_bonds(io_frames *frames, io_frame *out)
     IO_TRY(read_words(frames, entry, CHUNK_GROUP, type, out->bond));
     for (int64_t k = 0; k < 2 * n; k++) {
         if (out->bond[k] < 0 || out->bond[k] >= out->particles.n) {
-            return io__file_fail(frames->file, IO_FORMAT, "frame %lld: a bond of particle %lld",
-                                 (long long)frames->next, (long long)out->bond[k]);
+            return io__file_fail(frames->file, IO_FORMAT,
+                                 "frame %lld: a bond names particle %lld, but there are %lld "
+                                 "particles, numbered from 0",
+                                 (long long)frames->next, (long long)out->bond[k],
+                                 (long long)out->particles.n);
         }
     }
     return IO_OK;
@@ -465,7 +471,9 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
     }
     IO_TRY(find_rows(frames, chunk, out->particles.n, 1, &entry, &type));
     if (!entry) {
-        return io__file_fail(frames->file, IO_MISSING, "frame %lld: %s is of other particles",
+        return io__file_fail(frames->file, IO_MISSING,
+                             "frame %lld: has no %s of its own, and frame 0 has another number of "
+                             "particles",
                              (long long)frames->next, names_of_chunks[chunk]);
     }
     return io__numbers_read(frames->file, entry->location, type, out->particles.n, out->weight, 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opening and closing a context: options, environment, choice of backend, messages.
+ * Opening and closing a context: options, environment, choice of backend. Also what every public
+ * call does with it: its start and end, messages, checks of arguments, parallel loops, lanes.
  */
 #include "context.h"
 
@@ -114,7 +115,7 @@ int64_t kith__prefix_sum(int64_t *counts, int64_t n)
     return sum;
 }
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_options, stream) };
 
 static const kith_options defaults = {.size = sizeof(kith_options)};

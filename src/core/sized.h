@@ -12,7 +12,7 @@
 
 /** Size of a struct whose last field is `field`. Public structs that grow consist of units of 8
  *  bytes. Beside the calls that read a struct stands KITH_STRUCT_0_1, its size in the version that
- *  brought it, 0.1 in this example: the least that a caller's struct can have. A field that is
+ *  introduced it, 0.1 in this example: the least that a caller's struct can have. A field that is
  *  appended to the struct must not begin before this size. */
 #define KITH_SIZE_UP_TO(type, field) \
     ((offsetof(type, field) + sizeof(((type *)0)->field) + 7) / 8 * 8)
@@ -30,7 +30,7 @@ void kith__options_init(const void *own, void *given, size_t size);
  *  @param name          of the struct, for the message
  *  @param init          of the function that fills it, for the message
  *  @param given         the caller's struct; NULL: own stays as it is
- *  @param least         its size in the version that brought it
+ *  @param least         its size in the version that introduced it
  *  @param[in,out] own   the defaults; receives the fields that both structs have
  *  @return KITH_OK; KITH_INVALID for a size that no version has, and where a field that this
  *          library does not have is not 0 */
@@ -40,7 +40,7 @@ kith_status kith__options_read(kith_ctx *ctx, const char *name, const char *init
 /** Read a caller's struct of results.
  *  @param given     the caller's struct; NULL is refused
  *  @param size      its size as stated; 0: `least`
- *  @param least     its size in the version that brought it
+ *  @param least     its size in the version that introduced it
  *  @param[out] own  a struct of full size, `own_size`; fields that the caller does not have are 0
  *  @return as kith__options_read */
 kith_status kith__result_read(kith_ctx *ctx, const void *given, size_t size, size_t least,
@@ -52,7 +52,7 @@ void kith__result_write(const void *own, size_t own_size, size_t size, size_t le
 
 /** Define the init calls of a public struct, which fill it from `defaults` of the file.
  *  @param name   of the struct: the calls are name_init_sized and name_init
- *  @param least  its size in the version that brought it */
+ *  @param least  its size in the version that introduced it */
 #define KITH_INIT_CALLS(name, least) \
     void name##_init_sized(name *given, size_t size) \
     { \

@@ -11,7 +11,7 @@
 #include "core/sized.h"
 #include "engine/question.h"
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_DEBYE_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_debye_options, n_species) };
 
 static const kith_debye_options defaults = {.size = sizeof(kith_debye_options), .n_species = 1};

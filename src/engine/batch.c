@@ -22,7 +22,7 @@ enum { GROUP = 1024, SYSTEM = 8 };
 /* Particles from which on a system runs on all threads: a loop over fewer does not use them all. */
 static const int64_t large = (int64_t)1 << 15;
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_BATCH_0_2 = KITH_SIZE_UP_TO(kith_batch, memory) };
 
 static const kith_batch defaults = {.size = sizeof(kith_batch)};

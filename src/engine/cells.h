@@ -2,10 +2,10 @@
  *
  * The cells of the cell lists, for every backend: how many there are along each axis, how wide they
  * are, and which of them holds a coordinate. Cells are usually at least a cutoff wide: all
- * neighbours of a particle are then in its own cell and the adjacent ones. They are narrower where
- * a periodic box is shorter than the cutoff, and where they are divided into subcells; axis->reach
- * is the number of cells on each side that must be searched. Coordinates are used in fractional
- * form: fraction f_k of r along row k of the box, 0 to 1 inside the box.
+ * neighbours of a particle are then in its own cell and the adjacent ones. They may be narrower
+ * where a periodic box is shorter than the cutoff and, in a skewed box, where they are divided into
+ * subcells; axis->reach is the number of cells on each side that must be searched. Coordinates are
+ * used in fractional form: fraction f_k of r along row k of the box, 0 to 1 inside the box.
  *
  * If question->subcell > 0, each cell is divided into subcells of at most this width.
  * Friends-of-friends chooses the width so that all particles of one subcell are within the linking
@@ -19,15 +19,15 @@
 
 #include "question.h"
 
-/* Cells are wider than the cutoff by this fraction of it. The cell coordinate u, a fractional
- * coordinate times the number of cells, is rounded; with the margin, particles whose u differ by
- * more than 1 are further apart than the cutoff, as long as |u| <= KITH_FAR_CELLS. Particles beyond
- * that are put into the outermost cells. */
+/* Cells are wider than the cutoff by this fraction of it. The cell coordinate u, (f - anchor) *
+ * scale of a fractional coordinate f, is rounded; with the margin, particles whose u differ by more
+ * than 1 are further apart than the cutoff, as long as |u| <= KITH_FAR_CELLS. Particles beyond that
+ * are put into the outermost cells. */
 #define KITH_CELL_MARGIN (1.0 / 256)
 #define KITH_FAR_CELLS 1099511627776.0 /* 2^40 */
 
-/* Most entries of the table that holds the first particle of each cell: KITH_TABLE_PER_PARTICLE for
- * each particle, but at least KITH_TABLE_SMALL. */
+/* Most cells for which there is a table of the first slot of each: KITH_TABLE_PER_PARTICLE for each
+ * particle (of the smaller set, where there are two), but at least KITH_TABLE_SMALL. */
 enum { KITH_TABLE_PER_PARTICLE = 2, KITH_TABLE_SMALL = 4096 };
 
 /* Most subcells of a cell along an axis: a row of subcells must fit a mask of 16 bits. */
@@ -87,8 +87,8 @@ KITH_FN int64_t kith__uncompressed_cell(const struct kith__axis *axis, double f)
 }
 
 /** Return the cell of an axis that holds fractional coordinate f, as kith__uncompressed_cell does,
- *  and set *subcell to the number of its subcell, 0 to subcells - 1. Branch-free: anchor and first
- *  are 0 along periodic axes. */
+ *  and set *subcell to the number of its subcell, 0 to subcells - 1. Open and periodic axes need no
+ *  branch: anchor and first are 0 along periodic ones. */
 KITH_FN int64_t kith__uncompressed_subcell(const struct kith__axis *axis, double f, int *subcell)
 {
     double u = (f - axis->anchor) * axis->scale;
@@ -123,16 +123,16 @@ KITH_FN double kith__epsilon(const struct kith__question *q)
     return q->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
-/** Return how far wrapped particles lie outside the box along row k [boxes]; 0 or less when all are
- *  inside, as in every orthorhombic box. In a triclinic box it is the rounding error of wrapping,
- *  which grows with the number of boxes that are subtracted. */
+/** Return how far wrapped particles lie outside the box along row k of a periodic axis [boxes]; 0
+ *  or less when all are inside, as always in an orthorhombic box. In a triclinic box it is the
+ *  rounding error of wrapping, which grows with the number of boxes that are subtracted. */
 KITH_FN double kith__outside_along(const struct kith__bounds *bounds, int k)
 {
     return fmax(-bounds->lo[k], bounds->hi[k] - 1);
 }
 
-/** Return the largest distance of a wrapped particle outside the box from a face of a periodic axis
- *  [length]; 0 when all are inside. */
+/** Return how far wrapped particles lie outside the box at most, across the faces of its periodic
+ *  axes [length]; 0 when all are inside. */
 KITH_FN double kith__outside(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     double outside = 0;
@@ -157,12 +157,14 @@ KITH_FN double kith__most_images(const struct kith__question *q)
 }
 
 /**
- * Return the smallest width of a cell [length]: the cutoff and the margin, plus a bound on rounding
- * errors, plus twice the distance by which particles lie outside the box, since either particle of
- * a pair may have been put into the outermost cell instead.
+ * Return the width that a cell needs so that all neighbours of its particles are in adjacent cells
+ * [length]; it is also a bound on the distance of a pair, with rounding errors: the cutoff and the
+ * margin, plus a bound on rounding errors, plus twice the distance by which particles lie outside
+ * the box, since either particle of a pair may have been put into the outermost cell instead.
  *
- * The rounding errors are those of the distance of a pair: sums of two positions in the box and, in
- * a triclinic box, of as many rows as images are within the cutoff.
+ * The rounding errors are those of the distance of a pair: of the difference of two positions in
+ * the box and, in a triclinic box, of adding as many rows as the shift of a pair can have, and of
+ * fractional coordinates (kith__farthest).
  */
 KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__bounds *bounds)
 {
@@ -196,9 +198,9 @@ KITH_FN struct kith__axis kith__choose_axis(const struct kith__question *q,
         axis.scale = (double)axis.n;
         /* `side` may be much larger than the largest distance of a pair: it is doubled while there
          * are more than 2^62 cells. The reach follows from the smaller of the two. The factor
-         * 1 - 1e-9 keeps a quotient of 1 and a rounding error from becoming 2. No pair has a shift
-         * of more than KITH_MOST_SHIFT, although `near` may be larger, by its bound on the rounding
-         * of cell coordinates. */
+         * 1 - 1e-9 keeps a quotient that exceeds 1 only by a rounding error from becoming 2. No
+         * pair has a shift of more than KITH_MOST_SHIFT, so the reach is at most that many boxes;
+         * `near`, with its bound on rounding errors, may be longer. */
         const double near = fmin(side, kith__cell_side(q, bounds));
         const double farthest = (double)KITH_MOST_SHIFT * height;
         axis.reach = (int)ceil(fmin(near, farthest) * (double)axis.n / height * (1 - 1e-9));
@@ -262,10 +264,10 @@ KITH_FN double kith__definition_error_no_image(const struct kith__question *q)
 
 /**
  * Return a bound on the difference between r^2 / cutoff^2 of the definition of a pair (pair.h) and
- * of coordinates that are shifted by the image in double precision, for r up to the cutoff. In a
- * triclinic box each operation rounds once, with lengths of up to (images + 1) boxes where images
- * are added. In an orthorhombic box a component has the rounding errors of r_j - r_i, which is less
- * than a box, of the shift, and of a position in double.
+ * of coordinates that are moved to the image in double precision, for r up to the cutoff. In a
+ * triclinic box each operation rounds once, and where rows are added the numbers are up to (images
+ * + 1) boxes long. In an orthorhombic box a component has the rounding errors of r_j - r_i, which
+ * is less than a box, of the shift, and of a position in double.
  */
 KITH_FN double kith__definition_error(const struct kith__question *q)
 {

@@ -19,7 +19,7 @@ static const double two_pi = 6.28318530717958647692;
 /** Number of the buffer of the context's scratch memory, after KITH_FLOCK_QUANTIZED. */
 enum { VIEW = KITH_WORK_OF(flock) + 1 };
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_FLOCK_MEASURES_0_1 = KITH_SIZE_UP_TO(kith_flock_measures, neighbours) };
 
 /** The state in the caller's order, in double. */

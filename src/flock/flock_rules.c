@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Checking kith_flock_options, and making the rules (flock_rules.h) of them.
+ * Checking kith_flock_options, and making the rules (flock_rules.h) from them.
  */
 #include "flock_rules.h"
 
@@ -12,7 +12,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_FLOCK_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_flock_options, first_step) };
 
 static const kith_flock_options defaults = {.size = sizeof(kith_flock_options),
@@ -48,7 +48,8 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     KITH_TRY(kith__check_flag(ctx, "options.reflecting[1]", o->reflecting[1]));
     KITH_TRY(kith__check_flag(ctx, "options.reflecting[2]", o->reflecting[2]));
     KITH_CHECK(ctx, isfinite(o->max_speed) && o->max_speed >= 0, KITH_INVALID,
-               "options.max_speed is %g, expected a finite speed; 0: no limit", o->max_speed);
+               "options.max_speed is %g, expected a finite speed, 0 or more; 0: no limit",
+               o->max_speed);
     KITH_CHECK(ctx, o->model == KITH_BOIDS || o->max_speed > 0, KITH_INVALID,
                "options.max_speed is 0: Vicsek's particles move with that speed");
     KITH_CHECK(ctx, isfinite(o->min_speed) && o->min_speed >= 0, KITH_INVALID,
@@ -79,13 +80,19 @@ static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int
                (int)thing->kind);
     KITH_CHECK(ctx, kith__is_finite(thing->place), KITH_INVALID,
                "options.things[%d].place is not finite", t);
-    KITH_CHECK(ctx, isfinite(thing->weight) && (thing->kind != KITH_PREDATOR || thing->weight >= 0),
-               KITH_INVALID, "options.things[%d].weight is %g", t, thing->weight);
+    KITH_CHECK(
+        ctx, isfinite(thing->weight) && (thing->kind != KITH_PREDATOR || thing->weight >= 0),
+        KITH_INVALID,
+        "options.things[%d].weight is %g, expected a finite number, 0 or more for a predator", t,
+        thing->weight);
     KITH_CHECK(ctx, isfinite(thing->reach) && thing->reach >= 0, KITH_INVALID,
                "options.things[%d].reach is %g, expected a finite length, 0 or more", t,
                thing->reach);
-    KITH_CHECK(ctx, !obstacle || thing->weight == 0 || thing->reach > 0, KITH_INVALID,
-               "options.things[%d].reach is 0, but its weight is not", t);
+    KITH_CHECK(
+        ctx, !obstacle || thing->weight == 0 || thing->reach > 0, KITH_INVALID,
+        "options.things[%d].reach is 0, expected a length above 0 for an obstacle whose weight is "
+        "not 0",
+        t);
     KITH_CHECK(ctx, thing->kind != KITH_SPHERE || (isfinite(thing->radius) && thing->radius > 0),
                KITH_INVALID, "options.things[%d].radius is %g, expected a length above 0", t,
                thing->radius);
@@ -93,11 +100,12 @@ static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int
                KITH_INVALID, "options.things[%d].speed is %g, expected 0 or more", t, thing->speed);
     const double length = kith__flock_length(thing->normal);
     KITH_CHECK(ctx, thing->kind != KITH_WALL || (isfinite(length) && length > 0), KITH_INVALID,
-               "options.things[%d].normal is no direction", t);
+               "options.things[%d].normal has length %g, expected a finite length above 0", t,
+               length);
     return KITH_OK;
 }
 
-/** Copy and check obstacles and attractors; in a flat box all of them lie in its plane. */
+/** Copy and check obstacles and attractors; in 2-D their z is set to 0. */
 static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
                               struct kith__flock_rules *rules)
 {
@@ -153,8 +161,10 @@ static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const k
                    "options.reflecting: axis %c of the box is periodic", 'a' + k);
         KITH_CHECK(ctx, q->box_d.orthorhombic && box->row[k][k] > 0 && isfinite(box->row[k][k]),
                    KITH_INVALID,
-                   "options.reflecting: axis %c needs an upright box, with its length in the row",
-                   'a' + k);
+                   "options.reflecting: axis %c needs an orthorhombic box, with box.row[%d][%d], "
+                   "its length, "
+                   "above 0",
+                   'a' + k, k, k);
         rules->lo[k] = kith__rounded(box->origin[k], q->precision);
         rules->hi[k] = kith__rounded(rules->lo[k] + kith__rounded(box->row[k][k], q->precision),
                                      q->precision);

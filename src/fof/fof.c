@@ -12,7 +12,7 @@
 
 static const int64_t default_min_members = 20;
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_FOF_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_fof_options, velocity_length) };
 
 static const kith_fof_options defaults = {.size = sizeof(kith_fof_options),
@@ -126,7 +126,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                         double length, const kith_fof_options *options, kith_groups *out)
 {
     KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
-               "out holds arrays that are not the library's: zero it");
+               "out's arrays are not the library's: set *out to zeros");
     struct kith__batch batch;
     const struct kith__question *question = &batch.whole;
     KITH_TRY(

@@ -10,7 +10,7 @@
 #include "engine/batch.h"
 #include "fof.h"
 
-/** Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/** Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_GROUPS_0_1 = KITH_SIZE_UP_TO(kith_groups, owner) };
 
 /** Numbers of this folder's buffers of the context's scratch memory (core/work.h): first those of

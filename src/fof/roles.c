@@ -2,9 +2,9 @@
  *
  * Friends-of-friends with roles, called by fof.c. Four steps: list the particles that link and
  * those that are attached; with min_links, count by a pair search the friends of each linking
- * particle, and attach those that have too few; group the linking particles by the backend, without
- * roles; give each attached particle the label of its nearest linking friend, found by a pair
- * search between the two sets. Coincident particles are merged before each pair search
+ * particle, and attach those that have too few; have the backend group the linking particles,
+ * without roles; give each attached particle the label of its nearest linking friend, found by a
+ * pair search between the two sets. Coincident particles are merged before each pair search
  * (distinct.h). O(n + pairs of distinct positions).
  */
 #include <string.h>
@@ -230,7 +230,7 @@ static void scatter_labels(const struct selection *link, int64_t n, int32_t *lab
     }
 }
 
-/** Group the particles that link, by the backend. */
+/** Group the particles that link: a call of the backend. */
 static kith_status group(kith_ctx *ctx, const struct role_search *search, kith_groups *out)
 {
     enum { COPY = 10 }; /* cost of one copy for kith__skip [about 1 ns] */
@@ -329,7 +329,9 @@ kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
     struct role_search search = {.q = q, .fof = fof};
-    KITH_TRY(kith__bounds_check(ctx, q)); /* here messages name particles by the caller's index */
+    /* checked here, so that messages name particles by the caller's index: later questions are of
+     * copies of some particles */
+    KITH_TRY(kith__bounds_check(ctx, q));
     KITH_TRY(select_linking(ctx, &search));
     KITH_TRY(group(ctx, &search, out));
     return search.attach.n > 0 ? attach(ctx, &search, out) : KITH_OK;

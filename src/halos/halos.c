@@ -11,7 +11,7 @@
 
 enum { HALOS, SPREAD }; /* arrays of a kith_halos: of this library's stride, and of another */
 
-/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
 enum {
     KITH_HALO_INPUT_0_1 = KITH_SIZE_UP_TO(kith_halo_input, sphere_density),
     KITH_HALO_0_1 = KITH_SIZE_UP_TO(kith_halo, sphere_mass),

@@ -31,7 +31,8 @@ static const double first_reach = 1.5;    /* first search radius / radius of a s
                                              halo's mass and the lowest density */
 static const double growth = 1.6;         /* search radius / radius of the search before, for a
                                              centre that is searched again */
-static const double shared = 3;           /* largest / smallest radius of centres in one search */
+static const double shared = 3;           /* largest / smallest search radius of centres that
+                                             share a search */
 static const double farthest_cell = 1e15; /* open axes: cells beyond this number are one cell */
 
 /** A particle near a centre. */
@@ -222,7 +223,7 @@ static void finish_one(void *state, int64_t k, int worker)
 }
 
 /** Find the spheres of centres [s->row, last), in parallel, and remove their particles from the
- *  list. s->begin is set for these centres. */
+ *  list. s->begin must have been set for indices 0 to last - s->row. */
 static void finish_rows(struct search *s, int64_t last)
 {
     const int64_t rows = last - s->row;
@@ -422,7 +423,7 @@ static void free_chosen(struct chosen_set *chosen_set)
     free(chosen_set->xyz);
 }
 
-/** Make the capacity of s->near at least n more particles. @return false when out of memory */
+/** Make room in s->near for n more particles. @return false when out of memory */
 static bool need_near(struct search *s, int64_t n)
 {
     if (s->n + n > s->capacity) {
@@ -483,8 +484,8 @@ static int receive(void *user, const kith_pairs *block, int64_t first)
     return kith__cancelled(s->ctx);
 }
 
-/** Find the particles within the search radius of the centres, and the spheres of all centres
- *  except the last one that has pairs.
+/** Find the particles within the search radius of the centres, and the spheres of the
+ *  centres before the last one that has pairs.
  *  @param sorted   1: pairs are sorted by centre; 0: in any order, for a single centre
  *  @param centres  positions of the centres, in the points' precision */
 static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *s, int sorted,
@@ -555,7 +556,7 @@ static bool reaches_far(const struct search *s)
     return far;
 }
 
-/** Search for all centres, in batches of similar radius, until no centre needs a larger one. */
+/** Search around all centres, in batches of similar radius, until no centre needs a larger one. */
 static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
 {
     while (s->n_pending > 0) {

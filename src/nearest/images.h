@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The order in which images of the box are searched for nearest neighbours. The images with one
- * S[k] lie in a slab between two planes. The slabs are searched from the nearest on, until the next
- * one is farther away than the last neighbour of a full list.
+ * value of S[k] lie in a slab between two planes. The slabs are searched from the nearest on, until
+ * the next one is farther away than the last neighbour of a full list.
  */
 #ifndef KITH_NEAREST_IMAGES_H
 #define KITH_NEAREST_IMAGES_H
@@ -13,7 +13,7 @@
 
 /** The planes between which images lie. */
 struct kith__image_planes {
-    int periodic[3];     /**< 1 along periodic axes; the other members are of these axes alone */
+    int periodic[3];     /**< 1 along periodic axes; `normal` and `period` are set for these */
     double normal[3][3]; /**< unit vector perpendicular to all periodic rows but row k, on the side
                               of row k */
     double period[3];    /**< normal[k] . row k: distance between the planes [length] */
@@ -31,16 +31,16 @@ struct kith__image_slab {
     int axis;        /**< 0 to 2 */
     int32_t number;  /**< one beyond the range along this axis */
     int32_t boxes;   /**< largest |S[k]| of these images */
-    double distance; /**< between the particles and these images, but for rounding errors
-                          [length] */
+    double distance; /**< lower bound of the distance between the particles and these images,
+                          but for rounding errors; may be negative [length] */
 };
 
 /** Compute the planes of a question's box. */
 void kith__find_image_planes(const struct kith__question *question,
                              struct kith__image_planes *planes);
 
-/** Return a bound on the rounding errors of kith__image_slab.distance and of a vector, for each box
- *  that an image is away [length].
+/** Return a bound on the rounding errors of kith__image_slab.distance and of the vector to a
+ *  candidate, to be multiplied by 1 + kith__image_slab.boxes [length].
  *  @param extent  largest difference between coordinates of all particles, summed over the axes
  *                 [length] */
 KITH_FN double kith__image_tolerance(const struct kith__question *question,

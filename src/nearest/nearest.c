@@ -12,7 +12,7 @@
 /* Numbers of the arrays in kith__owned.array. */
 enum { COUNTS, J, DISTANCES, VECTORS, SHIFTS };
 
-/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
 enum {
     KITH_NEAREST_OPTIONS_0_2 = KITH_SIZE_UP_TO(kith_nearest_options, extras),
     KITH_NEAREST_0_2 = KITH_SIZE_UP_TO(kith_nearest, owner)
@@ -155,7 +155,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     const unsigned extras = search.extras;
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->j && !out->counts), KITH_INVALID,
-               "out holds arrays that are not the library's: zero it, or use kith_nearest_fill");
+               "out's arrays are not the library's: set *out to zeros, or use kith_nearest_fill");
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
     const int64_t rows = search.batch.whole.a.n;
     const int64_t n = rows * k;
@@ -182,7 +182,8 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
 static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_nearest *out)
 {
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
-    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_nearest_find");
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID,
+               "out's arrays belong to the library: use kith_nearest_find");
     KITH_CHECK(ctx, n == 0 || out->j, KITH_INVALID, "out->j is NULL");
     return kith__check_extra_arrays(ctx, n > 0 ? extras : 0, out->distances, out->vectors,
                                     out->shifts);

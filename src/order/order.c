@@ -11,10 +11,10 @@
 
 /* Bits of the number of a cell along an axis of the Hilbert curve, beyond those with which each
  * particle would have one cell if they filled their space evenly. Regions that are 2^21 times
- * denser are then ordered, too. More bits take longer to sort. */
+ * denser (2^14 in 2-D) are then ordered, too. More bits take longer to sort. */
 enum { DENSER = 7 };
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_ORDER_0_2 = KITH_SIZE_UP_TO(kith_order, owner) };
 
 /** Return the bits of the number of a cell along an axis of the Hilbert curve. */
@@ -79,7 +79,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(prepare(ctx, points, box, cell, &question));
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_CHECK(ctx, out->owner || !out->order, KITH_INVALID,
-               "out holds an array that is not the library's: zero it, or use kith_order_fill");
+               "out->order is not the library's: set *out to zeros, or use kith_order_fill");
     struct kith__owned *owned = kith__owned_in(ctx, out->memory, &out->owner);
     const size_t bytes = (size_t)question.a.n * sizeof *out->order;
     out->order = owned ? kith__owned_need(owned, 0, bytes) : NULL;
@@ -96,7 +96,8 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     struct kith__question question;
     KITH_TRY(prepare(ctx, points, box, cell, &question));
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
-    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_order_find");
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID,
+               "out->order belongs to the library: use kith_order_find");
     KITH_CHECK(ctx, question.a.n == 0 || out->order, KITH_INVALID, "out->order is NULL");
     return order(ctx, &question, cell, out);
 }
@@ -104,7 +105,8 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               double cell, kith_order *out);
 
-/** Run an operation on a struct of full size. */
+/** Run an operation on a copy of the caller's struct that has all fields of this version
+ *  (core/sized.h), and copy the results back. */
 static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points,
                        const kith_box *box, double cell, kith_order *out)
 {

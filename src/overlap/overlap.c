@@ -14,7 +14,7 @@
 
 enum { MOST_BINS = 1 << 20 };
 
-/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
 enum {
     KITH_OVERLAP_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_overlap_options, high),
     KITH_OVERLAPS_0_1 = KITH_SIZE_UP_TO(kith_overlaps, owner)

@@ -11,7 +11,7 @@
 /* Pairs of a block when options.block_pairs is 0. */
 static const int64_t default_block_pairs = (int64_t)1 << 24;
 
-/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
 enum {
     KITH_PAIRS_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_pairs_options, block_pairs),
     KITH_PAIRS_0_1 = KITH_SIZE_UP_TO(kith_pairs, owner)
@@ -43,10 +43,9 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
 
 /** A search: what is asked, of one system or of a batch, and in which form. */
 struct search {
-    bool is_batch; /**< the search is of a batch */
-    struct kith__batch
-        batch;              /**< the batch; of one system batch.whole alone is set: the question */
-    struct kith__list list; /**< the form of the list */
+    bool is_batch;            /**< the search is of a batch */
+    struct kith__batch batch; /**< the batch; in a search of one system only batch.whole is set */
+    struct kith__list list;   /**< the form of the list */
 };
 
 kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
@@ -112,7 +111,8 @@ static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, in
 {
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_TRY(check_size(ctx, list, out));
-    KITH_CHECK(ctx, !out->owner, KITH_INVALID, "out is the library's: use kith_pairs_find");
+    KITH_CHECK(ctx, !out->owner, KITH_INVALID,
+               "out's arrays belong to the library: use kith_pairs_find");
     KITH_CHECK(ctx, out->capacity >= 0, KITH_INVALID, "out->capacity is %lld, expected 0 or more",
                (long long)out->capacity);
     const bool matrix = list->layout == KITH_MATRIX;
@@ -137,7 +137,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_TRY(check_size(ctx, &search.list, out));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
-               "out holds arrays that are not the library's: zero it, or use kith_pairs_fill");
+               "out's arrays are not the library's: set *out to zeros, or use kith_pairs_fill");
     return make(ctx, &search, true, out);
 }
 
@@ -154,7 +154,8 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               double cutoff, const kith_pairs_options *options, kith_pairs *out);
 
-/** Run an operation on a struct of full size. */
+/** Run an operation on a copy of the caller's struct that has all fields of this version
+ *  (core/sized.h), and copy the results back. */
 static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points,
                        const kith_box *box, double cutoff, const kith_pairs_options *options,
                        kith_pairs *out)

@@ -95,7 +95,7 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
     const bool forces = options->forces != NULL;
     if (!out->owner) {
         KITH_CHECK(ctx, !out->counts && !out->edges, KITH_INVALID,
-                   "out holds arrays that are not the library's: zero it");
+                   "out's arrays are not the library's: set *out to zeros");
         KITH_TRY(create(ctx, shape, options, out));
     }
     const struct owned *owned = out->owner;

@@ -8,7 +8,7 @@
 #include "core/sized.h"
 #include "rdf.h"
 
-/** Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/** Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_HISTOGRAM_0_1 = KITH_SIZE_UP_TO(kith_histogram, owner) };
 
 /** Arrays of one frame, before it is added to the histogram. */

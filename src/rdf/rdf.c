@@ -13,7 +13,7 @@
 /* Most bins, and most bins of all partials together. */
 enum { MOST_BINS = 1 << 20, MOST_COUNTERS = 1 << 24 };
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_RDF_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_rdf_options, forces_against) };
 
 static const kith_rdf_options defaults = {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Recursive multisection. Space is cut by planes across the longest axis into slabs, each slab
- * across the next axis, each part of it across the last. A part has as many ranks as particles let
- * it have: the planes are quantiles. Any number of ranks works, also a prime one.
+ * across the next axis, each part of it across the last. The ranks of a section are divided evenly
+ * among its parts, and the planes are put so that each part has particles in proportion to its
+ * ranks: they are quantiles. Any number of ranks works, also a prime one.
  *
  * A quantile is found by histograms: the interval that holds it is divided into BINS bins,
  * particles are counted, the counts of all ranks are added, and the interval becomes the bin that
- * holds the quantile. All ranks know the sums alone, which are integers, and so derive equal
- * planes. At most SAMPLES particles for each rank are counted. Cost: O(samples), some ten
- * collective sums.
+ * holds the quantile. Planes depend on these sums alone, which are integers, so all ranks derive
+ * equal planes. About SAMPLES times the number of ranks are counted in all, so a rank with many
+ * particles counts more. Cost: O(samples * planes of a section), some ten collective sums.
  */
 #include "divide.h"
 
@@ -132,7 +133,8 @@ static kith_status take_samples(kith_team *team, const struct kith__question *q,
     return kith__proceed(team->ctx);
 }
 
-/** Return the length along an axis that particles occupy [length], 1 where there is none. */
+/** Return the length along an axis that particles occupy [length], limited to 1e-100 to
+ *  1e100. */
 static double extent(const struct kith__question *q, const struct kith__bounds *bounds, int k)
 {
     const double boxes = fmin(bounds->hi[k], farthest) - fmax(bounds->lo[k], -farthest);
@@ -162,7 +164,9 @@ static int parts_of(int ranks, const double *length, int left)
     }
     int parts = 1;
     for (; parts < ranks; parts++) {
-        /* a cube's side is the volume's root: parts + 1/2 sides fit the axis */
+        /* the least parts for which cubes of side length[0] / (parts + 1/2) that fill the section
+         * are `ranks` or more: length[0] over the side of a cube of 1 / ranks of the volume,
+         * rounded */
         double cubes = 1;
         const double side = length[0] / (parts + 0.5);
         for (int k = 0; k < left; k++) {
@@ -176,7 +180,8 @@ static int parts_of(int ranks, const double *length, int left)
 }
 
 /** Lay out the sections and the ranks of all levels.
- *  @param memory  [levels][3 (ranks + 1)] numbers, twice as many bytes as an int */
+ *  @param memory  [levels][3][ranks + 1] doubles: room for `plane`, and for `first` and `rank`,
+ *                 which are int */
 static void lay_out(int ranks, const double length[3], int dim, double *memory,
                     struct kith__domains *domains)
 {
@@ -241,7 +246,7 @@ static void count_bins(const struct samples *samples, const struct kith__level *
 }
 
 /** Narrow the interval of a plane to the bin in which the target lies.
- *  @return true when that bin holds few samples */
+ *  @return true when that bin holds few samples, or has no width: no further round is needed */
 static bool narrow(struct cut *cut, const int64_t *bins)
 {
     enum { FEW = 1000 }; /* a thousandth of what is on one side of the plane */
@@ -268,8 +273,9 @@ static kith_status count_sections(kith_team *team, const struct samples *samples
     return kith__team_combine(team, KITH_SUM, counts, sections);
 }
 
-/** Set the first interval, and the target, of each plane of a level: as many samples below it as
- *  ranks. @param counts  [sections] samples of each section */
+/** Set the first interval, and the target, of each plane of a level: the share of its section's
+ *  samples below it is the share of the section's ranks below it. @param counts  [sections] samples
+ *  of each section */
 static void begin_cuts(const struct kith__level *level, const struct kith__bounds *bounds,
                        const int64_t *counts, struct cut *cut)
 {

@@ -16,7 +16,7 @@ struct reach {
     const kith_points *points;      /**< particles of this rank */
     const struct kith__range3 *box; /**< [ranks] bounds of each rank's particles */
     double width[3];                /**< reach along each axis [boxes] */
-    int turns[3];                   /**< periods around which the reach is tested; 0: open axis */
+    int turns[3];                   /**< periods on each side that are tested; 0: open axis */
     int ranks;                      /**< ranks that may need copies */
     int *rank;                      /**< [ranks] their numbers */
     struct kith__range3 inside;     /**< particles in it are within reach of no other rank */
@@ -199,7 +199,9 @@ static void set_width(const struct kith__bounds *bounds, struct reach *reach)
         const bool outside = bounds->lo[k] < 0 || bounds->hi[k] > 1;
         reach->width[k] = kith__cell_side(q, bounds) / q->height[k] * more +
                           ROUNDINGS * DBL_EPSILON * size;
-        /* fractions are from -1 to 2 (kith__lies_outside), from 0 to 1 without rounding errors */
+        /* wrapped fractions are from 0 to 1, with rounding errors from -1 to 2
+         * (kith__lies_outside): two of them differ by 1, or by 3, at most, so that 1, or 4, periods
+         * are enough */
         reach->turns[k] = !q->box_d.periodic[k] ? 0 : outside ? 4 : 1;
     }
 }

@@ -44,7 +44,7 @@ static void route_range(void *state, int64_t piece, int worker)
     }
 }
 
-/** Make counts positions: those of each range in the message for each rank.
+/** Turn the counts into positions: where each range begins in the message for each rank.
  *  @param[out] first  [ranks + 1] first position of the message for each rank */
 static void place_ranges(const struct route_loop *loop, int64_t *first)
 {
@@ -110,7 +110,7 @@ kith_status kith__route_open(kith_team *team, int buffer, int64_t n, kith__targe
     return KITH_OK;
 }
 
-/** State of kith__route_to. */
+/** kith__targets_fn: the one target of an item. @param state  [n] rank of each item */
 static int one_target(const void *state, int64_t item, int *to)
 {
     *to = ((const int32_t *)state)[item];

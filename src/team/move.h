@@ -9,7 +9,7 @@
 
 #include "divide.h"
 
-/** A route, in three buffers of the team's scratch memory. */
+/** A route, in KITH_ROUTE_BUFFERS buffers of the team's scratch memory. */
 struct kith__route {
     struct kith__ranges ranges; /**< messages: ranges of what is sent and of what is received */
     int32_t *order;             /**< [ranges.to[ranks]] item at each position of the messages */

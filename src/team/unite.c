@@ -56,9 +56,9 @@ static int64_t sort_unique(struct kith__edge *edge, int64_t n)
     return kept;
 }
 
-/** Make a route that brings something of each name to the name's home.
+/** Make a route for n items, each to the home of its name.
  *  @param name    the first name
- *  @param stride  names from one to the next that is used */
+ *  @param stride  distance from one name to the next [int64_t] */
 static kith_status route_to_homes(const struct links *l, const int64_t *name, int64_t stride,
                                   int64_t n, struct kith__route *route)
 {
@@ -133,7 +133,7 @@ static int64_t link_of(const struct links *l, int64_t name)
 
 /** Ask the homes of names for their links. Collective.
  *  @param name      the first name
- *  @param stride    names from one to the next that is used
+ *  @param stride    distance from one name to the next [int64_t]
  *  @param[out] out  [n] what each is linked to; the name itself where it has no link */
 static kith_status ask(const struct links *l, const int64_t *name, int64_t stride, int64_t n,
                        int64_t *out)

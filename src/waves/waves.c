@@ -7,7 +7,7 @@
 #include "core/sized.h"
 #include "waves.h"
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_WAVES_0_1 = KITH_SIZE_UP_TO(kith_waves, n_species) };
 
 static const kith_waves defaults = {.size = sizeof(kith_waves), .n_species = 1};

@@ -64,11 +64,11 @@ static void test_pairs(kith_ctx *ctx)
                                    &(kith_pairs){.offsets = &offsets}};
     for (int k = 0; k < 3; k++)
         refused(ctx, kith_pairs_find(ctx, &points, &box, 0.2, NULL, foreign[k]), KITH_INVALID,
-                "out holds arrays that are not the library's");
+                "out's arrays are not the library's");
     CHECK(kith_pairs_find(ctx, &points, &box, 0.2, NULL, &out) == KITH_OK && out.n == 2, "%s",
           kith_message(ctx));
     refused(ctx, kith_pairs_fill(ctx, &points, &box, 0.2, NULL, &out), KITH_INVALID,
-            "out is the library's: use kith_pairs_find");
+            "out's arrays belong to the library: use kith_pairs_find");
     kith_pairs_free(&out);
 }
 
@@ -95,7 +95,7 @@ static void test_nearest(kith_ctx *ctx)
     kith_nearest *const foreign[] = {&(kith_nearest){.j = mine}, &(kith_nearest){.counts = mine}};
     for (int k = 0; k < 2; k++)
         refused(ctx, kith_nearest_find(ctx, &points, NULL, 2, &o, foreign[k]), KITH_INVALID,
-                "out holds arrays that are not the library's");
+                "out's arrays are not the library's");
     static const double cutoffs[] = {-1, 1e-200, 1e200, (double)INFINITY, (double)NAN};
     for (size_t k = 0; k < sizeof cutoffs / sizeof *cutoffs; k++) {
         o.cutoff = cutoffs[k];
@@ -118,7 +118,7 @@ static void test_nearest(kith_ctx *ctx)
     CHECK(kith_nearest_find(ctx, &points, NULL, 2, &o, &out) == KITH_OK && out.j[0] == 1, "%s",
           kith_message(ctx));
     refused(ctx, kith_nearest_fill(ctx, &points, NULL, 2, &o, &out), KITH_INVALID,
-            "out is the library's: use kith_nearest_find");
+            "out's arrays belong to the library: use kith_nearest_find");
     kith_nearest_free(&out);
 }
 
@@ -131,7 +131,7 @@ static void test_fof(kith_ctx *ctx)
     kith_fof_options o;
     kith_fof_options_init(&o);
     refused(ctx, kith_fof_find(ctx, &points, NULL, 0.2, NULL, &out), KITH_INVALID,
-            "out holds arrays that are not the library's");
+            "out's arrays are not the library's");
     out = (kith_groups){.memory = (kith_memory)9};
     refused(ctx, kith_fof_find(ctx, &points, NULL, 0.2, NULL, &out), KITH_INVALID,
             "out: memory is 9");
@@ -289,9 +289,9 @@ static void test_rdf(kith_ctx *ctx)
     int64_t number = 0;
     double edge = 0;
     kith_histogram foreign = {.counts = &number};
-    refused(ctx, count(ctx, &usual, &foreign), KITH_INVALID, "out holds arrays that are not");
+    refused(ctx, count(ctx, &usual, &foreign), KITH_INVALID, "out's arrays are not");
     foreign = (kith_histogram){.edges = &edge};
-    refused(ctx, count(ctx, &usual, &foreign), KITH_INVALID, "out holds arrays that are not");
+    refused(ctx, count(ctx, &usual, &foreign), KITH_INVALID, "out's arrays are not");
 
     CHECK(count(ctx, &usual, &out) == KITH_OK, "%s", kith_message(ctx));
     kith_rdf_options others[] = {usual, usual, usual, usual, usual, usual};

@@ -15,8 +15,8 @@
 #include "simd.h"
 #include "sweep.h"
 
-/* Half the diagonal of a query block from which on float coordinates are too inaccurate: every pair
- * is then decided by the definition [cutoff]. */
+/* Query blocks whose half diagonal is this or more [cutoff] are too wide for float coordinates: all
+ * their pairs are decided by the definition. */
 static const double widest_query_block = 1000;
 
 /* An error bound with which every candidate is a borderline case. It is finite, so that the padding
@@ -26,10 +26,10 @@ static const float unlimited_error = 1e30f;
 /**
  * Set the error bounds of the query block: bounds on the error of r^2 / cutoff^2 as computed from
  * the tile, for values near 1. Lengths are in cutoffs, u = 2^-24, the query particles are within h
- * of the centre and all candidates within m of it. The bound is the sum of these errors, in units
- * of u: 2 (m + h) in r^2 by rounding coordinates; 3 m^2 and 3 h^2 in the squares q; m^2 + 2 h m in
- * each of the two sums that follow, and r^2 - h^2 in the last; without FMA, 2 h m in the products;
- * 2 + h^2 in the thresholds; and the rounding error of the definition.
+ * of the centre and all candidates within m of it. The bound is at least the sum of these errors,
+ * in units of u: 2 (m + h) in r^2 by rounding coordinates; 3 m^2 and 3 h^2 in the squares q; m^2 +
+ * 2 h m in each of the first two sums of squares_at (visit.h), and r^2 - h^2 in the third; without
+ * FMA, 2 h m in the products; 2 + h^2 in the thresholds; and the rounding error of the definition.
  * @param extent  half the size of the bounding box of the query particles [cutoff]
  */
 static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
@@ -238,7 +238,7 @@ struct walk {
     int dy, dz;   /**< row of cells, relative to the row of the query block */
     int nth;      /**< number of the row among those visited */
     int64_t cell; /**< x number of the first cell of the row whose particles are not in a tile yet;
-                       INT64_MIN: the row begins with the next tile */
+                       INT64_MIN: none of them are in a tile yet */
 };
 
 /** Return the start of the walk around a query block. */

@@ -39,7 +39,7 @@ typedef void tile_fn(struct kith__sweep *sweep);
 /** Decide borderline candidates by the definition of a pair (engine/pair.h). Cold path, not
  *  inlined: few candidates are within the error bound of the cutoff.
  *  @param k           index of the candidate in lane 0
- *  @param mask        candidates with r^2 below the upper threshold
+ *  @param mask        candidates that are not above the upper threshold
  *  @param borderline  those of them that are undecided
  *  @param radius      a pair is at most this far apart [length]
  *  @return mask without the candidates that form no pair */
@@ -174,7 +174,8 @@ KITH_INLINE int collect_range(const struct kith__sweep *sweep, const struct quer
     return n;
 }
 
-/** Test all candidates of the tile against query particle i, and store the hits in ascending order.
+/** Test the candidates of the tile against query particle i (with the forward stencil, where i is
+ *  one of them, those after i alone), and store the hits in ascending order.
  *  @return the number of hits */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query_particle *i,
                              struct hit_output output)
@@ -239,7 +240,8 @@ KITH_INLINE void process_query_block(struct kith__sweep *sweep, query_fn *operat
 }
 
 /** Choose the query block that begins at slot s: the particles of one cell, at most
- *  KITH_QUERY_BLOCK; then the following cells of the row as long as it has few particles.
+ *  KITH_QUERY_BLOCK; then the following cells of the row as long as the block has few
+ *  particles.
  *  @param limit  cells that begin at this slot or later are not added */
 static void choose_query_block(struct kith__sweep *sweep, int64_t s, int64_t limit)
 {

@@ -6,8 +6,10 @@
  * (around.cuh).
  *
  * A warp claims work blocks from a counter in device memory (a work queue). A work block is up to
- * 32 consecutive slots; the warp processes the i-clusters that begin there. It finds the segments
- * of several i-clusters at once, one in each lane, as in sparse regions most segments are empty.
+ * 32 consecutive slots; the warp processes the i-clusters that begin there. A
+ * segment is a row of the cells around an i-cluster at one periodic image: a range of consecutive
+ * slots (around.cuh). The warp finds the segments of several i-clusters at once, one in each lane,
+ * as in sparse regions most segments are empty.
  * Each lane then holds DEEP candidates, loops over the query particles, and sets one bit of a mask
  * for each query particle within the cutoff (i_cluster.cuh). The masks are passed to the operation,
  * a template parameter.
@@ -15,11 +17,12 @@
  * An operation is a struct, of which each thread has a copy, with
  *     struct shared                       its data in shared memory, for each warp
  *     bool begin(visit, shared)           called by the whole warp before the first candidates of
- *                                         an i-cluster; false: skip these candidates. Called again
- *                                         for the next LANES segments of the i-cluster
+ *                                         an i-cluster; false: skip the candidates of the segments
+ *                                         listed now, and call it again for the next LANES
+ *                                         segments, if there are more. Not called again after true
  *     void take(visit, shared, at, mask)  called by the whole warp: the masks of this lane's DEEP
  *                                         candidates
- *     void end(visit, shared)             the i-cluster ends
+ *     void end(visit, shared)             the i-cluster ends; called where begin returned true
  * and, for work that is done once for a thread block or for a work block, overloads of
  *     begin_block(operation), end_block(operation)    called by all threads of the thread block,
  *                                                     before the first and after the last i-cluster

@@ -41,8 +41,8 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing)
     }
     if (error >= gpuErrorStreamCaptureUnsupported && error <= gpuErrorStreamCaptureWrongThread) {
         return kith__fail(ctx, KITH_UNSUPPORTED,
-                          "a stream is being captured in a graph, which failed while %s: %s", doing,
-                          gpuGetErrorString(error));
+                          "%s is not possible while a stream is being captured in a graph: %s",
+                          doing, gpuGetErrorString(error));
     }
     gpu->lost = error;
     return kith__fail(ctx, KITH_DEVICE_LOST, "the device failed while %s: %s", doing,
@@ -102,8 +102,8 @@ kith_status kith__gpu_begin(kith_ctx *ctx)
     return KITH_OK;
 }
 
-/** Set the stop flag that the running kernel reads. A queued kernel resets the flag, so the host
- *  sets it again until the stream is idle. */
+/** Set the stop flag that the running kernel reads. Queued work may reset the flag (the
+ *  memset before a sweep), so the host sets it again until the stream is idle. */
 static gpuError_t stop_sweep(struct kith__gpu *gpu)
 {
     unsigned *word = (unsigned *)(void *)((char *)gpu->small_memory.data + KITH_GPU_SMALL_BYTES);

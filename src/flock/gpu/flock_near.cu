@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Flock steps in which all neighbours count, and these are few. A thread takes a particle and goes
+ * Flock steps in which all neighbours within the radii count (no limit to the nearest, no blind
+ * angle), and in which they are few. A thread takes a particle and goes
  * through the rows of cells around it. Whether a candidate is near is decided by the definition
  * (pair.h) at once, and recorded as a bit mask in shared memory. The warp sums the hits of all its
  * masks together, so that lanes diverge once for each batch of masks, not once for each neighbour.
@@ -242,7 +243,8 @@ static __device__ __forceinline__ void test_row(traversal<real> &t, const int32_
     }
 }
 
-/** Test all rows around a cell that is not at the rim: no candidate is an image. 2^SHARE threads
+/** Test all rows around a cell that is not at the rim: all cells within its reach are inside the
+ *  box, so no candidate is an image. 2^SHARE threads
  *  share the rows of one particle. All lanes of the warp call it. @param any  this thread has a
  *  particle */
 template <typename real, bool USUAL, int SHARE>
@@ -267,8 +269,8 @@ static __device__ __forceinline__ void test_rows(traversal<real> &t, int32_t cel
     }
 }
 
-/** Advance along, dy, dz by a number of images of rows. @param low, high  range of images along
- *  x */
+/** Advance `along`, `dy` and `dz` by a number of images of rows. @param low, high  range of images
+ *  along x */
 static __device__ __forceinline__ void step_images(const struct kith__axis axis[3], int images,
                                                    int32_t low, int32_t high, int32_t *along,
                                                    int32_t *dy, int32_t *dz)

@@ -11,12 +11,12 @@
 #include "friends.h"
 #include "engine/cpu/run.h"
 
-/** Clumps of a block of the loops over clumps, so few that the block's range of the table of cells
- *  stays in the cache. */
+/** Clumps of a block of tabulate_all, so few that the block's range of the table of cells stays in
+ *  the cache; also entries of friends->dense in a range of find_dense_cells. */
 enum { CLUMP_BLOCK = 1024 };
 
 /** Set friends->ahead: for each subcell a mask of the forward neighbours within its reach. */
-static kith_status list_steps(kith_ctx *ctx, struct kith__friends *f)
+static kith_status set_ahead(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__subcells *subcells = &f->subcells;
     const struct kith__axis *axis = f->grid->axis;
@@ -56,9 +56,9 @@ struct clump_loop {
     uint32_t *first; /**< [clumps + 1] first slot of each clump */
 };
 
-/** Return the first slot of a range that has a predecessor, with whose key its own is compared: the
+/** Return the first slot of a range whose key can be compared with that of the slot before: the
  *  first of the range, but at least slot 1. */
-static int64_t second_slot(const struct clump_loop *loop, int64_t piece)
+static int64_t first_compared(const struct clump_loop *loop, int64_t piece)
 {
     const int64_t begin = kith__piece_begin(loop->n, loop->pieces, piece);
     return begin > 0 ? begin : 1;
@@ -71,7 +71,7 @@ static void count_clumps(void *state, int64_t piece, int worker)
     const struct clump_loop *loop = state;
     const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
     int64_t found = 0;
-    for (int64_t s = second_slot(loop, piece); s < end; s++) {
+    for (int64_t s = first_compared(loop, piece); s < end; s++) {
         found += loop->key[s] != loop->key[s - 1];
     }
     loop->clumps[piece] = found;
@@ -86,7 +86,7 @@ static void write_clumps(void *state, int64_t piece, int worker)
     int64_t c = loop->clumps[piece] + 1;
     const int64_t last = loop->clumps[piece + 1] + 1;
     /* Branchless: each slot is written, and overwritten when it begins no clump. */
-    for (int64_t s = second_slot(loop, piece); c < last; s++) {
+    for (int64_t s = first_compared(loop, piece); c < last; s++) {
         loop->first[c] = (uint32_t)s;
         c += loop->key[s] != loop->key[s - 1];
     }
@@ -271,14 +271,15 @@ static void tabulate_all(kith_ctx *ctx, const uint64_t *key, const uint32_t *fir
     }
 }
 
-/** Set the pointers of f->subcell, start, key, first and parent. Two buffers of the grid's sort are
- *  reused, KITH_GRID_ELEMENTS and KITH_GRID_SPARE:
+/** Set the pointers of f->subcell, start, key, first and parent. Two buffers are reused:
+ *  KITH_GRID_ELEMENTS, where the grid's keys may be, and KITH_GRID_SPARE, which a sort with
+ *  subcells does not use:
  *
  *      with a table      elements: first, parent    spare: start, subcell
  *      without a table   elements: key              spare: first, parent, subcell
  *
- *  What is in KITH_GRID_ELEMENTS may only be written once the grid's keys are not needed any
- *  more. */
+ *  `first` and `parent` in KITH_GRID_ELEMENTS may only be written once the grid's keys are not
+ *  needed any more; `key` may be made of them in place, in ascending order. */
 static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     void *elements = ctx->work.buffer[KITH_GRID_ELEMENTS].data;
@@ -403,7 +404,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     if (fof->velocities) {
         KITH_TRY(gather_velocities(ctx, fof, &f));
     }
-    KITH_TRY(list_steps(ctx, &f));
+    KITH_TRY(set_ahead(ctx, &f));
     KITH_TRY(list_clumps(ctx, &f));
     kith__grid_gather(ctx, q, &grid);
     KITH_TRY(kith__proceed(ctx));

@@ -171,7 +171,8 @@ static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
     return kith__proceed(ctx);
 }
 
-/** Lower the smallest index, or id, of each group by those of nodes [begin_node, end_node). */
+/** Take the particles of nodes [begin_node, end_node) into account in the smallest index, or id, of
+ *  their groups. */
 static void lower_least(void *state, int64_t begin_node, int64_t end_node)
 {
     const struct numbering *w = state;
@@ -286,8 +287,8 @@ static void label_nodes(void *state, int64_t begin_node, int64_t end_node)
         const int32_t label = -size_at(w, root); /* of a group: > 0; else minus the tree's size */
         int64_t begin, end;
         particles_of(f, node, &begin, &end);
-        /* four particles in each iteration, where the last may be labelled again: most nodes have
-         * no more, and so need no second iteration */
+        /* four particles in each iteration, as most nodes have no more than four; beyond the end
+         * the last particle is labelled again */
         for (int64_t s = begin; s < end && label > 0; s += 4) {
             for (int64_t k = s; k < s + 4; k++) {
                 labels[index[k < end ? k : end - 1]] = label;

@@ -2,8 +2,9 @@
  *
  * Traversal of the cells near a clump, one clump for each lane of a warp. A traversal yields runs
  * of consecutive clumps, one run at a time. As some runs are long and most are empty, all lanes
- * share the clumps of the warp's runs. Clumps within reach, and in another tree, are appended to a
- * queue in shared memory; when the queue holds a pair for each lane, the pairs are tested.
+ * share the clumps of the warp's runs. Each clump within reach (with dense cells: only if it is in
+ * another tree) is appended, paired with the lane's clump, to a queue in shared memory; when the
+ * queue holds a pair for each lane, the pairs are tested.
  */
 #ifndef KITH_TRAVERSAL_CUH
 #define KITH_TRAVERSAL_CUH
@@ -22,8 +23,8 @@ struct run {
 };
 
 /** Traversal of the cells near one clump. Coordinates are packed, as registers are few.
- *  @tparam number  type of cell numbers: int64_t, or int32_t where there is a table of fewer
- *  cells */
+ *  @tparam number  type of cell numbers: int64_t, or int32_t where there is a table of cells and
+ *  their number is below 2^31 - 1 */
 template <typename number> struct traversal {
     int32_t clump;    /**< the clump */
     int32_t root;     /**< root of its tree; NO_ROOT when nodes are particles */

@@ -26,8 +26,8 @@ struct sorted {
 /** State of the loop that checks all particles. */
 struct check_loop {
     const struct kith__members *members; /**< the input */
-    _Atomic int64_t first_fault;         /**< smallest number of a fault so far */
-    _Atomic int64_t in_groups;           /**< particles that are in a group so far */
+    _Atomic int64_t first_fault; /**< smallest p * KITH_FAULTS + fault so far; else KITH_NO_FAULT */
+    _Atomic int64_t in_groups;   /**< particles that are in a group so far */
 };
 
 /** Check particles [begin, end), and count those in groups. */
@@ -185,12 +185,13 @@ struct pass_loop {
     kith_ctx *ctx;                        /**< context, for cancellation */
     const struct kith__halo_group *group; /**< the group */
     enum kith__halo_pass pass;            /**< which sums */
-    const struct kith__halo_frame *frame; /**< results of earlier passes; NULL in the first */
-    struct kith__halo_sums *blocks;       /**< [ceil(n / BLOCK)] sums over each block */
+    const struct kith__halo_frame
+        *frame;                     /**< results of earlier passes; NULL in KITH_PASS_SLICES */
+    struct kith__halo_sums *blocks; /**< [ceil(n / BLOCK)] sums over each block */
 };
 
-/** Sum over one block: one piece of the loop of `run`. */
-static void sum_piece(void *state, int64_t block, int worker)
+/** Sum over one block, the unit of the parallel loop of `run`. */
+static void do_block(void *state, int64_t block, int worker)
 {
     (void)worker;
     const struct pass_loop *loop = state;
@@ -208,7 +209,7 @@ static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__
 {
     const int64_t n = (group->n + BLOCK - 1) / BLOCK;
     struct pass_loop loop = {ctx, group, pass, frame, blocks};
-    kith__pool_run(pool, kith__pool_threads(pool), n, sum_piece, &loop);
+    kith__pool_run(pool, kith__pool_threads(pool), n, do_block, &loop);
     if (kith__cancelled(ctx)) {
         return false;
     }

@@ -27,7 +27,8 @@ struct KITH_REAL(leaf_search) {
                                  c, b, a [length] */
 };
 
-/** Add the image's vector to a component of a vector, in the order of the definition of a pair. */
+/** Add component m of the image's translation to component m of a vector, row by row in the order
+ *  of the definition of a pair. */
 static inline real KITH_REAL(translate)(const struct KITH_REAL(leaf_search) *s, real d, int m)
 {
     return s->is_image ? ((d + s->translation[2][m]) + s->translation[1][m]) + s->translation[0][m]
@@ -47,7 +48,7 @@ static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, cons
     return (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
 }
 
-/** Add the image's vector to a component of several vectors. */
+/** Add component m of the image's translation to component m of several vectors. */
 KITH_INLINE KITH_REAL(vector)
     KITH_REAL(translate_lanes)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vector) d, int m)
 {
@@ -91,7 +92,7 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
 }
 
 /** Compute the least r^2 between candidates in a bounding box and each of the particles c to
- *  c + N - 1 of the leaf, with the N lanes of a vector.
+ *  c + SIDE_BY_SIDE - 1 of the leaf, one in each lane of a vector.
  *  @return which particles are within reach of the box, as a bit mask */
 KITH_INLINE unsigned KITH_REAL(find_queries)(const struct KITH_REAL(leaf_search) *s, int c,
                                              const real box[6], KITH_REAL(vector) *least2)
@@ -114,8 +115,9 @@ static inline bool KITH_REAL(is_point)(const real box[6])
     return box[0] == box[3] && box[1] == box[4] && box[2] == box[5];
 }
 
-/** Remove from a bit mask of find_queries the particles that take none of some coinciding
- *  candidates, as these are as far away as the last neighbour of a full list, with larger indices.
+/** The candidates coincide. Remove from a bit mask of find_queries the particles that take none of
+ *  them: those whose list is full and whose last neighbour is equally far away and has a smaller
+ *  index than each candidate.
  *  @param least  smallest index of the candidates */
 static unsigned KITH_REAL(drop_tied)(const struct KITH_REAL(leaf_search) *s, int c,
                                      unsigned queries, KITH_REAL(vector) least2, int32_t least)
@@ -319,7 +321,7 @@ static void KITH_REAL(write_none)(const kith_nearest *out, int64_t at)
     }
 }
 
-/** Write entries [begin, end) of the row of particle p. @param own_image  as of write_extras */
+/** Write entries [begin, end) of the row of particle p. @param own_image  as for write_extras */
 static void KITH_REAL(write_entries)(const struct KITH_REAL(leaf_search) *s, int p,
                                      const int32_t own_image[3], int64_t begin, int64_t end)
 {
@@ -360,7 +362,7 @@ static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
     }
 }
 
-/** Find the neighbours of the particles of one leaf of a, and write their rows. */
+/** Find the neighbours of the particles of one leaf of the tree all->a, and write their rows. */
 static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all, int64_t leaf,
                                           void *lists)
 {
@@ -387,7 +389,7 @@ static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all
     }
     for (int p = 0; p < KITH_LEAF; p++) {
         s.found[p] = 0;
-        s.reach2[p] = p < s.n ? s.widest2 : -1; /* no particle takes that lane */
+        s.reach2[p] = p < s.n ? s.widest2 : -1; /* a lane without a particle has no hits */
     }
     kith_status status = KITH_OK;
     if (all->b.n > 0) {

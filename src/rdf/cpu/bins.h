@@ -13,17 +13,17 @@
 #include "engine/cpu/simd.h"
 #include "tally.h"
 
-/* Bound on the rounding errors between r and its bin, relative to r, in units of 2^-24: those of
- * the edge and its square, the root (2 units), factor, offset, and their product; with a table,
- * that of the scale of r^2. */
+/* Bound on the rounding errors on the way from r to its bin, relative to r: 10 units of 2^-24. They
+ * are those of the edge and its square, of the root (2 units), of factor and offset, and of
+ * r * factor + offset; with a table, that of the product r^2 * binner.square. */
 static const float bin_rounding = 10 / 16777216.0F;
 
 /* The part of bin_rounding between r and fixed point: rounding of the edge and its square (1.5
  * units), of the root, of the factor, and of the product without FMA. */
 static const float fixed_rounding = 4.5F / 16777216.0F;
 
-/* 2^23: added to a float u, 0 <= u < 2^23, it leaves the nearest integer of u in the 23 bits of the
- * fraction. */
+/* 2^23: added to a float u, 0 <= u < 2^23, it leaves the integer nearest to u in the 23 bits of the
+ * float's mantissa. */
 static const float fixed_point = 8388608;
 
 /* Pairs of a batch. For each batch, counters are found, borderline pairs decided, and pairs
@@ -51,7 +51,7 @@ struct binner {
     vf fixed_factor; /**< fixed point: factor in fixed units, for r in its own unit */
     vf fixed_offset; /**< fixed point: offset in fixed units, plus 2^23 and the error bound */
     vf fixed_least, fixed_most; /**< fixed point: bounds that the sum is clamped to */
-    vi fixed_counter;           /**< fixed point: mask of the bits of the counter */
+    vi fixed_counter;           /**< fixed point: mask of the 23 bits of counter and fraction */
     vi fixed_clear; /**< fixed point: mask of the fraction bits of which one is set unless the pair
                          is borderline */
     int fixed_bits; /**< fixed point: bits of the fraction */
@@ -75,16 +75,17 @@ static inline int32_t copy_of(const struct kith__scale *scale, int k)
     return (int32_t)((k & (scale->copies - 1)) * scale->size);
 }
 
-/** Set up linear bins in fixed point with 2^bits units to a bin. `error` in r / cutoff is at most
- *  `margin` units, a power of 2, which is added to all positions. A pair is then in its bin for
- *  certain unless it is less than 2 * margin units above an edge.
+/** Set up linear bins in fixed point with 2^bits units to a bin. `margin`, a power of 2, bounds
+ *  `error` in units and is added to all positions. A pair is then in its bin for certain unless it
+ *  is less than 2 * margin units above an edge. Where the error is about half a bin or more, margin
+ *  is half a bin, and all pairs are borderline.
  *  @param error   error bound of r / cutoff
  *  @param r_unit  unit of r [cutoffs] */
 KITH_INLINE void start_fixed(struct binner *b, const struct kith__scale *scale, float error,
                              double r_unit)
 {
     const float counters = (float)scale->rdf->bins + 2 + KITH_LANES;
-    int bits = 2; /* bins are 2^20 at most */
+    int bits = 2; /* these always fit, as there are at most 2^20 bins */
     while (counters * (float)(2 << bits) <= fixed_point) {
         bits++;
     }
@@ -147,8 +148,8 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float erro
  * have one of the counters after the last bin.
  *
  * With u = r * factor + offset, where r is in cutoffs, an error b of r^2 is one of at most
- * b / (r + sqrt(r^2 - b)) <= b / (2 r - sqrt(b)) in r. So the bin is certain where the distance of
- * u from whole numbers times r - sqrt(b) / 2 is more than factor * b / 2.
+ * b / (r + sqrt(r^2 - b)) <= b / (2 r - sqrt(b)) in r. So the bin is certain where
+ * d * (r - sqrt(b) / 2) > factor * b / 2, with d the distance of u from the nearest whole number.
  *
  * @param r2               r^2 / cutoff^2, at least 1e-37
  * @param[out] borderline  mask of the pairs whose counters are guesses
@@ -192,7 +193,7 @@ KITH_INLINE vi table_counters(const struct binner *b, vf r2, unsigned *borderlin
     return vi_gather(b->first, cell) - (vi)(r2 >= edge);
 }
 
-/** Store the counters of W pairs at entry k of a batch; the first `left` of them are pairs. */
+/** Store W counters at entry k of a batch; only the first `left` of them are of pairs. */
 KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k, vi counter,
                               unsigned borderline, int left)
 {
