@@ -126,11 +126,12 @@ kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing)
         error = gpuEventQuery(event);
         if (error == gpuErrorNotReady) {
             (void)gpuGetLastError(); /* else the next launch would report "not ready" */
-        }
-        if (error == gpuErrorNotReady && turn > SPINS) {
-            nanosleep(&pause, NULL);
-            if (kith__cancelled(ctx)) {
+            const bool stops = kith__cancelled(ctx);
+            if (stops) {
                 KITH_GPU_TRY(ctx, doing, stop_sweep(ctx->state));
+            }
+            if (stops || turn > SPINS) {
+                nanosleep(&pause, NULL);
             }
         }
     }
