@@ -6,6 +6,11 @@
 
 #include <stdio.h>
 
+bool web_is_built(void)
+{
+    return false;
+}
+
 bool web_open(const web_options *options, web_server **out, char *error, size_t room)
 {
     (void)options;

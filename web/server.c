@@ -277,6 +277,11 @@ static bool listen_at(site *s, const char *address, int port)
     return true;
 }
 
+bool web_is_built(void)
+{
+    return true;
+}
+
 bool web_open(const web_options *options, web_server **out, char *error, size_t room)
 {
     const char *address = options->address ? options->address : "127.0.0.1";

@@ -69,6 +69,9 @@ typedef struct web_options {
 /** A server with its viewers. */
 typedef struct web_server web_server;
 
+/** Return true when this build has a server; web_open fails in others. */
+bool web_is_built(void);
+
 /** Start to listen.
  *  @param[out] error  [room] message on failure; may be NULL
  *  @return false on failure */

@@ -32,7 +32,7 @@ int viewer_open(const options *o, web_server **out)
     char error[512];
     const web_options how = {.address = o->address, .port = o->port};
     if (!web_open(&how, out, error, sizeof error)) {
-        return report_error(STATUS_OUTPUT, NULL, "%s", error);
+        return report_error(web_is_built() ? STATUS_OUTPUT : STATUS_NO_BACKEND, NULL, "%s", error);
     }
     if (web_is_open(*out)) {
         (void)report_error(STATUS_OK, NULL,

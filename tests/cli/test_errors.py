@@ -4,12 +4,14 @@ import math
 import os
 import resource
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import time
 
 import cli
+import needs
 
 POINTS = [(0.1, 0.2, 0.3), (0.15, 0.2, 0.3), (0.9, 0.9, 0.9)]
 
@@ -114,6 +116,16 @@ def test_output_cannot_be_written():
     os.mkdir("x.npy")
     cli.fails(9, *pairs, "x.npy", says=["x.npy"])
     assert sorted(os.listdir()) == ["a.npy", "x.npy"]
+
+
+def test_view_cannot_be_served():
+    """The port is taken; or this build has no server, which has a status of its own."""
+    cli.ok("make", "uniform", "100", "-o", "a.npy", "-q")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        view = ("view", "a.npy", "--port", str(taken.getsockname()[1]))
+        done = cli.run(*view, stdin=subprocess.DEVNULL)
+        lacks = "this kith was built without the live view" in done.stderr
+        cli.fails(needs.LACKING if lacks else 9, *view, says=["live view"])
 
 
 def test_disk_full():

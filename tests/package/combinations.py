@@ -34,7 +34,7 @@ SETTINGS = {
 }
 REFUSED = {frozenset({("KITH_COMMAND", "ON"), ("KITH_JANSSON", "OFF")})}
 TESTS = ("^(test_(pairs_arguments|nearest_random|fof_known|rdf_known|io_formats|team_fof|"
-         "team_(openmpi|mpich)/2)|cli/(fof|make|list|nearest)|example/|cpp/|fortran/|"
+         "team_(openmpi|mpich)/2)|cli/(errors|fof|make|list|nearest)|example/|cpp/|fortran/|"
          "python/(kith|nearest|io)$)")
 
 
