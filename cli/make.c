@@ -194,6 +194,8 @@ int verb_make(int argc, char **argv)
         .family = -1, .n = -1, .basis = -1, .model = -1, .side = 1, .precision = KITH_DOUBLE};
     command_line_parse(&make_line, argc, argv, &task);
 
+    progress_catch_signals();
+    progress_unstoppable(true); /* there is no file yet */
     const double start = progress_clock();
     io_particles set = {.n = task.n, .dim = 3, .precision = KITH_DOUBLE};
     set.pos = malloc((size_t)(task.n + 1) * 3 * sizeof(double));
@@ -210,8 +212,7 @@ int verb_make(int argc, char **argv)
     set.has_box = task.family != PLUMMER && task.model != SONEIRA_PEEBLES;
     set.box = set.has_box ? kith_box_periodic(task.side, task.side, task.side) : kith_box_open();
 
-    /* Until here Ctrl-C may end the process at once: there is no file yet to clear away. */
-    progress_catch_signals();
+    progress_unstoppable(false);
     io_stop_writes(progress_interrupted);
     io_error error = {0};
     const io_status written = io_write_particles(task.shared.output, task.format, &set, &error);

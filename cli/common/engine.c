@@ -12,9 +12,9 @@ int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ou
     settings.threads = o->threads;
     settings.watch = watch;
     settings.user = user;
-    progress_open(true);
+    progress_unstoppable(true); /* to open a GPU takes most of a second */
     const kith_status status = kith_open(&settings, out);
-    progress_open(false);
+    progress_unstoppable(false);
     return report_kith(NULL, status, NULL);
 }
 

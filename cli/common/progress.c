@@ -23,8 +23,8 @@ static const double FIRST_DRAW = 0.3, DRAW_EVERY = 0.1;
 static atomic_bool interrupted;
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler needs a lock-free flag");
 
-/* A device is being opened, see progress_open. */
-static atomic_bool opening;
+/* See progress_unstoppable. */
+static atomic_bool unstoppable;
 
 /** End the command now. Outputs are renamed only when they are complete, and none is damaged. */
 static void end_now(void)
@@ -35,7 +35,7 @@ static void end_now(void)
 }
 
 /** Write the message of an interrupt, and end the command. A signal handler may call it. */
-static void end_opening(void)
+static void end_interrupted(void)
 {
     static const char message[] = "kith: interrupted\n";
     const ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
@@ -43,24 +43,24 @@ static void end_opening(void)
     end_now();
 }
 
-/** Store the first signal, so that results so far are kept; end the command at the second, or when
- *  a device is being opened. */
+/** Store the first signal, so that results so far are kept; end the command at the second, or in
+ *  work that cannot be stopped. */
 static void interrupt(int number)
 {
     (void)number;
     const bool again = atomic_exchange(&interrupted, true);
     if (again) {
         end_now();
-    } else if (atomic_load(&opening)) {
-        end_opening();
+    } else if (atomic_load(&unstoppable)) {
+        end_interrupted();
     }
 }
 
-void progress_open(bool begins)
+void progress_unstoppable(bool begins)
 {
-    atomic_store(&opening, begins);
+    atomic_store(&unstoppable, begins);
     if (begins && progress_interrupted()) {
-        end_opening();
+        end_interrupted();
     }
 }
 

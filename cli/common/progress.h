@@ -26,10 +26,9 @@ void progress_catch_signals(void);
 /** Return true when a signal that progress_catch_signals handles has arrived. */
 bool progress_interrupted(void);
 
-/** Say that a context is being opened, or is open. To open a GPU takes most of a second, in which
- *  no call of the driver can be stopped and nothing has been computed: a signal then ends the
+/** Begin, or end, work that cannot be stopped and has no results to keep: a signal then ends the
  *  command at once. */
-void progress_open(bool begins);
+void progress_unstoppable(bool begins);
 
 /** Begin a stage. @param items  -1: the rate is that of the count passed to the watch; 0: the
  *  caller increases progress.items */

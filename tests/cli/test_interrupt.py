@@ -83,6 +83,26 @@ def test_counting_can_be_interrupted():
     assert (process.returncode, out, message) == (130, "", "kith: interrupted\n")
 
 
+def catches(process):
+    """Whether a process has a handler of SIGINT."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        caught = next(line for line in file if line.startswith("SigCgt:"))
+    return int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
+
+
+def test_making_can_be_interrupted():
+    """Before the first byte is written, too."""
+    if not os.path.exists("/proc/self/status"):
+        raise cli.Skip("no /proc here")
+    command = [cli.KITH, "make", "clustered", "20M", "-o", "x.npy"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: catches(process))
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=30)
+    assert (process.returncode, message) == (130, "kith: interrupted\n"), message
+    assert not os.listdir(), os.listdir()
+
+
 def test_bar_on_a_terminal():
     reader, writer = pty.openpty()
     terminal = {"stderr": writer, "env": dict(os.environ, TERM="xterm")}
