@@ -87,6 +87,7 @@ module kith
         type(c_ptr) :: batch ! c_loc of a kith_batch
         integer(c_int64_t) :: width ! KITH_MATRIX: least entries of a row
         integer(c_int32_t) :: fill ! KITH_MATRIX: one less than j of entries without a neighbour
+        integer(c_int) :: queued
     end type kith_pairs_options
 
     ! A pair list, as in C. Programs use kith_pair_list.

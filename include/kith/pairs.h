@@ -42,6 +42,10 @@ typedef struct kith_pairs_options {
                                      makes rows wider where one has more neighbours */
     int32_t fill;               /**< KITH_MATRIX: j of the entries behind the neighbours of a row;
                                      any number, by default -1 */
+    int queued;                 /**< 1: kith_pairs_find with a list in device memory returns when
+                                     its length is known; the arrays are written in the order of
+                                     the context's stream. Not for KITH_MATRIX and batches, and
+                                     ignored in host memory */
 } kith_pairs_options;
 
 /** Set every field to its default: half (i, j), unsorted, no extras, fill -1. */

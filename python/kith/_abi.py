@@ -35,7 +35,7 @@ class PairsOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
                 ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
                 ("extras", C.c_uint), ("block_pairs", C.c_int64), ("batch", C.POINTER(Batch)),
-                ("width", C.c_int64), ("fill", C.c_int32)]
+                ("width", C.c_int64), ("fill", C.c_int32), ("queued", C.c_int)]
 
 
 class Pairs(C.Structure):

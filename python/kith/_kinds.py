@@ -72,6 +72,8 @@ def as_array(x: Any, name: str) -> np.ndarray[Any, Any]:
 class Kind:
     """NumPy, and all that it understands: lists, __array__, __array_interface__, DLPack."""
 
+    in_order = False  # results on a GPU are used in the order of the stream of their coordinates
+
     def take(self, x: Any, name: str) -> Memory:
         """Return the memory of an array; a mask would be ignored, so it is refused."""
         if np.ma.isMaskedArray(x):
@@ -110,6 +112,8 @@ class Kind:
 
 
 class _Torch(Kind):
+    in_order = True
+
     def __init__(self, torch: Any) -> None:
         self._torch = torch
 
@@ -149,6 +153,8 @@ class _Torch(Kind):
 
 
 class _Cupy(Kind):
+    in_order = True
+
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
 

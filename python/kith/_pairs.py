@@ -274,6 +274,9 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
         return _into(out, plan.want, kept, points.x or 0, others, dim, wide, brief,
                      on, (C.byref(points), at_box, cutoff, C.byref(options)))
     on_device = isinstance(kept, DeviceArray)
+    if isinstance(kept, DeviceArray) and kind.in_order and on.stream == kept.stream:
+        options = _abi.PairsOptions.from_buffer_copy(options)
+        options.queued = 1
     try:
         found = _List(on, 1) if on_device else on.spares.pop()
     except IndexError:

@@ -27,6 +27,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
     KITH_TRY(kith__check_flag(ctx, "options.full", options->full));
     KITH_TRY(kith__check_flag(ctx, "options.sorted", options->sorted));
     KITH_TRY(kith__check_flag(ctx, "options.unordered", options->unordered));
+    KITH_TRY(kith__check_flag(ctx, "options.queued", options->queued));
     KITH_CHECK(ctx, (unsigned)options->layout <= KITH_MATRIX, KITH_INVALID,
                "options.layout is %d, expected KITH_IJ, KITH_CSR or KITH_MATRIX",
                (int)options->layout);
@@ -68,6 +69,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         .full = options->full || options->against || options->layout == KITH_MATRIX,
         .sorted = options->sorted,
         .unordered = options->unordered,
+        .queued = options->queued,
         .layout = options->layout,
         .extras = options->extras,
         .block_pairs = options->block_pairs ? options->block_pairs : default_block_pairs,

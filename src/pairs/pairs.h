@@ -15,6 +15,7 @@ struct kith__list {
                               two sets, and each (i, j, S) is listed */
     bool sorted;        /**< pairs are sorted by i, then j, then S[2], S[1], S[0] */
     bool unordered;     /**< any order is permitted, and may vary from call to call */
+    bool queued;        /**< a list in device memory that grows is not waited for */
     kith_layout layout; /**< (i, j) pairs, rows with offsets (CSR), or rows of one width (matrix) */
     unsigned extras;    /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS: arrays beside i and j */
     int64_t block_pairs; /**< most pairs of a block that is passed to a callback; 1 or more */

@@ -59,6 +59,7 @@ int main(void)
     FIELD(kith_pairs_options, batch);
     FIELD(kith_pairs_options, width);
     FIELD(kith_pairs_options, fill);
+    FIELD(kith_pairs_options, queued);
 
     SIZE(kith_pairs);
     FIELD(kith_pairs, n);

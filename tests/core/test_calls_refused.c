@@ -42,11 +42,12 @@ static kith_status with_pairs(kith_ctx *ctx, const char *flag, int value)
     kith_box box = kith_box_periodic(1, 1, 1);
     kith_pairs_options options;
     kith_pairs_options_init(&options);
-    int *const at[] = {&options.full,    &options.sorted,  &options.unordered,
+    int *const at[] = {&options.full,    &options.sorted,  &options.unordered, &options.queued,
                        &box.periodic[0], &box.periodic[1], &box.periodic[2]};
-    static const char *const names[] = {"options.full", "options.sorted", "options.unordered",
-                                        "periodic[0]",  "periodic[1]",    "periodic[2]"};
-    for (int k = 0; k < 6; k++) {
+    static const char *const names[] = {"options.full",   "options.sorted", "options.unordered",
+                                        "options.queued", "periodic[0]",    "periodic[1]",
+                                        "periodic[2]"};
+    for (int k = 0; k < 7; k++) {
         *at[k] = strcmp(flag, names[k]) == 0 ? value : *at[k];
     }
     options.layout = strcmp(flag, "options.layout") == 0 ? (kith_layout)value : options.layout;
@@ -131,6 +132,7 @@ static void check_flags(kith_ctx *ctx)
         {"options.full", with_pairs, 1},
         {"options.sorted", with_pairs, 1},
         {"options.unordered", with_pairs, 1},
+        {"options.queued", with_pairs, 1},
         {"options.layout", with_pairs, KITH_MATRIX},
         {"periodic[0]", with_pairs, 1},
         {"periodic[1]", with_pairs, 1},

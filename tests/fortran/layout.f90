@@ -100,6 +100,7 @@ contains
         call add("batch", c_loc(o%batch), c_sizeof(o%batch))
         call add("width", c_loc(o%width), c_sizeof(o%width))
         call add("fill", c_loc(o%fill), c_sizeof(o%fill))
+        call add("queued", c_loc(o%queued), c_sizeof(o%queued))
     end subroutine list_pairs_options
 
     subroutine list_pairs()

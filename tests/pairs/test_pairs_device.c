@@ -122,6 +122,13 @@ static void check_ways(kith_ctx *cpu, kith_ctx *gpu, cudaStream_t stream, const 
     CHECK(kith_pairs_find(gpu, device, box, cutoff, &o, &found) == KITH_OK, "%s",
           kith_message(gpu));
     same_pairs("found", &right, &found);
+    CHECK(cudaMemset(found.j, 0xff, (size_t)right.n * 4) == cudaSuccess, "memset");
+    o.queued = 1;
+    CHECK(kith_pairs_find(gpu, device, box, cutoff, &o, &found) == KITH_OK, "%s",
+          kith_message(gpu));
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess, "stream");
+    same_pairs("found, queued", &right, &found);
+    o.queued = 0;
     kith_pairs list = {.capacity = right.n, .memory = KITH_DEVICE};
     list.i = device_alloc((size_t)right.n * 4);
     list.j = device_alloc((size_t)right.n * 4);

@@ -182,7 +182,9 @@ void *kith__gpu_pinned_need(struct kith__buffer *buffer, size_t bytes)
 
 void kith__gpu_buffer_free(struct kith__buffer *buffer)
 {
-    (void)gpuFree(buffer->data);
+    if (buffer->data) {
+        (void)gpuFree(buffer->data);
+    }
     *buffer = (struct kith__buffer){0};
 }
 

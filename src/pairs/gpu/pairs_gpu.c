@@ -357,7 +357,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
         KITH_TRY(kith__gpu_read_back(&s, total, &n));
         KITH_TRY(grow_list(&s, list, n, out));
         KITH_TRY(fill(&s, list, out));
-        KITH_TRY(kith__gpu_read_back(&s, NULL, NULL));
+        KITH_TRY(list->queued ? KITH_OK : kith__gpu_read_back(&s, NULL, NULL));
     } else {
         const void *total;
         KITH_TRY(queue(&s, list, out, &total));
