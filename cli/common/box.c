@@ -38,6 +38,14 @@ double box_half_height(const kith_box *box)
     return least / 2;
 }
 
+/* Squares of a double fit a long double. hypot() would do too, but programs that call it need glibc
+ * 2.35. */
+double box_vector_length(const double v[3])
+{
+    const long double x = v[0], y = v[1], z = v[2];
+    return (double)sqrtl(x * x + y * y + z * z);
+}
+
 double box_volume(const kith_box *box)
 {
     double n[3][3];

@@ -9,6 +9,7 @@
 #include "film_internal.h"
 #include "pictures/png_frames.h"
 #include "pictures/render.h"
+#include "common/box.h"
 #include "common/progress.h"
 #include "common/report.h"
 
@@ -288,7 +289,8 @@ static double component(const io_particles *p, int64_t k, int axis)
 
 static double speed(const io_particles *p, int64_t k)
 {
-    return hypot(hypot(component(p, k, 0), component(p, k, 1)), component(p, k, 2));
+    const double v[3] = {component(p, k, 0), component(p, k, 1), component(p, k, 2)};
+    return box_vector_length(v);
 }
 
 static double twice_mean_speed(const film *f, const io_particles *p)

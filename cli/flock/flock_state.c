@@ -7,6 +7,7 @@
 #include "flock_saved.h"
 
 #include "random.h"
+#include "common/box.h"
 #include "common/report.h"
 #include "sets.h"
 
@@ -373,8 +374,7 @@ static int read_input(flock_task *task, flock_run *run)
 bool flock_steps_fit(const kith_flock_options *m, const kith_box *box)
 {
     for (int k = 0; k < box->dim; k++) {
-        const double *row = box->row[k];
-        const double side = hypot(hypot(row[0], row[1]), row[2]);
+        const double side = box_vector_length(box->row[k]);
         if ((box->periodic[k] || m->reflecting[k]) && m->max_speed * m->time_step > side / 2) {
             return false;
         }
