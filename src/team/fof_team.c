@@ -24,10 +24,8 @@
 
 /** Buffers of the team's scratch memory. */
 enum {
-    BASE = KITH_TEAM_QUESTION,           /**< global indices */
-    DEALT,                               /**< particles */
-    REACH = DEALT + KITH_DEALT_BUFFERS,  /**< route of ghosts */
-    IDS = REACH + KITH_ROUTE_BUFFERS,    /**< ids of particles */
+    NEAR = KITH_TEAM_QUESTION,           /**< particles and ghosts */
+    IDS = NEAR + KITH_NEAR_BUFFERS,      /**< ids of particles */
     VELOCITIES,                          /**< velocities of particles */
     COMPONENTS,                          /**< components of this rank */
     ANSWERS,                             /**< names for ghosts, later labels for particles */
@@ -72,17 +70,20 @@ enum { SPANS = -1 };
 
 /** One call. */
 struct fof_team {
-    kith_team *team;             /**< the team */
-    struct kith__question q;     /**< checked arguments */
-    const kith_box *box;         /**< the box as given */
-    double length;               /**< the linking length as given */
-    kith_fof_options options;    /**< of full size */
-    struct kith__set set;        /**< particles of this rank, as given */
-    struct kith__dealt dealt;    /**< particles that it was dealt, and ghosts */
-    struct kith__route reach;    /**< route of the ghosts */
-    int64_t *ids;                /**< [dealt.n] ids; NULL: global indices */
-    char *velocities;            /**< [dealt.n + ghosts][3] velocities; NULL: none */
-    uint8_t *role;               /**< [dealt.n + ghosts] roles; NULL: all link */
+    kith_team *team;               /**< the team */
+    struct kith__question q;       /**< checked arguments */
+    const kith_box *box;           /**< the box as given */
+    double length;                 /**< the linking length as given */
+    const kith_points *points;     /**< the particles as given */
+    const kith_fof_options *given; /**< the options as given */
+    kith_fof_options options;      /**< of full size */
+    kith_team_groups *out;         /**< the groups */
+    struct kith__set set;          /**< particles of this rank, as given */
+    struct kith__dealt dealt;      /**< particles that it was dealt, and ghosts */
+    struct kith__route reach;      /**< route of the ghosts */
+    int64_t *ids;                  /**< [dealt.n] ids; NULL: global indices */
+    char *velocities;              /**< [dealt.n + ghosts][3] velocities; NULL: none */
+    uint8_t *role;                 /**< [dealt.n + ghosts] roles; NULL: all link */
     const int32_t *label;        /**< [dealt.n + ghosts] number of each one's component, from 1; 0:
                                       it does not link */
     int64_t n;                   /**< components */
@@ -96,29 +97,6 @@ struct fof_team {
 static bool has_roles(const kith_fof_options *options)
 {
     return options->roles || options->min_links > 0;
-}
-
-/** Deal the particles, and bring ghosts. */
-static kith_status deal(struct fof_team *w)
-{
-    kith_team *team = w->team;
-    const struct kith__question *q = &w->q;
-    struct kith__bounds bounds;
-    struct kith__domains domains;
-    struct kith__range3 *box = NULL;
-    KITH_TRY(kith__team_base(team, BASE, &w->set));
-    KITH_TRY(kith__team_bounds(team, q, &w->set, 1, &bounds));
-    KITH_TRY(kith__team_divide(team, q, &w->set, 1, &bounds, &domains));
-    KITH_TRY(kith__team_deal(team, DEALT, q, &w->set, &domains, &w->dealt));
-    const kith_points own = kith__dealt_points(q, &w->dealt, 0, w->dealt.n);
-    KITH_TRY(kith__team_boxes(team, q, &own, &box));
-    KITH_TRY(kith__team_reach(team, REACH, q, &bounds, box, &box[team->rank], &own,
-                              has_roles(&w->options) ? KITH_TWO_SIDED : KITH_ONE_SIDED, &w->reach));
-    KITH_TRY(kith__team_copy(team, q, &w->reach, &w->dealt, &w->dealt));
-    team->load.points = w->set.base[team->ranks];
-    team->load.owned = w->dealt.n;
-    team->load.ghosts = w->dealt.ghosts;
-    return kith__team_measure_load(team);
 }
 
 /** Deal the ids, the velocities and the roles, where they are given. */
@@ -508,10 +486,10 @@ static kith_status attach(struct fof_team *w, int64_t *label)
 }
 
 /** Send the labels of the particles back, and write the sizes of this rank's part. */
-static kith_status write_result(struct fof_team *w, const struct kith__numbered *part,
-                                kith_team_groups *out)
+static kith_status write_result(struct fof_team *w, const struct kith__numbered *part)
 {
     kith_team *team = w->team;
+    kith_team_groups *out = w->out;
     int64_t *answer = NULL;
     kith_status status = need_result(team, w->set.points.n, part->n, out);
     status = status ? status
@@ -534,27 +512,24 @@ static kith_status write_result(struct fof_team *w, const struct kith__numbered 
 }
 
 /** Check the arguments of this rank. */
-static kith_status check(struct fof_team *w, const kith_points *points,
-                         const kith_fof_options *options, const kith_team_groups *out)
+static kith_status check(struct fof_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
-    KITH_TRY(kith__team_host(w->team, "points", points));
-    KITH_CHECK(ctx, out->owner || (!out->labels && !out->members), KITH_INVALID,
-               "out holds arrays that are not the library's: zero it");
-    KITH_CHECK(ctx, out->memory == KITH_HOST, KITH_UNSUPPORTED,
-               "out: in device memory, which teams do not write yet");
-    KITH_TRY(kith__fof_check(ctx, points, w->box, w->length, options, &w->options, &w->q));
+    const kith_team_groups *out = w->out;
+    KITH_TRY(kith__team_host(w->team, "points", w->points));
+    KITH_TRY(kith__team_check_out(w->team, out->owner, out->labels || out->members, out->memory));
+    KITH_TRY(kith__fof_check(ctx, w->points, w->box, w->length, w->given, &w->options, &w->q));
     KITH_CHECK(ctx, !w->options.batch, KITH_UNSUPPORTED,
                "options.batch: teams do not take batches yet");
     return KITH_OK;
 }
 
 /** Check that the arguments that must be equal on all ranks are. */
-static kith_status check_equal(const struct fof_team *w, const kith_points *points)
+static kith_status check_equal(const struct fof_team *w)
 {
     struct kith__equal equal[KITH_TEAM_EQUALS];
     const kith_fof_options *o = &w->options;
-    int n = kith__team_space(points, w->box, equal);
+    int n = kith__team_space(w->points, w->box, equal);
     equal[n++] = (struct kith__equal){"length", kith__bits(w->length)};
     equal[n++] = (struct kith__equal){"options.min_members", o->min_members};
     equal[n++] = (struct kith__equal){"options.min_links", o->min_links};
@@ -565,18 +540,21 @@ static kith_status check_equal(const struct fof_team *w, const kith_points *poin
     return kith__team_equal(w->team, equal, n);
 }
 
-static kith_status find(struct fof_team *w, const kith_points *points,
-                        const kith_fof_options *options, kith_team_groups *out)
+/** kith__team_work_fn: find the groups. */
+static kith_status find(void *call)
 {
+    struct fof_team *w = call;
     kith_team *team = w->team;
     int64_t *reply = NULL;
     int64_t *name = NULL;
     struct home home = {.groups = 0};
     struct kith__numbered part;
-    KITH_AGREE(team, check(w, points, options, out));
-    KITH_TRY(check_equal(w, points));
-    w->set = (struct kith__set){"points", *points, NULL};
-    KITH_TRY(deal(w));
+    KITH_AGREE(team, check(w));
+    KITH_TRY(check_equal(w));
+    w->set = (struct kith__set){"points", *w->points, NULL};
+    KITH_TRY(kith__team_deal_near(team, NEAR, &w->q,
+                                  has_roles(&w->options) ? KITH_TWO_SIDED : KITH_ONE_SIDED, &w->set,
+                                  &w->dealt, &w->reach));
     KITH_TRY(deal_columns(w));
     KITH_TRY(w->options.min_links > 0 ? demote(w) : KITH_OK);
     KITH_AGREE(team, find_components(w));
@@ -586,21 +564,7 @@ static kith_status find(struct fof_team *w, const kith_points *points,
     KITH_TRY(bring_home(w, name, &home));
     KITH_TRY(number(w, &home, &part));
     KITH_TRY(send_labels(w, &home));
-    return write_result(w, &part, out);
-}
-
-/** Find groups into a struct of full size. */
-static kith_status find_into(kith_team *team, const kith_points *points, const kith_box *box,
-                             double length, const kith_fof_options *options, kith_team_groups *out)
-{
-    struct fof_team w = {.team = team, .box = box, .length = length};
-    kith_team_groups own = {0};
-    KITH_TRY(kith__team_begin(team));
-    KITH_AGREE(team, kith__result_read(team->ctx, out, out ? out->size : 0, KITH_TEAM_GROUPS_0_2,
-                                       &own, sizeof own));
-    const kith_status status = find(&w, points, options, &own);
-    KITH_RESULT_WRITE(&own, KITH_TEAM_GROUPS_0_2, out);
-    return status;
+    return write_result(w, &part);
 }
 
 kith_status kith_team_fof_find(kith_team *team, const kith_points *points, const kith_box *box,
@@ -608,7 +572,15 @@ kith_status kith_team_fof_find(kith_team *team, const kith_points *points, const
                                kith_team_groups *out)
 {
     kith_status status;
-    KITH_TEAM_CALL(team, &status, find_into(team, points, box, length, options, out));
+    kith_team_groups own = {0};
+    struct fof_team w = {.team = team,
+                         .points = points,
+                         .box = box,
+                         .length = length,
+                         .given = options,
+                         .out = &own};
+    const struct kith__team_out result = KITH_TEAM_OUT(out, KITH_TEAM_GROUPS_0_2, &own);
+    KITH_TEAM_CALL(team, &status, kith__team_fill(team, &result, find, &w));
     if (status != KITH_OK && out) {
         out->n = out->points = out->first = out->held = 0;
     }

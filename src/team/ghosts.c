@@ -230,6 +230,30 @@ kith_status kith__team_copy(kith_team *team, const struct kith__question *q,
                             dealt->global + dealt->n);
 }
 
+kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith__question *q,
+                                 enum kith__sides sides, struct kith__set *set,
+                                 struct kith__dealt *dealt, struct kith__route *reach)
+{
+    const int dealt_buffer = buffer + 1;
+    const int route_buffer = dealt_buffer + KITH_DEALT_BUFFERS;
+    struct kith__bounds bounds;
+    struct kith__domains domains;
+    struct kith__range3 *box = NULL;
+    KITH_TRY(kith__team_base(team, buffer, set));
+    KITH_TRY(kith__team_bounds(team, q, set, 1, &bounds));
+    KITH_TRY(kith__team_divide(team, q, set, 1, &bounds, &domains));
+    KITH_TRY(kith__team_deal(team, dealt_buffer, q, set, &domains, dealt));
+    const kith_points own = kith__dealt_points(q, dealt, 0, dealt->n);
+    KITH_TRY(kith__team_boxes(team, q, &own, &box));
+    KITH_TRY(kith__team_reach(team, route_buffer, q, &bounds, box, &box[team->rank], &own, sides,
+                              reach));
+    KITH_TRY(kith__team_copy(team, q, reach, dealt, dealt));
+    team->load.points = set->base[team->ranks];
+    team->load.owned = dealt->n;
+    team->load.ghosts = dealt->ghosts;
+    return kith__team_measure_load(team);
+}
+
 /** A ghost, to be sorted. */
 struct ghost {
     int64_t global; /**< global index */

@@ -49,6 +49,19 @@ kith_status kith__team_copy(kith_team *team, const struct kith__question *questi
                             const struct kith__route *route, const struct kith__dealt *from,
                             struct kith__dealt *dealt);
 
+/** Buffers that kith__team_deal_near uses. */
+enum { KITH_NEAR_BUFFERS = 1 + KITH_DEALT_BUFFERS + KITH_ROUTE_BUFFERS };
+
+/** Deal the particles of a set to domains, bring copies of those within the cutoff of other ranks'
+ *  particles, and measure the load. Collective.
+ *  @param buffer      first of KITH_NEAR_BUFFERS buffers
+ *  @param set         the particles; `base` is set
+ *  @param[out] reach  route of the ghosts
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_NOT_FINITE, KITH_LIMIT, KITH_CANCELLED, KITH_TEAM_LOST */
+kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith__question *question,
+                                 enum kith__sides sides, struct kith__set *set,
+                                 struct kith__dealt *dealt, struct kith__route *reach);
+
 enum { KITH_MERGE_BUFFERS = 3 }; /**< buffers that kith__team_merge uses */
 
 /** Put this rank's particles and ghosts in the order of their global indices, so that a search

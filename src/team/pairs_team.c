@@ -16,10 +16,8 @@
 
 /** Buffers of the team's scratch memory. */
 enum {
-    BASE = KITH_TEAM_QUESTION,                /**< global indices */
-    DEALT,                                    /**< particles */
-    REACH = DEALT + KITH_DEALT_BUFFERS,       /**< route of ghosts */
-    MERGED = REACH + KITH_ROUTE_BUFFERS,      /**< particles in the order of their global indices */
+    NEAR = KITH_TEAM_QUESTION,                /**< particles and ghosts */
+    MERGED = NEAR + KITH_NEAR_BUFFERS,        /**< particles in the order of their global indices */
     NEIGHBOURS = MERGED + KITH_MERGE_BUFFERS, /**< neighbours of each particle */
     BUFFERS_END
 };
@@ -33,41 +31,19 @@ enum { KITH_TEAM_PAIRS_0_2 = KITH_SIZE_UP_TO(kith_team_pairs, owner) };
 
 /** One call. */
 struct pairs_team {
-    kith_team *team;            /**< the team */
-    struct kith__question q;    /**< checked arguments */
-    const kith_box *box;        /**< the box as given */
-    double cutoff;              /**< the cutoff as given */
-    kith_pairs_options options; /**< of full size */
-    struct kith__set set;       /**< particles of this rank, as given */
-    struct kith__dealt dealt;   /**< particles that it was dealt, and ghosts */
-    int32_t *order;             /**< [dealt.n + ghosts] numbers by ascending global index */
-    kith_team_pairs *out;       /**< the list */
-    bool full;                  /**< the list could not grow: there is no memory */
+    kith_team *team;                 /**< the team */
+    struct kith__question q;         /**< checked arguments */
+    const kith_box *box;             /**< the box as given */
+    double cutoff;                   /**< the cutoff as given */
+    const kith_points *points;       /**< the particles as given */
+    const kith_pairs_options *given; /**< the options as given */
+    kith_pairs_options options;      /**< of full size */
+    struct kith__set set;            /**< particles of this rank, as given */
+    struct kith__dealt dealt;        /**< particles that it was dealt, and ghosts */
+    int32_t *order;                  /**< [dealt.n + ghosts] numbers by ascending global index */
+    kith_team_pairs *out;            /**< the list */
+    bool full;                       /**< the list could not grow: there is no memory */
 };
-
-/** Deal the particles, and bring ghosts. */
-static kith_status deal(struct pairs_team *w)
-{
-    kith_team *team = w->team;
-    const struct kith__question *q = &w->q;
-    struct kith__bounds bounds;
-    struct kith__domains domains;
-    struct kith__range3 *box = NULL;
-    struct kith__route reach;
-    KITH_TRY(kith__team_base(team, BASE, &w->set));
-    KITH_TRY(kith__team_bounds(team, q, &w->set, 1, &bounds));
-    KITH_TRY(kith__team_divide(team, q, &w->set, 1, &bounds, &domains));
-    KITH_TRY(kith__team_deal(team, DEALT, q, &w->set, &domains, &w->dealt));
-    const kith_points own = kith__dealt_points(q, &w->dealt, 0, w->dealt.n);
-    KITH_TRY(kith__team_boxes(team, q, &own, &box));
-    KITH_TRY(kith__team_reach(team, REACH, q, &bounds, box, &box[team->rank], &own, KITH_TWO_SIDED,
-                              &reach));
-    KITH_TRY(kith__team_copy(team, q, &reach, &w->dealt, &w->dealt));
-    team->load.points = w->set.base[team->ranks];
-    team->load.owned = w->dealt.n;
-    team->load.ghosts = w->dealt.ghosts;
-    return kith__team_measure_load(team);
-}
 
 /** Make one array of the list hold `capacity` elements, keeping those of the pairs so far.
  *  @return the array; NULL where it is not wanted, or there is no memory */
@@ -171,28 +147,26 @@ static kith_status search(struct pairs_team *w)
 }
 
 /** Check the arguments of this rank. */
-static kith_status check(struct pairs_team *w, const kith_points *points,
-                         const kith_pairs_options *options)
+static kith_status check(struct pairs_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
     const kith_pairs_options *o = &w->options;
-    KITH_TRY(kith__team_host(w->team, "points", points));
-    KITH_TRY(kith__pairs_options(ctx, options, &w->options));
+    KITH_TRY(kith__team_host(w->team, "points", w->points));
+    KITH_TRY(kith__pairs_options(ctx, w->given, &w->options));
     KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
     KITH_CHECK(ctx, !o->against, KITH_UNSUPPORTED,
                "options.against: teams do not list pairs between two sets yet");
     KITH_CHECK(ctx, o->layout == KITH_IJ, KITH_UNSUPPORTED,
                "options.layout: teams make no layout but KITH_IJ yet");
-    return kith__question_init(ctx, points, NULL, w->box, w->cutoff, "cutoff", &w->q);
+    return kith__question_init(ctx, w->points, NULL, w->box, w->cutoff, "cutoff", &w->q);
 }
 
 /** Check that the arguments that must be equal on all ranks are. */
-static kith_status check_equal(const struct pairs_team *w, const kith_points *points,
-                               bool neighbours)
+static kith_status check_equal(const struct pairs_team *w, bool neighbours)
 {
     struct kith__equal equal[KITH_TEAM_EQUALS];
     const kith_pairs_options *o = &w->options;
-    int n = kith__team_space(points, w->box, equal);
+    int n = kith__team_space(w->points, w->box, equal);
     equal[n++] = (struct kith__equal){"cutoff", kith__bits(w->cutoff)};
     equal[n++] = (struct kith__equal){"options.full", o->full};
     equal[n++] = (struct kith__equal){"options.sorted", o->sorted};
@@ -202,47 +176,27 @@ static kith_status check_equal(const struct pairs_team *w, const kith_points *po
 }
 
 /** Check all arguments but out, deal the particles and bring ghosts. */
-static kith_status begin(struct pairs_team *w, const kith_points *points,
-                         const kith_pairs_options *options, bool neighbours)
+static kith_status begin(struct pairs_team *w, bool neighbours)
 {
-    KITH_AGREE(w->team, check(w, points, options));
-    KITH_TRY(check_equal(w, points, neighbours));
-    w->set = (struct kith__set){"points", *points, NULL};
-    return deal(w);
+    KITH_AGREE(w->team, check(w));
+    KITH_TRY(check_equal(w, neighbours));
+    w->set = (struct kith__set){"points", *w->points, NULL};
+    struct kith__route reach;
+    return kith__team_deal_near(w->team, NEAR, &w->q, KITH_TWO_SIDED, &w->set, &w->dealt, &reach);
 }
 
-static kith_status find(struct pairs_team *w, const kith_points *points,
-                        const kith_pairs_options *options)
+/** kith__team_work_fn: find the pairs. */
+static kith_status find(void *call)
 {
+    struct pairs_team *w = call;
     kith_team *team = w->team;
     kith_team_pairs *out = w->out;
-    kith_status status = KITH_OK;
-    if (!out->owner && (out->i || out->j || out->ids)) {
-        status = kith__fail(team->ctx, KITH_INVALID,
-                            "out holds arrays that are not the library's: zero it");
-    } else if (out->memory != KITH_HOST) {
-        status = kith__fail(team->ctx, KITH_UNSUPPORTED,
-                            "out: in device memory, which teams do not write yet");
-    }
-    KITH_AGREE(team, status);
-    KITH_TRY(begin(w, points, options, false));
+    KITH_AGREE(team,
+               kith__team_check_out(team, out->owner, out->i || out->j || out->ids, out->memory));
+    KITH_TRY(begin(w, false));
     KITH_AGREE(team, search(w));
     out->all = out->n;
     return kith__team_combine(team, KITH_SUM, &out->all, 1);
-}
-
-/** Find pairs into a struct of full size. */
-static kith_status find_into(kith_team *team, const kith_points *points, const kith_box *box,
-                             double cutoff, const kith_pairs_options *options, kith_team_pairs *out)
-{
-    kith_team_pairs own = {0};
-    struct pairs_team w = {.team = team, .box = box, .cutoff = cutoff, .out = &own};
-    KITH_TRY(kith__team_begin(team));
-    KITH_AGREE(team, kith__result_read(team->ctx, out, out ? out->size : 0, KITH_TEAM_PAIRS_0_2,
-                                       &own, sizeof own));
-    const kith_status status = find(&w, points, options);
-    KITH_RESULT_WRITE(&own, KITH_TEAM_PAIRS_0_2, out);
-    return status;
 }
 
 kith_status kith_team_pairs_find(kith_team *team, const kith_points *points, const kith_box *box,
@@ -250,7 +204,15 @@ kith_status kith_team_pairs_find(kith_team *team, const kith_points *points, con
                                  kith_team_pairs *out)
 {
     kith_status status;
-    KITH_TEAM_CALL(team, &status, find_into(team, points, box, cutoff, options, out));
+    kith_team_pairs own = {0};
+    struct pairs_team w = {.team = team,
+                           .points = points,
+                           .box = box,
+                           .cutoff = cutoff,
+                           .given = options,
+                           .out = &own};
+    const struct kith__team_out result = KITH_TEAM_OUT(out, KITH_TEAM_PAIRS_0_2, &own);
+    KITH_TEAM_CALL(team, &status, kith__team_fill(team, &result, find, &w));
     if (status != KITH_OK && out) {
         out->n = out->all = out->rows = out->points = 0;
     }
@@ -272,12 +234,13 @@ static kith_status count(kith_team *team, const kith_points *points, const kith_
                          double cutoff, const kith_pairs_options *options, int64_t *n,
                          int64_t *neighbours)
 {
-    struct pairs_team w = {.team = team, .box = box, .cutoff = cutoff};
+    struct pairs_team w = {
+        .team = team, .points = points, .box = box, .cutoff = cutoff, .given = options};
     int64_t *own = NULL;
     int64_t all = 0;
     KITH_TRY(kith__team_begin(team));
     KITH_AGREE(team, n ? KITH_OK : kith__fail(team->ctx, KITH_INVALID, "n is NULL"));
-    KITH_TRY(begin(&w, points, options, neighbours != NULL));
+    KITH_TRY(begin(&w, neighbours != NULL));
     KITH_AGREE(team, count_own(&w, &own));
     for (int64_t p = 0; p < w.dealt.n; p++) {
         all += own[p];

@@ -44,6 +44,10 @@ struct block {
 /** One call. */
 struct rdf_team {
     kith_team *team;                    /**< the team */
+    const kith_points *points;          /**< the particles as given */
+    const kith_box *box;                /**< the box as given */
+    const kith_rdf_options *options;    /**< the options as given */
+    kith_histogram *out;                /**< the histogram */
     struct kith__rdf_call call;         /**< checked arguments, and the frame */
     int n_sets;                         /**< sets of particles, 1 or 2 */
     struct kith__set set[2];            /**< particles of this rank, as given */
@@ -339,47 +343,40 @@ static kith_status check_equal(kith_team *team, const kith_points *points, const
     return kith__team_equal(team, equal, n);
 }
 
-static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,
-                         const kith_rdf_options *given, kith_histogram *out)
+/** kith__team_work_fn: count the pairs. */
+static kith_status count(void *call)
 {
-    struct rdf_team w = {.team = team};
+    struct rdf_team *w = call;
+    kith_team *team = w->team;
     kith_rdf_options o;
-    KITH_AGREE(team, check(team, points, given, &o));
-    KITH_TRY(check_equal(team, points, box, &o, out));
-    KITH_AGREE(team, kith__rdf_begin(team->ctx, points, box, &o, out, &w.call));
-    const struct kith__rdf *rdf = &w.call.rdf;
-    w.n_sets = w.call.question.cross ? 2 : 1;
-    w.set[0] = (struct kith__set){"points", w.call.question.a, NULL};
-    w.set[1] = (struct kith__set){"against", w.call.question.b, NULL};
-    for (int s = 0; s < w.n_sets; s++) {
-        w.given[s][SPECIES] = rdf->species[s];
-        w.given[s][MOLECULES] = rdf->molecules[s];
+    KITH_AGREE(team, check(team, w->points, w->options, &o));
+    KITH_TRY(check_equal(team, w->points, w->box, &o, w->out));
+    KITH_AGREE(team, kith__rdf_begin(team->ctx, w->points, w->box, &o, w->out, &w->call));
+    const struct kith__rdf *rdf = &w->call.rdf;
+    w->n_sets = w->call.question.cross ? 2 : 1;
+    w->set[0] = (struct kith__set){"points", w->call.question.a, NULL};
+    w->set[1] = (struct kith__set){"against", w->call.question.b, NULL};
+    for (int s = 0; s < w->n_sets; s++) {
+        w->given[s][SPECIES] = rdf->species[s];
+        w->given[s][MOLECULES] = rdf->molecules[s];
     }
-    KITH_TRY(count_share(&w));
-    KITH_TRY(kith__team_combine(team, KITH_SUM, w.call.frame.counts,
+    KITH_TRY(count_share(w));
+    KITH_TRY(kith__team_combine(team, KITH_SUM, w->call.frame.counts,
                                 (int64_t)rdf->partials * rdf->bins));
-    KITH_TRY(kith__team_combine(team, KITH_SUM, w.call.frame.members, 2 * (int64_t)rdf->n_species));
-    kith__rdf_end(&w.call, out);
+    KITH_TRY(
+        kith__team_combine(team, KITH_SUM, w->call.frame.members, 2 * (int64_t)rdf->n_species));
+    kith__rdf_end(&w->call, w->out);
     return KITH_OK;
-}
-
-/** Count into a struct of full size. */
-static kith_status count_into(kith_team *team, const kith_points *points, const kith_box *box,
-                              const kith_rdf_options *options, kith_histogram *out)
-{
-    kith_histogram own = {0};
-    KITH_TRY(kith__team_begin(team));
-    KITH_AGREE(team, kith__result_read(team->ctx, out, out ? out->size : 0, KITH_HISTOGRAM_0_1,
-                                       &own, sizeof own));
-    const kith_status status = count(team, points, box, options, &own);
-    KITH_RESULT_WRITE(&own, KITH_HISTOGRAM_0_1, out);
-    return status;
 }
 
 kith_status kith_team_rdf_count(kith_team *team, const kith_points *points, const kith_box *box,
                                 const kith_rdf_options *options, kith_histogram *out)
 {
     kith_status status;
-    KITH_TEAM_CALL(team, &status, count_into(team, points, box, options, out));
+    kith_histogram own = {0};
+    struct rdf_team w = {
+        .team = team, .points = points, .box = box, .options = options, .out = &own};
+    const struct kith__team_out result = KITH_TEAM_OUT(out, KITH_HISTOGRAM_0_1, &own);
+    KITH_TEAM_CALL(team, &status, kith__team_fill(team, &result, count, &w));
     return status;
 }

@@ -138,6 +138,27 @@ kith_status kith__team_host(kith_team *team, const char *name, const kith_points
     return KITH_OK;
 }
 
+kith_status kith__team_fill(kith_team *team, const struct kith__team_out *out,
+                            kith__team_work_fn *work, void *call)
+{
+    KITH_TRY(kith__team_begin(team));
+    KITH_AGREE(team, kith__result_read(team->ctx, out->given, out->size, out->least, out->own,
+                                       out->own_size));
+    const kith_status status = work(call);
+    kith__result_write(out->own, out->own_size, out->size, out->least, out->given);
+    return status;
+}
+
+kith_status kith__team_check_out(kith_team *team, const void *owner, bool arrays,
+                                 kith_memory memory)
+{
+    KITH_CHECK(team->ctx, owner || !arrays, KITH_INVALID,
+               "out holds arrays that are not the library's: zero it");
+    KITH_CHECK(team->ctx, memory == KITH_HOST, KITH_UNSUPPORTED,
+               "out: in device memory, which teams do not write yet");
+    return KITH_OK;
+}
+
 kith_status kith__team_need(kith_team *team, int buffer, int64_t n, size_t size, void *out)
 {
     assert(buffer >= 0 && buffer < KITH_TEAM_BUFFERS && n >= 0);

@@ -110,6 +110,38 @@ enum { KITH_TEAM_SPACE = 17 }; /**< arguments that kith__team_space lists */
  *  @return KITH_OK, KITH_INVALID (NULL), KITH_UNSUPPORTED */
 kith_status kith__team_host(kith_team *team, const char *name, const kith_points *points);
 
+/** A caller's struct of results, and its copy of full size (core/sized.h). */
+struct kith__team_out {
+    void *given;     /**< the caller's struct; NULL is refused */
+    size_t size;     /**< its size as it states it; 0 where given is NULL */
+    size_t least;    /**< its size in the version that brought it */
+    void *own;       /**< the copy, which the work fills */
+    size_t own_size; /**< sizeof *own */
+};
+
+/** List the members of a kith__team_out.
+ *  @param least  size of *out in the version that brought it */
+#define KITH_TEAM_OUT(out, least, own) \
+    { \
+        out, (out) ? (out)->size : 0, least, own, sizeof *(own) \
+    }
+
+/** The work of a collective call. @param call  its arguments and its state */
+typedef kith_status kith__team_work_fn(void *call);
+
+/** Begin a collective call, read the caller's struct of results, do the work, and write the results
+ *  to the struct, also where the work fails. Collective.
+ *  @return KITH_INVALID where a rank's struct is refused; KITH_TEAM_LOST; as the work */
+kith_status kith__team_fill(kith_team *team, const struct kith__team_out *out,
+                            kith__team_work_fn *work, void *call);
+
+/** Refuse a result whose arrays are the caller's, or are in device memory.
+ *  @param owner   the result's owner
+ *  @param arrays  the result holds arrays
+ *  @return KITH_OK, KITH_INVALID, KITH_UNSUPPORTED */
+kith_status kith__team_check_out(kith_team *team, const void *owner, bool arrays,
+                                 kith_memory memory);
+
 /** Combine n numbers of all ranks (kith_combine). Collective. @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t n);
 
