@@ -30,6 +30,7 @@
 
 #include <kith/core.h>
 #include <kith/fof.h>
+#include <kith/nearest.h>
 #include <kith/pairs.h>
 #include <kith/rdf.h>
 
@@ -143,8 +144,10 @@ typedef struct kith_team_load {
     size_t size;         /**< sizeof(kith_team_load), set by the caller */
     int64_t points;      /**< particles of all ranks together */
     int64_t owned;       /**< particles that this rank was dealt */
-    int64_t ghosts;      /**< copies of particles of other ranks that it received */
-    int64_t most_owned;  /**< largest `owned` of all ranks: the imbalance is that over the mean */
+    int64_t ghosts;      /**< copies of particles of other ranks that it received; queries in a
+                              search for nearest neighbours */
+    int64_t most_owned;  /**< largest `owned` of all ranks; the imbalance is most_owned * ranks /
+                              points, 1 or more */
     int64_t most_ghosts; /**< largest `ghosts` of all ranks */
 } kith_team_load;
 
@@ -275,6 +278,49 @@ KITH_API kith_status kith_team_pairs_count(kith_team *team, const kith_points *p
 /** Free a list's arrays and zero it but for its size. @param pairs  NULL or a zeroed list is
  *  fine. */
 KITH_API void kith_team_pairs_free(kith_team_pairs *pairs);
+
+/* --------------------------------------------------------------------------- nearest neighbours */
+
+/**
+ * The k nearest neighbours of each of this rank's particles: the rows of kith_nearest, with the
+ * global indices of neighbours, in 64 bits. Put together in the order of the ranks, they are the
+ * rows of one process. Zero it before its first use.
+ */
+typedef struct kith_team_nearest {
+    int64_t rows;       /**< particles of this rank */
+    int64_t k;          /**< entries of a row */
+    int32_t *counts;    /**< [rows] neighbours found, k at most */
+    int64_t *j;         /**< [rows][k] global indices, ascending where distances are equal; -1 */
+    void *distances;    /**< [rows][k] as in kith_nearest */
+    void *vectors;      /**< [rows][k][3] as in kith_nearest */
+    int32_t *shifts;    /**< [rows][k][3] as in kith_nearest */
+    kith_memory memory; /**< where the arrays are: KITH_HOST */
+    uint32_t size; /**< sizeof(kith_team_nearest) of the caller; 0: the fields of version 0.2 */
+    void *owner;   /**< of the library */
+} kith_team_nearest;
+
+/**
+ * Find the k nearest neighbours of each particle over all ranks: kith_nearest_find. Collective.
+ * Cost: that of kith_nearest_find for the particles that a rank was dealt, and for those of other
+ * ranks whose neighbours may be among them; each particle travels to its domain, and each row back.
+ * Domains are joined until each has more than k particles that may be neighbours.
+ * @param points      this rank's particles, in host memory
+ * @param box         NULL: open space
+ * @param k           as in kith_nearest_find
+ * @param options     NULL: the defaults. Batches are not offered yet: KITH_UNSUPPORTED
+ * @param[in,out] out the result. Zeroed, or from an earlier call on this team, whose arrays are
+ *                    then reused. Free with kith_team_nearest_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure rows is 0, and out is
+ *         still to be freed.
+ */
+KITH_API kith_status kith_team_nearest_find(kith_team *team, const kith_points *points,
+                                            const kith_box *box, int64_t k,
+                                            const kith_nearest_options *options,
+                                            kith_team_nearest *out);
+
+/** Free the arrays and zero the struct but for its size. @param nearest  NULL or zeroed is fine. */
+KITH_API void kith_team_nearest_free(kith_team_nearest *nearest);
 
 #ifdef __cplusplus
 }

@@ -31,17 +31,24 @@ struct search {
     unsigned extras; /**< which arrays the result has beside counts and j */
 };
 
+kith_status kith__nearest_options(kith_ctx *ctx, int64_t k, const kith_nearest_options *given,
+                                  kith_nearest_options *options)
+{
+    *options = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_nearest_options_init, given, KITH_NEAREST_OPTIONS_0_2,
+                      options);
+    KITH_CHECK(ctx, k >= 1, KITH_INVALID, "k is %lld, expected 1 or more", (long long)k);
+    KITH_CHECK(ctx, k <= INT32_MAX, KITH_LIMIT, "k is %lld, the most is 2^31 - 1", (long long)k);
+    return kith__check_extras(ctx, options->extras);
+}
+
 /** Check points, box, k and options, and build the search. */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                            const kith_nearest_options *given, struct search *search)
 {
     static const char cutoff_name[] = "options.cutoff";
-    kith_nearest_options options = defaults;
-    KITH_OPTIONS_READ(ctx, "options", kith_nearest_options_init, given, KITH_NEAREST_OPTIONS_0_2,
-                      &options);
-    KITH_CHECK(ctx, k >= 1, KITH_INVALID, "k is %lld, expected 1 or more", (long long)k);
-    KITH_CHECK(ctx, k <= INT32_MAX, KITH_LIMIT, "k is %lld, the most is 2^31 - 1", (long long)k);
-    KITH_TRY(kith__check_extras(ctx, options.extras));
+    kith_nearest_options options;
+    KITH_TRY(kith__nearest_options(ctx, k, given, &options));
     struct kith__question *question = &search->batch.whole;
     search->extras = options.extras;
     search->is_batch = options.batch != NULL;

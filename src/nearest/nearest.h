@@ -18,6 +18,13 @@ struct kith__nearest_backend {
                         const kith_nearest *out);
 };
 
+/** Read the caller's options, and check them and k: all but the second set, the cutoff and the
+ *  batch.
+ *  @param[out] options  of full size
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
+kith_status kith__nearest_options(kith_ctx *ctx, int64_t k, const kith_nearest_options *given,
+                                  kith_nearest_options *options);
+
 /** Store the message that neighbours would be too many boxes away. @return KITH_LIMIT */
 kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k);
 

@@ -349,6 +349,7 @@ kith_status kith__team_divide(kith_team *team, const struct kith__question *q,
     for (int k = 0; k < q->dim; k++) {
         length[k] = extent(q, bounds, k);
     }
+    domains->host = NULL;
     lay_out(team->ranks, length, q->dim, memory, domains);
     for (int l = 0; l < domains->levels; l++) {
         KITH_TRY(cut_level(team, &samples, bounds, &domains->level[l], cut, bins));

@@ -25,6 +25,7 @@ struct kith__level {
 struct kith__domains {
     int levels;                  /**< levels that cut, 1 to 3 */
     struct kith__level level[3]; /**< the levels */
+    const int *host; /**< [ranks] rank that gets the particles of each domain; NULL: each its own */
 };
 
 /** A set of particles of this rank. */

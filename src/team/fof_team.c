@@ -436,7 +436,7 @@ static kith_status send_labels(struct fof_team *w, struct home *home)
         first = first && first->name == by_name[k]->name ? first : by_name[k];
         answer[by_name[k] - home->arrived] = first->label;
     }
-    KITH_TRY(kith__route_home(team, &home->route, answer, label));
+    KITH_TRY(kith__route_home(team, &home->route, answer, sizeof *label, label));
     for (int64_t k = 0; k < w->n_spanning; k++) {
         w->component[w->spanning[k]].label = label[k];
     }
@@ -500,7 +500,7 @@ static kith_status write_result(struct fof_team *w, const struct kith__numbered 
         answer[p] = w->label[p] > 0 ? w->component[w->label[p] - 1].label : 0;
     }
     KITH_TRY(w->role ? attach(w, answer) : KITH_OK);
-    KITH_TRY(kith__route_home(team, &w->dealt.route, answer, out->labels));
+    KITH_TRY(kith__route_home(team, &w->dealt.route, answer, sizeof *answer, out->labels));
     for (int64_t g = 0; g < part->n; g++) {
         out->members[g] = part->group[g].size;
     }

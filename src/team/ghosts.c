@@ -16,6 +16,10 @@ struct reach {
     const kith_points *points;      /**< particles of this rank */
     const struct kith__range3 *box; /**< [ranks] bounds of each rank's particles */
     double width[3];                /**< reach along each axis [boxes] */
+    const double *radius;           /**< [points->n] reach of each particle [length]; NULL: width */
+    double per_radius[3];           /**< reach along each axis for each unit of radius */
+    double least_width[3];          /**< reach along each axis of radius 0 [boxes] */
+    double usual;                   /**< radius to which `width` belongs [length] */
     int turns[3];                   /**< periods on each side that are tested; 0: open axis */
     int ranks;                      /**< ranks that may need copies */
     int *rank;                      /**< [ranks] their numbers */
@@ -85,11 +89,11 @@ kith_status kith__team_boxes(kith_team *team, const struct kith__question *q,
 }
 
 /** Return true when an interval along an axis is within reach of another one. */
-static bool near(const struct reach *reach, int k, double lo, double hi,
+static bool near(const struct reach *reach, int k, double width, double lo, double hi,
                  const struct kith__range3 *box)
 {
-    const double first = box->lo[k] - reach->width[k];
-    const double last = box->hi[k] + reach->width[k];
+    const double first = box->lo[k] - width;
+    const double last = box->hi[k] + width;
     for (int turn = -reach->turns[k]; turn <= reach->turns[k]; turn++) {
         if (!(hi + turn < first) && !(lo + turn > last)) {
             return true;
@@ -98,13 +102,14 @@ static bool near(const struct reach *reach, int k, double lo, double hi,
     return false;
 }
 
-/** Return true when a range of positions is within reach of the particles of a rank. */
-static bool is_near(const struct reach *reach, const double lo[3], const double hi[3],
-                    const struct kith__range3 *box)
+/** Return true when a range of positions is within reach of the particles of a rank.
+ *  @param width  the reach along each axis */
+static bool is_near(const struct reach *reach, const double width[3], const double lo[3],
+                    const double hi[3], const struct kith__range3 *box)
 {
     bool yes = true;
     for (int k = 0; k < reach->q->dim && yes; k++) {
-        yes = near(reach, k, lo[k], hi[k], box);
+        yes = near(reach, k, width[k], lo[k], hi[k], box);
     }
     return yes;
 }
@@ -150,8 +155,10 @@ static bool receives(const kith_team *team, int other, enum kith__sides sides)
     return sides == KITH_TWO_SIDED || even == (other < team->rank);
 }
 
-/** List the ranks that may need copies, and find the particles that none of them needs. */
-static kith_status list_ranks(kith_team *team, struct reach *reach, enum kith__sides sides)
+/** List the ranks that may need copies, and find the particles that none of them needs.
+ *  @param most  largest reach of a particle along each axis */
+static kith_status list_ranks(kith_team *team, struct reach *reach, enum kith__sides sides,
+                              const double most[3])
 {
     const struct kith__range3 own = reach->inside;
     KITH_TRY(
@@ -159,7 +166,7 @@ static kith_status list_ranks(kith_team *team, struct reach *reach, enum kith__s
     for (int r = 0; r < team->ranks; r++) {
         const bool empty = reach->box[r].lo[0] > reach->box[r].hi[0];
         if (r != team->rank && !empty && receives(team, r, sides) &&
-            is_near(reach, own.lo, own.hi, &reach->box[r])) {
+            is_near(reach, most, own.lo, own.hi, &reach->box[r])) {
             shrink(reach, &reach->box[r]);
             reach->rank[reach->ranks++] = r;
         }
@@ -172,37 +179,49 @@ static int copies_of(const void *state, int64_t p, int *to)
 {
     const struct reach *reach = state;
     const struct kith__range3 *in = &reach->inside;
-    double f[3];
-    bool inside = true;
+    const double radius = reach->radius ? reach->radius[p] : reach->usual;
+    double f[3], own[3];
+    const double *width = reach->width;
+    bool inside = radius <= reach->usual;
     int n = 0;
     kith__team_fractions(reach->q, reach->points, p, f);
     for (int k = 0; k < reach->q->dim; k++) {
         inside = inside && f[k] >= in->lo[k] && f[k] <= in->hi[k];
     }
+    for (int k = 0; k < 3 && reach->radius && !inside; k++) {
+        own[k] = reach->least_width[k] + reach->per_radius[k] * radius;
+        width = own;
+    }
     for (int k = 0; k < reach->ranks && !inside; k++) {
         const int r = reach->rank[k];
-        if (is_near(reach, f, f, &reach->box[r])) {
+        if (is_near(reach, width, f, f, &reach->box[r])) {
             to[n++] = r;
         }
     }
     return n;
 }
 
-/** Set how far particles that form a pair may be from each other along each axis. */
-static void set_width(const struct kith__bounds *bounds, struct reach *reach)
+/** Return how far apart particles within a distance may be along an axis [boxes]. */
+static double width_of(const struct reach *reach, const struct kith__bounds *bounds,
+                       double distance, int k)
 {
     static const double more = 1 + 1e-6;
     enum { ROUNDINGS = 16 };
-    const struct kith__question *q = reach->q;
+    struct kith__question q = *reach->q;
+    const double size = fmax(fabs(bounds->lo[k]), fabs(bounds->hi[k]));
+    q.cutoff = distance;
+    return kith__cell_side(&q, bounds) / q.height[k] * more + ROUNDINGS * DBL_EPSILON * size;
+}
+
+/** Set around how many periods the reach is tested. */
+static void set_turns(const struct kith__bounds *bounds, struct reach *reach)
+{
     for (int k = 0; k < 3; k++) {
-        const double size = fmax(fabs(bounds->lo[k]), fabs(bounds->hi[k]));
         const bool outside = bounds->lo[k] < 0 || bounds->hi[k] > 1;
-        reach->width[k] = kith__cell_side(q, bounds) / q->height[k] * more +
-                          ROUNDINGS * DBL_EPSILON * size;
         /* wrapped fractions are from 0 to 1, with rounding errors from -1 to 2
          * (kith__lies_outside): two of them differ by 1, or by 3, at most, so that 1, or 4, periods
          * are enough */
-        reach->turns[k] = !q->box_d.periodic[k] ? 0 : outside ? 4 : 1;
+        reach->turns[k] = !reach->q->box_d.periodic[k] ? 0 : outside ? 4 : 1;
     }
 }
 
@@ -212,8 +231,50 @@ kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__que
                              enum kith__sides sides, struct kith__route *route)
 {
     struct reach reach = {.q = q, .points = points, .box = box, .inside = *own};
-    set_width(bounds, &reach);
-    KITH_AGREE(team, list_ranks(team, &reach, sides));
+    set_turns(bounds, &reach);
+    for (int k = 0; k < 3; k++) {
+        reach.width[k] = width_of(&reach, bounds, q->cutoff, k);
+    }
+    KITH_AGREE(team, list_ranks(team, &reach, sides, reach.width));
+    return kith__route_open(team, buffer, points->n, copies_of, &reach, route);
+}
+
+/** Set the reach of a particle as a linear function of its radius: the bound on rounding errors of
+ *  the largest radius holds for all of them.
+ *  @param most  largest radius that is finite */
+static void set_linear(const struct kith__bounds *bounds, double most, struct reach *reach)
+{
+    enum { ROUNDINGS = 16 };
+    for (int k = 0; k < 3; k++) {
+        const double side = (1 + 2 * KITH_CELL_MARGIN) / reach->q->height[k];
+        const double rest = width_of(reach, bounds, most, k) -
+                            most * (1 + KITH_CELL_MARGIN) / reach->q->height[k];
+        reach->per_radius[k] = side;
+        reach->least_width[k] = fmax(rest, 0) + ROUNDINGS * DBL_EPSILON * most * side;
+    }
+}
+
+kith_status kith__team_reach_each(kith_team *team, int buffer, const struct kith__question *q,
+                                  const struct kith__bounds *bounds, const struct kith__range3 *box,
+                                  const struct kith__range3 *own, const kith_points *points,
+                                  const double *radius, struct kith__route *route)
+{
+    struct reach reach = {.q = q, .points = points, .box = box, .inside = *own, .radius = radius};
+    double most = 0, sum = 0, all_most[3];
+    bool all_finite = true;
+    for (int64_t p = 0; p < points->n; p++) {
+        all_finite = all_finite && radius[p] < INFINITY;
+        most = radius[p] < INFINITY ? fmax(most, radius[p]) : most;
+        sum += radius[p] < INFINITY ? radius[p] : 0;
+    }
+    set_turns(bounds, &reach);
+    set_linear(bounds, most, &reach);
+    reach.usual = points->n > 0 ? 2 * sum / (double)points->n : 0; /* of half of them at least */
+    for (int k = 0; k < 3; k++) {
+        reach.width[k] = reach.least_width[k] + reach.per_radius[k] * reach.usual;
+        all_most[k] = all_finite ? reach.least_width[k] + reach.per_radius[k] * most : INFINITY;
+    }
+    KITH_AGREE(team, list_ranks(team, &reach, KITH_TWO_SIDED, all_most));
     return kith__route_open(team, buffer, points->n, copies_of, &reach, route);
 }
 

@@ -41,6 +41,16 @@ kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__que
                              const struct kith__range3 *own, const kith_points *points,
                              enum kith__sides sides, struct kith__route *route);
 
+/** Make a route from this rank's particles to all other ranks that have particles within the radius
+ *  of each: kith__team_reach with a distance for each particle instead of a cutoff. Collective.
+ *  @param radius  [points->n] distance of each [length]; infinity: all ranks with particles
+ *  @return as kith__route_open */
+kith_status kith__team_reach_each(kith_team *team, int buffer,
+                                  const struct kith__question *question,
+                                  const struct kith__bounds *bounds, const struct kith__range3 *box,
+                                  const struct kith__range3 *own, const kith_points *points,
+                                  const double *radius, struct kith__route *route);
+
 /** Bring copies to this rank, after the particles that it was dealt. Collective.
  *  @param from   the particles that are copied: dealt to the ranks, without ghosts
  *  @param dealt  receives the ghosts; may be `from`

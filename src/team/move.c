@@ -207,14 +207,14 @@ kith_status kith__route_back(kith_team *team, const struct kith__route *route, c
     return kith__team_exchange(team, &route->ranges, true, answers, in, size);
 }
 
-kith_status kith__route_home(kith_team *team, const struct kith__route *route,
-                             const int64_t *answers, int64_t *in)
+kith_status kith__route_home(kith_team *team, const struct kith__route *route, const void *answers,
+                             size_t size, void *in)
 {
-    int64_t *arrived = NULL;
-    KITH_AGREE(team, kith__team_need(team, KITH_TEAM_SEND, route->sent, sizeof *arrived, &arrived));
-    KITH_TRY(kith__route_back(team, route, answers, sizeof *arrived, arrived));
+    char *arrived = NULL;
+    KITH_AGREE(team, kith__team_need(team, KITH_TEAM_SEND, route->sent, size, &arrived));
+    KITH_TRY(kith__route_back(team, route, answers, size, arrived));
     for (int64_t k = 0; k < route->sent; k++) {
-        in[route->order[k]] = arrived[k];
+        memcpy((char *)in + (size_t)route->order[k] * size, arrived + (size_t)k * size, size);
     }
     return KITH_OK;
 }
@@ -257,8 +257,9 @@ static int owner_of(const void *state, int64_t p, int *to)
         return 1;
     }
     kith__team_fractions(deal->q, &deal->set->points, p, f);
-    *to = team->deal ? team->deal(team->deal_user, f, global, team->ranks)
-                     : kith__domain_of(deal->domains, f);
+    const int domain = team->deal ? team->deal(team->deal_user, f, global, team->ranks)
+                                  : kith__domain_of(deal->domains, f);
+    *to = deal->domains->host ? deal->domains->host[domain] : domain;
     return 1;
 }
 

@@ -62,10 +62,12 @@ kith_status kith__route_items(kith_team *team, const struct kith__route *route, 
 kith_status kith__route_back(kith_team *team, const struct kith__route *route, const void *answers,
                              size_t size, void *in);
 
-/** Send answers back, and store each at the number of its item. Collective. @param[out] in
- *  elements of 8 bytes, one for each item with a target; others stay */
-kith_status kith__route_home(kith_team *team, const struct kith__route *route,
-                             const int64_t *answers, int64_t *in);
+/** Send answers back, and store each at the number of its item. Collective.
+ *  @param answers  [route->received] elements of `size` bytes
+ *  @param[out] in  elements of `size` bytes, one for each item with a target; others stay
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_TEAM_LOST */
+kith_status kith__route_home(kith_team *team, const struct kith__route *route, const void *answers,
+                             size_t size, void *in);
 
 /** Set the global indices of a set's particles: base[r] is that of rank r's first one. Collective.
  *  @param buffer  a buffer of the team

@@ -247,7 +247,8 @@ static kith_status count(kith_team *team, const kith_points *points, const kith_
     }
     KITH_TRY(kith__team_combine(team, KITH_SUM, &all, 1));
     assert(all % 2 == 0);
-    KITH_TRY(neighbours ? kith__route_home(team, &w.dealt.route, own, neighbours) : KITH_OK);
+    KITH_TRY(neighbours ? kith__route_home(team, &w.dealt.route, own, sizeof *own, neighbours)
+                        : KITH_OK);
     *n = w.options.full ? all : all / 2;
     return KITH_OK;
 }

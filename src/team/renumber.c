@@ -117,5 +117,5 @@ kith_status kith__team_number(kith_team *team, int buffer, const struct kith__si
     part->first = lengths[team->rank];
     sort_part(part, order, numbers);
     KITH_AGREE(team, kith__proceed(team->ctx));
-    return kith__route_home(team, &route, numbers, number);
+    return kith__route_home(team, &route, numbers, sizeof *numbers, number);
 }

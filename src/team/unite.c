@@ -154,7 +154,7 @@ static kith_status ask(const struct links *l, const int64_t *name, int64_t strid
     for (int64_t e = 0; e < route.received; e++) {
         wanted[e] = link_of(l, wanted[e]);
     }
-    return kith__route_home(team, &route, wanted, out);
+    return kith__route_home(team, &route, wanted, sizeof *wanted, out);
 }
 
 /** Replace each link by the link of its link, until all names are linked to roots. */

@@ -30,7 +30,7 @@ typedef enum trouble {
 } trouble;
 
 /** The calls. */
-typedef enum call { RDF, FOF, PAIRS, COUNT, CALLS } call;
+typedef enum call { RDF, FOF, PAIRS, COUNT, NEAREST, CALLS } call;
 
 /** One collective call with trouble on ranks `bad` and, if it is not negative, `bad_too`. */
 typedef struct error_work {
@@ -75,6 +75,9 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
     kith_pairs_options pairs;
     kith_pairs_options_init(&pairs);
     pairs.batch = batch;
+    kith_nearest_options nearest;
+    kith_nearest_options_init(&nearest);
+    nearest.batch = batch;
     switch (what) {
     case NOT_A_NUMBER: xyz[3 * 7 + 1] = NAN; break;
     case TOO_FAR: xyz[3 * 7] = 1e30; break;
@@ -108,6 +111,12 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
         CHECK(status == KITH_OK || (out.n == 0 && out.all == 0 && out.rows == 0),
               "pairs after a failure");
         kith_team_pairs_free(&out);
+    } else if (w->call == NEAREST) {
+        kith_team_nearest out = {0};
+        nearest.cutoff = cutoff;
+        status = kith_team_nearest_find(team, given, &box, 3, &nearest, no_out ? NULL : &out);
+        CHECK(status == KITH_OK || out.rows == 0, "rows after a failure");
+        kith_team_nearest_free(&out);
     } else {
         int64_t n = 0;
         status = kith_team_pairs_count(team, given, &box, cutoff, &pairs, no_out ? NULL : &n, NULL);
@@ -246,6 +255,7 @@ static void try_arguments(const char *backend)
     kith_team_close(NULL);
     kith_team_groups_free(NULL);
     kith_team_pairs_free(NULL);
+    kith_team_nearest_free(NULL);
     kith_close(ctx);
 }
 

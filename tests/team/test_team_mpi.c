@@ -83,6 +83,28 @@ static void try_pairs(kith_ctx *ctx, kith_team *team, const part *p)
     free(all);
 }
 
+static void try_nearest(kith_ctx *ctx, kith_team *team, const part *p)
+{
+    enum { K = 6 };
+    kith_nearest one = {.size = sizeof one};
+    kith_team_nearest out = {.size = sizeof out};
+    kith_nearest_options o;
+    kith_nearest_options_init(&o);
+    o.extras = KITH_DISTANCES;
+    const kith_status expected = kith_nearest_find(ctx, &p->all, &p->in->box, K, &o, &one);
+    const kith_status status = kith_team_nearest_find(team, &p->mine, &p->in->box, K, &o, &out);
+    int fine = CHECK(status == expected, "%s, %s", kith_status_name(status), kith_message(ctx));
+    for (int64_t e = 0; e < K * out.rows && fine; e++) {
+        fine = CHECK(out.j[e] == one.j[K * p->first + e], "another neighbour");
+    }
+    const size_t row = K * (size_t)p->all.precision;
+    CHECK(out.rows == 0 || memcmp(out.distances, (char *)one.distances + (size_t)p->first * row,
+                                  (size_t)out.rows * row) == 0,
+          "other distances");
+    kith_team_nearest_free(&out);
+    kith_nearest_free(&one);
+}
+
 static void try_input(kith_ctx *ctx, const kith_transport *t, kith_team *team, rng *r, int k)
 {
     team_input in = team_input_make(r, k, 600);
@@ -96,6 +118,7 @@ static void try_input(kith_ctx *ctx, const kith_transport *t, kith_team *team, r
     try_fof(ctx, team, &p);
     try_rdf(ctx, team, &p);
     try_pairs(ctx, team, &p);
+    try_nearest(ctx, team, &p);
     check_case(NULL);
     free(first);
     stored_free(&s);
