@@ -30,6 +30,7 @@
 
 #include <kith/core.h>
 #include <kith/fof.h>
+#include <kith/halos.h>
 #include <kith/nearest.h>
 #include <kith/pairs.h>
 #include <kith/rdf.h>
@@ -217,6 +218,46 @@ KITH_API kith_status kith_team_fof_find(kith_team *team, const kith_points *poin
 
 /** Free the arrays and zero the struct but for its size. @param groups  NULL or zeroed is fine. */
 KITH_API void kith_team_groups_free(kith_team_groups *groups);
+
+/* ---------------------------------------------------------------------------------------- halos */
+
+/**
+ * Halos of all ranks. Zero it before its first use. Ranks hold consecutive parts: put together in
+ * the order of the ranks, they are the halos of one process, which are kith_halos.
+ */
+typedef struct kith_team_halos {
+    int64_t n;          /**< groups of all ranks */
+    int64_t first;      /**< groups before those of `halo`: halo[0] is of group first + 1 */
+    int64_t held;       /**< groups of which this rank has the halo: n / ranks, or one more */
+    kith_halo *halo;    /**< [held], `stride` bytes apart; `particle` is a global index */
+    kith_memory memory; /**< where the array is: KITH_HOST */
+    uint32_t size;      /**< sizeof(kith_team_halos) of the caller; 0: the fields of version 0.2 */
+    void *owner;        /**< of the library */
+    int64_t stride;     /**< sizeof(kith_halo) of the caller, as in kith_halos */
+} kith_team_halos;
+
+/**
+ * Measure groups of particles of all ranks: kith_halos_measure. Collective.
+ * Each group is measured by one rank, which receives its members: those of group g by rank (g - 1)
+ * modulo the number of ranks. Cost: that of kith_halos_measure for these groups; each member
+ * travels once. A rank needs memory for the members of its groups, 2^31 - 65 at most.
+ * @param points      this rank's particles, in host memory
+ * @param box         NULL: open space
+ * @param groups      from kith_team_fof_find, or labels of your own: n, points and labels are read
+ * @param input       NULL: only positions are available. Arrays are of this rank's particles.
+ *                    Spheres are not offered yet: KITH_UNSUPPORTED
+ * @param[in,out] out the halos. Zeroed, or from an earlier call on this team, whose array is then
+ *                    reused. Free with kith_team_halos_free, before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure n, first and held are 0,
+ *         and out is still to be freed.
+ */
+KITH_API kith_status kith_team_halos_measure(kith_team *team, const kith_points *points,
+                                             const kith_box *box, const kith_team_groups *groups,
+                                             const kith_halo_input *input, kith_team_halos *out);
+
+/** Free the array and zero the struct but for its size. @param halos  NULL or zeroed is fine. */
+KITH_API void kith_team_halos_free(kith_team_halos *halos);
 
 /* ---------------------------------------------------------------------------------------- pairs */
 

@@ -38,6 +38,23 @@ enum kith__fault {
  * particles is reported; KITH_NO_FAULT: there is none. */
 #define KITH_NO_FAULT INT64_MAX
 
+/** Read the caller's input, all but its arrays.
+ *  @param[out] input  of full size
+ *  @return KITH_OK, KITH_INVALID */
+kith_status kith__halo_input(kith_ctx *ctx, const kith_halo_input *given, kith_halo_input *input);
+
+/** Refuse a stride that no version has, or that the memory of the result does not allow.
+ *  @param stride  of the caller's struct of results
+ *  @return KITH_OK, KITH_INVALID, KITH_UNSUPPORTED */
+kith_status kith__halos_check_stride(kith_ctx *ctx, int64_t stride, kith_memory memory);
+
+/** Copy halos to an array of the caller's stride, where that is not the library's.
+ *  @param[in,out] halo  [n] the halos; then the array
+ *  @param owner         of the result; the array becomes its second one
+ *  @return KITH_OK, KITH_NO_MEMORY */
+kith_status kith__halos_spread(kith_ctx *ctx, int64_t stride, int64_t n, void *owner,
+                               kith_halo **halo);
+
 /** Store the message of a fault.
  *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault
  *  @param value  the faulty value; unused for faults of the position

@@ -23,10 +23,17 @@ static const kith_halo_input defaults = {.size = sizeof(kith_halo_input)};
 /* kith_halo_input_init_sized, kith_halo_input_init */
 KITH_INIT_CALLS(kith_halo_input, KITH_HALO_INPUT_0_1)
 
-/** Return the bytes from one halo of a result to the next. */
-static size_t halo_stride(const kith_halos *out)
+kith_status kith__halo_input(kith_ctx *ctx, const kith_halo_input *given, kith_halo_input *input)
 {
-    return out->stride ? (size_t)out->stride : KITH_HALO_0_1;
+    *input = defaults;
+    return kith__options_read(ctx, "input", "kith_halo_input_init", given, KITH_HALO_INPUT_0_1,
+                              input);
+}
+
+/** Return the bytes from one halo of a result to the next. */
+static size_t halo_stride(int64_t stride)
+{
+    return stride ? (size_t)stride : KITH_HALO_0_1;
 }
 
 static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
@@ -142,37 +149,35 @@ static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_
     return status;
 }
 
-/** Refuse a stride that no version has, or that the memory of the result does not allow. */
-static kith_status check_stride(kith_ctx *ctx, const kith_halos *out)
+kith_status kith__halos_check_stride(kith_ctx *ctx, int64_t stride, kith_memory memory)
 {
-    const int64_t stride = out->stride;
     KITH_CHECK(ctx,
                stride == 0 || (stride >= KITH_HALO_0_1 && stride <= KITH_MOST_SIZE &&
                                stride % (int64_t)sizeof(double) == 0),
                KITH_INVALID, "out.stride is %lld, expected %zu, or 0 for the fields of version 0.1",
                (long long)stride, sizeof(kith_halo));
-    KITH_CHECK(ctx, out->memory == KITH_HOST || halo_stride(out) == sizeof(kith_halo),
+    KITH_CHECK(ctx, memory == KITH_HOST || halo_stride(stride) == sizeof(kith_halo),
                KITH_UNSUPPORTED,
                "out.stride is %lld and out is in device memory, where halos are %zu bytes apart",
                (long long)stride, sizeof(kith_halo));
     return KITH_OK;
 }
 
-/** Copy the halos to an array of the caller's stride, where that is not the library's. */
-static kith_status spread_halos(kith_ctx *ctx, kith_halos *out)
+kith_status kith__halos_spread(kith_ctx *ctx, int64_t stride, int64_t n, void *owner,
+                               kith_halo **halo)
 {
-    const size_t stride = halo_stride(out), n = (size_t)out->n;
-    const size_t known = stride < sizeof(kith_halo) ? stride : sizeof(kith_halo);
-    if (stride == sizeof(kith_halo)) {
+    const size_t bytes = halo_stride(stride);
+    const size_t known = bytes < sizeof(kith_halo) ? bytes : sizeof(kith_halo);
+    if (bytes == sizeof(kith_halo)) {
         return KITH_OK;
     }
-    char *to = kith__owned_need(out->owner, SPREAD, n * stride);
-    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for %lld halos", (long long)out->n);
-    memset(to, 0, n * stride);
-    for (size_t g = 0; g < n; g++) {
-        memcpy(to + g * stride, out->halo + g, known);
+    char *to = kith__owned_need(owner, SPREAD, (size_t)n * bytes);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for %lld halos", (long long)n);
+    memset(to, 0, (size_t)n * bytes);
+    for (size_t g = 0; g < (size_t)n; g++) {
+        memcpy(to + g * bytes, *halo + g, known);
     }
-    out->halo = (kith_halo *)(void *)to;
+    *halo = (kith_halo *)(void *)to;
     return KITH_OK;
 }
 
@@ -181,14 +186,14 @@ static kith_status measure_into(kith_ctx *ctx, const kith_points *points, const 
                                 const kith_groups *groups, const kith_halo_input *input,
                                 kith_halos *out)
 {
-    kith_halo_input own_input = defaults;
-    KITH_OPTIONS_READ(ctx, "input", kith_halo_input_init, input, KITH_HALO_INPUT_0_1, &own_input);
+    kith_halo_input own_input;
+    KITH_TRY(kith__halo_input(ctx, input, &own_input));
     kith_halos own;
     KITH_RESULT_READ(ctx, out, KITH_HALOS_0_1, &own);
-    KITH_TRY(check_stride(ctx, &own));
+    KITH_TRY(kith__halos_check_stride(ctx, own.stride, own.memory));
     kith_status status = measure(ctx, points, box, groups, &own_input, &own);
     if (status == KITH_OK) {
-        status = spread_halos(ctx, &own);
+        status = kith__halos_spread(ctx, own.stride, own.n, own.owner, &own.halo);
     }
     KITH_RESULT_WRITE(&own, KITH_HALOS_0_1, out);
     return status;

@@ -236,8 +236,7 @@ struct deal {
     const struct kith__domains *domains; /**< the decomposition */
 };
 
-/** Return the piece that holds an item when n items are cut by kith__piece_begin. */
-static int piece_of(int64_t n, int pieces, int64_t item)
+int kith__piece_of(int64_t n, int pieces, int64_t item)
 {
     const int64_t longer = n % pieces; /* the first pieces have one item more */
     const int64_t each = n / pieces;
@@ -253,7 +252,7 @@ static int owner_of(const void *state, int64_t p, int *to)
     const int64_t global = deal->set->base[team->rank] + p;
     double f[3];
     if (!deal->domains) {
-        *to = piece_of(deal->set->base[team->ranks], team->ranks, global);
+        *to = kith__piece_of(deal->set->base[team->ranks], team->ranks, global);
         return 1;
     }
     kith__team_fractions(deal->q, &deal->set->points, p, f);
@@ -263,8 +262,7 @@ static int owner_of(const void *state, int64_t p, int *to)
     return 1;
 }
 
-/** Check that a rank can hold this many particles. */
-static kith_status check_number(const kith_team *team, int64_t n)
+kith_status kith__team_check_number(const kith_team *team, int64_t n)
 {
     KITH_CHECK(
         team->ctx, n <= INT32_MAX - 64, KITH_LIMIT,
@@ -278,7 +276,7 @@ static kith_status check_number(const kith_team *team, int64_t n)
 static kith_status need_arrays(kith_team *team, const struct kith__question *q,
                                struct kith__dealt *dealt)
 {
-    KITH_TRY(check_number(team, dealt->n));
+    KITH_TRY(kith__team_check_number(team, dealt->n));
     KITH_TRY(
         kith__team_need(team, dealt->xyz_buffer, dealt->n, 3 * (size_t)q->precision, &dealt->xyz));
     return kith__team_need(team, dealt->xyz_buffer + 1, dealt->n, sizeof *dealt->global,
@@ -318,7 +316,7 @@ kith_status kith__dealt_grow(kith_team *team, const struct kith__question *q,
 {
     const size_t size[2] = {3 * (size_t)q->precision, sizeof *dealt->global};
     void *data[2];
-    KITH_TRY(check_number(team, dealt->n + ghosts));
+    KITH_TRY(kith__team_check_number(team, dealt->n + ghosts));
     for (int k = 0; k < 2; k++) {
         data[k] = kith__buffer_grow(&team->buffer[dealt->xyz_buffer + k],
                                     (size_t)dealt->n * size[k],

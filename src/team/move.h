@@ -74,6 +74,12 @@ kith_status kith__route_home(kith_team *team, const struct kith__route *route, c
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_LIMIT (more than 2^62 particles), KITH_TEAM_LOST */
 kith_status kith__team_base(kith_team *team, int buffer, struct kith__set *set);
 
+/** Refuse more particles than a rank can hold. @return KITH_OK, KITH_LIMIT */
+kith_status kith__team_check_number(const kith_team *team, int64_t n);
+
+/** Return the piece that holds an item when n items are cut by kith__piece_begin. */
+int kith__piece_of(int64_t n, int pieces, int64_t item);
+
 /** The particles of a set that this rank was dealt. */
 struct kith__dealt {
     struct kith__route route; /**< from where they were given to here */

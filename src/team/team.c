@@ -329,6 +329,7 @@ void kith_team_close(kith_team *team)
             kith__buffer_free(&team->buffer[b]);
         }
         kith_groups_free(&team->groups);
+        kith_halos_free(&team->halos);
         free(team->messages);
         free(team);
     }

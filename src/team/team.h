@@ -47,6 +47,7 @@ struct kith_team {
     kith__team_deal_fn *deal; /**< replaces the decomposition in tests; NULL: multisection */
     void *deal_user;          /**< its first argument */
     kith_groups groups;       /**< components of this rank: kept from call to call */
+    kith_halos halos;         /**< halos of this rank: kept from call to call */
     struct kith__buffer buffer[KITH_TEAM_BUFFERS]; /**< scratch memory */
 };
 

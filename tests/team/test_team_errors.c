@@ -30,7 +30,7 @@ typedef enum trouble {
 } trouble;
 
 /** The calls. */
-typedef enum call { RDF, FOF, PAIRS, COUNT, NEAREST, CALLS } call;
+typedef enum call { RDF, FOF, PAIRS, COUNT, NEAREST, HALOS, CALLS } call;
 
 /** One collective call with trouble on ranks `bad` and, if it is not negative, `bad_too`. */
 typedef struct error_work {
@@ -117,6 +117,16 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
         status = kith_team_nearest_find(team, given, &box, 3, &nearest, no_out ? NULL : &out);
         CHECK(status == KITH_OK || out.rows == 0, "rows after a failure");
         kith_team_nearest_free(&out);
+    } else if (w->call == HALOS) {
+        int64_t labels[EACH];
+        for (int p = 0; p < EACH; p++) {
+            labels[p] = 1;
+        }
+        const kith_team_groups groups = {.n = cutoff > 1 ? 2 : 1, .points = EACH, .labels = labels};
+        kith_team_halos out = {0};
+        status = kith_team_halos_measure(team, given, &box, &groups, NULL, no_out ? NULL : &out);
+        CHECK(status == KITH_OK || (out.n == 0 && out.held == 0), "halos after a failure");
+        kith_team_halos_free(&out);
     } else {
         int64_t n = 0;
         status = kith_team_pairs_count(team, given, &box, cutoff, &pairs, no_out ? NULL : &n, NULL);
@@ -265,7 +275,8 @@ int main(int argc, char **argv)
     try_arguments(backend);
     for (int one = 0; one < CALLS; one++) {
         for (int what = 0; what < TROUBLES; what++) {
-            if (what == CANCELLED || (what == BAD_SPECIES && one != RDF)) {
+            if (what == CANCELLED || (what == BAD_SPECIES && one != RDF) ||
+                (what == BATCH && one == HALOS)) {
                 continue;
             }
             try_trouble(backend, (call)one, (trouble)what, 0, -1);

@@ -17,6 +17,25 @@ typedef struct part {
     int64_t first;
 } part;
 
+/** Halos of the groups that try_fof has found. */
+static void try_halos(kith_ctx *ctx, kith_team *team, const part *p, const kith_groups *one_groups,
+                      const kith_team_groups *groups)
+{
+    kith_halos one = {.size = sizeof one, .stride = sizeof(kith_halo)};
+    kith_team_halos out = {.size = sizeof out, .stride = sizeof(kith_halo)};
+    const kith_status expected = kith_halos_measure(ctx, &p->all, &p->in->box, one_groups, NULL,
+                                                    &one);
+    const kith_status status = kith_team_halos_measure(team, &p->mine, &p->in->box, groups, NULL,
+                                                       &out);
+    CHECK(status == expected && out.n == one.n, "%s, %s", kith_status_name(status),
+          kith_message(ctx));
+    CHECK(out.held == 0 ||
+              memcmp(out.halo, one.halo + out.first, (size_t)out.held * sizeof *out.halo) == 0,
+          "other halos");
+    kith_team_halos_free(&out);
+    kith_halos_free(&one);
+}
+
 static void try_fof(kith_ctx *ctx, kith_team *team, const part *p)
 {
     kith_groups one = {0};
@@ -34,6 +53,9 @@ static void try_fof(kith_ctx *ctx, kith_team *team, const part *p)
     }
     for (int64_t g = 0; g < out.held && fine; g++) {
         fine = CHECK(out.members[g] == one.members[out.first + g], "another size");
+    }
+    if (fine && status == KITH_OK) {
+        try_halos(ctx, team, p, &one, &out);
     }
     kith_team_groups_free(&out);
     kith_groups_free(&one);
