@@ -363,6 +363,89 @@ KITH_API kith_status kith_team_nearest_find(kith_team *team, const kith_points *
 /** Free the arrays and zero the struct but for its size. @param nearest  NULL or zeroed is fine. */
 KITH_API void kith_team_nearest_free(kith_team_nearest *nearest);
 
+/* -------------------------------------------------------------------------------------- domains */
+
+/**
+ * A decomposition that is kept: the particles that each rank was dealt, and copies of those within
+ * a width of them, with the ways by which they came. A program computes where the particles are,
+ * and exchanges what it computed; kith.h's calls on the particles and copies of a rank find all
+ * pairs of its particles within the width.
+ *
+ *     kith_domain_open(team, &points, &box, cutoff, &domain);
+ *     kith_domain_view here = {.size = sizeof here};
+ *     kith_domain_read(domain, &here);                        // here.n + here.ghosts particles
+ *     kith_domain_send(domain, charge, sizeof *charge, q);    // q[here.n + here.ghosts]
+ *     ... // a force f on each of the here.n particles
+ *     kith_domain_home(domain, f, 3 * sizeof *f, force);      // force[points.n][3]
+ *     kith_domain_close(domain);
+ *
+ * Opaque; it has memory of its own, so that several may be open, and other calls of the team made.
+ */
+typedef struct kith_domain kith_domain;
+
+/** The particles of a rank, in memory of the domain. */
+typedef struct kith_domain_view {
+    size_t size;        /**< sizeof(kith_domain_view), set by the caller */
+    int64_t n;          /**< particles that this rank was dealt */
+    int64_t ghosts;     /**< copies of particles of other ranks, after these */
+    const void *xyz;    /**< [n + ghosts][3] coordinates as given, in the precision of the points; z
+                             is 0 in 2-D. Each particle is there once at most, without images */
+    const int64_t *ids; /**< [n + ghosts] global index of each; ascending among the first n */
+} kith_domain_view;
+
+/**
+ * Deal the particles to domains, and bring copies of particles near each rank's own. Collective.
+ * Cost: each particle travels once; copies are those of a shell of this width around each domain.
+ * @param points      this rank's particles, in host memory; not needed after the call
+ * @param box         NULL: open space
+ * @param width       distance within which pairs are to be found on each rank [length]; limited as
+ *                    the cutoff of kith_pairs_find
+ * @param[out] out    the domain; kith_domain_close it before the team. NULL on failure
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST
+ */
+KITH_API kith_status kith_domain_open(kith_team *team, const kith_points *points,
+                                      const kith_box *box, double width, kith_domain **out);
+
+/**
+ * Say which particles this rank has. Not collective.
+ * @param[in,out] out  size is set by the caller; arrays are the domain's, until it is closed
+ * @return KITH_OK; KITH_INVALID
+ */
+KITH_API kith_status kith_domain_read(const kith_domain *domain, kith_domain_view *out);
+
+/**
+ * Send a value of each particle to where it was dealt, and to its copies. Collective.
+ * @param given     [points.n] values in the order of the points of kith_domain_open
+ * @param size      bytes of a value, 1 to 2^20; equal on all ranks
+ * @param[out] out  [n + ghosts] values in the order of kith_domain_view
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_CANCELLED; KITH_TEAM_LOST
+ */
+KITH_API kith_status kith_domain_send(kith_domain *domain, const void *given, size_t size,
+                                      void *out);
+
+/**
+ * Give copies the values that their particles have now. Collective.
+ * @param[in,out] values  [n + ghosts] in the order of kith_domain_view: the first n are read, the
+ *                        others written
+ * @param size            as in kith_domain_send
+ * @return as kith_domain_send
+ */
+KITH_API kith_status kith_domain_refresh(kith_domain *domain, void *values, size_t size);
+
+/**
+ * Send a value of each particle back to the rank that gave it. Collective.
+ * @param values    [n] in the order of kith_domain_view
+ * @param size      as in kith_domain_send
+ * @param[out] out  [points.n] values in the order of the points of kith_domain_open
+ * @return as kith_domain_send
+ */
+KITH_API kith_status kith_domain_home(kith_domain *domain, const void *values, size_t size,
+                                      void *out);
+
+/** Free a domain. Not collective. @param domain  NULL is fine */
+KITH_API void kith_domain_close(kith_domain *domain);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,10 +95,9 @@ static kith_status check(struct nearest_team *w)
     KITH_TRY(kith__nearest_options(ctx, w->k, w->given, &w->options));
     KITH_TRY(o->against ? kith__team_host(w->team, "against", o->against) : KITH_OK);
     KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
-    return o->cutoff == 0
-               ? kith__question_space(ctx, w->points, o->against, w->box, &w->q)
-               : kith__question_init(ctx, w->points, o->against, w->box, o->cutoff,
-                                     "options.cutoff", &w->q);
+    return o->cutoff == 0 ? kith__question_space(ctx, w->points, o->against, w->box, &w->q)
+                          : kith__question_init(ctx, w->points, o->against, w->box, o->cutoff,
+                                                "options.cutoff", &w->q);
 }
 
 /** Check that the arguments that must be equal on all ranks are. */
