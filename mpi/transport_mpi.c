@@ -3,16 +3,27 @@
  * The transport over MPI. Parcels are at most 2^30 bytes, so that the counts of MPI 3, which are
  * ints, hold them; longer arrays of numbers are combined piece by piece. A message is MPI_BYTE from
  * Isend to Irecv: no derived types, no Alltoallv, whose displacements overflow.
+ *
+ * Every call of MPI that waits for other ranks is nonblocking, and is tested until it is complete
+ * (wait_all). A blocking call busy-waits in most implementations: with more ranks than cores, ranks
+ * that wait then take the cores from the ranks that they wait for.
  */
 #include "kith_mpi.h"
 
+#include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     TAG = 0x6b74,    /**< of all messages: the communicator is the transport's own */
     PIECE = 1 << 26, /**< most numbers, or bytes, of one collective call of MPI */
-    MOST_PARCEL = 1 << 30
+    MOST_PARCEL = 1 << 30,
+    YIELDING = 100000,    /**< time in which a rank that waits yields its core, then sleeps [ns] */
+    LEAST_SLEEP = 1000,   /**< first sleep [ns] */
+    MOST_SLEEP = 1000000, /**< longest sleep [ns] */
+    SLOWER = 16           /**< each sleep is longer than the one before by this part of it */
 };
 
 /** One rank's part. */
@@ -22,10 +33,57 @@ struct member {
     int64_t room;          /**< requests that fit */
 };
 
+#if defined(__GNUC__) && !defined(__clang__) /* MPICH's MPI_STATUSES_IGNORE is no array */
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+/** Return the time of a monotonic clock [ns]. */
+static int64_t clock_ns(void)
+{
+    const int64_t second = 1000000000;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return second * now.tv_sec + now.tv_nsec;
+}
+
+/** Wait until n requests are complete: test them, and between two tests let other processes run,
+ *  first by yielding the core, then by sleeps that grow. Sleeps, as a process that sleeps gets the
+ *  core back sooner than one that yields it to a process that computes.
+ *  @return 0, or 1 when MPI failed */
+static int wait_all(int n, MPI_Request *request)
+{
+    const int64_t start = clock_ns();
+    struct timespec nap = {.tv_nsec = LEAST_SLEEP};
+    for (bool yields = true;; yields = yields && clock_ns() - start < YIELDING) {
+        int done = 0;
+        if (MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+            return 1;
+        }
+        if (done) {
+            return 0;
+        }
+        if (yields) {
+            sched_yield();
+        } else {
+            nanosleep(&nap, NULL);
+            nap.tv_nsec += nap.tv_nsec < MOST_SLEEP ? nap.tv_nsec / SLOWER : 0;
+        }
+    }
+}
+
+/** Wait for a nonblocking call. @param begun  what the call returned */
+static int wait_one(int begun, MPI_Request *request)
+{
+    return begun != MPI_SUCCESS || wait_all(1, request);
+}
+
 static int mpi_counts(void *self, const int64_t *to, int64_t *from)
 {
     const struct member *m = self;
-    return MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, m->communicator) != MPI_SUCCESS;
+    MPI_Request request;
+    return wait_one(
+        MPI_Ialltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, m->communicator, &request),
+        &request);
 }
 
 /** Make room for the requests of n parcels. @return 0, or 1 when there is no memory */
@@ -40,21 +98,6 @@ static int need_requests(struct member *m, int64_t n)
         m->room = n;
     }
     return 0;
-}
-
-#if defined(__GNUC__) && !defined(__clang__) /* MPICH's MPI_STATUSES_IGNORE is no array */
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
-#endif
-
-/** Wait for all requests, in pieces whose number is an int. */
-static int wait_all(const struct member *m, int64_t n)
-{
-    int failed = 0;
-    for (int64_t at = 0; at < n && !failed; at += PIECE) {
-        const int here = n - at < PIECE ? (int)(n - at) : PIECE;
-        failed = MPI_Waitall(here, m->request + at, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
-    }
-    return failed;
 }
 
 static int mpi_exchange(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
@@ -82,17 +125,24 @@ static int mpi_exchange(void *self, const kith_parcel *to, int64_t n_to, kith_pa
         }
         n++;
     }
-    return wait_all(m, n);
+    int failed = 0;
+    for (int64_t at = 0; at < n && !failed; at += PIECE) { /* numbers of requests are ints */
+        const int here = n - at < PIECE ? (int)(n - at) : PIECE;
+        failed = wait_all(here, m->request + at);
+    }
+    return failed;
 }
 
 static int mpi_gather(void *self, const void *mine, int64_t bytes, void *all)
 {
     const struct member *m = self;
+    MPI_Request request;
     int ranks;
     MPI_Comm_size(m->communicator, &ranks);
     if (bytes <= PIECE) {
-        return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
-                             m->communicator) != MPI_SUCCESS;
+        return wait_one(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+                                       m->communicator, &request),
+                        &request);
     }
     int failed = 0;
     for (int r = 0; r < ranks && !failed; r++) { /* one broadcast for each piece of each rank */
@@ -104,7 +154,8 @@ static int mpi_gather(void *self, const void *mine, int64_t bytes, void *all)
         }
         for (int64_t at = 0; at < bytes && !failed; at += PIECE) {
             const int size = bytes - at < PIECE ? (int)(bytes - at) : PIECE;
-            failed = MPI_Bcast(here + at, size, MPI_BYTE, r, m->communicator) != MPI_SUCCESS;
+            failed = wait_one(MPI_Ibcast(here + at, size, MPI_BYTE, r, m->communicator, &request),
+                              &request);
         }
     }
     return failed;
@@ -114,11 +165,13 @@ static int mpi_combine(void *self, int op, int64_t *inout, int64_t n)
 {
     const struct member *m = self;
     const MPI_Op how = op == KITH_SUM ? MPI_SUM : op == KITH_MIN ? MPI_MIN : MPI_MAX;
+    MPI_Request request;
     int failed = 0;
     for (int64_t at = 0; at < n && !failed; at += PIECE) {
         const int here = n - at < PIECE ? (int)(n - at) : PIECE;
-        failed = MPI_Allreduce(MPI_IN_PLACE, inout + at, here, MPI_INT64_T, how, m->communicator) !=
-                 MPI_SUCCESS;
+        failed = wait_one(MPI_Iallreduce(MPI_IN_PLACE, inout + at, here, MPI_INT64_T, how,
+                                         m->communicator, &request),
+                          &request);
     }
     return failed;
 }
@@ -143,6 +196,7 @@ static void mpi_close(void *self)
 
 kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
 {
+    MPI_Request request;
     int begun = 0;
     int ended = 0;
     MPI_Initialized(&begun);
@@ -158,7 +212,7 @@ kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
     if (!m) {
         return KITH_NO_MEMORY;
     }
-    if (MPI_Comm_dup(communicator, &m->communicator) != MPI_SUCCESS) {
+    if (wait_one(MPI_Comm_idup(communicator, &m->communicator, &request), &request)) {
         free(m);
         return KITH_TEAM_LOST;
     }
