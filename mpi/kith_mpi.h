@@ -10,6 +10,12 @@
 #include <kith.h>
 #include <mpi.h>
 
+#if defined(__GNUC__)
+#define KITH_MPI_API __attribute__((visibility("default")))
+#else
+#define KITH_MPI_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,11 +29,20 @@ extern "C" {
  * @return KITH_OK; KITH_INVALID: out is NULL, or MPI is not initialised or has ended;
  *         KITH_NO_MEMORY; KITH_TEAM_LOST: MPI failed
  */
-#if defined(__GNUC__)
-__attribute__((visibility("default")))
-#endif
-kith_status
-kith_transport_mpi(MPI_Comm communicator, kith_transport *out);
+KITH_MPI_API kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out);
+
+/**
+ * Begin MPI (MPI_THREAD_FUNNELED) where the program has not, and make a transport between all
+ * processes of MPI_COMM_WORLD. Collective. For a program that loads this library at run time, as
+ * the command kith does, and so needs no MPI of its own. May be called again, for one transport
+ * more.
+ * @param[out] out  as of kith_transport_mpi
+ * @return KITH_OK; KITH_INVALID: out is NULL, or MPI has ended; KITH_NO_MEMORY; KITH_TEAM_LOST
+ */
+KITH_MPI_API kith_status kith_mpi_begin(kith_transport *out);
+
+/** End MPI, if kith_mpi_begin began it. Collective. Close all transports before. */
+KITH_MPI_API void kith_mpi_end(void);
 
 #ifdef __cplusplus
 }

@@ -229,3 +229,31 @@ kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
     MPI_Comm_size(m->communicator, &out->ranks);
     return KITH_OK;
 }
+
+/* MPI was begun by kith_mpi_begin. */
+static bool began_here;
+
+kith_status kith_mpi_begin(kith_transport *out)
+{
+    int begun = 0;
+    int ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (out && !begun && !ended) {
+        int offered;
+        if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &offered) != MPI_SUCCESS) {
+            memset(out, 0, sizeof *out);
+            return KITH_TEAM_LOST;
+        }
+        began_here = true;
+    }
+    return kith_transport_mpi(MPI_COMM_WORLD, out);
+}
+
+void kith_mpi_end(void)
+{
+    if (began_here) {
+        began_here = false;
+        MPI_Finalize();
+    }
+}
