@@ -3,6 +3,7 @@
  * The command `kith VERB ...`: finds the verb and calls its function with the other arguments.
  */
 #include "common/guard.h"
+#include "common/ranks.h"
 #include "common/report.h"
 #include "verbs.h"
 
@@ -16,18 +17,19 @@
 static const struct verb {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
+    bool ranks; /* several processes of MPI may work on it */
 } verbs[] = {
-    {"pairs", "find all pairs of particles within a radius", verb_pairs},
-    {"nearest", "find the k nearest neighbours of each particle", verb_nearest},
-    {"fof", "find halos by friends-of-friends and measure them", verb_fof},
-    {"rdf", "average g(r) and n(r) over a trajectory", verb_rdf},
-    {"overlap", "histogram the overlaps of replicas", verb_overlap},
-    {"debye", "compute what X-rays or neutrons see", verb_debye},
-    {"flock", "let a flock fly, and measure it", verb_flock},
-    {"view", "look at particles, halos and trajectories in a browser", verb_view},
-    {"info", "say what is in a particle file", verb_info},
-    {"make", "make a reproducible set of particles", verb_make},
-    {"bench", "time kith on this machine, beside its peers", verb_bench},
+    {"pairs", "find all pairs of particles within a radius", verb_pairs, true},
+    {"nearest", "find the k nearest neighbours of each particle", verb_nearest, false},
+    {"fof", "find halos by friends-of-friends and measure them", verb_fof, true},
+    {"rdf", "average g(r) and n(r) over a trajectory", verb_rdf, true},
+    {"overlap", "histogram the overlaps of replicas", verb_overlap, false},
+    {"debye", "compute what X-rays or neutrons see", verb_debye, false},
+    {"flock", "let a flock fly, and measure it", verb_flock, false},
+    {"view", "look at particles, halos and trajectories in a browser", verb_view, false},
+    {"info", "say what is in a particle file", verb_info, false},
+    {"make", "make a reproducible set of particles", verb_make, false},
+    {"bench", "time kith on this machine, beside its peers", verb_bench, false},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
@@ -43,8 +45,10 @@ static int print_help(void)
          "\n"
          "Input: NumPy .npy, HDF5, tipsy, text or CSV, XYZ, LAMMPS dump, GSD; found by\n"
          "content, not by name. XTC, TRR, DCD, NetCDF, PDB, .gz by pip install chemfiles.\n"
+         "Several processes of MPI: mpirun -n 4 kith fof ..., also pairs and rdf, with\n"
+         "libkith-openmpi or libkith-mpich.\n"
          "Environment: KITH_BACKEND (as --backend), KITH_CHEMFILES (its libchemfiles.so),\n"
-         "OMP_NUM_THREADS, NO_COLOR.\n"
+         "KITH_MPI (openmpi, mpich, none or a library), OMP_NUM_THREADS, NO_COLOR.\n"
          "\n"
          "Try it:\n"
          "  kith make clustered 100k --seed 1 -o halos.h5\n"
@@ -126,9 +130,17 @@ int main(int argc, char **argv)
     atexit(report_close_stdout);
     argp_err_exit_status = STATUS_USAGE;
 
+    bool several = false;
+    CLI_TRY(ranks_join(&several));
     const char *word = argc > 1 ? argv[1] : "";
     for (int v = 0; v < VERBS; v++) {
         if (strcmp(word, verbs[v].name) == 0) {
+            if (several && !verbs[v].ranks) {
+                return report_error(STATUS_USAGE, "run it without mpirun or srun",
+                                    "kith %s works in one process; kith pairs, fof and rdf work in "
+                                    "several",
+                                    verbs[v].name);
+            }
             char title[32];
             snprintf(title, sizeof title, "kith %s", verbs[v].name);
             argv[1] = title;

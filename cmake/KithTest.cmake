@@ -39,6 +39,13 @@ if(KITH_SANITIZE MATCHES "address")
     set(leaks "${PROJECT_SOURCE_DIR}/tests/common/leaks.txt")
     list(APPEND KITH_TEST_ENVIRONMENT "LSAN_OPTIONS=print_suppressions=0:suppressions=${leaks}")
 endif()
+# The launchers of MPI, and their words for tests, which may run as root, on fewer cores than ranks.
+find_program(KITH_RUN_OPENMPI mpirun.openmpi)
+find_program(KITH_RUN_MPICH mpiexec.mpich)
+mark_as_advanced(KITH_RUN_OPENMPI KITH_RUN_MPICH)
+set(KITH_LAUNCH_OPENMPI --allow-run-as-root --oversubscribe)
+set(KITH_LAUNCH_MPICH "")
+
 # kith_set_test(test [LABELS label...] [TIMEOUT seconds])
 # Give a test added by add_test() the properties that all share. In its long form (KITH_TEST_DEEP)
 # every test may run for four hours, whatever limit its short form has.

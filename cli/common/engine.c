@@ -4,9 +4,17 @@
  */
 #include "engine.h"
 
+#include <string.h>
+
 int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out)
 {
     kith_options settings;
+    if (o->backend && strchr(o->backend, ',')) {
+        return report_error(STATUS_INVALID, NULL,
+                            "--backend: got %s, expected one backend; kith fof, rdf and pairs take "
+                            "several",
+                            o->backend);
+    }
     kith_options_init(&settings);
     settings.backend = o->backend;
     settings.threads = o->threads;
@@ -29,9 +37,9 @@ printed engine_words(const kith_ctx *ctx)
     return report_format("%s, %d thread%s", kith_backend(ctx), threads, threads == 1 ? "" : "s");
 }
 
-void engine_print_count(const kith_ctx *ctx, int64_t pairs, double seconds)
+void engine_print_count(const char *engine, int64_t pairs, double seconds)
 {
     report_line("count", "%s pairs in %s on %s; %s/s\n", report_count(pairs).s,
-                report_seconds(seconds).s, engine_words(ctx).s,
+                report_seconds(seconds).s, engine,
                 report_count((int64_t)report_rate((double)pairs, seconds)).s);
 }

@@ -21,7 +21,8 @@ int engine_status(const kith_ctx *ctx, kith_status status, const char *about);
 /** Return the backend and its threads as text: "cpu:avx512, 2 threads". */
 printed engine_words(const kith_ctx *ctx);
 
-/** Print a line of a summary: the number of pairs counted, the time [s] and the rate. */
-void engine_print_count(const kith_ctx *ctx, int64_t pairs, double seconds);
+/** Print a line of a summary: the number of pairs counted, the time [s] and the rate.
+ *  @param engine  what counted them: engine_words */
+void engine_print_count(const char *engine, int64_t pairs, double seconds);
 
 #endif

@@ -93,14 +93,6 @@ static void *run_lane(void *user)
     return NULL;
 }
 
-/** Watch callback of a lane's context: return true after Ctrl-C. The calling thread shows the
- *  progress. */
-static int watch_interrupt(void *user, int64_t done, int64_t total)
-{
-    (void)user, (void)done, (void)total;
-    return progress_interrupted();
-}
-
 /** Return the number of lanes for frames of this size; 0: the frames are to be counted one after
  *  the other, as they are large or a GPU counts them.
  *  @param frames  number of frames still to be read; -1: unknown
@@ -123,7 +115,7 @@ static bool start(lanes *l, const kith_ctx *ctx)
     kith_options_init(&settings);
     settings.backend = kith_backend(ctx);
     settings.threads = 1;
-    settings.watch = watch_interrupt;
+    settings.watch = progress_watch_interrupt; /* the calling thread shows the progress */
     lane->all = l;
     if (kith_open(&settings, &lane->ctx) != KITH_OK) {
         return false;
@@ -276,7 +268,7 @@ int lanes_take(void *counting, const io_frame *frame)
     c->seconds += progress_clock() - start;
     CLI_TRY(c->calls->report(c->user, record));
     CLI_TRY(c->calls->add(c->user, record));
-    if (c->taken++ == 0) {
+    if (c->taken++ == 0 && !c->never) {
         const int64_t left = c->from->wanted > 0 ? c->from->wanted - 1 : -1;
         const int n = number_of_lanes(c->ctx, frame->particles.n, left, c->calls->memory(c->user));
         c->lanes = n > 0 ? open_lanes(c->ctx, n, c->calls, c->user) : NULL;

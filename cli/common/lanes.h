@@ -55,6 +55,7 @@ typedef struct lanes_counting {
     kith_ctx *ctx;            /**< the context that counts frames without lanes */
     const input_frames *from; /**< tells how many frames there are */
     void *alone;              /**< the record of a frame that is counted without lanes */
+    bool never;               /**< count all frames without lanes: several ranks count each */
     struct lanes *lanes;      /**< NULL: frames are counted one after the other */
     int64_t taken;            /**< frames counted without lanes */
     double seconds;           /**< time to count these [s] */

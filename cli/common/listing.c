@@ -4,7 +4,7 @@
  */
 #include "listing.h"
 
-#include "engine.h"
+#include "progress.h"
 
 #include <stdio.h>
 
@@ -79,6 +79,7 @@ int listing_commit(const listing_task *task, io_pairs_writer *writer)
 
 void listing_free(listing_outcome *found)
 {
+    ranks_close(found->ranks);
     kith_close(found->ctx);
     input_free(&found->b);
     input_free(&found->a);
@@ -98,7 +99,7 @@ void listing_print_search(const listing_task *task, const listing_outcome *found
                           const char *unit)
 {
     report_line("search", "%s on %s", report_seconds(found->search_seconds).s,
-                engine_words(found->ctx).s);
+                ranks_words(found->ranks, found->ctx).s);
     if (n > 0) {
         const double rate = report_rate((double)n, found->search_seconds);
         printf("; %s %s/s", report_count((int64_t)rate).s, unit);
@@ -136,9 +137,10 @@ json_t *listing_json(const listing_task *task, const listing_outcome *found, con
                             "input", input_json(&found->a), "against",
                             task->against ? input_json(&found->b) : json_null(), "box",
                             space_json(&found->space));
-    json_t *end = json_pack("{s:s, s:i, s:o, s:o, s:o}", "backend", kith_backend(found->ctx),
-                            "threads", kith_threads(found->ctx), "seconds", seconds, "memory",
-                            memory, "output", output);
+    json_t *end = json_pack("{s:s, s:i, s:i, s:o, s:o, s:o}", "backend", kith_backend(found->ctx),
+                            "threads", kith_threads(found->ctx), "ranks",
+                            ranks_number(found->ranks), "seconds", seconds, "memory", memory,
+                            "output", output);
     (void)json_object_update(all, facts);
     (void)json_object_update(all, end);
     json_decref(facts);

@@ -8,6 +8,7 @@
 
 #include "input.h"
 #include "options.h"
+#include "ranks.h"
 #include "space.h"
 
 /** What was asked: the values of the options. */
@@ -28,6 +29,7 @@ typedef struct listing_outcome {
     kith_points against;   /**< the points of b; set by listing_read */
     space space;           /**< the box */
     kith_ctx *ctx;         /**< the library */
+    ranks *ranks;          /**< the ranks that count pairs; NULL: ctx alone */
     double search_seconds; /**< time to find the pairs [s] */
     double write_seconds;  /**< time to write them [s] */
 } listing_outcome;

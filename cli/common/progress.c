@@ -141,6 +141,12 @@ int progress_watch(void *user, int64_t done, int64_t total)
     return progress_interrupted();
 }
 
+int progress_watch_interrupt(void *user, int64_t done, int64_t total)
+{
+    (void)user, (void)done, (void)total;
+    return progress_interrupted();
+}
+
 double progress_end(progress *p)
 {
     if (p->drawn) {

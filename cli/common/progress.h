@@ -37,6 +37,9 @@ progress progress_start(const char *what, const char *unit, int64_t items, bool 
 /** A kith_watch_fn; `user` is the progress. @return nonzero after a signal: cancel the call */
 int progress_watch(void *user, int64_t done, int64_t total);
 
+/** A kith_watch_fn of contexts that show no progress: it only cancels the call after a signal. */
+int progress_watch_interrupt(void *user, int64_t done, int64_t total);
+
 /** End the stage and erase the bar. @return seconds since its start */
 double progress_end(progress *p);
 

@@ -4,7 +4,6 @@
  */
 #include "fof.h"
 
-#include "common/engine.h"
 #include "common/parse.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -142,10 +141,10 @@ static int link_particles(const fof_task *task, fof_outcome *found)
     how.velocities = task->velocity > 0 ? found->velocities : NULL;
     how.velocity_length = found->velocity_length;
     const double start = progress_clock();
-    const kith_status status = kith_fof_find(found->ctx, &points, &found->space.box, found->length,
-                                             &how, &found->groups);
+    const kith_status status = ranks_fof_find(found->ranks, found->ctx, &points, &found->space.box,
+                                              found->length, &how, &found->groups);
     found->link_seconds = progress_clock() - start;
-    return report_kith(found->ctx, status, task->input);
+    return ranks_status(found->ranks, found->ctx, status, task->input);
 }
 
 /** Mass of all particles that link; 0 if it is not known. */
@@ -235,7 +234,7 @@ static int write_results(const fof_task *task, fof_outcome *found)
 static int find_halos(const fof_task *task, fof_outcome *found)
 {
     progress bar = progress_start("linking", "", 0, task->shared.quiet);
-    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &found->ctx));
+    CLI_TRY(ranks_open(&task->shared, progress_watch, &bar, &found->ctx, &found->ranks));
     int status = link_particles(task, found);
     if (status == STATUS_OK) {
         status = fof_order_groups(task, found);
@@ -274,6 +273,7 @@ int verb_fof(int argc, char **argv)
     const int status = run(&task, &found);
     kith_halos_free(&found.halos);
     kith_groups_free(&found.groups);
+    ranks_close(found.ranks);
     kith_close(found.ctx);
     free(found.linked_members);
     free(found.roles);

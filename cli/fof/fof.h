@@ -9,6 +9,7 @@
 #include "common/cosmology.h"
 #include "common/input.h"
 #include "common/options.h"
+#include "common/ranks.h"
 #include "common/space.h"
 
 /** Which mean spacing the linking length is a multiple of. */
@@ -66,6 +67,7 @@ typedef struct fof_outcome {
     const void *masses, *velocities;    /**< arrays used to measure; NULL: missing or all equal */
     const void *potentials, *densities; /**< arrays used for centres; NULL: missing or all equal */
     kith_ctx *ctx;                      /**< the library */
+    ranks *ranks;                       /**< the ranks that find the groups; NULL: ctx alone */
     kith_groups groups;                 /**< groups of --min-members and more */
     int64_t *linked_members;            /**< [groups.n] members that link; NULL: all link */
     kith_halos halos;                   /**< measures of the groups */

@@ -2,7 +2,6 @@
  *
  * What `kith fof` says at the end, to a person or to a script.
  */
-#include "common/engine.h"
 #include "fof.h"
 #include "common/report.h"
 #include "common/spread.h"
@@ -238,7 +237,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
         report_line("", "spherical overdensities %s\n",
                     report_seconds(found->halos.sphere_seconds).s);
     }
-    report_line("engine", "%s; %s of memory at most\n", engine_words(found->ctx).s,
+    report_line("engine", "%s; %s of memory at most\n", ranks_words(found->ranks, found->ctx).s,
                 report_bytes(report_peak_memory()).s);
     report_output("catalogue", task->shared.output);
     report_output("labels", task->labels);
@@ -320,12 +319,13 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
         "{s:o, s:o, s:o, s:o}", "catalogue", report_json_text(task->shared.output), "labels",
         report_json_text(task->labels), "sorted", report_json_text(task->sorted), "plot",
         report_json_text(task->plot));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:I, s:o}",
-                     "kith", kith_version(), "verb", "fof", "input", input_json(&found->in), "box",
-                     space_json(&found->space), "cosmology", cosmology_json(&found->cosmology),
-                     "linking", linking_json(task, found), "groups", (json_int_t)n, "grouped",
-                     (json_int_t)found->grouped, "members",
-                     n ? spread_json(&s, "halos") : json_null(), "largest", halos, "backend",
-                     kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds",
-                     seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:i, s:i, s:o, s:I, s:o}", "kith",
+        kith_version(), "verb", "fof", "input", input_json(&found->in), "box",
+        space_json(&found->space), "cosmology", cosmology_json(&found->cosmology), "linking",
+        linking_json(task, found), "groups", (json_int_t)n, "grouped", (json_int_t)found->grouped,
+        "members", n ? spread_json(&s, "halos") : json_null(), "largest", halos, "backend",
+        kith_backend(found->ctx), "threads", kith_threads(found->ctx), "ranks",
+        ranks_number(found->ranks), "seconds", seconds, "peak_bytes",
+        (json_int_t)report_peak_memory(), "outputs", outputs);
 }

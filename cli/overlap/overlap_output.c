@@ -42,7 +42,7 @@ void overlap_print(const overlap_task *task, const overlap_outcome *found)
         report_line("outside", "%s of %s pairs\n", report_count(o->pairs - found->inside).s,
                     report_count(o->pairs).s);
     }
-    engine_print_count(found->ctx, o->pairs, found->count_seconds);
+    engine_print_count(engine_words(found->ctx).s, o->pairs, found->count_seconds);
     report_line("memory", "%s at most\n", report_bytes(report_peak_memory()).s);
     report_output("matrix", task->matrix);
     report_output("figure", task->plot);

@@ -5,7 +5,6 @@
  */
 #include "pairs.h"
 
-#include "common/engine.h"
 #include "common/progress.h"
 #include "common/report.h"
 #include "verbs.h"
@@ -104,11 +103,11 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
 {
     listing_outcome *listing = &found->listing;
     const kith_points points = input_points(&listing->a);
-    const kith_status status = kith_pairs_count(listing->ctx, &points, &listing->space.box,
-                                                task->listing.cutoff, &task->list, &found->n,
-                                                found->neighbours);
+    const kith_status status = ranks_pairs_count(listing->ranks, listing->ctx, &points,
+                                                 &listing->space.box, task->listing.cutoff,
+                                                 &task->list, &found->n, found->neighbours);
     listing->search_seconds = progress_end(bar);
-    return report_kith(listing->ctx, status, task->listing.input);
+    return ranks_status(listing->ranks, listing->ctx, status, task->listing.input);
 }
 
 static int search(pairs_task *task, pairs_outcome *found)
@@ -126,7 +125,13 @@ static int search(pairs_task *task, pairs_outcome *found)
     }
     const bool writes = o->output != NULL;
     progress bar = progress_start(writes ? "writing" : "counting", "pairs", 0, o->quiet);
-    int status = engine_open(o, progress_watch, &bar, &listing->ctx);
+    int status = ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks);
+    if (status == STATUS_OK && listing->ranks && (writes || task->listing.against)) {
+        status = report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
+                              "%s: several ranks count the pairs of one set; they do not %s yet",
+                              writes ? "--output" : "--against",
+                              writes ? "write lists" : "count pairs between two sets");
+    }
     if (status == STATUS_OK) {
         status = writes ? write_pairs(task, found, &bar) : count_pairs(task, found, &bar);
     }

@@ -189,6 +189,7 @@ static void free_outcome(rdf_outcome *found)
     free(found->middle);
     free(found->weights);
     free(found->shells);
+    ranks_close(found->ranks);
     kith_close(found->ctx);
 }
 

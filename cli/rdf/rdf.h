@@ -6,6 +6,7 @@
 #define KITH_CLI_RDF_H
 
 #include "common/input.h"
+#include "common/ranks.h"
 #include "rdf_blocks.h"
 #include "common/space.h"
 #include "structure.h"
@@ -181,6 +182,7 @@ typedef struct rdf_outcome {
     bool distrusted;                  /**< forces or velocities contradict --temperature */
     rdf_structure structure;          /**< S(q) */
     kith_ctx *ctx;                    /**< the library */
+    ranks *ranks;                     /**< the ranks that count pairs; NULL: ctx alone */
     double count_seconds;             /**< time in which frames were counted [s] */
     double sum_seconds;               /**< time in which frames were summed over vectors q [s] */
     double write_seconds;             /**< time to write the outputs [s]; NaN before */

@@ -267,8 +267,12 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
                                       .free = free_frame};
     rdf_outcome *found = w->found;
     rdf_frame alone = {0};
-    lanes_counting counting = {
-        .calls = &calls, .user = w, .ctx = found->ctx, .from = &found->from, .alone = &alone};
+    lanes_counting counting = {.calls = &calls,
+                               .user = w,
+                               .ctx = found->ctx,
+                               .from = &found->from,
+                               .alone = &alone,
+                               .never = found->ranks != NULL};
     double busy;
     w->bar = progress_start("counting", "particles", 0, w->task->shared.quiet);
     int status = input_each_frame(w->task->input, how, lanes_take, &counting, &found->from);
@@ -332,6 +336,19 @@ static int survey(const io_trajectory_options *how, struct work *w)
                : input_survey(task->input, &boxes, task->shared.quiet, take_box, w);
 }
 
+/** Refuse what several ranks cannot count yet. @return exit status, reported */
+static int check_ranks(const rdf_task *task, const rdf_outcome *found)
+{
+    const char *option = task->force           ? "--force"
+                         : task->weights       ? "--weights"
+                         : task->without_bonds ? "--exclude-bonds"
+                                               : NULL;
+    return option && found->ranks
+               ? report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
+                              "%s: several ranks do not sum this yet", option)
+               : STATUS_OK;
+}
+
 int rdf_run(const rdf_task *task, rdf_outcome *found)
 {
     struct work w = {.task = task, .found = found};
@@ -351,7 +368,8 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     }
     how.read.watch = watch_reading;
     how.read.user = &w;
-    CLI_TRY(engine_open(&task->shared, watch_counting, &w, &found->ctx));
+    CLI_TRY(ranks_open(&task->shared, watch_counting, &w, &found->ctx, &found->ranks));
+    CLI_TRY(check_ranks(task, found));
     const int surveyed = survey(&how, &w);
     if (surveyed != STATUS_OK) {
         return surveyed == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : surveyed;

@@ -153,7 +153,7 @@ void rdf_print(const rdf_task *task, const rdf_outcome *found)
         report_line("+-", "one standard error, from %lld blocks of frames\n",
                     (long long)found->blocks.n);
     }
-    engine_print_count(found->ctx, found->pairs, found->count_seconds);
+    engine_print_count(ranks_words(found->ranks, found->ctx).s, found->pairs, found->count_seconds);
     report_line("time", "waited %s for frames", report_seconds(found->from.seconds).s);
     if (found->structure.direct) {
         printf(", summed S(q) %s", report_seconds(found->sum_seconds).s);
@@ -239,7 +239,7 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
                                (json_int_t)found->blocks.n);
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:o, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o,"
-        " s:o, s:I, s:s, s:i, s:o, s:I, s:{s:o, s:o, s:o}}",
+        " s:o, s:I, s:s, s:i, s:i, s:o, s:I, s:{s:o, s:o, s:o}}",
         "kith", kith_version(), "verb", "rdf", "command", report_json_text(option_command()),
         "input", report_json_text(task->input), "format", found->from.description, "unit",
         report_json_text(found->unit), "partial", found->partial, "frames", frames, "particles",
@@ -247,8 +247,8 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
         report_json_text(found->inside), "box", space_json(&found->space), "volume", volume, "bins",
         bins, "minimum_image", task->minimum_image, "curves", curves, "structure",
         structure_json(task, found), "pairs", (json_int_t)found->pairs, "backend",
-        kith_backend(found->ctx), "threads", kith_threads(found->ctx), "seconds", seconds,
-        "peak_bytes", (json_int_t)report_peak_memory(), "outputs", "table",
-        report_json_text(task->shared.output), "structure", report_json_text(task->sq), "plot",
-        report_json_text(task->plot));
+        kith_backend(found->ctx), "threads", kith_threads(found->ctx), "ranks",
+        ranks_number(found->ranks), "seconds", seconds, "peak_bytes",
+        (json_int_t)report_peak_memory(), "outputs", "table", report_json_text(task->shared.output),
+        "structure", report_json_text(task->sq), "plot", report_json_text(task->plot));
 }

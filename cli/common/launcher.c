@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which launcher started this process: each sets variables of its own in the environment.
+ *
+ * A process that was started as one of several must never work alone: each would do all the work,
+ * and overwrite the outputs of the others. So where MPI cannot begin, the command ends with an
+ * error; KITH_MPI=none says that independent processes are meant.
+ */
+#include "launcher.h"
+
+#include "parse.h"
+#include "report.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** A launcher: the variables that it sets. */
+struct launcher {
+    const char *ranks; /**< number of all processes */
+    const char *rank;  /**< number of this one */
+    const char *mpi;   /**< the MPI whose processes it starts; NULL: none that is known */
+};
+
+static const struct launcher launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi"},
+    {"PMI_SIZE", "PMI_RANK", "mpich"},
+    {"SLURM_STEP_NUM_TASKS", "PMIX_RANK", "openmpi"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL}};
+
+/** The functions of libkith-openmpi and libkith-mpich (mpi/kith_mpi.h). */
+static struct {
+    kith_status (*begin)(kith_transport *out);
+    void (*end)(void);
+} mpi;
+
+/** Return the value of a variable of the environment that is a whole number; -1: there is none. */
+static int64_t number_of(const char *name)
+{
+    const char *text = getenv(name);
+    int64_t value = -1;
+    return text && parse_count(text, &value) ? value : -1;
+}
+
+/** Report an error in the first rank. The launcher ends the others when the first one has ended:
+ *  they wait for that, as a launcher may end the first one before it has reported the error. */
+static int refuse(int64_t rank, int status, const char *hint, const char *message)
+{
+    enum { PATIENCE = 2 }; /* [s] */
+    if (rank > 0) {
+        sleep(PATIENCE);
+        return status;
+    }
+    return report_error(status, hint, "%s", message);
+}
+
+/** Load a library by its path and find its functions. @return NULL, or what is wrong */
+static const char *load(const char *path)
+{
+    /* Open MPI loads plugins that need the symbols of its libraries. */
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    void *begin = library ? dlsym(library, "kith_mpi_begin") : NULL;
+    void *end = begin ? dlsym(library, "kith_mpi_end") : NULL;
+    if (!end) {
+        return dlerror();
+    }
+    memcpy(&mpi.begin, &begin, sizeof begin);
+    memcpy(&mpi.end, &end, sizeof end);
+    return NULL;
+}
+
+/** Load the library of a launcher's MPI, or that which KITH_MPI names.
+ *  @return exit status, reported */
+static int load_for(const struct launcher *by, int64_t rank, int64_t ranks)
+{
+    const char *asked = getenv("KITH_MPI");
+    const char *name = asked && *asked ? asked : by->mpi;
+    char path[4096];
+    char message[8192];
+    if (!name) {
+        snprintf(message, sizeof message,
+                 "this is one of %lld processes that srun started without MPI", (long long)ranks);
+        return refuse(
+            rank, STATUS_USAGE,
+            "start them by srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH); KITH_MPI=none "
+            "lets each process work alone",
+            message);
+    }
+    const bool known = strcmp(name, "openmpi") == 0 || strcmp(name, "mpich") == 0;
+    snprintf(path, sizeof path, known ? "libkith-%s.so.%d" : "%s", name, KITH_VERSION_MAJOR);
+    const char *wrong = load(path);
+    if (!wrong) {
+        return STATUS_OK;
+    }
+    snprintf(message, sizeof message, "this is one of %lld processes of MPI, but: %s",
+             (long long)ranks, wrong);
+    return refuse(rank, STATUS_NO_BACKEND,
+                  "install libkith-openmpi or libkith-mpich, or name it by KITH_MPI; KITH_MPI=none "
+                  "lets each process work alone",
+                  message);
+}
+
+/** Begin MPI, whose library is loaded. @return exit status, reported */
+static int begin(int64_t rank, int64_t ranks, kith_transport *out)
+{
+    char message[256];
+    const kith_status status = mpi.begin(out);
+    if (status == KITH_OK && out->ranks == ranks) {
+        return STATUS_OK;
+    }
+    /* Another MPI takes a process that it has not started for one alone. */
+    snprintf(message, sizeof message,
+             status == KITH_OK ? "the launcher started %lld processes, but MPI has %d"
+                               : "the launcher started %lld processes, but MPI cannot begin",
+             (long long)ranks, out->ranks);
+    return refuse(rank, STATUS_NO_BACKEND,
+                  "is the launcher that of another MPI? KITH_MPI=openmpi or mpich names it",
+                  message);
+}
+
+int launcher_begin(int *ranks, kith_transport *out)
+{
+    const char *asked = getenv("KITH_MPI");
+    *ranks = 1;
+    memset(out, 0, sizeof *out);
+    if (asked && strcmp(asked, "none") == 0) {
+        return STATUS_OK;
+    }
+    for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
+        const struct launcher *by = &launchers[k];
+        const int64_t all = number_of(by->ranks);
+        const int64_t rank = number_of(by->rank);
+        if (all > 1 && rank >= 0) {
+            if (all > LAUNCHER_MOST_RANKS) {
+                return refuse(rank, STATUS_LIMIT, NULL, "more than 4096 processes of MPI");
+            }
+            *ranks = (int)all;
+            CLI_TRY(load_for(by, rank, all));
+            return begin(rank, all, out);
+        }
+    }
+    return STATUS_OK;
+}
+
+kith_status launcher_transport(kith_transport *out)
+{
+    return mpi.begin(out);
+}
+
+int launcher_local_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                        "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
+                                        "SLURM_LOCALID"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const int64_t rank = number_of(names[k]);
+        if (rank >= 0) {
+            return (int)rank;
+        }
+    }
+    return 0;
+}
+
+void launcher_end(void)
+{
+    if (mpi.end) {
+        mpi.end();
+    }
+}

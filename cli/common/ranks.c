@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks of a command: jobs, and arrays that travel with them. Every function of a job runs on all
+ * ranks, with equal numbers of collective calls: what may fail on one rank (memory) ends with an
+ * agreement, before messages are exchanged.
+ *
+ * A transport has parcels of known sizes between two ranks. Jobs have a fixed size; the parts of an
+ * array follow from its length. The team has a transport of its own.
+ */
+#include "ranks.h"
+
+#include "engine.h"
+#include "launcher.h"
+#include "pool.h"
+#include "progress.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t most_parcel = (int64_t)1 << 30; /* [bytes] */
+
+enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1024 };
+
+enum job_kind { JOB_END, JOB_OPEN, JOB_CLOSE, JOB_FOF, JOB_RDF, JOB_PAIRS };
+
+/** Arrays that travel with a job: bits of job.columns, and slots of received arrays. */
+enum column { XYZ, IDS, ROLES, VELOCITIES, SPECIES, MOLECULES, EDGES, RESULTS, COLUMNS };
+
+/** What rank 0 tells all ranks to do. Pointers in it are not valid on other ranks. */
+struct job {
+    enum job_kind kind;            /**< which of the fields below count */
+    int status;                    /**< END: exit status */
+    int threads;                   /**< OPEN: threads of each rank; 0: its share of the machine */
+    char backends[BACKENDS_BYTES]; /**< OPEN: names of backends, which ranks use in turn */
+    int64_t n;                     /**< particles */
+    kith_precision precision;      /**< of the positions */
+    bool has_box;                  /**< the call has a box */
+    kith_box box;                  /**< the box */
+    double length;                 /**< linking length or cutoff */
+    unsigned columns;              /**< bit c: the column c travels */
+    kith_fof_options fof;          /**< FOF */
+    kith_rdf_options rdf;          /**< RDF */
+    kith_pairs_options pairs;      /**< PAIRS */
+};
+
+/** One rank. */
+struct ranks {
+    kith_transport control;      /**< carries jobs and arrays */
+    kith_transport work;         /**< threads: the team's transport, until the team takes it */
+    bool mpi;                    /**< ranks are processes of MPI; false: threads */
+    kith_ctx *ctx;               /**< the rank's context; rank 0: the command's */
+    kith_team *team;             /**< the team */
+    kith_team_groups groups;     /**< result of FOF */
+    void *column[COLUMNS];       /**< arrays that were received, or results */
+    int64_t *members;            /**< rank 0: sizes of groups */
+    kith_parcel *parcel;         /**< parcels of an exchange */
+    char message[MESSAGE_BYTES]; /**< why a call failed; "": the context says it */
+    pthread_t thread;            /**< threads: this rank's, but of rank 0 */
+    struct ranks *all;           /**< threads: [ranks] all of them */
+};
+
+/* The ranks of MPI; NULL: there are none. */
+static struct ranks *processes;
+
+/* ------------------------------------------------------------------------- messages and parts */
+
+/** Bytes that rank 0 sends to, or receives from, a rank. */
+struct part {
+    char *data;
+    int64_t bytes;
+};
+
+/** Append the parcels of one part to the list. */
+static int64_t list_part(struct ranks *r, int64_t n, int peer, struct part part)
+{
+    for (int64_t at = 0; at < part.bytes; at += most_parcel) {
+        const int64_t left = part.bytes - at;
+        r->parcel[n++] = (kith_parcel){
+            .peer = peer, .data = part.data + at, .bytes = left < most_parcel ? left : most_parcel};
+    }
+    return n;
+}
+
+/** Make room for the parcels of some bytes in all. @return false: no memory */
+static bool need_parcels(struct ranks *r, int64_t bytes)
+{
+    const size_t most = (size_t)(bytes / most_parcel) + (size_t)r->control.ranks;
+    free(r->parcel);
+    r->parcel = malloc(most * sizeof *r->parcel);
+    return r->parcel != NULL;
+}
+
+/** Send a part from rank 0 to each other rank, or from these to rank 0, after need_parcels.
+ *  @param part  rank 0: [ranks] the parts; others: their own
+ *  @return KITH_OK, KITH_TEAM_LOST */
+static kith_status exchange(struct ranks *r, const struct part *part, bool back)
+{
+    const kith_transport *t = &r->control;
+    int64_t n = 0;
+    for (int peer = 1; peer < t->ranks && t->rank == 0; peer++) {
+        n = list_part(r, n, peer, part[peer]);
+    }
+    if (t->rank > 0) {
+        n = list_part(r, n, 0, *part);
+    }
+    const bool sends = (t->rank == 0) != back;
+    const int failed = t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0,
+                                   sends ? NULL : r->parcel, sends ? 0 : n, NULL);
+    return failed ? KITH_TEAM_LOST : KITH_OK;
+}
+
+/** Make one status of those of all ranks: KITH_OK only where all have it. */
+static kith_status agree(struct ranks *r, kith_status status)
+{
+    const kith_transport *t = &r->control;
+    int64_t worst = status;
+    if (t->combine(t->self, KITH_MIN, &worst, 1)) {
+        snprintf(r->message, sizeof r->message, "a rank was lost");
+        return KITH_TEAM_LOST;
+    }
+    if (worst == KITH_NO_MEMORY) {
+        snprintf(r->message, sizeof r->message, "out of memory on one of %d ranks", t->ranks);
+    }
+    return (kith_status)worst;
+}
+
+/** Return KITH_NO_MEMORY where memory is NULL. */
+static kith_status got(const void *memory)
+{
+    return memory ? KITH_OK : KITH_NO_MEMORY;
+}
+
+#define RANKS_TRY(call) \
+    do { \
+        const kith_status status_ = (call); \
+        if (status_ != KITH_OK) { \
+            return status_; \
+        } \
+    } while (0)
+
+/** Send a job from rank 0 to all. */
+static kith_status tell(struct ranks *r, struct job *job)
+{
+    struct part part[MOST_RANKS];
+    for (int k = 0; k < r->control.ranks && k < MOST_RANKS; k++) {
+        part[k] = (struct part){(char *)job, sizeof *job};
+    }
+    r->message[0] = '\0';
+    const kith_status status = need_parcels(r, 0) ? exchange(r, part, false) : KITH_NO_MEMORY;
+    if (status != KITH_OK) {
+        snprintf(r->message, sizeof r->message, "a rank was lost");
+    }
+    return status;
+}
+
+/** Make a received array, or a result, of this rank hold n rows. @return it; NULL: no memory */
+static void *need_column(struct ranks *r, enum column column, int64_t n, size_t size)
+{
+    free(r->column[column]);
+    r->column[column] = malloc((size_t)n * size + 1);
+    return r->column[column];
+}
+
+/** First row of the part of a rank. */
+static int64_t first_of(const struct ranks *r, int64_t n, int rank)
+{
+    return kith__piece_begin(n, r->control.ranks, rank);
+}
+
+/** Send each rank its part of an array of n rows, or bring the parts together at rank 0.
+ *  @param whole  rank 0: [n] the array; its own part is at the beginning
+ *  @param mine   other ranks: their part */
+static kith_status move_parts(struct ranks *r, char *whole, char *mine, int64_t n, size_t size,
+                              bool back)
+{
+    struct part part[MOST_RANKS];
+    const int rank = r->control.rank;
+    const int64_t own = first_of(r, n, rank + 1) - first_of(r, n, rank);
+    for (int k = 0; k < r->control.ranks && rank == 0; k++) {
+        const int64_t first = first_of(r, n, k);
+        part[k] = (struct part){whole + (size_t)first * size,
+                                (first_of(r, n, k + 1) - first) * (int64_t)size};
+    }
+    if (rank > 0) {
+        part[0] = (struct part){mine, own * (int64_t)size};
+    }
+    RANKS_TRY(agree(r, need_parcels(r, n * (int64_t)size) ? KITH_OK : KITH_NO_MEMORY));
+    return exchange(r, part, back);
+}
+
+/** Give each rank its part of an array. @param whole  [n] at rank 0, NULL at others
+ *  @param[out] mine  the part, NULL where the column does not travel */
+static kith_status scatter(struct ranks *r, const struct job *job, enum column column,
+                           const void *whole, size_t size, const void **mine)
+{
+    const int rank = r->control.rank;
+    *mine = whole;
+    if (!(job->columns & 1u << column)) {
+        return KITH_OK;
+    }
+    const int64_t own = first_of(r, job->n, rank + 1) - first_of(r, job->n, rank);
+    if (rank > 0) {
+        *mine = need_column(r, column, own, size);
+    }
+    RANKS_TRY(agree(r, got(*mine)));
+    return move_parts(r, (char *)(uintptr_t)whole, (char *)(uintptr_t)*mine, job->n, size, false);
+}
+
+/** Give each rank a copy of an array. @param whole  [bytes] at rank 0, NULL at others */
+static kith_status share(struct ranks *r, const struct job *job, enum column column,
+                         const void *whole, int64_t bytes, const void **mine)
+{
+    struct part part[MOST_RANKS];
+    const int rank = r->control.rank;
+    *mine = whole;
+    if (!(job->columns & 1u << column)) {
+        return KITH_OK;
+    }
+    if (rank > 0) {
+        *mine = need_column(r, column, bytes, 1);
+    }
+    for (int k = 0; k < r->control.ranks && k < MOST_RANKS; k++) {
+        part[k] = (struct part){(char *)(uintptr_t)*mine, bytes};
+    }
+    RANKS_TRY(agree(r, got(*mine && need_parcels(r, bytes * r->control.ranks) ? r : NULL)));
+    return exchange(r, part, false);
+}
+
+/** Scatter the positions. @param given  at rank 0, packed; NULL at others */
+static kith_status scatter_points(struct ranks *r, const struct job *job, const kith_points *given,
+                                  kith_points *mine)
+{
+    const int rank = r->control.rank;
+    const void *xyz = NULL;
+    RANKS_TRY(scatter(r, job, XYZ, given ? given->x : NULL, 3 * (size_t)job->precision, &xyz));
+    *mine = kith_points_packed(xyz, first_of(r, job->n, rank + 1) - first_of(r, job->n, rank),
+                               job->precision);
+    return KITH_OK;
+}
+
+/** Return the box of a job. */
+static const kith_box *box_of(const struct job *job)
+{
+    return job->has_box ? &job->box : NULL;
+}
+
+/* ------------------------------------------------------------------------------------- groups */
+
+/** Bring the labels and sizes of groups together at rank 0. */
+static kith_status collect_groups(struct ranks *r, const struct job *job, kith_groups *out)
+{
+    const kith_transport *t = &r->control;
+    const kith_team_groups *groups = &r->groups;
+    struct part part[MOST_RANKS];
+    int64_t held[MOST_RANKS];
+    const bool root = t->rank == 0;
+    int32_t *labels = need_column(r, RESULTS, root ? job->n : groups->points, sizeof *labels);
+    int64_t *members = NULL;
+    if (root) {
+        free(r->members);
+        members = r->members = malloc((size_t)groups->n * sizeof *members + 1);
+    }
+    RANKS_TRY(agree(r, got(labels && (members || !root) ? r : NULL)));
+    for (int64_t k = 0; k < groups->points; k++) {
+        labels[k] = (int32_t)groups->labels[k];
+    }
+    RANKS_TRY(move_parts(r, (char *)labels, (char *)labels, job->n, sizeof *labels, true));
+    if (t->gather(t->self, &groups->held, sizeof groups->held, held)) {
+        return KITH_TEAM_LOST;
+    }
+    int64_t first = 0;
+    for (int k = 0; k < t->ranks && root; k++) {
+        part[k] = (struct part){(char *)(members + first), held[k] * (int64_t)sizeof *members};
+        first += held[k];
+    }
+    if (root) {
+        memcpy(members, groups->members, (size_t)groups->held * sizeof *members);
+        *out = (kith_groups){.n = groups->n,
+                             .points = job->n,
+                             .labels = labels,
+                             .members = members,
+                             .memory = KITH_HOST,
+                             .size = out->size};
+    } else {
+        part[0] = (struct part){(char *)groups->members,
+                                groups->held * (int64_t)sizeof *groups->members};
+    }
+    const int64_t bytes = groups->n * (int64_t)sizeof *groups->members;
+    RANKS_TRY(agree(r, need_parcels(r, bytes) ? KITH_OK : KITH_NO_MEMORY));
+    return exchange(r, part, true);
+}
+
+/** @param given, out  NULL at ranks above 0 */
+static kith_status do_fof(struct ranks *r, const struct job *job, const kith_points *given,
+                          kith_groups *out)
+{
+    kith_points points;
+    kith_fof_options o = job->fof;
+    const void *ids, *roles;
+    RANKS_TRY(scatter_points(r, job, given, &points));
+    RANKS_TRY(scatter(r, job, IDS, given ? o.ids : NULL, sizeof *o.ids, &ids));
+    RANKS_TRY(scatter(r, job, ROLES, given ? o.roles : NULL, sizeof *o.roles, &roles));
+    RANKS_TRY(scatter(r, job, VELOCITIES, given ? o.velocities : NULL, 3 * (size_t)job->precision,
+                      &o.velocities));
+    o.ids = ids;
+    o.roles = roles;
+    RANKS_TRY(kith_team_fof_find(r->team, &points, box_of(job), job->length, &o, &r->groups));
+    return collect_groups(r, job, out);
+}
+
+kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                           double length, const kith_fof_options *how, kith_groups *out)
+{
+    if (!r) {
+        return kith_fof_find(ctx, points, box, length, how, out);
+    }
+    struct job job = {.kind = JOB_FOF,
+                      .n = points->n,
+                      .precision = points->precision,
+                      .has_box = box != NULL,
+                      .length = length,
+                      .fof = *how,
+                      .columns = 1u << XYZ | (how->ids ? 1u << IDS : 0) |
+                                 (how->roles ? 1u << ROLES : 0) |
+                                 (how->velocities ? 1u << VELOCITIES : 0)};
+    job.box = box ? *box : job.box;
+    RANKS_TRY(tell(r, &job));
+    return do_fof(r, &job, points, out);
+}
+
+/* -------------------------------------------------------------------------- pair distributions */
+
+/** @param given, out  NULL at ranks above 0, which drop the histogram */
+static kith_status do_rdf(struct ranks *r, const struct job *job, const kith_points *given,
+                          kith_histogram *out)
+{
+    kith_points points;
+    kith_rdf_options o = job->rdf;
+    kith_histogram own = {0};
+    const void *species, *molecules, *edges;
+    RANKS_TRY(scatter_points(r, job, given, &points));
+    RANKS_TRY(scatter(r, job, SPECIES, given ? o.species : NULL, sizeof *o.species, &species));
+    RANKS_TRY(
+        scatter(r, job, MOLECULES, given ? o.molecules : NULL, sizeof *o.molecules, &molecules));
+    RANKS_TRY(share(r, job, EDGES, given ? o.edges : NULL, (o.bins + 1) * (int64_t)sizeof *o.edges,
+                    &edges));
+    o.species = species;
+    o.molecules = molecules;
+    o.edges = edges;
+    const kith_status status = kith_team_rdf_count(r->team, &points, box_of(job), &o,
+                                                   out ? out : &own);
+    kith_histogram_free(&own);
+    return status;
+}
+
+kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            const kith_rdf_options *how, kith_histogram *out)
+{
+    if (!r) {
+        return kith_rdf_count(ctx, points, box, how, out);
+    }
+    struct job job = {.kind = JOB_RDF,
+                      .n = points->n,
+                      .precision = points->precision,
+                      .has_box = box != NULL,
+                      .rdf = *how,
+                      .columns = 1u << XYZ | (how->species ? 1u << SPECIES : 0) |
+                                 (how->molecules ? 1u << MOLECULES : 0) |
+                                 (how->edges ? 1u << EDGES : 0)};
+    job.box = box ? *box : job.box;
+    RANKS_TRY(tell(r, &job));
+    return do_rdf(r, &job, points, out);
+}
+
+/* -------------------------------------------------------------------------------------- pairs */
+
+/** @param given, neighbours  NULL at ranks above 0 */
+static kith_status do_pairs(struct ranks *r, const struct job *job, const kith_points *given,
+                            int64_t *n, int64_t *neighbours)
+{
+    kith_points points;
+    int64_t *mine = neighbours;
+    const bool wanted = job->columns & 1u << RESULTS;
+    RANKS_TRY(scatter_points(r, job, given, &points));
+    if (wanted && r->control.rank > 0) {
+        mine = need_column(r, RESULTS, points.n, sizeof *mine);
+    }
+    RANKS_TRY(agree(r, got(wanted ? (void *)mine : r)));
+    RANKS_TRY(
+        kith_team_pairs_count(r->team, &points, box_of(job), job->length, &job->pairs, n, mine));
+    return wanted ? move_parts(r, (char *)neighbours, (char *)mine, job->n, sizeof *mine, true)
+                  : KITH_OK;
+}
+
+kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points,
+                              const kith_box *box, double cutoff, const kith_pairs_options *how,
+                              int64_t *n, int64_t *neighbours)
+{
+    if (!r) {
+        return kith_pairs_count(ctx, points, box, cutoff, how, n, neighbours);
+    }
+    struct job job = {.kind = JOB_PAIRS,
+                      .n = points->n,
+                      .precision = points->precision,
+                      .has_box = box != NULL,
+                      .length = cutoff,
+                      .pairs = *how,
+                      .columns = 1u << XYZ | (neighbours ? 1u << RESULTS : 0)};
+    job.box = box ? *box : job.box;
+    RANKS_TRY(tell(r, &job));
+    return do_pairs(r, &job, points, n, neighbours);
+}
+
+/* ------------------------------------------------------------------ opening and closing ranks */
+
+/** Count the names of a list of backends. */
+static int count_backends(const char *list)
+{
+    int names = 1;
+    for (const char *at = list; *at; at++) {
+        names += *at == ',';
+    }
+    return names;
+}
+
+/** Copy the name of the backend that a rank uses from the list. */
+static void choose_backend(const struct ranks *r, const char *list, char out[BACKENDS_BYTES])
+{
+    const int names = count_backends(list);
+    for (int turn = (r->mpi ? launcher_local_rank() : r->control.rank) % names; turn > 0; turn--) {
+        list = strchr(list, ',') + 1;
+    }
+    snprintf(out, BACKENDS_BYTES, "%.*s", (int)strcspn(list, ","), list);
+}
+
+/** Open the context of a rank above 0, or that of rank 0, with a progress bar. */
+static kith_status open_context(struct ranks *r, const struct job *job, kith_watch_fn watch,
+                                void *user)
+{
+    char backend[BACKENDS_BYTES];
+    kith_options settings;
+    kith_options_init(&settings);
+    choose_backend(r, job->backends, backend);
+    settings.backend = *backend ? backend : NULL;
+    settings.threads = job->threads;
+    settings.watch = watch;
+    settings.user = user;
+    const kith_status status = kith_open(&settings, &r->ctx);
+    if (status != KITH_OK) {
+        snprintf(r->message, sizeof r->message, "%.500s", kith_message(NULL));
+    }
+    return status;
+}
+
+/** Give rank 0 the message of the lowest rank that failed. */
+static kith_status fetch_message(struct ranks *r, kith_status status)
+{
+    const kith_transport *t = &r->control;
+    const int64_t none = t->ranks;
+    int64_t lowest = status != KITH_OK ? t->rank : none;
+    char *all = malloc((size_t)t->ranks * MESSAGE_BYTES);
+    int64_t numbers[2] = {all ? 0 : KITH_NO_MEMORY, 0};
+    if (t->combine(t->self, KITH_MIN, &lowest, 1) || t->combine(t->self, KITH_MIN, numbers, 1)) {
+        free(all);
+        return KITH_TEAM_LOST;
+    }
+    if (lowest == none || numbers[0] != 0) {
+        free(all);
+        return lowest == none ? (kith_status)numbers[0] : KITH_NO_MEMORY;
+    }
+    numbers[0] = t->rank == lowest ? (int64_t)status : 0;
+    if (t->gather(t->self, r->message, MESSAGE_BYTES, all) ||
+        t->combine(t->self, KITH_SUM, numbers, 1)) {
+        free(all);
+        return KITH_TEAM_LOST;
+    }
+    snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest,
+             all + lowest * MESSAGE_BYTES);
+    free(all);
+    return (kith_status)numbers[0];
+}
+
+/** Close the team and the context of a rank; rank 0's context is the command's. */
+static void close_member(struct ranks *r)
+{
+    kith_team_groups_free(&r->groups);
+    kith_team_close(r->team);
+    if (r->control.rank > 0) {
+        kith_close(r->ctx);
+    }
+    r->team = NULL;
+    r->ctx = NULL;
+    for (int c = 0; c < COLUMNS; c++) {
+        free(r->column[c]);
+        r->column[c] = NULL;
+    }
+    free(r->members);
+    r->members = NULL;
+}
+
+/** Open the context and the team of a rank. */
+static kith_status do_open(struct ranks *r, const struct job *job, kith_watch_fn watch, void *user)
+{
+    kith_status status = open_context(r, job, watch, user);
+    RANKS_TRY(fetch_message(r, status));
+    if (r->mpi) {
+        RANKS_TRY(agree(r, launcher_transport(&r->work)));
+    }
+    kith_transport work = r->work;
+    memset(&r->work, 0, sizeof r->work);
+    status = kith_team_open(r->ctx, &work, NULL, &r->team);
+    if (status != KITH_OK) {
+        snprintf(r->message, sizeof r->message, "%.500s", kith_message(r->ctx));
+    }
+    return status;
+}
+
+/** Do the jobs of a rank above 0 until it is told to end. @return the exit status of rank 0 */
+static int serve(struct ranks *r)
+{
+    for (;;) {
+        struct job job;
+        int64_t n;
+        if (tell(r, &job) != KITH_OK) {
+            close_member(r);
+            return STATUS_NO_BACKEND;
+        }
+        switch (job.kind) { /* rank 0 knows and reports how a job ended */
+        case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
+        case JOB_FOF: (void)do_fof(r, &job, NULL, NULL); break;
+        case JOB_RDF: (void)do_rdf(r, &job, NULL, NULL); break;
+        case JOB_PAIRS: (void)do_pairs(r, &job, NULL, &n, NULL); break;
+        case JOB_CLOSE: close_member(r); break;
+        case JOB_END: close_member(r); return job.status;
+        }
+    }
+}
+
+/** Free a rank, whose context and team are closed. */
+static void free_member(struct ranks *r)
+{
+    kith_transport_close(&r->work);
+    kith_transport_close(&r->control);
+    free(r->parcel);
+    r->parcel = NULL;
+}
+
+/** For on_exit, in rank 0 of MPI: let the other ranks end with this status. */
+static void end_processes(int status, void *unused)
+{
+    struct job job = {.kind = JOB_END, .status = status};
+    (void)unused;
+    if (tell(processes, &job) != KITH_OK) {
+        processes->control.abort(processes->control.self);
+    }
+    free_member(processes);
+    launcher_end();
+}
+
+int ranks_join(bool *several)
+{
+    static struct ranks self = {.mpi = true};
+    int all = 1;
+    CLI_TRY(launcher_begin(&all, &self.control));
+    *several = all > 1;
+    if (!*several) {
+        return STATUS_OK;
+    }
+    if (self.control.rank > 0) {
+        progress_catch_signals();
+        const int end = serve(&self);
+        free_member(&self);
+        launcher_end();
+        exit(end);
+    }
+    processes = &self;
+    (void)on_exit(end_processes, NULL);
+    return STATUS_OK;
+}
+
+static void *run_thread(void *argument)
+{
+    (void)serve(argument);
+    return NULL;
+}
+
+/** Let the threads of some ranks end, and free all ranks. @param started  ranks that were started,
+ *  rank 0 included */
+static void end_threads(struct ranks *all, int started)
+{
+    struct job job = {.kind = JOB_END};
+    const int n = all->control.ranks;
+    if (started < n || tell(all, &job) != KITH_OK) {
+        all->control.abort(all->control.self);
+    }
+    for (int k = 1; k < started; k++) {
+        pthread_join(all[k].thread, NULL);
+    }
+    for (int k = 0; k < n; k++) {
+        free_member(&all[k]);
+    }
+    free(all);
+}
+
+/** Start a thread for each rank but the first. @return rank 0; NULL: no memory or no thread */
+static struct ranks *start_threads(int n)
+{
+    struct ranks *all = calloc((size_t)n, sizeof *all);
+    kith_transport *control = calloc((size_t)n, sizeof *control);
+    kith_transport *work = calloc((size_t)n, sizeof *work);
+    int started = 0;
+    if (all && control && work && kith_transport_threads(n, control) == KITH_OK) {
+        started = kith_transport_threads(n, work) == KITH_OK;
+        for (int k = 0; k < n; k++) {
+            all[k] = (struct ranks){.control = control[k], .work = work[k], .all = all};
+        }
+        while (started > 0 && started < n &&
+               pthread_create(&all[started].thread, NULL, run_thread, &all[started]) == 0) {
+            started++;
+        }
+        if (started < n) {
+            end_threads(all, started);
+            all = NULL;
+        }
+    } else {
+        free(all);
+        all = NULL;
+    }
+    free(control);
+    free(work);
+    return all;
+}
+
+int ranks_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ctx, ranks **out)
+{
+    const char *asked = o->backend ? o->backend : getenv("KITH_BACKEND");
+    const char *list = asked ? asked : "";
+    const int names = count_backends(list);
+    *out = NULL;
+    if (!processes && names == 1) {
+        return engine_open(o, watch, user, ctx);
+    }
+    if (strlen(list) >= BACKENDS_BYTES || names > MOST_RANKS) {
+        return report_error(STATUS_INVALID, NULL, "--backend: the list of backends is too long");
+    }
+    struct ranks *r = processes ? processes : start_threads(names);
+    if (!r) {
+        return report_no_memory("the ranks of --backend");
+    }
+    struct job job = {.kind = JOB_OPEN, .threads = o->threads};
+    snprintf(job.backends, sizeof job.backends, "%s", list);
+    if (!r->mpi) { /* the ranks of a process share its threads */
+        const int threads = (o->threads > 0 ? o->threads : kith__default_threads()) / names;
+        job.threads = threads > 0 ? threads : 1;
+    }
+    *out = r;
+    progress_unstoppable(true);
+    kith_status status = tell(r, &job);
+    status = status == KITH_OK ? do_open(r, &job, watch, user) : status;
+    progress_unstoppable(false);
+    *ctx = r->ctx;
+    return ranks_status(r, NULL, status, NULL);
+}
+
+void ranks_close(ranks *r)
+{
+    if (!r) {
+        return;
+    }
+    struct job job = {.kind = JOB_CLOSE};
+    (void)tell(r, &job);
+    close_member(r);
+    if (!r->mpi) {
+        end_threads(r->all, r->control.ranks);
+    }
+}
+
+int ranks_number(const ranks *r)
+{
+    return r ? r->control.ranks : 1;
+}
+
+printed ranks_words(const ranks *r, const kith_ctx *ctx)
+{
+    return r ? report_format("%d ranks of %.60s", r->control.ranks, engine_words(ctx).s)
+             : engine_words(ctx);
+}
+
+int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const char *about)
+{
+    if (status == KITH_OK || !r || !r->message[0]) {
+        return report_kith(ctx, status, about);
+    }
+    return report_error(status == KITH_NO_MEMORY ? STATUS_NO_MEMORY
+                        : status == KITH_INVALID ? STATUS_INVALID
+                                                 : STATUS_NO_BACKEND,
+                        NULL, "%s%s%s", about ? about : "", about ? ": " : "", r->message);
+}

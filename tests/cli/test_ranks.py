@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands of several ranks: threads with a backend each, and processes of MPI. Outputs have the
+bytes of one process, errors are those of one process, and a rank that is killed ends all."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+import cli
+import needs
+
+# "openmpi=LIBRARY=mpirun -x|mpich=...": the launchers, and libraries whose ranks kill themselves.
+LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
+RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
+TIMES = ("seconds", "peak_bytes", "threads", "ranks", "backend", "memory", "input",
+         "pairs_per_second")
+
+
+def launched(launcher, ranks, *arguments, **options):
+    """Run kith by a launcher of MPI."""
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    command = [*launcher[2].split(), "-n", str(ranks), cli.KITH, *map(str, arguments)]
+    return subprocess.run(command, text=True, check=False, timeout=110, **options)
+
+
+def ways():
+    """Ways to run kith on several ranks: a name, and a function of its arguments."""
+    for backends in ("cpu,cpu", "cpu:baseline,cpu,cpu,cpu,cpu"):
+        told = {**os.environ, "KITH_BACKEND": backends}
+        yield backends, lambda *arguments, told=told: cli.run(*arguments, env=told)
+    for launcher in LAUNCHERS:
+        for ranks in RANKS:
+            yield (f"{launcher[0]} {ranks}",
+                   lambda *arguments, launcher=launcher, ranks=ranks:
+                   launched(launcher, ranks, *arguments))
+
+
+def contents(path):
+    """The bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def same(*arguments, outputs=()):
+    """Run kith in one process, then on several ranks: outputs, and summaries as JSON but for times,
+    must be equal."""
+    def facts(text):
+        return {key: value for key, value in json.loads(text).items() if key not in TIMES}
+    expected = facts(cli.ok(*arguments, "--json"))
+    files = [contents(path) for path in outputs]
+    for name, run in ways():
+        for path in outputs:
+            os.remove(path)
+        done = run(*arguments, "--json")
+        assert done.returncode == 0, (name, arguments, done.stderr)
+        assert facts(done.stdout) == expected, (name, arguments, done.stdout)
+        for path, data in zip(outputs, files):
+            assert contents(path) == data, (name, arguments, path)
+
+
+def test_fof():
+    cli.ok("make", "clustered", "3000", "--seed", "1", "-o", "p.npy")
+    same("fof", "p.npy", "--box", "1", "-o", "a.csv", "--labels", "a.npy",
+         outputs=("a.csv", "a.npy"))
+    same("fof", "p.npy", "--length", "0.01", "--min-links", "3", "--min-members", "2", "-o",
+         "a.csv", "--labels", "a.grp", outputs=("a.csv", "a.grp"))
+    cli.write_npy("few.npy", [(0, 0, 0), (0.01, 0, 0)])
+    same("fof", "few.npy", "--box", "1", "--min-members", "1", "--labels", "a.npy",
+         outputs=("a.npy",))
+
+
+def test_fof_types():
+    h5py, numpy, snapshots = cli.snapshot_modules()
+    rng = numpy.random.default_rng(4)
+    with h5py.File("s.hdf5", "w") as file:
+        header = file.create_group("Header").attrs
+        header["NumPart_ThisFile"] = header["NumPart_Total"] = [300, 700, 0, 0, 0, 0]
+        header["NumFilesPerSnapshot"], header["BoxSize"], header["Time"] = 1, 1.0, 1.0
+        header["MassTable"] = [0.0, 0.0, 0, 0, 0, 0]
+        for kind, n in ((0, 300), (1, 700)):
+            group = file.create_group(f"PartType{kind}")
+            group["Coordinates"] = rng.random((n, 3))
+            group["Velocities"] = rng.normal(size=(n, 3))
+            group["Masses"] = 1 + rng.random(n)
+            group["ParticleIDs"] = rng.permutation(n) + 1000 * kind
+    common = ("fof", "s.hdf5", "--length", "0.08", "--min-members", "2", "-o", "a.csv", "--labels",
+              "a.npy")
+    same(*common, outputs=("a.csv", "a.npy"))
+    same(*common, "--phase-space", "1.5s", outputs=("a.csv", "a.npy"))
+
+
+def test_rdf_and_pairs():
+    cli.ok("make", "clustered", "3000", "--seed", "2", "-o", "p.npy")
+    same("rdf", "p.npy", "--box", "1", "--r-max", "0.1", "--bins", "50", "-o", "a.txt",
+         outputs=("a.txt",))
+    same("rdf", "p.npy", "--box", "1", "--r-max", "0.7", "--minimum-image", "-o", "a.txt",
+         outputs=("a.txt",))
+    same("pairs", "p.npy", "--box", "1", "--cutoff", "0.05")
+    same("pairs", "p.npy", "--cutoff", "0.05", "--full")
+
+
+def test_errors():
+    cli.write_npy("p.npy", [(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, float("nan"), 0)])
+    cli.ok("make", "uniform", "100", "--seed", "1", "-o", "good.npy")
+    cases = (("fof", "p.npy", "--length", "1", "--labels", "a.npy"),
+             ("pairs", "p.npy", "--cutoff", "1"),
+             ("fof", "none.npy", "--length", "1"),
+             ("fof", "good.npy", "--nothing"),
+             ("fof", "good.npy"))
+    for arguments in cases:
+        expected = cli.run(*arguments)
+        for name, run in ways():
+            done = run(*arguments)
+            assert done.returncode == expected.returncode, (name, arguments, done.stderr)
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert len(said) == 1, (name, done.stderr)
+            assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
+            assert not os.path.exists("a.npy"), name
+    for name, run in ways():
+        for arguments, word in ((("pairs", "good.npy", "--cutoff", "0.1", "-o", "a.npy"), "lists"),
+                                (("rdf", "good.npy", "--box", "1", "--weights", "w.txt"), "rank")):
+            with open("w.txt", "w", encoding="ascii") as file:
+                file.write("1\n" * 100)
+            done = run(*arguments)
+            assert done.returncode == 10 and word in done.stderr, (name, done.stderr)
+            assert not os.path.exists("a.npy"), name
+
+
+def test_backends():
+    cli.ok("make", "uniform", "100", "--seed", "1", "-o", "p.npy")
+    cli.fails(6, "fof", "p.npy", "--box", "1", "--backend", "cpu,none", says=("rank 1", "none"))
+    cli.fails(6, "nearest", "p.npy", "-k", "3", "--backend", "cpu,cpu", says=("--backend", "rdf"))
+    text = cli.ok("fof", "p.npy", "--box", "1", "--backend", "cpu,cpu,cpu", "--threads", "7")
+    assert "3 ranks of cpu" in text and "2 threads" in text, text
+
+
+def test_launchers():
+    cli.ok("make", "uniform", "100", "--seed", "1", "-o", "p.npy")
+    task = ("fof", "p.npy", "--box", "1", "--labels", "a.npy")
+    slurm = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}
+    cli.fails(2, *task, env={**os.environ, **slurm}, says=("4 processes", "--mpi=pmix", "KITH_MPI"))
+    cli.ok(*task, env={**os.environ, **slurm, "KITH_MPI": "none"})
+    cli.ok(*task, env={**os.environ, **slurm, "SLURM_STEP_NUM_TASKS": "1"})
+    os.remove("a.npy")
+    started = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0", "KITH_MPI": "./none.so"}
+    cli.fails(10, *task, env={**os.environ, **started}, says=("none.so", "install"))
+    assert not os.path.exists("a.npy")
+    for launcher in LAUNCHERS:
+        done = launched(launcher, 2, "info", "p.npy")
+        assert done.returncode == 2 and done.stderr.count("kith info works in one") == 1, done
+        assert launched(launcher, 3, "--version").stdout.count("kith ") == 1
+        alone = launched(launcher, 3, "--version", env={**os.environ, "KITH_MPI": "none"})
+        assert alone.stdout.count("kith ") == 3, alone
+    if len(LAUNCHERS) == 2:
+        done = launched(LAUNCHERS[0], 2, *task, env={**os.environ, "KITH_MPI": LAUNCHERS[1][0]})
+        assert done.returncode == 10 and "MPI has 1" in done.stderr, done
+        assert done.stderr.count("MPI has 1") == 1 and not os.path.exists("a.npy"), done
+
+
+def test_killed():
+    """Ranks killed in calls of their transports: the 30 first calls open the contexts and the team,
+    the others divide, link, unite and number."""
+    if not LAUNCHERS:
+        raise needs.Skip("no MPI (apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev)")
+    cli.ok("make", "clustered", "3000", "--seed", "1", "-o", "p.npy")
+    task = ("fof", "p.npy", "--box", "1", "-o", "a.csv", "--labels", "a.npy", "-q")
+    moments = range(0, 400, 7) if cli.DEEP else (3, 40)
+    for launcher in LAUNCHERS:
+        told = {**os.environ, "KITH_MPI": launcher[1]}
+        done = launched(launcher, 3, *task, env=told)
+        assert done.returncode == 0, done
+        os.remove("a.csv")
+        os.remove("a.npy")
+        for k, moment in enumerate(moments):
+            victim = (k + 1) % 3
+            start = time.monotonic()
+            kill = {**told, "KITH_TEST_KILL": f"{victim}:{moment}"}
+            done = launched(launcher, 3, *task, env=kill)
+            seconds = time.monotonic() - start
+            if done.returncode == 0 and moment > 40:  # the rank has fewer calls
+                os.remove("a.csv")
+                os.remove("a.npy")
+                continue
+            assert done.returncode != 0, (launcher, victim, moment)
+            assert seconds < 10 * cli.SLOW, (launcher, victim, moment, seconds)
+            assert not os.path.exists("a.csv") and not os.path.exists("a.npy"), (victim, moment)
+
+
+sys.exit(cli.main(globals()))

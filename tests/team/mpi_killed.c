@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A library of MPI's transport for tests: as libkith-openmpi or libkith-mpich, but one rank kills
+ * itself in a call of its transport. KITH_TEST_KILL="1:30" is rank 1, before its call 30, counted
+ * from 0 over all its transports.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kith_mpi.h"
+
+/* Functions of the library, under other names: its source is compiled into this one. */
+kith_status real_begin(kith_transport *out);
+
+static int victim = -1;
+static long moment, calls;
+
+/** Count a call, and kill the process at its moment. @return the transport */
+static const kith_transport *reach(void *self)
+{
+    const kith_transport *t = self;
+    if (t->rank == victim && calls++ == moment) {
+        raise(SIGKILL);
+    }
+    return t;
+}
+
+static int counts(void *self, const int64_t *to, int64_t *from)
+{
+    const kith_transport *t = reach(self);
+    return t->counts(t->self, to, from);
+}
+
+static int exchange(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
+                    int64_t n_from, void *stream)
+{
+    const kith_transport *t = reach(self);
+    return t->exchange(t->self, to, n_to, from, n_from, stream);
+}
+
+static int gather(void *self, const void *mine, int64_t bytes, void *all)
+{
+    const kith_transport *t = reach(self);
+    return t->gather(t->self, mine, bytes, all);
+}
+
+static int combine(void *self, int op, int64_t *inout, int64_t n)
+{
+    const kith_transport *t = reach(self);
+    return t->combine(t->self, op, inout, n);
+}
+
+static void abort_all(void *self)
+{
+    const kith_transport *t = self;
+    t->abort(t->self);
+}
+
+static void close_one(void *self)
+{
+    kith_transport *t = self;
+    t->close(t->self);
+    free(t);
+}
+
+kith_status kith_mpi_begin(kith_transport *out)
+{
+    const char *asked = getenv("KITH_TEST_KILL");
+    kith_transport *real = malloc(sizeof *real);
+    const kith_status status = real ? real_begin(real) : KITH_NO_MEMORY;
+    if (status != KITH_OK) {
+        free(real);
+        return status;
+    }
+    if (asked) {
+        sscanf(asked, "%d:%ld", &victim, &moment);
+    }
+    *out = *real;
+    out->self = real;
+    out->counts = counts;
+    out->exchange = exchange;
+    out->gather = gather;
+    out->combine = combine;
+    out->abort = abort_all;
+    out->close = close_one;
+    return KITH_OK;
+}
