@@ -66,7 +66,7 @@ int listing_give_up(const listing_task *task, const listing_outcome *found, kith
     io_pairs_abort(writer);
     CLI_TRY(error->status == IO_CANCELLED ? STATUS_OK : report_io(error->status, error, true));
     return progress_interrupted() ? report_interrupted(task->shared.output)
-                                  : report_kith(found->ctx, status, task->input);
+                                  : ranks_status(found->ranks, found->ctx, status, task->input);
 }
 
 int listing_commit(const listing_task *task, io_pairs_writer *writer)

@@ -24,7 +24,7 @@ static const int64_t most_parcel = (int64_t)1 << 30; /* [bytes] */
 
 enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1024 };
 
-enum job_kind { JOB_END, JOB_OPEN, JOB_CLOSE, JOB_FOF, JOB_RDF, JOB_PAIRS };
+enum job_kind { JOB_END, JOB_OPEN, JOB_CLOSE, JOB_FOF, JOB_RDF, JOB_PAIRS, JOB_LIST };
 
 /** Arrays that travel with a job: bits of job.columns, and slots of received arrays. */
 enum column { XYZ, IDS, ROLES, VELOCITIES, SPECIES, MOLECULES, EDGES, RESULTS, COLUMNS };
@@ -43,7 +43,7 @@ struct job {
     unsigned columns;              /**< bit c: the column c travels */
     kith_fof_options fof;          /**< FOF */
     kith_rdf_options rdf;          /**< RDF */
-    kith_pairs_options pairs;      /**< PAIRS */
+    kith_pairs_options pairs;      /**< PAIRS, LIST */
 };
 
 /** One rank. */
@@ -205,7 +205,7 @@ static kith_status scatter(struct ranks *r, const struct job *job, enum column c
     if (rank > 0) {
         *mine = need_column(r, column, own, size);
     }
-    RANKS_TRY(agree(r, got(*mine)));
+    RANKS_TRY(agree(r, got(rank > 0 ? *mine : r)));
     return move_parts(r, (char *)(uintptr_t)whole, (char *)(uintptr_t)*mine, job->n, size, false);
 }
 
@@ -414,6 +414,192 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
     return do_pairs(r, &job, points, n, neighbours);
 }
 
+/* -------------------------------------------------------------------------------------- lists */
+
+enum { LIST_I, LIST_J, LIST_DISTANCES, LIST_VECTORS, LIST_SHIFTS, LIST_ARRAYS };
+
+/** The list of a rank, sorted, on its way to rank 0. */
+struct list {
+    kith_team_pairs pairs;     /**< the list, in numbers of the rank at first */
+    size_t size[LIST_ARRAYS];  /**< bytes of an element of each array; 0: not in the list */
+    char *mine[LIST_ARRAYS];   /**< the arrays of the list, with numbers of all particles */
+    int64_t at;                /**< first pair that has not travelled yet */
+    int64_t room;              /**< rank 0: pairs of a block that fit */
+    char *ranked[LIST_ARRAYS]; /**< rank 0: a block in the order of the ranks */
+    char *merged[LIST_ARRAYS]; /**< rank 0: the block in the order of the list */
+};
+
+/** Put numbers of all particles into the list, and describe its arrays. */
+static void describe_list(const struct job *job, struct list *list)
+{
+    kith_team_pairs *pairs = &list->pairs;
+    const size_t real = (size_t)job->precision;
+    const unsigned extras = job->pairs.extras;
+    for (int64_t p = 0; p < pairs->n; p++) {
+        pairs->i[p] = (int32_t)pairs->ids[pairs->i[p]];
+        pairs->j[p] = (int32_t)pairs->ids[pairs->j[p]];
+    }
+    list->size[LIST_I] = list->size[LIST_J] = sizeof *pairs->i;
+    list->size[LIST_DISTANCES] = extras & KITH_DISTANCES ? real : 0;
+    list->size[LIST_VECTORS] = extras & KITH_VECTORS ? 3 * real : 0;
+    list->size[LIST_SHIFTS] = extras & KITH_SHIFTS ? 3 * sizeof *pairs->shifts : 0;
+    list->mine[LIST_I] = (char *)pairs->i;
+    list->mine[LIST_J] = (char *)pairs->j;
+    list->mine[LIST_DISTANCES] = pairs->distances;
+    list->mine[LIST_VECTORS] = pairs->vectors;
+    list->mine[LIST_SHIFTS] = (char *)pairs->shifts;
+}
+
+/** Make room for the pairs of a block at rank 0. @return false: no memory */
+static bool need_block(struct list *list, int64_t n)
+{
+    for (int a = 0; a < LIST_ARRAYS && n > list->room; a++) {
+        free(list->ranked[a]);
+        free(list->merged[a]);
+        list->ranked[a] = malloc((size_t)n * list->size[a] + 1);
+        list->merged[a] = malloc((size_t)n * list->size[a] + 1);
+    }
+    list->room = n > list->room ? n : list->room;
+    bool fits = true;
+    for (int a = 0; a < LIST_ARRAYS && list->room > 0; a++) {
+        fits = fits && list->ranked[a] && list->merged[a];
+    }
+    return fits;
+}
+
+/** Merge the parts of the ranks by i: the pairs of one i come from one rank.
+ *  @param next  [parts] first pair of each part; changed
+ *  @param end   [parts] end of each part */
+static void merge_block(const struct list *list, int parts, int64_t *next, const int64_t *end)
+{
+    const int32_t *i = (const int32_t *)(const void *)list->ranked[LIST_I];
+    for (int64_t to = 0;;) {
+        int least = -1;
+        for (int k = 0; k < parts; k++) {
+            least = next[k] < end[k] && (least < 0 || i[next[k]] < i[next[least]]) ? k : least;
+        }
+        if (least < 0) {
+            return;
+        }
+        const int64_t from = next[least];
+        while (next[least] < end[least] && i[next[least]] == i[from]) {
+            next[least]++;
+        }
+        const int64_t n = next[least] - from;
+        for (int a = 0; a < LIST_ARRAYS; a++) {
+            const size_t size = list->size[a];
+            memcpy(list->merged[a] + (size_t)to * size, list->ranked[a] + (size_t)from * size,
+                   (size_t)n * size);
+        }
+        to += n;
+    }
+}
+
+/** Bring the pairs with i below `end` that have not travelled yet to rank 0.
+ *  @param[out] block  rank 0: the pairs, sorted */
+static kith_status bring_block(struct ranks *r, struct list *list, int64_t end, kith_pairs *block)
+{
+    const kith_transport *t = &r->control;
+    struct part part[MOST_RANKS];
+    int64_t held[MOST_RANKS], first[MOST_RANKS], last[MOST_RANKS];
+    int64_t n = 0, all = 0;
+    while (list->at + n < list->pairs.n && list->pairs.i[list->at + n] < end) {
+        n++;
+    }
+    if (t->gather(t->self, &n, sizeof n, held)) {
+        return KITH_TEAM_LOST;
+    }
+    for (int k = 0; k < t->ranks; k++) {
+        first[k] = all;
+        all += held[k];
+        last[k] = all;
+    }
+    RANKS_TRY(agree(r, got(t->rank > 0 || need_block(list, all) ? r : NULL)));
+    for (int a = 0; a < LIST_ARRAYS; a++) {
+        const size_t size = list->size[a];
+        for (int k = 0; k < t->ranks && t->rank == 0 && size > 0; k++) {
+            part[k] = (struct part){list->ranked[a] + (size_t)first[k] * size,
+                                    held[k] * (int64_t)size};
+        }
+        if (size > 0) {
+            char *mine = list->mine[a] + (size_t)list->at * size;
+            if (t->rank == 0) {
+                memcpy(list->ranked[a], mine, (size_t)n * size);
+            } else {
+                part[0] = (struct part){mine, n * (int64_t)size};
+            }
+            RANKS_TRY(agree(r, got(need_parcels(r, all * (int64_t)size) ? r : NULL)));
+            RANKS_TRY(exchange(r, part, true));
+        }
+    }
+    list->at += n;
+    if (t->rank == 0) {
+        merge_block(list, t->ranks, first, last);
+    }
+    *block = (kith_pairs){.n = all,
+                          .i = (int32_t *)(void *)list->merged[LIST_I],
+                          .j = (int32_t *)(void *)list->merged[LIST_J],
+                          .distances = list->merged[LIST_DISTANCES],
+                          .vectors = list->merged[LIST_VECTORS],
+                          .shifts = (int32_t *)(void *)list->merged[LIST_SHIFTS],
+                          .memory = KITH_HOST};
+    return KITH_OK;
+}
+
+/** Find the list, and pass it on block by block. @param given, fn  NULL at ranks above 0 */
+static kith_status do_list(struct ranks *r, const struct job *job, const kith_points *given,
+                           kith_block_fn fn, void *user)
+{
+    const kith_transport *t = &r->control;
+    struct list list = {.at = 0};
+    kith_points points;
+    RANKS_TRY(scatter_points(r, job, given, &points));
+    kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length,
+                                              &job->pairs, &list.pairs);
+    const double each = (double)list.pairs.all / (double)(job->n > 0 ? job->n : 1);
+    const int64_t rows = 1 + (int64_t)((double)job->pairs.block_pairs / (each > 1 ? each : 1));
+    int64_t done = 0;
+    describe_list(job, &list);
+    for (int64_t first = 0; first < job->n && status == KITH_OK; first += rows) {
+        kith_pairs block = {0};
+        int64_t stop = 0;
+        status = bring_block(r, &list, first + rows, &block);
+        if (status == KITH_OK && t->rank == 0 && block.n > 0) {
+            stop = fn(user, &block, done) != 0;
+        }
+        done += block.n;
+        if (status == KITH_OK && t->combine(t->self, KITH_MAX, &stop, 1)) {
+            status = KITH_TEAM_LOST;
+        }
+        status = status == KITH_OK && stop ? KITH_CANCELLED : status;
+    }
+    for (int a = 0; a < LIST_ARRAYS; a++) {
+        free(list.ranked[a]);
+        free(list.merged[a]);
+    }
+    kith_team_pairs_free(&list.pairs);
+    return status;
+}
+
+kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
+                             const kith_box *box, double cutoff, const kith_pairs_options *how,
+                             kith_block_fn fn, void *user)
+{
+    if (!r) {
+        return kith_pairs_each(ctx, points, box, cutoff, how, fn, user);
+    }
+    struct job job = {.kind = JOB_LIST,
+                      .n = points->n,
+                      .precision = points->precision,
+                      .has_box = box != NULL,
+                      .length = cutoff,
+                      .pairs = *how,
+                      .columns = 1u << XYZ};
+    job.box = box ? *box : job.box;
+    RANKS_TRY(tell(r, &job));
+    return do_list(r, &job, points, fn, user);
+}
+
 /* ------------------------------------------------------------------ opening and closing ranks */
 
 /** Count the names of a list of backends. */
@@ -533,6 +719,7 @@ static int serve(struct ranks *r)
         case JOB_FOF: (void)do_fof(r, &job, NULL, NULL); break;
         case JOB_RDF: (void)do_rdf(r, &job, NULL, NULL); break;
         case JOB_PAIRS: (void)do_pairs(r, &job, NULL, &n, NULL); break;
+        case JOB_LIST: (void)do_list(r, &job, NULL, NULL, NULL); break;
         case JOB_CLOSE: close_member(r); break;
         case JOB_END: close_member(r); return job.status;
         }

@@ -57,4 +57,10 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
                               const kith_box *box, double cutoff, const kith_pairs_options *how,
                               int64_t *n, int64_t *neighbours);
 
+/** Call kith_pairs_each, or do it over all ranks, for sorted lists without `against`: each rank
+ *  holds its part of the list. @return as kith_pairs_each; ranks_status reports it */
+kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
+                             const kith_box *box, double cutoff, const kith_pairs_options *how,
+                             kith_block_fn fn, void *user);
+
 #endif

@@ -86,8 +86,9 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
                    .mirrored = !task->list.full && !asked->against};
     CLI_TRY(report_io(io_pairs_open(asked->shared.output, &layout, &to.writer, &to.error),
                       &to.error, true));
-    const kith_status status = kith_pairs_each(listing->ctx, &points, &listing->space.box,
-                                               asked->cutoff, &task->list, receive_block, &to);
+    const kith_status status = ranks_pairs_each(listing->ranks, listing->ctx, &points,
+                                                &listing->space.box, asked->cutoff, &task->list,
+                                                receive_block, &to);
     listing->search_seconds = progress_end(bar) - to.seconds;
     if (status != KITH_OK || progress_interrupted()) {
         return listing_give_up(asked, listing, status, to.writer, &to.error);
@@ -110,6 +111,20 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     return ranks_status(listing->ranks, listing->ctx, status, task->listing.input);
 }
 
+/** Refuse what several ranks cannot do yet. @return exit status, reported */
+static int check_ranks(const pairs_task *task)
+{
+    if (task->listing.against) {
+        return report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
+                            "--against: several ranks do not search two sets yet");
+    }
+    if (task->listing.shared.output && !task->list.sorted) {
+        return report_error(STATUS_NO_BACKEND, "add --sorted",
+                            "--output: several ranks write sorted lists alone");
+    }
+    return STATUS_OK;
+}
+
 static int search(pairs_task *task, pairs_outcome *found)
 {
     listing_outcome *listing = &found->listing;
@@ -126,11 +141,8 @@ static int search(pairs_task *task, pairs_outcome *found)
     const bool writes = o->output != NULL;
     progress bar = progress_start(writes ? "writing" : "counting", "pairs", 0, o->quiet);
     int status = ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks);
-    if (status == STATUS_OK && listing->ranks && (writes || task->listing.against)) {
-        status = report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
-                              "%s: several ranks count the pairs of one set; they do not %s yet",
-                              writes ? "--output" : "--against",
-                              writes ? "write lists" : "count pairs between two sets");
+    if (status == STATUS_OK && listing->ranks) {
+        status = check_ranks(task);
     }
     if (status == STATUS_OK) {
         status = writes ? write_pairs(task, found, &bar) : count_pairs(task, found, &bar);

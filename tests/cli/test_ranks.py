@@ -101,6 +101,19 @@ def test_rdf_and_pairs():
     same("pairs", "p.npy", "--cutoff", "0.05", "--full")
 
 
+def test_lists():
+    cli.ok("make", "clustered", "2000", "--seed", "3", "-o", "p.npy")
+    extras = ("--distances", "--vectors", "--shifts", "--sorted")
+    same("pairs", "p.npy", "--box", "1", "--cutoff", "0.02", "--sorted", "-o", "a.npy",
+         outputs=("a.npy",))
+    same("pairs", "p.npy", "--box", "1", "--cutoff", "0.04", *extras, "-o", "a.npy", "--precision",
+         "float", outputs=("a.npy",))
+    same("pairs", "p.npy", "--cutoff", "0.05", "--full", *extras, "-o", "a.txt", outputs=("a.txt",))
+    cli.ok("make", "uniform", "300", "--seed", "4", "-o", "few.npy")  # images; several blocks
+    same("pairs", "few.npy", "--box", "1", "--cutoff", "1.7", "--sorted", "-o", "a.npy",
+         outputs=("a.npy",))
+
+
 def test_errors():
     cli.write_npy("p.npy", [(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, float("nan"), 0)])
     cli.ok("make", "uniform", "100", "--seed", "1", "-o", "good.npy")
@@ -119,7 +132,7 @@ def test_errors():
             assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
             assert not os.path.exists("a.npy"), name
     for name, run in ways():
-        for arguments, word in ((("pairs", "good.npy", "--cutoff", "0.1", "-o", "a.npy"), "lists"),
+        for arguments, word in ((("pairs", "good.npy", "-c", "0.1", "-o", "a.npy"), "--sorted"),
                                 (("rdf", "good.npy", "--box", "1", "--weights", "w.txt"), "rank")):
             with open("w.txt", "w", encoding="ascii") as file:
                 file.write("1\n" * 100)
