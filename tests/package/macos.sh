@@ -11,17 +11,27 @@ cd "$(dirname "$0")/../.."
     echo "skipped: no ziglang (pip install ziglang, .ci/zig)"
     exit 77
 }
-mkdir -p "$work"
-for target in aarch64-macos x86_64-macos; do
-    compiled=0
-    for file in threads/*.c src/*/*.c src/*/cpu/*.c examples/first_pairs.c; do
+for folder in threads src/*/ src/*/cpu examples; do
+    mkdir -p "$work/$folder" # of the object files
+done
+
+# compile TARGET FILE...: all files, as many at a time as there are cores.
+compile()
+{
+    target=$1
+    shift
+    for file; do
         case $file in */abi_*) continue ;; esac # of systems whose symbols have versions
-        "$python" -m ziglang cc -target $target -std=c11 -D_GNU_SOURCE -DKITH_HAVE_BASELINE \
-            -DKITH_ISA=baseline -ffp-contract=off -Wall -Wextra -Werror -Iinclude -Ithreads -Isrc \
-            -c "$file" -o "$work/object.o"
-        compiled=$((compiled + 1))
-    done
-    "$python" -m ziglang c++ -target $target -std=c++17 -Wall -Wextra -Werror -Iinclude \
+        echo "$file"
+    done >"$work/files"
+    xargs -P "$(nproc)" -I FILE "$python" -m ziglang cc -target "$target" -std=c11 -D_GNU_SOURCE \
+        -DKITH_HAVE_BASELINE -DKITH_ISA=baseline -ffp-contract=off -Wall -Wextra -Werror -Iinclude \
+        -Ithreads -Isrc -c FILE -o "$work/FILE.o" <"$work/files"
+    "$python" -m ziglang c++ -target "$target" -std=c++17 -Wall -Wextra -Werror -Iinclude \
         -c examples/molecular_dynamics.cpp -o "$work/object.o"
-    echo "$target: $compiled files in C, 1 in C++"
+    echo "$target: $(wc -l <"$work/files") files in C, 1 in C++"
+}
+
+for target in aarch64-macos x86_64-macos; do
+    compile $target threads/*.c src/*/*.c src/*/cpu/*.c examples/first_pairs.c
 done
