@@ -226,12 +226,72 @@ static void check_nothing_added(kith_ctx *ctx)
     kith_histogram_free(&out);
 }
 
+/** Minimum images beyond half of the box of some systems: as counted one by one. A system whose box
+ *  does not offer them is refused by its number, and nothing is added. */
+static void check_minimum_image(kith_ctx *ctx)
+{
+    enum { SYSTEMS = 5, EACH = 40, N = SYSTEMS * EACH };
+    rng r = {31};
+    double xyz[3 * N];
+    int32_t species[N];
+    int64_t offsets[SYSTEMS + 1];
+    kith_box boxes[SYSTEMS];
+    for (int s = 0; s <= SYSTEMS; s++)
+        offsets[s] = s * EACH;
+    for (int p = 0; p < N; p++) {
+        const double side = 1 + 0.6 * (p / EACH); /* r_max is beyond half of the first three */
+        boxes[p / EACH] = kith_box_periodic(side, side, side);
+        species[p] = p % 2;
+        for (int k = 0; k < 3; k++)
+            xyz[3 * p + k] = rng_uniform(&r, 0, side);
+    }
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    kith_batch batch;
+    kith_batch_init(&batch);
+    batch.systems = SYSTEMS;
+    batch.offsets = offsets;
+    batch.boxes = boxes;
+    for (int several = 0; several < 2; several++) {
+        kith_rdf_options o;
+        kith_histogram all = {0}, alone = {0};
+        kith_rdf_options_init(&o);
+        o.r_max = 1.2;
+        o.minimum_image = 1;
+        o.n_species = 1 + several;
+        kith_rdf_options own = o;
+        o.batch = &batch;
+        o.species = several ? species : NULL;
+        CHECK(kith_rdf_count(ctx, &points, NULL, &o, &all) == KITH_OK, "%s", kith_message(ctx));
+        for (int s = 0; s < SYSTEMS; s++) {
+            const kith_points a = batch_slice(&points, offsets[s], offsets[s + 1]);
+            own.species = several ? species + offsets[s] : NULL;
+            CHECK(kith_rdf_count(ctx, &a, &boxes[s], &own, &alone) == KITH_OK, "%s",
+                  kith_message(ctx));
+        }
+        const size_t bytes = (size_t)(all.partials * all.bins) * 8;
+        CHECK(all.partials == alone.partials && all.bins == alone.bins &&
+                  same_bytes(all.counts, alone.counts, bytes) &&
+                  same_bytes(all.ideal, alone.ideal, bytes),
+              "minimum images of a batch, %d species", 1 + several);
+        const int64_t frames = all.frames, pairs = all.pairs[0];
+        boxes[1].periodic[2] = 0;
+        CHECK(kith_rdf_count(ctx, &points, NULL, &o, &all) == KITH_INVALID &&
+                  strstr(kith_message(ctx), "system 1 of the batch"),
+              "an open box: %s", kith_message(ctx));
+        boxes[1].periodic[2] = 1;
+        CHECK(all.frames == frames && all.pairs[0] == pairs, "something was added");
+        kith_histogram_free(&all);
+        kith_histogram_free(&alone);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const int cases = check_deep() ? 1000 : 45;
     for (int threads = 1; threads <= 3; threads += 2) {
         kith_ctx *ctx = check_open(check_backend(argc, argv), threads);
         check_nothing_added(ctx);
+        check_minimum_image(ctx);
         for (int seed = 0; seed < cases; seed++) {
             random_batch batch = batch_make((uint64_t)(seed + 20000 * threads), seed % 15 == 14);
             const int cross = (seed + 20000 * threads) % 3 == 2;
