@@ -186,9 +186,12 @@ def as_box(box: Any, dim: int) -> Box:
             if len(_cubes) < 100:
                 _cubes[box, dim] = made
         return made
-    if are_several(box):
+    if isinstance(box, Box):
+        made = box
+    elif are_several(box):
         raise ValueError("box has several boxes, x is one system: give batch, or a list of arrays")
-    made = box if isinstance(box, Box) else Box(box, dim=dim if np.ndim(box) == 0 else None)
+    else:
+        made = Box(box, dim=dim if np.ndim(box) == 0 else None)
     if made.dim != dim:
         raise ValueError(f"box has {made.dim} dimensions, x has {dim}")
     return made
