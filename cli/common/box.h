@@ -12,7 +12,7 @@
  *  area of the face [length^2]. In 2-D, the third row is taken to have length 1 along z. */
 void box_normals(const kith_box *box, double normal[3][3]);
 
-/** Return the length of a vector, such as a row of a box. */
+/** Return the length of a vector. */
 double box_vector_length(const double v[3]);
 
 /** Return the volume of a box [length^3]; in 2-D its area [length^2]. */
