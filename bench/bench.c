@@ -14,6 +14,8 @@ static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
     "       kith_bench fof [options]            time friends of friends\n"
     "       kith_bench rdf [options]            time histograms of distances\n"
+    "       kith_bench nearest [options]        time k nearest neighbours, and orders\n"
+    "       kith_bench batch [options]          time many systems in one call\n"
     "       kith_bench flock [options]          time steps of boids\n"
     "       kith_bench overlap [options]        time overlaps of replicas\n"
     "       kith_bench busy [options]           time small work on a machine that is not idle\n"
@@ -105,6 +107,25 @@ bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device)
     return true; /* the backend says why it cannot run */
 }
 
+void *bench_gpu_upload(const void *from, size_t bytes)
+{
+    (void)from;
+    (void)bytes;
+    return NULL;
+}
+
+void *bench_gpu_fetch(const void *from, size_t bytes)
+{
+    (void)from;
+    (void)bytes;
+    return NULL;
+}
+
+void bench_gpu_free(void *memory)
+{
+    (void)memory;
+}
+
 bool bench_gpu_product(const overlap_job *job, double least, harness_times *times)
 {
     (void)job;
@@ -124,9 +145,10 @@ bool bench_gpu(const bench_options *options, json_t *out)
 static const struct question {
     const char *name;
     bool (*bench)(const bench_options *options, json_t *out);
-} questions[] = {{"pairs", bench_pairs}, {"fof", bench_fof},         {"rdf", bench_rdf},
-                 {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
-                 {"cores", bench_cores}, {"gpu", bench_gpu}};
+} questions[] = {{"pairs", bench_pairs},     {"fof", bench_fof},     {"rdf", bench_rdf},
+                 {"nearest", bench_nearest}, {"batch", bench_batch}, {"flock", bench_flock},
+                 {"overlap", bench_overlap}, {"busy", bench_busy},   {"cores", bench_cores},
+                 {"gpu", bench_gpu}};
 
 static int run(const struct question *question, int argc, char **argv)
 {

@@ -55,6 +55,10 @@ bool bench_overlap(const bench_options *options, json_t *out);
 bool bench_busy(const bench_options *options, json_t *out);
 /** "cores": what an arithmetic loop gains from all threads, beside which other gains are put */
 bool bench_cores(const bench_options *options, json_t *out);
+/** "nearest", and "orders": orders of particles */
+bool bench_nearest(const bench_options *options, json_t *out);
+/** "batches": pair lists of many systems, and g(r) of many frames, in one call */
+bool bench_batch(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, and histograms of the points without forces */
 bool bench_force(const bench_options *options, json_t *out);
 
@@ -74,6 +78,16 @@ bool bench_gpu_debye(const bench_options *options, json_t *out);
  *  @param host, device  bytes per particle */
 bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device);
 
+/** Copy from host to device memory. @return the copy; NULL: no GPU, or no memory there */
+void *bench_gpu_upload(const void *from, size_t bytes);
+
+/** Copy from device to host memory. @return the copy, to be freed; NULL: from is NULL, or the copy
+ *  failed */
+void *bench_gpu_fetch(const void *from, size_t bytes);
+
+/** Free device memory of bench_gpu_upload. */
+void bench_gpu_free(void *memory);
+
 /** Open a context. @param threads  0: all cores. @return NULL: failed, a sentence is on stderr */
 kith_ctx *bench_open(const char *backend, int threads);
 
@@ -84,6 +98,9 @@ double *bench_make_set(const char *set, int64_t n);
 /** Round points to float, in the unit cube still, there and in a copy. @return the copy: [n][3];
  *  NULL: no points, or no memory */
 float *bench_round_points(double *xyz, int64_t n);
+
+/** Move points, [n][3], to the order of kith_order_find. @param cell  0: along the curve */
+bool bench_reorder(double *xyz, int64_t n, double cell);
 
 /** Hash of the pairs of a list, and of their shifts, in host memory. @param shifts  NULL: none, as
  *  for a KITH_MATRIX list */

@@ -22,6 +22,7 @@ typedef struct gpu_case {
     kith_precision precision;
     bool periodic;
     kith_pairs_options list;
+    enum { AS_MADE, BY_ROWS, BY_CURVE } order; /* of the points: uniform ones are made in none */
 } gpu_case;
 
 /* Three crystals are the cases that NVIDIA published for an H100 (nvalchemi-toolkit-ops 0.4): CsCl,
@@ -37,6 +38,13 @@ static const gpu_case cases[] = {
     {"half periodic", "uniform", 0.03, KITH_DOUBLE, .periodic = true},
     {"clustered one pass", "clustered", 0, KITH_DOUBLE, .list.unordered = 1},
     {"clustered", "clustered", 0, KITH_DOUBLE, .periodic = false},
+    {"matrix", "uniform", 0.03, KITH_DOUBLE, .list.full = 1, .list.layout = KITH_MATRIX,
+     .list.width = 192},
+    {"ordered none", "uniform", 0.0212, KITH_FLOAT, true, .list.full = 1, .list.layout = KITH_CSR},
+    {"ordered by rows", "uniform", 0.0212, KITH_FLOAT, true, .list.full = 1,
+     .list.layout = KITH_CSR, .order = BY_ROWS},
+    {"ordered by curve", "uniform", 0.0212, KITH_FLOAT, true, .list.full = 1,
+     .list.layout = KITH_CSR, .order = BY_CURVE},
     {"crystal 6", "cscl 41", 6, KITH_FLOAT, true, .list.full = 1, .list.layout = KITH_CSR,
      .list.extras = KITH_SHIFTS},
     {"crystal 15", "cscl 41", 15, KITH_FLOAT, true, .list.full = 1, .list.layout = KITH_CSR,
@@ -88,6 +96,10 @@ static bool make_points(problem *p, const gpu_case *c, int64_t n)
         p->side = 1;
         p->xyz = bench_make_set(c->set, n);
     }
+    if (p->xyz && c->order != AS_MADE &&
+        !bench_reorder(p->xyz, n, c->order == BY_ROWS ? c->cutoff * cbrt(1e6 / (double)n) : 0)) {
+        return false;
+    }
     p->values = malloc((size_t)p->n * 3 * sizeof(double));
     for (int64_t k = 0; p->xyz && p->values && k < 3 * p->n; k++) {
         io_put_real(p->values, k, c->precision, p->xyz[k]);
@@ -112,12 +124,18 @@ static bool find_cutoff(problem *p)
 
 static bool make_room(problem *p, const gpu_case *c)
 {
-    const size_t pairs = (size_t)p->right.n;
     const bool csr = c->list.layout == KITH_CSR;
-    p->list = (kith_pairs){.capacity = p->right.n, .memory = KITH_DEVICE};
+    const bool matrix = c->list.layout == KITH_MATRIX;
+    const int64_t room = matrix ? p->n * c->list.width : p->right.n;
+    const size_t pairs = (size_t)room;
+    p->list = (kith_pairs){
+        .size = sizeof p->list, .capacity = room, .width = c->list.width, .memory = KITH_DEVICE};
     bool ok = cudaMalloc((void **)&p->list.j, pairs * sizeof(int32_t)) == cudaSuccess &&
               cudaMalloc((void **)&p->result, sizeof *p->result) == cudaSuccess;
-    if (csr) {
+    if (matrix) {
+        ok = ok &&
+             cudaMalloc((void **)&p->list.counts, (size_t)p->n * sizeof(int32_t)) == cudaSuccess;
+    } else if (csr) {
         ok = ok && cudaMalloc((void **)&p->list.offsets, (size_t)(p->n + 1) * sizeof(int64_t)) ==
                        cudaSuccess;
     } else {
@@ -179,20 +197,37 @@ static void problem_free(problem *p)
     cudaFree(p->list.i);
     cudaFree(p->list.j);
     cudaFree(p->list.offsets);
+    cudaFree(p->list.counts);
     cudaFree(p->list.shifts);
     cudaFree(p->result);
     free(p->xyz);
     free(p->values);
 }
 
-static void *fetch(const void *from, size_t bytes)
+void *bench_gpu_upload(const void *from, size_t bytes)
 {
-    void *to = malloc(bytes + 1);
-    if (to && from && cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) {
+    void *to = NULL;
+    if (cudaMalloc(&to, bytes) == cudaSuccess &&
+        cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) != cudaSuccess) {
+        cudaFree(to);
+        to = NULL;
+    }
+    return to;
+}
+
+void *bench_gpu_fetch(const void *from, size_t bytes)
+{
+    void *to = from ? malloc(bytes + 1) : NULL;
+    if (to && cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) {
         free(to);
         to = NULL;
     }
     return to;
+}
+
+void bench_gpu_free(void *memory)
+{
+    cudaFree(memory);
 }
 
 /* Return true when the list in device memory is equal to that of the CPU, by length and hash. */
@@ -202,11 +237,14 @@ static bool is_right(const problem *p)
     kith_pairs got = {.n = p->list.n};
     int32_t *shifts = NULL;
     bool ok = p->list.n == p->right.n;
-    got.j = fetch(p->list.j, n * sizeof(int32_t));
-    got.i = p->list.i ? fetch(p->list.i, n * sizeof(int32_t)) : NULL;
-    got.offsets = p->list.offsets ? fetch(p->list.offsets, (size_t)(p->n + 1) * sizeof(int64_t))
-                                  : NULL;
-    shifts = p->list.shifts ? fetch(p->list.shifts, 3 * n * sizeof(int32_t)) : NULL;
+    const size_t entries = p->list.counts ? (size_t)(p->n * p->list.width) : n;
+    got.width = p->list.width;
+    got.rows = p->n;
+    got.j = bench_gpu_fetch(p->list.j, entries * sizeof(int32_t));
+    got.i = bench_gpu_fetch(p->list.i, n * sizeof(int32_t));
+    got.offsets = bench_gpu_fetch(p->list.offsets, (size_t)(p->n + 1) * sizeof(int64_t));
+    got.counts = bench_gpu_fetch(p->list.counts, (size_t)p->n * sizeof(int32_t));
+    shifts = bench_gpu_fetch(p->list.shifts, 3 * n * sizeof(int32_t));
     if (ok) {
         const rung_hash a = bench_hash(&got, shifts);
         const rung_hash b = bench_hash(&p->right, p->right.shifts);
@@ -215,6 +253,7 @@ static bool is_right(const problem *p)
     free(got.i);
     free(got.j);
     free(got.offsets);
+    free(got.counts);
     free(shifts);
     return ok;
 }
@@ -386,6 +425,8 @@ bool bench_gpu(const bench_options *options, json_t *out)
     }
     ok = bench_gpu_fof(options, list) && ok;
     ok = bench_rdf(&shared, out) && ok;
+    ok = bench_nearest(&shared, out) && ok;
+    ok = bench_batch(&shared, out) && ok;
     ok = bench_overlap(&shared, out) && ok;
     ok = bench_gpu_waves(options, out) && ok;
     ok = bench_gpu_debye(options, out) && ok;

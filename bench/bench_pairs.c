@@ -90,26 +90,6 @@ static bool judge(problem *p)
     return memcmp(&by_all, &by_cells, sizeof by_all) == 0 && p->answer.pairs > 0;
 }
 
-/* Move points to the order of kith_order_find. */
-static bool reorder(double *xyz, int64_t n, double cell)
-{
-    const kith_points points = kith_points_packed(xyz, n, KITH_DOUBLE);
-    kith_order order = {.size = sizeof order};
-    kith_ctx *ctx = bench_open("cpu", 0);
-    double *const old = malloc(sizeof(double[3]) * (size_t)n);
-    const bool ok = ctx && old && kith_order_find(ctx, &points, NULL, cell, &order) == KITH_OK;
-    if (ok) {
-        memcpy(old, xyz, sizeof(double[3]) * (size_t)n);
-        for (int64_t k = 0; k < n; k++) {
-            memcpy(xyz + 3 * k, old + 3 * (int64_t)order.order[k], sizeof(double[3]));
-        }
-    }
-    free(old);
-    kith_order_free(&order);
-    kith_close(ctx);
-    return ok;
-}
-
 static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
 {
     const pairs_case *const old = p->made_for;
@@ -121,7 +101,8 @@ static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
     problem_free(p);
     const double cutoff = c->cutoff * cbrt((double)STANDARD_N / (double)n);
     p->xyz = bench_make_set(c->set, n);
-    if (p->xyz && c->order != AS_MADE && !reorder(p->xyz, n, c->order == BY_ROWS ? cutoff : 0)) {
+    if (p->xyz && c->order != AS_MADE &&
+        !bench_reorder(p->xyz, n, c->order == BY_ROWS ? cutoff : 0)) {
         return false;
     }
     p->single = c->precision == KITH_FLOAT ? bench_round_points(p->xyz, n) : NULL;

@@ -58,6 +58,25 @@ float *bench_round_points(double *xyz, int64_t n)
     return single;
 }
 
+bool bench_reorder(double *xyz, int64_t n, double cell)
+{
+    const kith_points points = kith_points_packed(xyz, n, KITH_DOUBLE);
+    kith_order order = {.size = sizeof order};
+    kith_ctx *ctx = bench_open("cpu", 0);
+    double *const old = malloc(sizeof(double[3]) * (size_t)n);
+    const bool ok = ctx && old && kith_order_find(ctx, &points, NULL, cell, &order) == KITH_OK;
+    if (ok) {
+        memcpy(old, xyz, sizeof(double[3]) * (size_t)n);
+        for (int64_t k = 0; k < n; k++) {
+            memcpy(xyz + 3 * k, old + 3 * (int64_t)order.order[k], sizeof(double[3]));
+        }
+    }
+    free(old);
+    kith_order_free(&order);
+    kith_close(ctx);
+    return ok;
+}
+
 rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts)
 {
     rung_hash hash = {{0}};
