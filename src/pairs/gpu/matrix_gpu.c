@@ -6,8 +6,8 @@
  */
 #include "matrix_gpu.h"
 
-#include "pairs_gpu.h"
 #include "pairs/list.h"
+#include "parts.h"
 
 _Static_assert(sizeof(struct kith__gpu_matrix_totals) <= KITH_GPU_QUESTION_BYTES,
                "the totals fit the counters of a question");
@@ -41,13 +41,8 @@ static kith_status queue_rows(struct kith__gpu_search *s, const struct kith__lis
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
     const int64_t n = s->sweep.grid.question.a.n;
-    const struct kith__gpu_matrix matrix = {
-        .list = {.capacity = (last - first) * width,
-                 .j = out->j,
-                 .distances = list->extras & KITH_DISTANCES ? out->distances : NULL,
-                 .vectors = list->extras & KITH_VECTORS ? out->vectors : NULL,
-                 .shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL,
-                 .extras_later = list->sorted},
+    struct kith__gpu_matrix matrix = {
+        .list = kith__gpu_part_of(list, out, 0),
         .first = first,
         .last = last,
         .width = width,
@@ -55,6 +50,7 @@ static kith_status queue_rows(struct kith__gpu_search *s, const struct kith__lis
         .counts = s->counts,
         .row_counts = out->counts,
     };
+    matrix.list.capacity = (last - first) * width;
     if (!s->empty) {
         s->sweep.forward = false;
         KITH_GPU_TRY(ctx, "clearing counts",
@@ -69,40 +65,21 @@ static kith_status queue_rows(struct kith__gpu_search *s, const struct kith__lis
     return KITH_OK;
 }
 
-/** Describe the copy of rows from the device to the host.
- *  @param to       the host's array; NULL: not wanted
- *  @param from     the device's array
- *  @param element  size of an element of the array [bytes]
- *  @param begin    first element of the host's array that is written
- *  @param n        number of elements */
-static struct kith__gpu_copy copy_of(void *to, const void *from, size_t element, int64_t begin,
-                                     int64_t n)
-{
-    return (struct kith__gpu_copy){to ? (char *)to + (size_t)begin * element : NULL, from,
-                                   to ? (size_t)n * element : 0};
-}
-
 /** Make rows [first, last) in device memory, and copy them to the host's arrays. */
 static kith_status fetch_rows(struct kith__gpu_search *s, const struct kith__list *list,
                               int64_t first, int64_t last, const kith_pairs *out)
 {
     kith_pairs *part = &s->gpu->staging;
     const kith_precision precision = s->sweep.grid.question.precision;
-    const size_t real = (size_t)precision;
-    const unsigned extras = list->extras;
     const int64_t begin = first * out->width;
     const int64_t n = (last - first) * out->width;
     part->memory = KITH_DEVICE;
     KITH_TRY(kith__list_need(s->ctx, list, precision, last - first, n, n, part));
     KITH_TRY(queue_rows(s, list, out->width, first, last, part));
+    part->n = n;
+    KITH_TRY(kith__gpu_fetch_part(s->ctx, list, precision, part, out, begin));
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
-        copy_of(out->counts, part->counts, sizeof *out->counts, first, last - first),
-        copy_of(out->j, part->j, sizeof *out->j, begin, n),
-        copy_of(extras & KITH_DISTANCES ? out->distances : NULL, part->distances, real, begin, n),
-        copy_of(extras & KITH_VECTORS ? out->vectors : NULL, part->vectors, 3 * real, begin, n),
-        copy_of(extras & KITH_SHIFTS ? out->shifts : NULL, part->shifts, 3 * sizeof *out->shifts,
-                begin, n),
-    };
+        kith__gpu_copy_of(out->counts, part->counts, first, last - first, sizeof *out->counts)};
     KITH_TRY(kith__gpu_download(s->ctx, copies));
     KITH_CHECK(s->ctx, !kith__watch(s->ctx, last, s->sweep.grid.question.a.n), KITH_CANCELLED,
                "cancelled by the watch callback");

@@ -8,6 +8,7 @@
 
 #include "engine/gpu/batch_search.h"
 #include "pairs/list.h"
+#include "parts.h"
 
 /** Queue the offsets of the rows: b->counts.
  *  @param full  count the pairs of both ends, whatever the list is */
@@ -23,22 +24,6 @@ static kith_status queue_offsets(struct kith__gpu_batch *b, const struct kith__l
     return kith__gpu_batch_scan(b);
 }
 
-/** Describe the part of a list from pair `base` on, as much as arrays in device memory hold. */
-static struct kith__gpu_list part_of(const struct kith__list *list, const kith_pairs *out,
-                                     int64_t base)
-{
-    return (struct kith__gpu_list){
-        .base = base,
-        .capacity = out->capacity,
-        .i = list->layout == KITH_IJ ? out->i : NULL,
-        .j = out->j,
-        .distances = list->extras & KITH_DISTANCES ? out->distances : NULL,
-        .vectors = list->extras & KITH_VECTORS ? out->vectors : NULL,
-        .shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL,
-        .extras_later = list->sorted,
-    };
-}
-
 /** Return true when any order of the list is permitted, and its pairs can be appended. */
 static bool is_unordered(const struct kith__list *list)
 {
@@ -51,7 +36,7 @@ static kith_status queue_unordered(struct kith__gpu_batch *b, const struct kith_
                                    const kith_pairs *out)
 {
     kith_ctx *ctx = b->ctx;
-    const struct kith__gpu_list part = part_of(list, out, 0);
+    const struct kith__gpu_list part = kith__gpu_part_of(list, out, 0);
     b->sweep.upper = !list->full;
     if (!b->empty) {
         KITH_GPU_TRY(ctx, "finding pairs",
@@ -65,7 +50,7 @@ static kith_status queue_rows(struct kith__gpu_batch *b, const struct kith__list
                               const kith_pairs *out, int64_t base)
 {
     kith_ctx *ctx = b->ctx;
-    const struct kith__gpu_list part = part_of(list, out, base);
+    const struct kith__gpu_list part = kith__gpu_part_of(list, out, base);
     if (b->empty || out->capacity == 0) {
         return KITH_OK;
     }
@@ -104,60 +89,13 @@ struct parts {
     void *user;                    /**< its argument */
 };
 
-/** Describe the copy of n elements of a part's array to element `base` of the host's array. */
-static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, int64_t n,
-                                     size_t element)
-{
-    const bool wanted = to && from;
-    return (struct kith__gpu_copy){wanted ? (char *)to + (size_t)base * element : NULL, from,
-                                   wanted ? (size_t)n * element : 0};
-}
-
-/** Copy a part to pair `base` of arrays in host memory. */
-static kith_status fetch_part(const struct parts *t, const kith_pairs *part, const kith_pairs *out,
-                              int64_t base)
-{
-    const size_t real = (size_t)t->b->batch->whole.precision;
-    const unsigned extras = t->list->extras;
-    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
-        copy_of(t->list->layout == KITH_IJ ? out->i : NULL, part->i, base, part->n, sizeof *out->i),
-        copy_of(out->j, part->j, base, part->n, sizeof *out->j),
-        copy_of(extras & KITH_DISTANCES ? out->distances : NULL, part->distances, base, part->n,
-                real),
-        copy_of(extras & KITH_VECTORS ? out->vectors : NULL, part->vectors, base, part->n,
-                3 * real),
-        copy_of(extras & KITH_SHIFTS ? out->shifts : NULL, part->shifts, base, part->n,
-                3 * sizeof *out->shifts),
-    };
-    return kith__gpu_download(t->b->ctx, copies);
-}
-
-/** Pass a part to the callback, at most list->block_pairs pairs at a time. */
-static kith_status pass_part(const struct parts *t, const kith_pairs *part, int64_t base)
-{
-    struct kith__gpu_batch *b = t->b;
-    kith_pairs *block = &b->gpu->block;
-    const kith_precision precision = b->batch->whole.precision;
-    const int64_t most = t->list->block_pairs;
-    KITH_TRY(
-        kith__list_need(b->ctx, t->list, precision, b->batch->whole.a.n, part->n, part->n, block));
-    KITH_TRY(fetch_part(t, part, block, 0));
-    for (int64_t first = 0; first < part->n; first += most) {
-        const int64_t left = part->n - first;
-        const kith_pairs piece = kith__list_piece(block, precision, first,
-                                                  left < most ? left : most);
-        KITH_CHECK(b->ctx, t->fn(t->user, &piece, base + first) == 0, KITH_CANCELLED,
-                   "stopped by the block callback");
-    }
-    return KITH_OK;
-}
-
 /** Make the list in parts of about `most` pairs, and copy them to the host. */
 static kith_status make_parts(const struct parts *t, int64_t most)
 {
     struct kith__gpu_batch *b = t->b;
     kith_pairs *staging = &b->gpu->staging;
     const int64_t rows = b->batch->whole.a.n;
+    const kith_precision precision = b->batch->whole.precision;
     for (int64_t first = 0, last; first < rows; first = last) {
         const int64_t base = t->offsets[first];
         for (last = first + 1; last < rows && t->offsets[last + 1] - base <= most; last++) {}
@@ -166,12 +104,14 @@ static kith_status make_parts(const struct parts *t, int64_t most)
             continue;
         }
         staging->memory = KITH_DEVICE;
-        KITH_TRY(kith__list_need(b->ctx, t->list, b->batch->whole.precision, 0, n, n, staging));
+        KITH_TRY(kith__list_need(b->ctx, t->list, precision, 0, n, n, staging));
         staging->n = n;
         kith_pairs part = *staging;
         part.capacity = n;
         KITH_TRY(queue_rows(b, t->list, &part, base));
-        KITH_TRY(t->out ? fetch_part(t, &part, t->out, base) : pass_part(t, &part, base));
+        KITH_TRY(t->out ? kith__gpu_fetch_part(b->ctx, t->list, precision, &part, t->out, base)
+                        : kith__gpu_pass_part(b->ctx, t->list, precision, rows, &part, base,
+                                              t->list->block_pairs, t->fn, t->user));
         KITH_CHECK(b->ctx, !kith__watch(b->ctx, t->offsets[last], t->offsets[rows] + 1),
                    KITH_CANCELLED, "cancelled by the watch callback");
     }

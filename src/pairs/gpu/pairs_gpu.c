@@ -12,11 +12,12 @@
  * rows of a fixed width.
  */
 #include "pairs_gpu.h"
-#include "pairs_batch_gpu.h"
 
+#include "engine/gpu/search.h"
 #include "matrix_gpu.h"
 #include "pairs/list.h"
-#include "engine/gpu/search.h"
+#include "pairs_batch_gpu.h"
+#include "parts.h"
 
 /** Return true when the list is written by rows, at offsets that are counted first; else pairs are
  *  appended in any order. */
@@ -55,22 +56,6 @@ static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__
     return KITH_OK;
 }
 
-/** Describe the part of a list from pair `base` on, as much as arrays in device memory hold. */
-static struct kith__gpu_list part_of(const struct kith__list *list, const kith_pairs *out,
-                                     int64_t base)
-{
-    return (struct kith__gpu_list){
-        .base = base,
-        .capacity = out->capacity,
-        .i = list->layout == KITH_IJ ? out->i : NULL,
-        .j = out->j,
-        .distances = list->extras & KITH_DISTANCES ? out->distances : NULL,
-        .vectors = list->extras & KITH_VECTORS ? out->vectors : NULL,
-        .shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL,
-        .extras_later = list->sorted,
-    };
-}
-
 /** Queue the writing, and sorting, of rows [first, last) of the list. */
 static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__list *list,
                              const struct kith__gpu_list *part, int64_t first, int64_t last)
@@ -92,7 +77,7 @@ static kith_status fill(struct kith__gpu_search *s, const struct kith__list *lis
 {
     kith_ctx *ctx = s->ctx;
     const int64_t n = s->sweep.grid.question.a.n;
-    const struct kith__gpu_list part = part_of(list, out, 0);
+    const struct kith__gpu_list part = kith__gpu_part_of(list, out, 0);
     if (list->layout == KITH_CSR) {
         KITH_GPU_TRY(ctx, "copying offsets",
                      gpuMemcpyAsync(out->offsets, s->counts, (size_t)(n + 1) * sizeof *s->counts,
@@ -115,7 +100,7 @@ static kith_status fill_unordered(struct kith__gpu_search *s, const struct kith_
                                   const kith_pairs *out, const void **total)
 {
     struct kith__gpu_small *small = s->gpu->slot[KITH_GPU_PLAN].data;
-    const struct kith__gpu_list part = part_of(list, out, 0);
+    const struct kith__gpu_list part = kith__gpu_part_of(list, out, 0);
     *total = s->empty ? (const void *)s->counts : &small->total;
     s->sweep.forward = !list->full;
     if (!s->empty) {
@@ -182,7 +167,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     kith_pairs *staging = &s->gpu->staging;
     KITH_TRY(stage(t, end - base));
     staging->n = end - base;
-    struct kith__gpu_list part = part_of(t->list, staging, base);
+    struct kith__gpu_list part = kith__gpu_part_of(t->list, staging, base);
     part.capacity = staging->n;
     if (by_rows(t->list)) {
         KITH_TRY(fill_rows(s, t->list, &part, first, last));
@@ -253,54 +238,19 @@ static kith_status stream_parts(struct stream *t)
     return KITH_OK;
 }
 
-/** Describe the copy of n elements of a part's array to the host, from element `base` of the host's
- *  array on; an empty copy when one of the arrays is NULL. */
-static struct kith__gpu_copy copy_of(void *to, const void *from, int64_t base, int64_t n,
-                                     size_t element)
-{
-    const bool wanted = to && from;
-    return (struct kith__gpu_copy){wanted ? (char *)to + (size_t)base * element : NULL, from,
-                                   wanted ? (size_t)n * element : 0};
-}
-
-/** Copy a part to the host, to arrays of out from pair `base` on. */
-static kith_status fetch_part(struct stream *t, const kith_pairs *part, int64_t base,
-                              const kith_pairs *out)
-{
-    const size_t real = (size_t)t->search->sweep.grid.question.precision;
-    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
-        copy_of(out->i, part->i, base, part->n, sizeof *out->i),
-        copy_of(out->j, part->j, base, part->n, sizeof *out->j),
-        copy_of(out->distances, part->distances, base, part->n, real),
-        copy_of(out->vectors, part->vectors, base, part->n, 3 * real),
-        copy_of(out->shifts, part->shifts, base, part->n, 3 * sizeof *out->shifts),
-    };
-    return kith__gpu_download(t->search->ctx, copies);
-}
-
 /** Copy a part to the host, to the arrays of the whole list. */
 static kith_status deliver_to_arrays(struct stream *t, const kith_pairs *part, int64_t base)
 {
-    return fetch_part(t, part, base, t->out);
+    return kith__gpu_fetch_part(t->search->ctx, t->list, t->search->sweep.grid.question.precision,
+                                part, t->out, base);
 }
 
 /** Copy a part to the host, and pass it to the callback, at most t->piece pairs at a time. */
 static kith_status deliver_to_function(struct stream *t, const kith_pairs *part, int64_t base)
 {
-    struct kith__gpu_search *s = t->search;
-    kith_pairs *block = &s->gpu->block;
-    const kith_precision precision = s->sweep.grid.question.precision;
-    KITH_TRY(kith__list_need(s->ctx, t->list, precision, s->sweep.grid.question.a.n, part->n,
-                             part->n, block));
-    KITH_TRY(fetch_part(t, part, 0, block));
-    for (int64_t first = 0; first < part->n; first += t->piece) {
-        const int64_t left = part->n - first;
-        const kith_pairs piece = kith__list_piece(block, precision, first,
-                                                  left < t->piece ? left : t->piece);
-        KITH_CHECK(s->ctx, t->fn(t->user, &piece, base + first) == 0, KITH_CANCELLED,
-                   "stopped by the block callback");
-    }
-    return KITH_OK;
+    const struct kith__question *q = &t->search->sweep.grid.question;
+    return kith__gpu_pass_part(t->search->ctx, t->list, q->precision, q->a.n, part, base, t->piece,
+                               t->fn, t->user);
 }
 
 /* ------------------------------------------------------------------------------------- backend */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Parts of a list: they are made in device memory and copied to the host, so that a list may be
+ * larger than that memory.
+ */
+#ifndef KITH_GPU_PARTS_H
+#define KITH_GPU_PARTS_H
+
+#include "engine/gpu/gpu_state.h"
+#include "pairs/pairs.h"
+#include "pairs_gpu.h"
+
+/** Describe the part of a list from pair `base` on, as much as arrays in device memory hold. */
+struct kith__gpu_list kith__gpu_part_of(const struct kith__list *list, const kith_pairs *out,
+                                        int64_t base);
+
+/** Describe the copy of n elements of a part's array to the host.
+ *  @param to       the host's array; NULL: not wanted
+ *  @param from     the part's array; NULL: not wanted
+ *  @param begin    first element of the host's array that is written
+ *  @param element  size of an element [bytes] */
+struct kith__gpu_copy kith__gpu_copy_of(void *to, const void *from, int64_t begin, int64_t n,
+                                        size_t element);
+
+/** Copy a part to the host, to the arrays of out from pair `base` on. */
+kith_status kith__gpu_fetch_part(kith_ctx *ctx, const struct kith__list *list,
+                                 kith_precision precision, const kith_pairs *part,
+                                 const kith_pairs *out, int64_t base);
+
+/** Copy a part, whose first pair is pair `base` of the list, to the host, and pass it to the block
+ *  callback, at most `most` pairs at a time.
+ *  @param rows  rows of the list */
+kith_status kith__gpu_pass_part(kith_ctx *ctx, const struct kith__list *list,
+                                kith_precision precision, int64_t rows, const kith_pairs *part,
+                                int64_t base, int64_t most, kith_block_fn fn, void *user);
+
+#endif
