@@ -62,7 +62,7 @@ KITH_FN void KITH_REAL(kith__bounds_add)(const struct KITH_REAL(kith__lattice) *
         return;
     }
     for (int k = 0; k < 3; k++) {
-        s->wrapped |= image[k] != 0;
+        s->wrapped |= image[k] < 0 ? -image[k] : image[k];
         s->lo[k] = f[k] < s->lo[k] ? f[k] : s->lo[k];
         s->hi[k] = f[k] > s->hi[k] ? f[k] : s->hi[k];
     }

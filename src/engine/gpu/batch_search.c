@@ -101,11 +101,12 @@ static kith_status need_set(struct kith__gpu_batch *b, int number, struct kith__
         .y = kith__gpu_need(gpu, slot + KITH_GPU_Y, n * real),
         .z = kith__gpu_need(gpu, slot + KITH_GPU_Z, n * real),
         .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, (n + 1) * sizeof(int32_t)),
+        .wrap = kith__gpu_need(gpu, slot + KITH_GPU_WRAP, (n + 1) * sizeof(int32_t)),
         .start = kith__gpu_need(gpu, slot + KITH_GPU_START, table),
     };
     word[0] = kith__gpu_need(gpu, slot + KITH_GPU_KEY, (n + 1) * sizeof(uint64_t));
     word[1] = kith__gpu_need(gpu, KITH_GPU_BATCH_WORD + number, (n + 1) * sizeof(uint64_t));
-    KITH_CHECK(b->ctx, set->x && set->y && set->z && set->id && set->start && word[0] && word[1],
+    KITH_CHECK(b->ctx, set->x && set->y && set->z && set->id && set->wrap && set->start && word[0] && word[1],
                KITH_NO_MEMORY, "out of device memory for a grid of %lld particles", (long long)n);
     return KITH_OK;
 }
@@ -196,6 +197,7 @@ kith_status kith__gpu_batch_begin(kith_ctx *ctx, const struct kith__batch *batch
     const struct kith__question *q = &all->question;
     const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
     b->empty = q->a.n == 0 && q->b.n == 0;
+    b->sweep.unit = 1 / q->cutoff;
     b->sweep.blocks = 12 * gpu->processors;
     all->most_cells = batch->systems + (q->a.n + q->b.n) / KITH_GPU_CELL_FILL;
     KITH_TRY(upload_batch(b));

@@ -3,11 +3,12 @@
  * The sweep over a batch (systems.h) finds all pairs within the cutoff, from both ends. A warp
  * claims blocks of consecutive slots from a counter in device memory, and processes the i-clusters
  * that begin there: up to 32 query particles of one cell. The candidates are the particles of the
- * cells around it, at their images. Each lane loads one candidate, and keeps it when it is within
- * the cutoff of the bounding box of the i-cluster: in small boxes most images are not. Candidates
- * that are kept are collected in a queue in shared memory (stream compaction); DEEP of them for
- * each lane are tested against all query particles at a time, as in gpu_sweep.cuh: in float, with
- * the definition for borderline cases.
+ * cells around it, at their images: of a system of one cell each lane loads a particle once, and
+ * moves it to all images. A candidate is kept when it is within the cutoff of the bounding box of
+ * the i-cluster: in small boxes most images are not. Candidates that are kept are collected in a
+ * queue in shared memory (stream compaction); DEEP of them for each lane are tested against all
+ * query particles at a time, as in gpu_sweep.cuh: in float, with the definition for borderline
+ * cases.
  *
  * An operation is a struct, of which each thread has a copy, with
  *     struct shared                          its data in shared memory, for each warp
@@ -22,8 +23,7 @@
 #ifndef KITH_GPU_BATCH_SWEEP_CUH
 #define KITH_GPU_BATCH_SWEEP_CUH
 
-#include "gpu_cells.cuh"
-#include "gpu_sweep.h"
+#include "i_cluster.cuh"
 #include "systems.h"
 
 enum {
@@ -36,19 +36,6 @@ enum {
     BATCH_SLOTS = 32,                    /**< slots of a block of work */
     BATCH_QUEUE = (BATCH_DEEP + 1) * LANES /**< candidates in the queue */
 };
-
-/* An error bound with which every candidate is a borderline case. */
-static const float batch_unlimited = 1e30f;
-
-/* A squared distance that is no hit even with the error bound batch_unlimited. */
-static const float batch_never = 4e30f;
-
-/* Distance of two particles of an i-cluster from which on float coordinates are too inaccurate
- * [cutoff]. */
-static const float batch_widest = 1000;
-
-/* Image (0, 0, 0), packed. */
-static const int32_t batch_no_shift = 512 | 512 << 10 | 512 << 20;
 
 /** A range of candidates: a row of cells at one image. The candidates of all listed ranges are
  *  numbered through, modulo 2^32. */
@@ -65,30 +52,32 @@ struct __align__(16) batch_range
 /** An i-cluster and its candidates, in shared memory, one for each warp. */
 struct batch_shared {
     /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff]; padded with
-     *  batch_never. */
+     *  never. */
     float4 i[BATCH_CLUSTER];
     float4 queue[BATCH_QUEUE];        /**< coordinates of the candidates kept, and |r|^2 [cutoff] */
     struct batch_range range[LANES];  /**< ranges of candidates */
     int32_t queue_slot[BATCH_QUEUE];  /**< their slots */
     int32_t queue_shift[BATCH_QUEUE]; /**< their images, packed */
     int32_t id[BATCH_CLUSTER];        /**< index of each query particle in the caller's order */
-    int64_t candidates;               /**< candidates in all listed ranges */
+    double origin[3]; /**< point that coordinates are measured from: about the centre of the
+                           bounding box of the query particles; a float when they are [length] */
+    double unit;      /**< 1 / cutoff; 0: the i-cluster is too wide for float coordinates */
 };
 
 /** The i-cluster that a warp processes. Registers: a copy in each lane. */
 template <typename real> struct batch_cluster {
+    typedef real coordinate;                   /**< type of the coordinates */
     const struct kith__gpu_batch_sweep *sweep; /**< parameters of the sweep */
     const struct kith__gpu_system *system;     /**< the system of the i-cluster */
     struct batch_shared *shared;               /**< data in shared memory */
     int lane;                                  /**< number of this lane */
     int32_t begin;                             /**< first slot of the i-cluster */
     int n;                                     /**< its query particles */
-    double origin[3]; /**< point that coordinates are measured from: the first particle [length] */
-    double unit;      /**< 1 / cutoff; 0: the i-cluster is too wide for float coordinates */
-    bool single;      /**< float coordinates are shifted to images in float */
-    float middle[3];  /**< centre of the bounding box of the query particles [cutoff] */
-    float half[3];    /**< half the size of the bounding box [cutoff] */
-    float keep;       /**< squared distance from the bounding box up to which a candidate is kept
+    bool single;     /**< float coordinates are moved to images in float */
+    float origin[3]; /**< shared->origin; exact when `single` is set [length] */
+    float unit;      /**< shared->unit */
+    float half[3]; /**< distance of the query particles from the origin along each axis [cutoff] */
+    float keep;    /**< squared distance from the bounding box up to which a candidate is kept
                            [cutoff^2] */
     uint32_t borderline_bits; /**< twice the error bound of r^2 / cutoff^2: the bits of a float */
 };
@@ -98,16 +87,6 @@ struct batch_candidate {
     int32_t slot;  /**< slot in set b */
     int32_t shift; /**< image, packed */
 };
-
-/** Read the position of a slot. */
-template <typename real>
-static __device__ __forceinline__ void batch_position(const struct kith__gpu_set &set, int64_t slot,
-                                                      real r[3])
-{
-    r[0] = ((const real *)set.x)[slot];
-    r[1] = ((const real *)set.y)[slot];
-    r[2] = ((const real *)set.z)[slot];
-}
 
 /** Return the box of a system, in the precision of the type of the second argument. */
 static __device__ __forceinline__ const struct kith__lattice_f &batch_box(
@@ -124,88 +103,107 @@ static __device__ __forceinline__ const struct kith__lattice_d &batch_box(
 /** Return r^2 of slot i of set a and a candidate, and set d to the vector between them, by the
  *  definition [length]. */
 template <typename real>
-static __device__ __forceinline__ real batch_separation(const batch_cluster<real> &c, int32_t i,
-                                                        int32_t slot, int32_t shift, real d[3])
+static __device__ __forceinline__ real separation(const batch_cluster<real> &c, int32_t i,
+                                                  int32_t slot, int32_t shift, real d[3])
 {
     real ri[3], rj[3];
     int32_t s[3];
-    batch_position(c.sweep->systems.a, i, ri);
-    batch_position(c.sweep->systems.b, slot, rj);
+    read_slot(c.sweep->systems.a, i, ri);
+    read_slot(c.sweep->systems.b, slot, rj);
     kith__unpack_shift(shift, s);
     return definition<real>::separation(batch_box(c.system, real()), ri, rj, s, d);
 }
 
-/** Return r^2 - 1 + b of query particle i and candidate r, r.w = |r|^2, in units of the cutoff,
- *  with the error bound b: below 0 the candidate is a hit, above 2b it is none, and between these
- *  it is a borderline case. */
-static __device__ __forceinline__ float batch_excess(float4 i, float4 r)
-{
-    return __fmaf_rn(i.x, r.x, __fmaf_rn(i.y, r.y, __fmaf_rn(i.z, r.z, r.w + i.w)));
-}
-
 /* ---------------------------------------------------------------------------------- i-clusters */
 
-/** Reduce a number of the lanes of query particles to the smallest and largest. */
-static __device__ __forceinline__ void batch_extent(float x, float *middle, float *half)
+/** Map a float to an integer so that integers compare as the floats do. */
+static __device__ __forceinline__ uint32_t batch_ordered(float x)
 {
-    float low = x;
-    float high = x;
-    for (int bits = LANES / 2; bits > 0; bits /= 2) {
-        low = fminf(low, from_partner(low, bits));
-        high = fmaxf(high, from_partner(high, bits));
+    const uint32_t bits = __float_as_uint(x);
+    return bits ^ (bits >> 31 ? ~0u : 1u << 31);
+}
+
+/** Return the float that batch_ordered mapped to this integer. */
+static __device__ __forceinline__ float batch_from_ordered(uint32_t bits)
+{
+    return __uint_as_float(bits ^ (bits >> 31 ? 1u << 31 : ~0u));
+}
+
+/** Return the largest of a number that is not negative, over all lanes. */
+static __device__ __forceinline__ float batch_most(float x)
+{
+    return __uint_as_float(max_lanes(__float_as_uint(x)));
+}
+
+/** Choose the origin of an i-cluster: about the middle of its query particles.
+ *  @param r  position of this lane's query particle [length] */
+template <typename real>
+static __device__ __forceinline__ void batch_choose_origin(const batch_cluster<real> &c,
+                                                           const real r[3], double origin[3])
+{
+    const double cutoff = c.sweep->systems.question.cutoff;
+    for (int k = 0; k < 3; k++) {
+        const double first = (double)from_lane(r[k], 0);
+        const uint32_t x = batch_ordered((float)(((double)r[k] - first) * c.sweep->unit));
+        const float low = batch_from_ordered(min_lanes(x));
+        const float high = batch_from_ordered(max_lanes(x));
+        const double middle = first + 0.5 * ((double)low + (double)high) * cutoff;
+        origin[k] = sizeof(real) == sizeof(float) ? (double)(float)middle : middle;
     }
-    *middle = 0.5f * (low + high);
-    *half = fmaxf(high - *middle, *middle - low);
 }
 
 /** Load the query particles of an i-cluster to shared memory, and find their bounding box and the
- *  error bound of r^2 / cutoff^2, as load_cluster of i_cluster.cuh does. Images that are shifted in
+ *  error bound of r^2 / cutoff^2, as load_cluster of i_cluster.cuh does. Images that are moved in
  *  float have larger errors: with u = 2^-24 and a box of length B along each axis, a difference and
- *  its product of 2uB, the image's vector and the sum of u(B + 2M), so each coordinate is off by
- *  less than u(3B + 3M), which changes r^2 near 1 by at most 11u(B + M). */
+ *  its product of 3uB, the image's vector and the sum of u(B + 2M), so each coordinate is off by
+ *  less than u(4B + 3M), which changes r^2 near 1 by at most 14u(B + M). */
 template <typename real>
 static __device__ __forceinline__ void batch_load_cluster(batch_cluster<real> &c)
 {
     const struct kith__gpu_systems &all = c.sweep->systems;
-    real first[3], r[3];
-    const int mine = c.lane < c.n ? c.lane : 0;
-    batch_position(all.a, c.begin, first);
-    batch_position(all.a, (int64_t)c.begin + mine, r);
-    c.unit = 1 / all.question.cutoff;
+    real r[3];
+    double origin[3];
+    read_slot(all.a, (int64_t)c.begin + (c.lane < c.n ? c.lane : 0), r);
+    batch_choose_origin(c, r, origin);
+    double unit = c.sweep->unit;
     c.single = sizeof(real) == sizeof(float) && c.system->span >= 0;
     float x[3];
     float square = 0;
     for (int k = 0; k < 3; k++) {
-        c.origin[k] = (double)first[k];
-        x[k] = (float)(((double)r[k] - (double)first[k]) * c.unit);
+        x[k] = (float)(((double)r[k] - origin[k]) * unit);
         square = __fmaf_rn(x[k], x[k], square);
     }
-    float most = square;
-    for (int bits = LANES / 2; bits > 0; bits /= 2) {
-        most = fmaxf(most, from_partner(most, bits));
-    }
-    float error_bound = batch_unlimited;
-    if (most < batch_widest * batch_widest) {
+    const float most = batch_most(square); /* NaN in a lane: NaN */
+    float error_bound = unlimited_error;
+    if (most < widest_cluster * widest_cluster) {
         const double m = 1.0001 * sqrtf(most) + 1.01;
         const double far = m + (c.single ? c.system->span : 0);
         error_bound = (float)(((16 * far + 32 * m * m + 8) / 16777216.0 +
                                c.system->definition_error) *
                               1.000001);
-        error_bound = fminf(error_bound, batch_unlimited);
+        error_bound = fminf(error_bound, unlimited_error);
     } else {
-        c.unit = 0;
+        unit = 0;
         x[0] = x[1] = x[2] = square = 0;
     }
     for (int k = 0; k < 3; k++) {
-        batch_extent(x[k], &c.middle[k], &c.half[k]);
+        c.origin[k] = (float)origin[k];
+        c.half[k] = batch_most(fabsf(x[k]));
     }
+    c.unit = (float)unit;
     c.keep = 1.0001f + 2 * error_bound;
     c.borderline_bits = __float_as_uint(2 * error_bound);
     if (c.lane < BATCH_CLUSTER) {
         const bool real_one = c.lane < c.n;
         c.shared->i[c.lane] = make_float4(-2 * x[0], -2 * x[1], -2 * x[2],
-                                          real_one ? square - 1 + error_bound : batch_never);
+                                          real_one ? square - 1 + error_bound : never);
         c.shared->id[c.lane] = real_one ? all.a.id[c.begin + c.lane] : -1;
+    }
+    if (c.lane == 0) {
+        c.shared->origin[0] = origin[0];
+        c.shared->origin[1] = origin[1];
+        c.shared->origin[2] = origin[2];
+        c.shared->unit = unit;
     }
 }
 
@@ -292,9 +290,9 @@ static __device__ __forceinline__ int64_t batch_segment(const batch_cluster<real
     *begin = b.start[first + from];
     range->shift = kith__pack_shift(image);
     if (c.single) {
-        range->x = (float)(image[0] * c.system->box_d.row[0][0] * c.unit);
-        range->y = (float)(image[1] * c.system->box_d.row[1][1] * c.unit);
-        range->z = (float)(image[2] * c.system->box_d.row[2][2] * c.unit);
+        range->x = (float)(image[0] * c.system->box_d.row[0][0] * c.shared->unit);
+        range->y = (float)(image[1] * c.system->box_d.row[1][1] * c.shared->unit);
+        range->z = (float)(image[2] * c.system->box_d.row[2][2] * c.shared->unit);
     }
     return (int64_t)b.start[first + to + 1] - *begin;
 }
@@ -320,22 +318,29 @@ static __device__ __forceinline__ int64_t batch_list_segments(const batch_cluste
     return all;
 }
 
-/* --------------------------------------------------------------------------------------- tests */
+/* ---------------------------------------------------------------------------------- candidates */
+
+/** Return true when the host has set the stop flag. The result is uniform over the warp. */
+static __device__ __forceinline__ bool batch_is_stopped(const struct kith__gpu_batch_sweep &sweep)
+{
+    const unsigned next = my_lane() == 0 ? *(const volatile unsigned *)&sweep.systems.small->next
+                                         : 0;
+    return from_lane(next, 0) >= KITH_GPU_STOP;
+}
 
 /** Compute the coordinates of a candidate relative to the origin of the i-cluster [cutoff]. */
 template <typename real>
 static __device__ __forceinline__ void batch_scale(const batch_cluster<real> &c, const real rj[3],
                                                    const struct batch_range &range, float r[3])
 {
-    if (c.single) { /* the origin is a float */
-        const float unit = (float)c.unit;
-        r[0] = __fmaf_rn((float)rj[0] - (float)c.origin[0], unit, range.x);
-        r[1] = __fmaf_rn((float)rj[1] - (float)c.origin[1], unit, range.y);
-        r[2] = __fmaf_rn((float)rj[2] - (float)c.origin[2], unit, range.z);
+    if (c.single) {
+        r[0] = __fmaf_rn((float)rj[0] - c.origin[0], c.unit, range.x);
+        r[1] = __fmaf_rn((float)rj[1] - c.origin[1], c.unit, range.y);
+        r[2] = __fmaf_rn((float)rj[2] - c.origin[2], c.unit, range.z);
         return;
     }
-    double origin[3] = {c.origin[0], c.origin[1], c.origin[2]};
-    if (range.shift != batch_no_shift) {
+    double origin[3] = {c.shared->origin[0], c.shared->origin[1], c.shared->origin[2]};
+    if (range.shift != no_shift) {
         int32_t s[3];
         kith__unpack_shift(range.shift, s);
         const double(*row)[3] = c.system->box_d.row;
@@ -344,8 +349,16 @@ static __device__ __forceinline__ void batch_scale(const batch_cluster<real> &c,
         }
     }
     for (int k = 0; k < 3; k++) {
-        r[k] = (float)(((double)rj[k] - origin[k]) * c.unit);
+        r[k] = (float)(((double)rj[k] - origin[k]) * c.shared->unit);
     }
+}
+
+/** Return the square of the distance of coordinate x from the bounding box of the i-cluster along
+ *  its axis, added to `sum` [cutoff^2]. */
+static __device__ __forceinline__ float batch_gap(float x, float half, float sum)
+{
+    const float beyond = fmaxf(fabsf(x) - half, 0.0f);
+    return __fmaf_rn(beyond, beyond, sum);
 }
 
 /** Load a candidate: its coordinates, and the sum of their squares.
@@ -363,15 +376,145 @@ static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<
         *to = make_float4(0, 0, 0, 0); /* every candidate is a borderline case */
         return true;
     }
-    batch_position(c.sweep->systems.b, slot, rj);
+    read_slot(c.sweep->systems.b, slot, rj);
     batch_scale(c, rj, range, r);
     for (int k = 0; k < 3; k++) {
-        const float beyond = fmaxf(fabsf(r[k] - c.middle[k]) - c.half[k], 0.0f);
-        gap = __fmaf_rn(beyond, beyond, gap);
+        gap = batch_gap(r[k], c.half[k], gap);
     }
     *to = make_float4(r[0], r[1], r[2], r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
     return gap <= c.keep;
 }
+
+/** Append the candidates that are to be kept to the queue. @return candidates in the queue */
+template <typename real>
+static __device__ __forceinline__ int batch_enqueue(const batch_cluster<real> &c, int kept,
+                                                    bool keep, float4 r, int32_t slot,
+                                                    int32_t shift)
+{
+    const lanes_t with = which_lanes(keep);
+    if (keep) {
+        const int to = kept + count_lanes(with & lanes_below(c.lane));
+        c.shared->queue[to] = r;
+        c.shared->queue_slot[to] = slot;
+        c.shared->queue_shift[to] = shift;
+    }
+    return kept + count_lanes(with);
+}
+
+/** Walk over the candidates of an i-cluster in the cells around it. */
+template <typename real> struct batch_cell_walk {
+    struct batch_around around; /**< the cells */
+    int64_t listed;             /**< number of segments that have been listed */
+    int64_t from;               /**< next candidate of the listed ranges */
+    int64_t total;              /**< number of candidates in the listed ranges */
+    int segment;                /**< range of this lane's last candidate */
+
+    __device__ __forceinline__ explicit batch_cell_walk(const batch_cluster<real> &c)
+        : around(batch_cells_around(c)), listed(0), from(0), total(0), segment(0)
+    {
+    }
+
+    /** Fill the queue with at least BATCH_DEEP * LANES candidates, or all that are left.
+     *  @return candidates in the queue */
+    __device__ __forceinline__ int fill(const batch_cluster<real> &c, int kept)
+    {
+        while (kept < BATCH_DEEP * LANES) {
+            if (from >= total) {
+                if (listed >= around.segments || (listed > 0 && batch_is_stopped(*c.sweep))) {
+                    break;
+                }
+                sync_warp();
+                total = batch_list_segments(c, around, listed);
+                listed += LANES;
+                from = 0;
+                segment = 0;
+                continue;
+            }
+            const bool is_one = from + c.lane < total;
+            const uint32_t number = (uint32_t)(is_one ? from + c.lane : total - 1);
+            struct batch_range range = c.shared->range[segment];
+            while ((int32_t)(number - range.end) >= 0) { /* segments are shorter than 2^31 */
+                range = c.shared->range[++segment];
+            }
+            const int32_t slot = (int32_t)(number + range.from);
+            float4 r;
+            const bool keep = batch_load_candidate(c, slot, range, &r) && is_one;
+            kept = batch_enqueue(c, kept, keep, r, slot, range.shift);
+            from += LANES;
+        }
+        return kept;
+    }
+};
+
+/** Walk over the candidates of an i-cluster in a system of one cell, when images are moved in
+ *  float: each lane holds a particle, and moves it to all images, along x, then y, then z. */
+template <typename real> struct batch_image_walk {
+    int32_t from, last;    /**< slot of the first lane's particle; slot behind the last particle */
+    int s[3];              /**< the next image */
+    int most[3];           /**< images on each side of the box */
+    float length[3];       /**< lengths of the box [cutoff] */
+    float r[3];            /**< position of the particle in the box [cutoff] */
+    float y, z, square_yz; /**< its coordinates at the image, and the sum of their squares */
+    float gap_yz;          /**< square of the distance from the bounding box in the yz plane */
+
+    __device__ __forceinline__ explicit batch_image_walk(const batch_cluster<real> &c)
+    {
+        const struct kith__gpu_set &b = c.sweep->systems.b;
+        from = (int32_t)b.start[c.system->first_cell];
+        last = (int32_t)b.start[c.system->first_cell + 1];
+        for (int k = 0; k < 3; k++) {
+            most[k] = c.system->images[k];
+            length[k] = c.system->length[k];
+        }
+        load(c);
+    }
+    __device__ __forceinline__ void load(const batch_cluster<real> &c)
+    {
+        real rj[3];
+        read_slot(c.sweep->systems.b, max(min(from + c.lane, last - 1), 0), rj);
+        for (int k = 0; k < 3; k++) {
+            r[k] = ((float)rj[k] - c.origin[k]) * c.unit;
+            s[k] = -most[k];
+        }
+        move_yz(c);
+    }
+    __device__ __forceinline__ void move_yz(const batch_cluster<real> &c)
+    {
+        y = __fmaf_rn((float)s[1], length[1], r[1]);
+        z = __fmaf_rn((float)s[2], length[2], r[2]);
+        square_yz = __fmaf_rn(y, y, z * z);
+        gap_yz = batch_gap(y, c.half[1], batch_gap(z, c.half[2], 0.0f));
+    }
+
+    /** Fill the queue with at least BATCH_DEEP * LANES candidates, or all that are left.
+     *  @return candidates in the queue */
+    __device__ __forceinline__ int fill(const batch_cluster<real> &c, int kept)
+    {
+        while (kept < BATCH_DEEP * LANES && from < last) {
+            const float x = __fmaf_rn((float)s[0], length[0], r[0]);
+            const bool keep = batch_gap(x, c.half[0], gap_yz) <= c.keep && from + c.lane < last;
+            const int32_t shift = no_shift + s[0] + s[1] * (1 << 10) + s[2] * (1 << 20);
+            kept = batch_enqueue(c, kept, keep, make_float4(x, y, z, __fmaf_rn(x, x, square_yz)),
+                                 from + c.lane, shift);
+            if (++s[0] <= most[0]) {
+                continue;
+            }
+            s[0] = -most[0];
+            if (++s[1] > most[1]) {
+                s[1] = -most[1];
+                if (++s[2] > most[2]) {
+                    from = batch_is_stopped(*c.sweep) ? last : from + LANES;
+                    load(c);
+                    continue;
+                }
+            }
+            move_yz(c);
+        }
+        return kept;
+    }
+};
+
+/* --------------------------------------------------------------------------------------- tests */
 
 /** Decide the borderline cases of a candidate by the definition. Cold path, but inlined: a call
  *  would keep the i-cluster in local memory.
@@ -384,9 +527,9 @@ static __device__ __forceinline__ uint32_t batch_decide(const batch_cluster<real
     const real square = definition<real>::square((real)c.sweep->systems.question.cutoff);
 #pragma unroll 1
     for (int k = 0; k < c.n; k++) {
-        if (__float_as_uint(batch_excess(c.shared->i[k], r)) <= c.borderline_bits) {
+        if (__float_as_uint(excess(c.shared->i[k], r.x, r.y, r.z, r.w)) <= c.borderline_bits) {
             real d[3];
-            const bool near = batch_separation(c, c.begin + k, at.slot, at.shift, d) <= square;
+            const bool near = separation(c, c.begin + k, at.slot, at.shift, d) <= square;
             mask |= (uint32_t)near << k;
         }
     }
@@ -409,9 +552,9 @@ static __device__ __forceinline__ void batch_test(const batch_cluster<real> &c, 
     for (int d = 0; d < BATCH_DEEP; d++) {
         const int e = d * LANES + c.lane;
         const bool is_one = e < count;
-        r[d] = is_one ? c.shared->queue[e] : make_float4(0, 0, 0, batch_never);
+        r[d] = is_one ? c.shared->queue[e] : make_float4(0, 0, 0, never);
         at[d].slot = is_one ? c.shared->queue_slot[e] : c.begin;
-        at[d].shift = is_one ? c.shared->queue_shift[e] : batch_no_shift;
+        at[d].shift = is_one ? c.shared->queue_shift[e] : no_shift;
         mask[d] = 0;
         least[d] = ~0u;
     }
@@ -422,7 +565,7 @@ static __device__ __forceinline__ void batch_test(const batch_cluster<real> &c, 
             const float4 i = c.shared->i[k - u];
 #pragma unroll
             for (int d = 0; d < BATCH_DEEP; d++) {
-                const uint32_t bits = __float_as_uint(batch_excess(i, r[d]));
+                const uint32_t bits = __float_as_uint(excess(i, r[d].x, r[d].y, r[d].z, r[d].w));
                 mask[d] = mask[d] << 1 | bits >> 31;
                 least[d] = min(least[d], bits);
             }
@@ -434,7 +577,7 @@ static __device__ __forceinline__ void batch_test(const batch_cluster<real> &c, 
             mask[d] = batch_decide(c, at[d], r[d], mask[d]);
         }
         const uint32_t own = (uint32_t)at[d].slot - (uint32_t)c.begin;
-        const bool self = own < (uint32_t)c.n && at[d].shift == batch_no_shift &&
+        const bool self = own < (uint32_t)c.n && at[d].shift == no_shift &&
                           !c.sweep->systems.question.cross;
         mask[d] &= self ? ~(1u << own) : ~0u;
         mask[d] = d * LANES + c.lane < count ? mask[d] : 0;
@@ -443,56 +586,26 @@ static __device__ __forceinline__ void batch_test(const batch_cluster<real> &c, 
     sync_warp();
 }
 
-/** Keep the candidates of the listed ranges that may be hits, and test them.
- *  @param total  number of candidates in the ranges
- *  @param kept   candidates in the queue
- *  @return candidates in the queue that are not tested yet */
-template <typename real, class Operation>
-static __device__ __forceinline__ int batch_candidates(const batch_cluster<real> &c, int64_t total,
-                                                       int kept, Operation &operation,
-                                                       typename Operation::shared *shared)
+/** Test all candidates of a walk against the query particles. */
+template <typename real, class Walk, class Operation>
+static __device__ __forceinline__ void batch_test_all(const batch_cluster<real> &c, Walk walk,
+                                                      Operation &operation,
+                                                      typename Operation::shared *shared)
 {
+    const int most = BATCH_DEEP * LANES;
     struct batch_shared *const queue = c.shared;
-    int segment = 0;
-    for (int64_t from = 0; from < total; from += LANES) {
-        const bool is_one = from + c.lane < total;
-        const uint32_t number = (uint32_t)(is_one ? from + c.lane : total - 1);
-        struct batch_range range = queue->range[segment];
-        while ((int32_t)(number - range.end) >= 0) { /* segments are shorter than 2^31 */
-            range = queue->range[++segment];
+    int kept = walk.fill(c, 0);
+    while (kept > 0) {
+        batch_test(c, min(kept, most), operation, shared);
+        kept = max(kept - most, 0);
+        if (c.lane < kept) { /* move the rest to the front */
+            queue->queue[c.lane] = queue->queue[most + c.lane];
+            queue->queue_slot[c.lane] = queue->queue_slot[most + c.lane];
+            queue->queue_shift[c.lane] = queue->queue_shift[most + c.lane];
         }
-        const int32_t slot = (int32_t)(number + range.from);
-        float4 r;
-        const bool keep = batch_load_candidate(c, slot, range, &r) && is_one;
-        const lanes_t with = which_lanes(keep);
-        if (keep) {
-            const int to = kept + count_lanes(with & lanes_below(c.lane));
-            queue->queue[to] = r;
-            queue->queue_slot[to] = slot;
-            queue->queue_shift[to] = range.shift;
-        }
-        kept += count_lanes(with);
-        if (kept >= BATCH_DEEP * LANES) {
-            batch_test(c, BATCH_DEEP * LANES, operation, shared);
-            kept -= BATCH_DEEP * LANES;
-            if (c.lane < kept) { /* move the rest to the front */
-                const int e = BATCH_DEEP * LANES + c.lane;
-                queue->queue[c.lane] = queue->queue[e];
-                queue->queue_slot[c.lane] = queue->queue_slot[e];
-                queue->queue_shift[c.lane] = queue->queue_shift[e];
-            }
-            sync_warp();
-        }
+        sync_warp();
+        kept = walk.fill(c, kept);
     }
-    return kept;
-}
-
-/** Return true when the host has set the stop flag. The result is uniform over the warp. */
-static __device__ __forceinline__ bool batch_is_stopped(const struct kith__gpu_batch_sweep &sweep)
-{
-    const unsigned next = my_lane() == 0 ? *(const volatile unsigned *)&sweep.systems.small->next
-                                         : 0;
-    return from_lane(next, 0) >= KITH_GPU_STOP;
 }
 
 /** Process one i-cluster. */
@@ -507,18 +620,10 @@ static __device__ __forceinline__ void batch_visit(batch_cluster<real> &c, Opera
     if (!operation.begin(c, shared)) {
         return;
     }
-    const struct batch_around around = batch_cells_around(c);
-    int kept = 0;
-    for (int64_t s = 0; s < around.segments; s += LANES) {
-        if (s > 0 && batch_is_stopped(*c.sweep)) {
-            break;
-        }
-        sync_warp();
-        const int64_t total = batch_list_segments(c, around, s);
-        kept = batch_candidates(c, total, kept, operation, shared);
-    }
-    if (kept > 0) {
-        batch_test(c, kept, operation, shared);
+    if (c.single && c.unit > 0 && c.system->one_cell) {
+        batch_test_all(c, batch_image_walk<real>(c), operation, shared);
+    } else {
+        batch_test_all(c, batch_cell_walk<real>(c), operation, shared);
     }
     operation.end(c, shared);
 }

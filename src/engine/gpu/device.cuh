@@ -97,6 +97,14 @@ static __device__ __forceinline__ uint32_t min_lanes(uint32_t value)
     }
     return value;
 }
+/** Return the sum over all lanes, in every lane. */
+static __device__ __forceinline__ uint32_t add_lanes(uint32_t value)
+{
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        value += from_partner(value, bits);
+    }
+    return value;
+}
 /** Barrier of a warp; orders its accesses to shared memory. */
 static __device__ __forceinline__ void sync_warp()
 {
@@ -140,6 +148,10 @@ static __device__ __forceinline__ uint32_t min_lanes(uint32_t value)
 {
     return __reduce_min_sync(all_lanes, value);
 }
+static __device__ __forceinline__ uint32_t add_lanes(uint32_t value)
+{
+    return __reduce_add_sync(all_lanes, value);
+}
 static __device__ __forceinline__ void sync_warp()
 {
     __syncwarp();
@@ -180,6 +192,23 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
         value += lane >= distance ? below : 0;
     }
     return value;
+}
+
+/** Transpose the bits of each 32 lanes: return, in lane k, the word whose bit c is bit k of `bits` of
+ *  lane c, both counted from the first of the 32 lanes. */
+static __device__ __forceinline__ uint32_t transpose_lanes(uint32_t bits, int lane)
+{
+    uint32_t columns = 0x0000ffff; /* those whose number lacks the bit `step` */
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+        const bool upper = lane & step;
+        const uint32_t own = upper ? ~columns : columns;
+        const uint32_t other = from_partner(bits, step);
+        const int by = upper ? 32 - step : step;
+        bits = (bits & own) | ((other << by | other >> (32 - by)) & ~own);
+        columns ^= columns << step / 2;
+    }
+    return bits;
 }
 
 /** Return the lane that item k belongs to, when the items of all lanes are numbered through: the

@@ -73,6 +73,24 @@ static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_s
     return find_key(set.key, from, set.start[row + 1] - from, cell);
 }
 
+/** Return a number that is added to a packed shift to add the number of boxes along each axis. */
+static __device__ __forceinline__ int32_t wrapping_sum(const int32_t image[3])
+{
+    return image[0] + image[1] * (1 << 10) + image[2] * (1 << 20);
+}
+
+/* Images of pairs between the coordinates as given can be packed when wrapping moved all particles
+ * by less than this number of boxes. */
+enum { WRAPPED_PACKS = 128 };
+
+/** Return true when images of pairs along an axis can be packed even after the wrapping of both
+ *  particles was subtracted. @param wrapped  kith__bounds.wrapped */
+static __device__ __forceinline__ bool images_pack(int32_t wrapped, const struct kith__axis &axis)
+{
+    const int64_t images = axis.periodic ? axis.reach / axis.n + 1 : 0;
+    return wrapped < WRAPPED_PACKS && images < KITH_MOST_SHIFT - 2 * WRAPPED_PACKS;
+}
+
 /** Fill the entries of a table of first items for item s of n: those of the cells after the cell of
  *  item s - 1, up to its own, which is key[s] >> bits; item n stands for the end. Some items have
  *  many entries and many have none, so the lanes of a warp fill the entries of all their items

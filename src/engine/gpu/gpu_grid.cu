@@ -119,6 +119,9 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
     const int64_t rows = plan->table || q.subcell > 0 ? 0 : plan->axis[1].n * plan->axis[2].n;
     plan->rows = rows <= kith__table_limit(&q) ? rows : 0;
     plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__subcell_bits(plan->axis);
+    plan->packs = images_pack(bounds.wrapped, plan->axis[0]) &&
+                  images_pack(bounds.wrapped, plan->axis[1]) &&
+                  images_pack(bounds.wrapped, plan->axis[2]);
 }
 
 /** Return the bounds of all sets together, and set the plan's status: whether all coordinates can
@@ -320,6 +323,9 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
         ((real *)set.z)[s] = r[2];
         if (id_bits > 0) {
             set.id[s] = id;
+        }
+        if (plan->wrapped && set.wrap) {
+            set.wrap[s] = wrapping_sum(image);
         }
         if (set.key != sorted) {
             set.key[s] = key >> id_bits;

@@ -29,6 +29,7 @@ struct kith__gpu_plan {
     bool table;     /**< there is a table of the first slot of each cell */
     int64_t rows;   /**< entries of the table of the first slot of each row; 0: there is none */
     bool wrapped;   /**< at least one particle was outside the box */
+    bool packs;     /**< images of pairs between the coordinates as given can be packed */
     int32_t status; /**< a kith_status; later kernels exit early unless it is KITH_OK */
     int32_t set;    /**< set of the particle that cannot be used: 0 points, 1 against */
     int64_t index;  /**< index of the particle that cannot be used */
@@ -48,6 +49,9 @@ struct kith__gpu_set {
     /** [cells + 1] First slot of each cell, or [rows + 1] of each row of cells, as the plan says;
      *  not filled with subcells. */
     uint32_t *start;
+
+    int32_t *wrap; /**< [n] boxes that wrapping subtracted from the coordinates of each slot's
+                          particle, as wrapping_sum() adds them; set when a particle was wrapped */
 };
 
 /** The sorted particles of a question. */
@@ -78,7 +82,7 @@ struct kith__gpu_bounds {
     unsigned long long above[3]; /**< ordered form of the upper bounds */
     unsigned long long bad;      /**< INT64_MAX - index of the first particle that is not finite */
     unsigned long long far;      /**< INT64_MAX - index of the first particle too far outside */
-    int32_t wrapped;             /**< 1: wrapping moved a particle; 0: it moved none */
+    int32_t wrapped;             /**< as kith__bounds.wrapped */
     unsigned blocks;             /**< thread blocks that have merged their bounds */
 };
 

@@ -27,6 +27,7 @@ enum {
     KITH_GPU_X,       /**< kith__gpu_set.x */
     KITH_GPU_Y,       /**< kith__gpu_set.y */
     KITH_GPU_Z,       /**< kith__gpu_set.z */
+    KITH_GPU_WRAP,    /**< kith__gpu_set.wrap */
     KITH_GPU_START,   /**< kith__gpu_set.start */
     KITH_GPU_SET_END,
     KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,

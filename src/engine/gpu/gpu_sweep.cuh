@@ -275,14 +275,11 @@ static __device__ __forceinline__ int visit_clusters(visit<real> &v, int first,
                 }
                 visit_candidates(v, c, to, segment, operation, shared);
             }
-            if (begun && !alone) {
+            if (begun && (!alone || s + LANES >= o.each)) {
                 operation.end(v, shared);
                 begun = false;
             }
         }
-    }
-    if (begun) {
-        operation.end(v, shared);
     }
     return o.n;
 }

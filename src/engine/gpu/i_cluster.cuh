@@ -58,6 +58,7 @@ struct visit_shared {
 
 /** The i-cluster that a warp processes. Registers: a copy in each lane. */
 template <typename real> struct visit {
+    typedef real coordinate;             /**< type of the coordinates */
     const struct kith__gpu_sweep *sweep; /**< parameters of the sweep */
     struct visit_shared *shared;         /**< data in shared memory */
     int lane;                            /**< number of this lane */

@@ -160,9 +160,10 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
         .z = kith__gpu_need(gpu, slot + KITH_GPU_Z, n * real),
         .id = kith__gpu_need(gpu, slot + KITH_GPU_ID, (size_t)(most + 1) * sizeof(int32_t)),
         .key = kith__gpu_need(gpu, slot + KITH_GPU_KEY, key_bytes(q, most)),
+        .wrap = table ? kith__gpu_need(gpu, slot + KITH_GPU_WRAP, (n + 1) * sizeof(int32_t)) : NULL,
         .start = table ? kith__gpu_need(gpu, slot + KITH_GPU_START, table_bytes(q)) : NULL,
     };
-    KITH_CHECK(s->ctx, set->x && set->y && set->z && set->id && set->key && (set->start || !table),
+    KITH_CHECK(s->ctx, set->x && set->y && set->z && set->id && set->key && ((set->start && set->wrap) || !table),
                KITH_NO_MEMORY, "out of device memory for a grid of %lld particles", (long long)n);
     return KITH_OK;
 }

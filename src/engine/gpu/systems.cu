@@ -117,6 +117,10 @@ static __global__ void complete_boxes(const struct kith__gpu_systems all)
     }
     system->box_d = q.box_d;
     system->box_f = q.box_f;
+    system->period_sum = q.period_sum;
+    for (int k = 0; k < 3; k++) {
+        system->height[k] = q.height[k];
+    }
 }
 
 /* -------------------------------------------------------------------------------------- bounds */
@@ -184,11 +188,14 @@ static __global__ void __launch_bounds__(THREADS)
         int32_t image[3];
         const auto &box = box_of(&all.system[mine], real());
         const int fits = def::load(box, points, q.dim, p, r, image);
-        def::bounds_add(box, p, r, fits, image, &bounds);
-        if (bounds.wrapped) {
-            all.small->wrapped = 1;
-        }
+        if (!is_whole(box) || !fits || (image[0] | image[1] | image[2])) {
+            def::bounds_add(box, p, r, fits, image, &bounds);
+        } /* else it is inside the box as given */
         needed = !is_whole(box) || bounds.bad != INT64_MAX || bounds.far != INT64_MAX;
+    }
+    const uint32_t wrapped = max_lanes((uint32_t)bounds.wrapped);
+    if (my_lane() == 0 && (int32_t)wrapped > *(volatile int32_t *)&all.small->wrapped) {
+        atomicMax(&all.small->wrapped, (int32_t)wrapped);
     }
     lanes_t left = which_lanes(needed);
     while (left) {
@@ -283,14 +290,16 @@ static __global__ void plan_systems(const struct kith__gpu_systems all)
         all.cells[s] = 0;
         return;
     }
+    struct kith__gpu_system *system = &all.system[s];
     struct kith__question q = all.question;
-    if (all.boxes) { /* its heights are not kept */
-        const kith_box box = all.boxes[s];
-        (void)kith__complete_box(&box, &q);
+    q.box_d = system->box_d;
+    q.box_f = system->box_f;
+    q.period_sum = system->period_sum;
+    for (int k = 0; k < 3; k++) {
+        q.height[k] = system->height[k];
     }
     const int64_t a = all.first_a[s + 1] - all.first_a[s];
     const int64_t b = all.first_b[s + 1] - all.first_b[s];
-    struct kith__gpu_system *system = &all.system[s];
     struct kith__bounds bounds;
     const int fault = merge_sets(all, s, &bounds);
     all.cells[s] = 0;
@@ -300,6 +309,14 @@ static __global__ void plan_systems(const struct kith__gpu_systems all)
     }
     if (a > 0 || b > 0) {
         all.cells[s] = choose_cells(q, &bounds, a > b ? a : b, system->axis);
+        system->one_cell = all.cells[s] == 1;
+        for (int k = 0; k < 3; k++) {
+            system->length[k] = (float)(q.box_d.row[k][k] / q.cutoff);
+            system->images[k] = system->axis[k].periodic ? system->axis[k].reach : 0;
+            if (!images_pack(0, system->axis[k])) {
+                all.small->far_images = 1;
+            }
+        }
         system->definition_error = kith__definition_error(&q);
         system->span = span_of(q);
     }
@@ -412,6 +429,9 @@ static __global__ void __launch_bounds__(THREADS)
         ((real *)to.z)[slot] = r[2];
         to.id[slot] = (int32_t)p;
         to.key[slot] = mine >> bits;
+        if (all.small->wrapped) {
+            to.wrap[slot] = wrapping_sum(image);
+        }
     }
     fill_table(slot, to.n, word, bits, all.cells[all.n], to.start);
 }

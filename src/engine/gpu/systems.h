@@ -31,11 +31,16 @@ enum { KITH_OFFSETS_FIRST = 1, KITH_OFFSETS_DESCEND, KITH_OFFSETS_LAST };
 struct kith__gpu_system {
     struct kith__lattice_d box_d; /**< its box, in double */
     struct kith__lattice_f box_f; /**< its box, rounded to float */
+    double height[3];             /**< kith__question.height */
+    double period_sum;            /**< kith__question.period_sum */
     double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
                                     of a pair */
     float span; /**< largest length of a periodic box along an axis [cutoff], when images may be
                      shifted in float; negative: in a triclinic or very long box */
+    float length[3];           /**< length of the box along each axis [cutoff] */
+    int images[3];             /**< of a single cell: images in reach on each side of the box */
     struct kith__axis axis[3]; /**< its cells along each row of the box */
+    bool one_cell;             /**< it is a single cell */
     int64_t first_cell;        /**< number of its first cell in the batch */
     int fault;                 /**< what is wrong with its box; 0: nothing */
 };
@@ -50,7 +55,8 @@ struct kith__gpu_batch_small {
     int64_t total;             /**< pairs, of a sweep that counts them */
     int64_t detail;            /**< what is wrong: particle, or offset */
     int64_t expected;          /**< of offsets: the offset before */
-    int32_t wrapped;           /**< 1: a particle was outside its box as given */
+    int32_t wrapped;           /**< as kith__bounds.wrapped */
+    int32_t far_images;        /**< 1: images in reach of a system are too many for images_pack() */
     unsigned next;             /**< work queue counter of the sweep */
 };
 
@@ -78,6 +84,7 @@ struct kith__gpu_systems {
 /** The parameters of a sweep over a batch. */
 struct kith__gpu_batch_sweep {
     struct kith__gpu_systems systems; /**< the particles */
+    double unit;                      /**< 1 / cutoff */
     bool upper;                       /**< pairs of a half list alone: j after i */
     int blocks;                       /**< thread blocks to launch: as many as fill the device */
 };

@@ -16,7 +16,7 @@ struct nothing {
 /** Return true when row i of a half list contains j at this image. */
 static __device__ __forceinline__ bool is_upper(int32_t i, int32_t j, int32_t shift)
 {
-    return i < j || (i == j && shift > batch_no_shift);
+    return i < j || (i == j && shift > no_shift);
 }
 
 /** Read which boxes were subtracted from the coordinates of particle p of a set. */
@@ -165,7 +165,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct batch_fill {
         } else if (EXTRAS) {
             if (has_vector(list)) {
                 real d[3];
-                const real r2 = batch_separation(c, c.begin + k, at.slot, at.shift, d);
+                const real r2 = separation(c, c.begin + k, at.slot, at.shift, d);
                 write_vector(list, p, r2, d, false);
             }
             if (list.shifts) {
@@ -255,8 +255,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct batch_append {
         list.j[p] = j;
         if (EXTRAS && has_vector(list)) {
             real d[3];
-            const real r2 = batch_separation(c, c.begin + k, packed->slot[at], packed->shift[at],
-                                             d);
+            const real r2 = separation(c, c.begin + k, packed->slot[at], packed->shift[at], d);
             write_vector(list, p, r2, d, false);
         }
         if (EXTRAS && all && list.shifts) {
@@ -315,7 +314,7 @@ template <typename real, bool UPPER, bool EXTRAS> struct batch_append {
         }
         below += below < c.n && c.shared->id[below] < j;
         uint32_t mask = below < 32 ? (1u << below) - 1 : ~0u;
-        if (below < c.n && c.shared->id[below] == j && shift > batch_no_shift) {
+        if (below < c.n && c.shared->id[below] == j && shift > no_shift) {
             mask |= 1u << below;
         }
         return mask;

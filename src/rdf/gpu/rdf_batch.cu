@@ -57,7 +57,7 @@ template <typename real, bool UPPER> struct batch_tally {
                                               const struct batch_candidate &at)
     {
         real d[3];
-        const real r2 = batch_separation(c, c.begin + k, at.slot, at.shift, d);
+        const real r2 = separation(c, c.begin + k, at.slot, at.shift, d);
         const float guess = (sqrtf((float)r2) - (float)rdf.r_min) * per_width;
         const float most = (float)rdf.bins;
         const int32_t counter = counter_of(rdf, r2, (int32_t)fminf(fmaxf(guess, 0.0f), most) + 1);
@@ -86,7 +86,7 @@ template <typename real, bool UPPER> struct batch_tally {
             for (uint32_t left = mask[d]; left; left &= left - 1) {
                 const int k = __ffs((int)left) - 1;
                 const int32_t i = c.shared->id[k];
-                if (!UPPER || i < j || (i == j && at[d].shift > batch_no_shift)) {
+                if (!UPPER || i < j || (i == j && at[d].shift > no_shift)) {
                     count_one(c, k, at[d]);
                 }
             }
