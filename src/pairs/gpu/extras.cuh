@@ -8,13 +8,64 @@
 #include "engine/gpu/i_cluster.cuh"
 #include "pairs_gpu.h"
 
-/** Compute how many boxes wrapping subtracts from the coordinates of the caller's particle p. */
+/** How images between particles as given follow from those between wrapped ones. */
+struct images {
+    bool wrapped; /**< a particle was wrapped: images are to be corrected */
+    bool pack;    /**< corrected images can be packed */
+};
+
+/* What the functions below need of an i-cluster of the sweep over a grid; pairs_batch.cu has the
+ * overloads for those of a batch. */
+
 template <typename real>
-static __device__ void wrapping_image(const struct kith__question &q, const kith_points &points,
-                                      int64_t p, int32_t image[3])
+static __device__ __forceinline__ const struct kith__gpu_set &set_a(const visit<real> &v)
 {
+    return v.sweep->grid.a;
+}
+template <typename real>
+static __device__ __forceinline__ const struct kith__gpu_set &set_b(const visit<real> &v)
+{
+    return v.sweep->grid.b;
+}
+template <typename real>
+static __device__ __forceinline__ const struct kith__question &question_of(const visit<real> &v)
+{
+    return v.sweep->grid.question;
+}
+template <typename real>
+static __device__ __forceinline__ const typename definition<real>::lattice &box_of(
+    const visit<real> &v)
+{
+    return definition<real>::box(v.sweep->grid.question);
+}
+template <typename real>
+static __device__ __forceinline__ struct images images_of(const visit<real> &v)
+{
+    return {v.sweep->grid.plan->wrapped, v.sweep->grid.plan->packs};
+}
+
+/** Return a mask of the query particles that have a pair with j in a half list: those of lower
+ *  index, and j itself at images after image 0. */
+template <typename real>
+static __device__ __forceinline__ uint32_t upper_mask(const visit<real> &v, int32_t j,
+                                                      int32_t shift)
+{
+    uint32_t mask = 0;
+    for (int k = 0; k < v.n; k++) {
+        const int32_t i = v.shared->id[k];
+        mask |= (uint32_t)(i < j || (i == j && shift > no_shift)) << k;
+    }
+    return mask;
+}
+
+/** Compute how many boxes wrapping subtracts from the coordinates of the caller's particle p. */
+template <typename lattice>
+static __device__ void wrapping_image(const lattice &box, const struct kith__question &q,
+                                      const kith_points &points, int64_t p, int32_t image[3])
+{
+    typedef decltype(box.origin[0] + 0) real;
     real r[3];
-    definition<real>::load(definition<real>::box(q), points, q.dim, p, r, image);
+    definition<real>::load(box, points, q.dim, p, r, image);
 }
 
 /** Write the distance and vector of pair p of the list, if wanted.
@@ -33,25 +84,29 @@ static __device__ __forceinline__ void write_vector(const struct kith__gpu_list 
     }
 }
 
-/** Write the image s of pair p of the list, between the caller's particles i and j. The list refers
- *  to the coordinates as given, so the wrapping of both particles is subtracted.
+/** Write the image of pair p of the list, between the caller's particles i and j. The list refers to
+ *  the coordinates as given, so the wrapping of both particles is subtracted.
+ *  @param shift        the image between the wrapped coordinates, packed
+ *  @param wrapped      a particle was wrapped
  *  @param is_reversed  the list holds (j, i) */
-template <typename real>
-static __device__ __forceinline__ void write_shift(const struct kith__gpu_grid &grid,
+template <typename lattice>
+static __device__ __forceinline__ void write_shift(const lattice &box,
+                                                   const struct kith__question &q,
                                                    const struct kith__gpu_list &list, int64_t p,
-                                                   int32_t i, int32_t j, const int32_t s[3],
-                                                   bool is_reversed)
+                                                   int32_t i, int32_t j, int32_t shift,
+                                                   bool wrapped, bool is_reversed)
 {
-    const struct kith__question &q = grid.question;
+    int32_t s[3];
     int32_t wi[3] = {0, 0, 0};
     int32_t wj[3] = {0, 0, 0};
-    if (grid.plan->wrapped) {
-        wrapping_image<real>(q, q.a, i, wi);
-        wrapping_image<real>(q, q.b, j, wj);
+    kith__unpack_shift(shift, s);
+    if (wrapped) {
+        wrapping_image(box, q, q.a, i, wi);
+        wrapping_image(box, q, q.b, j, wj);
     }
     for (int k = 0; k < 3; k++) {
-        const int32_t shift = s[k] - wj[k] + wi[k];
-        list.shifts[3 * p + k] = is_reversed ? -shift : shift;
+        const int32_t given = s[k] - wj[k] + wi[k];
+        list.shifts[3 * p + k] = is_reversed ? -given : given;
     }
 }
 
@@ -73,20 +128,23 @@ static inline bool has_extras(const struct kith__gpu_list *list)
  *  @param shift  its image, packed
  *  @param i, j   their indices in the caller's order
  *  @param is_reversed the list holds (j, i) */
-template <typename real>
-static __device__ void write_extras(const visit<real> &v, const struct kith__gpu_list &list,
-                                    int64_t p, int32_t at, int32_t place, int32_t shift, int32_t i,
-                                    int32_t j, bool is_reversed)
+template <class Cluster>
+static __device__ __forceinline__ void write_extras(const Cluster &c,
+                                                    const struct kith__gpu_list &list, int64_t p,
+                                                    int32_t at, int32_t place, int32_t shift,
+                                                    int32_t i, int32_t j, bool is_reversed)
 {
     if (has_vector(list)) {
-        real d[3];
-        const real r2 = separation(v, at, place, shift, d);
+        typename Cluster::coordinate d[3];
+        const typename Cluster::coordinate r2 = separation(c, at, place, shift, d);
         write_vector(list, p, r2, d, is_reversed);
     }
     if (list.shifts) {
-        int32_t s[3];
-        kith__unpack_shift(shift, s);
-        write_shift<real>(v.sweep->grid, list, p, i, j, s, is_reversed);
+        const struct images images = images_of(c);
+        const bool corrected = images.wrapped && images.pack;
+        shift += corrected ? set_a(c).wrap[at] - set_b(c).wrap[place] : 0;
+        write_shift(box_of(c), question_of(c), list, p, i, j, shift, images.wrapped && !corrected,
+                    is_reversed);
     }
 }
 
@@ -113,6 +171,35 @@ static __device__ __forceinline__ int32_t *kept_shift(const struct kith__gpu_lis
         return (int32_t *)((real *)list.vectors + 3 * p);
     }
     return list.distances ? (int32_t *)((real *)list.distances + p) : NULL;
+}
+
+/** Write the extras of pair p of the list, in the row of particle i, whose packed image is kept.
+ *  @param box      the box of the pair
+ *  @param wrapped  a particle was wrapped */
+template <typename real, typename lattice>
+static __device__ void finish_pair(const lattice &box, const struct kith__question &q,
+                                   const struct kith__gpu_list &list, int64_t p, int32_t i,
+                                   bool wrapped)
+{
+    typedef definition<real> def;
+    const int32_t *kept = kept_shift<real>(list, p);
+    if (!kept) {
+        return;
+    }
+    const int32_t shift = *kept;
+    const int32_t j = list.j[p];
+    if (has_vector(list)) {
+        real ri[3], rj[3], d[3];
+        int32_t image[3], s[3];
+        kith__unpack_shift(shift, s);
+        def::load(box, q.a, q.dim, i, ri, image);
+        def::load(box, q.b, q.dim, j, rj, image);
+        const real r2 = def::separation(box, ri, rj, s, d);
+        write_vector(list, p, r2, d, false);
+    }
+    if (list.shifts) {
+        write_shift(box, q, list, p, i, j, shift, wrapped, false);
+    }
 }
 
 /** A row in the arrays of the list. Its elements are j above the packed image. */

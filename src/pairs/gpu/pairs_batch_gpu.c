@@ -40,7 +40,7 @@ static kith_status queue_unordered(struct kith__gpu_batch *b, const struct kith_
     b->sweep.upper = !list->full;
     if (!b->empty) {
         KITH_GPU_TRY(ctx, "finding pairs",
-                     kith__gpu_batch_append(&b->sweep, &part, b->gpu->stream));
+                     kith__gpu_batch_write(&b->sweep, &part, NULL, b->gpu->stream));
     }
     return KITH_OK;
 }
@@ -55,7 +55,7 @@ static kith_status queue_rows(struct kith__gpu_batch *b, const struct kith__list
         return KITH_OK;
     }
     KITH_GPU_TRY(ctx, "filling rows",
-                 kith__gpu_batch_fill(&b->sweep, &part, b->counts, b->gpu->stream));
+                 kith__gpu_batch_write(&b->sweep, &part, b->counts, b->gpu->stream));
     if (list->sorted) {
         KITH_GPU_TRY(ctx, "sorting rows",
                      kith__gpu_batch_sort(&b->sweep.systems, &part, b->counts, b->gpu->stream));

@@ -18,15 +18,12 @@ extern "C" {
 gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep, int64_t *counts,
                                  gpuStream_t stream);
 
-/** Write the rows of a list.
- *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
-gpuError_t kith__gpu_batch_fill(const struct kith__gpu_batch_sweep *sweep,
-                                const struct kith__gpu_list *list, const int64_t *offsets,
-                                gpuStream_t stream);
-
-/** Append the pairs of a list in any order: sets small->total to their number, which was 0. */
-gpuError_t kith__gpu_batch_append(const struct kith__gpu_batch_sweep *sweep,
-                                  const struct kith__gpu_list *list, gpuStream_t stream);
+/** Write a list.
+ *  @param offsets  [a.n + 1] first pair of each particle's row in the list; NULL: the pairs are
+ *                  appended in any order, and small->total, which was 0, becomes their number */
+gpuError_t kith__gpu_batch_write(const struct kith__gpu_batch_sweep *sweep,
+                                 const struct kith__gpu_list *list, const int64_t *offsets,
+                                 gpuStream_t stream);
 
 /** Sort all rows of the list by j and image, and write their extras. */
 gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The operations of the sweep for pair lists: count the hits of each work block, count the hits of
- * each particle, append pairs, fill rows. Where EXTRAS is a template parameter, lists without
- * distances, vectors and images need fewer registers.
+ * The operations of the sweep for pair lists: those by rows (packet.cuh), and those that append
+ * pairs in the order of work blocks: count the hits of each work block, append pairs. Where EXTRAS
+ * is a template parameter, lists without distances, vectors and images need fewer registers.
  */
-#include "extras.cuh"
+#include "packet.cuh"
 #include "engine/gpu/gpu_sweep.cuh"
 
 /** Shared memory of operations that need none. */
@@ -40,56 +40,39 @@ template <typename real> struct count_work_blocks {
     }
 };
 
-/** Return true when row i of a half list contains j at this image. */
-static __device__ __forceinline__ bool is_upper(int32_t i, int32_t j, int32_t shift)
-{
-    return i < j || (i == j && shift > no_shift);
-}
-
-/** Operation: count the hits of each particle. With UPPER, for a half list, from a sweep that finds
- *  pairs from both ends. Without, for a full list; a forward sweep then counts each pair for both
+/** Operation of a forward sweep: count the hits of each particle in a full list, each pair for both
  *  of its particles. */
-template <typename real, bool UPPER> struct count_rows {
+struct count_both {
     typedef struct nothing shared;
     int64_t *counts; /**< [a.n] the counts by the caller's index; cleared before the sweep */
-    int64_t hits;    /**< hits of query particle number `lane` of the i-cluster */
+    int32_t hits;    /**< hits of query particle number lane % PACKET_ROWS of the i-cluster */
 
-    __device__ bool begin(const visit<real> &, shared *)
+    template <typename real> __device__ bool begin(const visit<real> &, shared *)
     {
         hits = 0;
         return true;
     }
+    template <typename real>
     __device__ void take(const visit<real> &v, shared *, const struct candidate at[DEEP],
                          const uint32_t mask[DEEP])
     {
-        int32_t j[DEEP];
         for (int d = 0; d < DEEP; d++) {
-            j[d] = mask[d] ? v.sweep->grid.b.id[at[d].slot] : 0;
-            if (!UPPER && v.sweep->forward && mask[d]) {
-                add(&counts[j[d]], __popc(mask[d]));
+            if (mask[d]) {
+                add(v.sweep->grid.b.id[at[d].slot], __popc(mask[d]));
             }
-        }
-        for (int k = 0; k < v.n; k++) {
-            int n = 0;
-            for (int d = 0; d < DEEP; d++) {
-                bool hit = mask[d] >> k & 1;
-                if (UPPER) {
-                    hit = hit && is_upper(v.shared->id[k], j[d], at[d].shift);
-                }
-                n += count_lanes(which_lanes(hit));
-            }
-            hits += v.lane == k ? n : 0;
+            hits += __popc(transpose_lanes(mask[d], v.lane));
         }
     }
-    __device__ void end(const visit<real> &v, shared *)
+    template <typename real> __device__ void end(const visit<real> &v, shared *)
     {
+        hits += LANES == PACKET_ROWS ? 0 : from_partner(hits, PACKET_ROWS);
         if (v.lane < v.n) {
-            add(&counts[v.shared->id[v.lane]], hits);
+            add(v.shared->id[v.lane], hits);
         }
     }
-    __device__ static void add(int64_t *count, int64_t n)
+    __device__ void add(int32_t i, int n)
     {
-        atomicAdd((unsigned long long *)count, (unsigned long long)n);
+        atomicAdd((unsigned long long *)&counts[i], (unsigned long long)n);
     }
 };
 
@@ -249,126 +232,6 @@ static __device__ __forceinline__ void end_work_block(const visit<real> &v, appe
     }
 }
 
-/* ---------------------------------------------------------------------------------------- rows */
-
-/** Operation: fill the rows of a list. With UPPER (half list), row i holds only j > i, and images
- *  of i itself after image 0. */
-template <typename real, bool UPPER, bool EXTRAS> struct fill_rows {
-    /** Positions of an i-cluster's rows. */
-    struct shared {
-        /** Index in the arrays of the next pair of each query particle. */
-        int64_t at[KITH_GPU_CLUSTER];
-    };
-    struct kith__gpu_list list; /**< the part of the list that is written */
-    const int64_t *offsets;     /**< [a.n + 1] first pair of each row in the list */
-    bool whole; /**< fast path: all rows of the i-cluster are inside the part, and is_plain */
-
-    /** Return true when only j and images are written, and the images need no correction for
-     *  wrapping. */
-    __device__ __forceinline__ bool is_plain(const visit<real> &v) const
-    {
-        return !list.i && (!EXTRAS || (!has_vector(list) && !list.extras_later &&
-                                       !v.sweep->grid.plan->wrapped));
-    }
-
-    /** Load the offsets of the i-cluster's rows.
-     *  @return true when one of them has pairs in the part that is written */
-    __device__ bool begin(const visit<real> &v, shared *rows)
-    {
-        int64_t begin = 0;
-        int64_t end = 0;
-        if (v.lane < v.n) {
-            const int32_t i = v.shared->id[v.lane];
-            begin = offsets[i] - list.base;
-            end = offsets[i + 1] - list.base;
-            rows->at[v.lane] = begin;
-        }
-        sync_warp();
-        whole = is_plain(v) && which_lanes(begin < 0 || end > list.capacity) == 0;
-        return which_lanes(begin < list.capacity && end > 0) != 0;
-    }
-
-    /** Write the hits of query particle k with the candidates of all lanes to its row.
-     *  @return their number */
-    template <bool WHOLE>
-    __device__ __forceinline__ int add_to_row(const visit<real> &v, const shared *rows, int k,
-                                              const struct candidate c[DEEP], const int32_t j[DEEP],
-                                              const int32_t image[DEEP][3],
-                                              const uint32_t mask[DEEP])
-    {
-        const lanes_t below = lanes_below(v.lane);
-        const int64_t at = rows->at[k];
-        int32_t *const row = list.j + at;
-        int n = 0;
-#pragma unroll
-        for (int d = 0; d < DEEP; d++) {
-            bool hit = mask[d] >> k & 1;
-            if (UPPER) {
-                hit = hit && is_upper(v.shared->id[k], j[d], c[d].shift);
-            }
-            const lanes_t with = which_lanes(hit);
-            const int p = n + count_lanes(with & below);
-            if (WHOLE) {
-                store_where(hit, row + p, j[d]);
-                for (int m = 0; m < 3 && EXTRAS; m++) {
-                    store_where(hit, list.shifts + 3 * (at + p) + m, image[d][m]);
-                }
-            } else if (hit && (uint64_t)(at + p) < (uint64_t)list.capacity) {
-                write(v, at + p, k, j[d], c[d]);
-            }
-            n += count_lanes(with);
-        }
-        return n;
-    }
-
-    __device__ __forceinline__ void take(const visit<real> &v, shared *rows,
-                                         const struct candidate c[DEEP], const uint32_t mask[DEEP])
-    {
-        int32_t j[DEEP];
-        int32_t image[DEEP][3];
-        int hits = 0; /* hits of query particle number `lane` */
-        for (int d = 0; d < DEEP; d++) {
-            j[d] = mask[d] ? v.sweep->grid.b.id[c[d].slot] : 0;
-            kith__unpack_shift(c[d].shift, image[d]);
-        }
-        if (whole) {
-#pragma unroll 4
-            for (int k = 0; k < v.n; k++) {
-                const int n = add_to_row<true>(v, rows, k, c, j, image, mask);
-                hits = v.lane == k ? n : hits;
-            }
-        } else {
-#pragma unroll 2
-            for (int k = 0; k < v.n; k++) {
-                const int n = add_to_row<false>(v, rows, k, c, j, image, mask);
-                hits = v.lane == k ? n : hits;
-            }
-        }
-        sync_warp();
-        if (v.lane < v.n) {
-            rows->at[v.lane] += hits;
-        }
-        sync_warp();
-    }
-
-    __device__ __forceinline__ void write(const visit<real> &v, int64_t p, int k, int32_t j,
-                                          const struct candidate &c)
-    {
-        list.j[p] = j;
-        if (list.i) {
-            list.i[p] = v.shared->id[k];
-        }
-        if (EXTRAS && list.extras_later) {
-            *kept_shift<real>(list, p) = c.shift;
-        } else if (EXTRAS) {
-            write_extras(v, list, p, v.begin + k, c.slot, c.shift, v.shared->id[k], j, false);
-        }
-    }
-    __device__ void end(const visit<real> &, shared *)
-    {
-    }
-};
-
 /* ---------------------------------------------------------------------------------- launchers */
 
 gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int64_t *counts,
@@ -380,11 +243,22 @@ gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int6
                : RUN_BY_PRECISION(sweep, stream, count_work_blocks, INITIALLY(counts, 0));
 }
 
+/** Queue an operation whose type does not depend on that of the coordinates. */
+template <class Operation>
+static gpuError_t run_any(const struct kith__gpu_sweep *sweep, const Operation &operation,
+                          gpuStream_t stream)
+{
+    return sweep->grid.question.precision == KITH_FLOAT
+               ? run_sweep<float>(sweep, operation, stream)
+               : run_sweep<double>(sweep, operation, stream);
+}
+
 gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
                                 gpuStream_t stream)
 {
-    return upper ? RUN_BY_PRECISION(sweep, stream, count_rows, INITIALLY(counts, 0), , true)
-                 : RUN_BY_PRECISION(sweep, stream, count_rows, INITIALLY(counts, 0), , false);
+    return upper            ? run_any(sweep, count_rows<true>{counts, 0}, stream)
+           : sweep->forward ? run_any(sweep, count_both{counts, 0}, stream)
+                            : run_any(sweep, count_rows<false>{counts, 0}, stream);
 }
 
 gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__gpu_list *list,
@@ -396,6 +270,9 @@ gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct ki
             return error;
         }
     }
+    if (!offsets && !sweep->forward && has_extras(list)) {
+        return run_any(sweep, write_list_to<false, true>(*list, NULL, total), stream);
+    }
     return has_extras(list)
                ? RUN_BY_PRECISION(sweep, stream, append,
                                   INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , true)
@@ -403,24 +280,18 @@ gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct ki
                                   INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , false);
 }
 
-/** Queue the filling of rows, for a half list (UPPER) or a full list. */
-template <bool UPPER>
-static gpuError_t fill_rows_of(const struct kith__gpu_sweep *sweep,
-                               const struct kith__gpu_list *list, const int64_t *offsets,
-                               gpuStream_t stream)
-{
-    return has_extras(list) ? RUN_BY_PRECISION(sweep, stream, fill_rows,
-                                               INITIALLY(*list, offsets, false), , UPPER, true)
-                            : RUN_BY_PRECISION(sweep, stream, fill_rows,
-                                               INITIALLY(*list, offsets, false), , UPPER, false);
-}
-
 gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
                                const struct kith__gpu_list *list, const int64_t *offsets,
                                gpuStream_t stream)
 {
-    return upper ? fill_rows_of<true>(sweep, list, offsets, stream)
-                 : fill_rows_of<false>(sweep, list, offsets, stream);
+    if (upper) {
+        return has_extras(list)
+                   ? run_any(sweep, write_list_to<true, true>(*list, offsets, NULL), stream)
+                   : run_any(sweep, write_list_to<true, false>(*list, offsets, NULL), stream);
+    }
+    return has_extras(list)
+               ? run_any(sweep, write_list_to<false, true>(*list, offsets, NULL), stream)
+               : run_any(sweep, write_list_to<false, false>(*list, offsets, NULL), stream);
 }
 
 /** Set *result to the number of pairs, or to the status of the plan. */

@@ -5,32 +5,6 @@
  */
 #include "rows.cuh"
 
-/** Write the extras of pair p of the list, in the row of particle i. */
-template <typename real>
-static __device__ void finish_pair(const struct kith__gpu_grid &grid,
-                                   const struct kith__gpu_list &list, int64_t p, int32_t i)
-{
-    typedef definition<real> def;
-    const struct kith__question &q = grid.question;
-    const int32_t *shift = kept_shift<real>(list, p);
-    if (shift) {
-        int32_t s[3];
-        const int32_t j = list.j[p];
-        kith__unpack_shift(*shift, s);
-        if (has_vector(list)) {
-            real ri[3], rj[3], d[3];
-            int32_t image[3];
-            def::load(def::box(q), q.a, q.dim, i, ri, image);
-            def::load(def::box(q), q.b, q.dim, j, rj, image);
-            const real r2 = def::separation(def::box(q), ri, rj, s, d);
-            write_vector(list, p, r2, d, false);
-        }
-        if (list.shifts) {
-            write_shift<real>(grid, list, p, i, j, s, false);
-        }
-    }
-}
-
 /** Completes the pairs of sorted rows by the box of the question. */
 template <typename real> struct finish_by_question {
     struct kith__gpu_grid grid; /**< the grid of the search */
@@ -40,7 +14,8 @@ template <typename real> struct finish_by_question {
     }
     __device__ void operator()(const struct kith__gpu_list &list, int64_t p, int32_t i) const
     {
-        finish_pair<real>(grid, list, p, i);
+        finish_pair<real>(definition<real>::box(grid.question), grid.question, list, p, i,
+                          grid.plan->wrapped);
     }
 };
 

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Operations of the sweeps over a grid (gpu_sweep.cuh) and over a batch (batch_sweep.cuh) that work
+ * by rows. A sweep gives a mask of query particles for each candidate; the transposed masks of 32
+ * candidates are one word for each query particle, its hits among them.
+ *
+ * A list is written from packets. A warp collects words of an i-cluster in a packet in shared
+ * memory. When the packet is full, or the i-cluster ends, it lists the hits of all rows, row after
+ * row; then consecutive lanes write consecutive pairs (coalesced), and all lanes have work.
+ *
+ * Cluster, the type of an i-cluster, has the members lane, n, begin and shared->id, and overloads of
+ *     set_a(cluster), set_b(cluster)    the sets of particles
+ *     images_of(cluster)                how images are found
+ *     upper_mask(cluster, j, shift)     query particles that have the pair in a half list
+ *     write_extras(cluster, list, p, at, place, shift, i, j)    the extras of a pair
+ */
+#ifndef KITH_GPU_PACKET_CUH
+#define KITH_GPU_PACKET_CUH
+
+#include "extras.cuh"
+
+enum {
+    PACKET_ROWS = 32,            /**< most query particles of an i-cluster */
+    PACKET_DEEP = 2,             /**< candidates in each lane at a time */
+    PACKET_GROUPS = 256 / LANES, /**< most candidates of each lane in a packet */
+    PACKET_CANDIDATES = PACKET_GROUPS * LANES,
+    PACKET_HITS = PACKET_ROWS * PACKET_DEEP * LANES /**< most hits: those of one take() fit */
+};
+
+/** Operation: count the hits of each particle, from a sweep that finds pairs from both ends; with
+ *  UPPER those of a half list. */
+template <bool UPPER> struct count_rows {
+    struct shared {
+    };
+    int64_t *counts; /**< [a.n] the counts, by the caller's index */
+    int32_t hits;    /**< hits of query particle number lane % PACKET_ROWS of the i-cluster */
+
+    template <class Cluster> __device__ bool begin(const Cluster &, shared *)
+    {
+        hits = 0;
+        return true;
+    }
+    template <class Cluster, class Candidate>
+    __device__ __forceinline__ void take(const Cluster &c, shared *,
+                                         const Candidate at[PACKET_DEEP],
+                                         const uint32_t found[PACKET_DEEP])
+    {
+#pragma unroll
+        for (int d = 0; d < PACKET_DEEP; d++) {
+            uint32_t mask = found[d];
+            if (UPPER && mask) {
+                mask &= upper_mask(c, set_b(c).id[at[d].slot], at[d].shift);
+            }
+            hits += __popc(transpose_lanes(mask, c.lane));
+        }
+    }
+    template <class Cluster> __device__ void end(const Cluster &c, shared *)
+    {
+        hits += LANES == PACKET_ROWS ? 0 : from_partner(hits, PACKET_ROWS);
+        if (c.lane < c.n) {
+            counts[c.shared->id[c.lane]] = hits;
+        }
+    }
+};
+
+/** Where the indices of a query particle's pairs are written. */
+struct __align__(16) packet_row
+{
+    int64_t base; /**< index of its pairs in the arrays less that of its hits in the packet */
+    int32_t *j;   /**< list.j + base */
+};
+
+/** Where the images of a query particle's pairs are written. */
+struct __align__(16) packet_images
+{
+    int32_t *shifts; /**< list.shifts + 3 base */
+    int32_t wrap;    /**< its wrapping, to be added to images */
+    int32_t unused;  /**< padding to 16 bytes */
+};
+
+/** A packet of hits, in shared memory, one for each warp. */
+template <bool EXTRAS> struct packet {
+    /** Bit b of word [g][l]: candidate g * LANES + l / 32 * 32 + b is a hit of query particle
+     *  l % 32. */
+    uint32_t word[PACKET_GROUPS][LANES];
+    int32_t who[PACKET_CANDIDATES]; /**< caller's index of each candidate; its slot when write_list
+                                         is slow */
+    int32_t
+        shift[EXTRAS ? PACKET_CANDIDATES : 1]; /**< its image, packed; between the coordinates as
+                                                        given, but for the wrapping of the query
+                                                        particle, unless write_list is slow */
+    struct packet_row row[PACKET_ROWS];        /**< each query particle */
+    struct packet_images images[EXTRAS ? PACKET_ROWS : 1]; /**< each query particle */
+    uint16_t hit[PACKET_HITS]; /**< index of the query particle * PACKET_CANDIDATES + candidate */
+};
+
+/** Operation: write a list, from a sweep that finds pairs from both ends; with UPPER a half list.
+ *  With offsets it is written by rows, else each warp appends the pairs that it finds. */
+template <bool UPPER, bool EXTRAS> struct write_list {
+    typedef struct packet<EXTRAS> shared;
+    struct kith__gpu_list list; /**< the part of the list that is written */
+    const int64_t *offsets;     /**< [a.n + 1] first pair of each row; NULL: pairs are appended */
+    unsigned long long *total;  /**< number of pairs so far, of appended ones */
+    int64_t at;                 /**< index in the arrays of the next pair of row number `lane` */
+    int n;                      /**< hits in the packet */
+    int groups;                 /**< candidates of each lane in the packet */
+    bool wrapped;               /**< images are corrected for wrapping */
+    bool slow; /**< extras are computed by the definition, or arrays may not hold all rows */
+
+    /** Begin an i-cluster. @return false when the arrays hold none of its pairs */
+    template <class Cluster> __device__ bool begin(const Cluster &c, shared *packed)
+    {
+        const struct images images = images_of(c);
+        int64_t end = 0;
+        n = groups = 0;
+        at = 0;
+        wrapped = EXTRAS && images.wrapped;
+        slow = EXTRAS &&
+               (has_vector(list) || list.extras_later || (images.wrapped && !images.pack));
+        if (offsets && c.lane < c.n) {
+            const int32_t i = c.shared->id[c.lane];
+            at = offsets[i] - list.base;
+            end = offsets[i + 1] - list.base;
+        }
+        slow = slow || (offsets && which_lanes(at < 0 || end > list.capacity) != 0);
+        if (EXTRAS && c.lane < c.n) {
+            packed->images[c.lane].wrap = wrapped ? set_a(c).wrap[c.begin + c.lane] : 0;
+        }
+        return !offsets || which_lanes(end > at && at < list.capacity && end > 0) != 0;
+    }
+
+    template <class Cluster, class Candidate>
+    __device__ __forceinline__ void take(const Cluster &c, shared *packed,
+                                         const Candidate candidate[PACKET_DEEP],
+                                         const uint32_t found[PACKET_DEEP])
+    {
+        uint32_t mask[PACKET_DEEP];
+        int32_t who[PACKET_DEEP];
+        int32_t shift[PACKET_DEEP];
+        uint32_t hits = 0;
+#pragma unroll
+        for (int d = 0; d < PACKET_DEEP; d++) {
+            const int32_t slot = candidate[d].slot;
+            mask[d] = found[d];
+            who[d] = slot;
+            shift[d] = candidate[d].shift;
+            if (found[d] && (UPPER || !slow)) {
+                const int32_t j = set_b(c).id[slot];
+                if (UPPER) {
+                    mask[d] &= upper_mask(c, j, shift[d]);
+                }
+                who[d] = slow ? slot : j;
+                if (EXTRAS && wrapped && !slow) {
+                    shift[d] -= set_b(c).wrap[slot];
+                }
+            }
+            hits += (uint32_t)__popc(mask[d]);
+        }
+        hits = add_lanes(hits);
+        if (n + (int)hits > PACKET_HITS || groups + PACKET_DEEP > PACKET_GROUPS) {
+            flush(c, packed);
+        }
+#pragma unroll
+        for (int d = 0; d < PACKET_DEEP; d++) {
+            const int number = (groups + d) * LANES + c.lane;
+            packed->word[groups + d][c.lane] = transpose_lanes(mask[d], c.lane);
+            packed->who[number] = who[d];
+            if (EXTRAS) {
+                packed->shift[number] = shift[d];
+            }
+        }
+        n += (int)hits;
+        groups += PACKET_DEEP;
+    }
+
+    template <class Cluster> __device__ void end(const Cluster &c, shared *packed)
+    {
+        if (n > 0) {
+            flush(c, packed);
+        }
+    }
+
+    /** List the hits of the packet, row after row. */
+    __device__ __forceinline__ void list_hits(int lane, shared *packed)
+    {
+        const int row = lane % PACKET_ROWS;
+        const bool is_row = LANES == PACKET_ROWS || lane < PACKET_ROWS;
+        int own = 0;
+        for (int g = 0; g < groups; g++) {
+            own += __popc(packed->word[g][lane]);
+        }
+        /* with 64 lanes two of them have the hits of a row */
+        const int other = LANES == PACKET_ROWS ? 0 : from_partner(own, PACKET_ROWS);
+        const int before = scan_lanes(is_row ? own + other : 0, lane) - own - other;
+        int to = from_lane(before, row) + (is_row ? 0 : other);
+        unsigned long long taken = 0;
+        if (!offsets && lane == 0) {
+            taken = atomicAdd(total, (unsigned long long)n);
+        }
+        taken = from_lane(taken, 0);
+        if (is_row) {
+            const int64_t base = offsets ? at - before : (int64_t)taken;
+            packed->row[row] = {base, list.j + base};
+            if (EXTRAS) {
+                packed->images[row].shifts = list.shifts + 3 * base;
+            }
+            at += own + other;
+        }
+        for (int g = 0; g < groups; g++) {
+            const int first = row * PACKET_CANDIDATES + g * LANES + lane - row;
+            uint32_t left = packed->word[g][lane];
+            to += __popc(left);
+            for (uint16_t *at_hit = &packed->hit[to]; left;) { /* from the last to the first */
+                const int bit = 31 - __clz((int)left);
+                *--at_hit = (uint16_t)(first + bit);
+                left ^= 1u << bit;
+            }
+        }
+    }
+
+    /** Write hit h of the packet, whose candidates are slots, where the arrays have room for it. */
+    template <class Cluster>
+    __device__ __forceinline__ void write(const Cluster &c, const shared *packed, int h)
+    {
+        const int number = packed->hit[h] % PACKET_CANDIDATES;
+        const int k = packed->hit[h] / PACKET_CANDIDATES;
+        const int64_t p = packed->row[k].base + h;
+        if ((uint64_t)p >= (uint64_t)list.capacity) {
+            return;
+        }
+        const int32_t slot = packed->who[number];
+        const int32_t i = c.shared->id[k];
+        const int32_t j = set_b(c).id[slot];
+        list.j[p] = j;
+        if (list.i) {
+            list.i[p] = i;
+        }
+        if (EXTRAS && list.extras_later) {
+            *kept_shift<typename Cluster::coordinate>(list, p) = packed->shift[number];
+        } else if (EXTRAS) {
+            write_extras(c, list, p, c.begin + k, slot, packed->shift[number], i, j, false);
+        }
+    }
+
+    /** Write hits [first, first + LANES) of the packet, of which only indices and images are wanted:
+     *  each lane writes the indices of a pair, and three numbers of images.
+     *  @param end  hit behind the last that is written; with ALL, they are before it */
+    template <bool ALL, class Cluster>
+    __device__ __forceinline__ void write_lanes(const Cluster &c, const shared *packed, int first,
+                                                int end)
+    {
+        const int h = first + c.lane;
+        if (ALL || h < end) {
+            const unsigned hit = packed->hit[h];
+            int32_t *const to = packed->row[hit / PACKET_CANDIDATES].j + h;
+            *to = packed->who[hit % PACKET_CANDIDATES];
+            if (list.i) {
+                to[list.i - list.j] = c.shared->id[hit / PACKET_CANDIDATES];
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < 3 && EXTRAS; t++) {
+            const int e = t * LANES + c.lane; /* a number of the image of pair first + e / 3 */
+            if (ALL || first + e / 3 < end) {
+                const unsigned hit = packed->hit[first + e / 3];
+                const struct packet_images row = packed->images[hit / PACKET_CANDIDATES];
+                const int32_t shift = packed->shift[hit % PACKET_CANDIDATES] + row.wrap;
+                row.shifts[3 * first + e] = (shift >> 10 * (e % 3) & 1023) - 512;
+            }
+        }
+    }
+
+    /** Write the first `end` hits of the packet, of which only indices and images are wanted. */
+    template <class Cluster>
+    __device__ __forceinline__ void write_fast(const Cluster &c, const shared *packed, int end)
+    {
+        int first = 0;
+#pragma unroll 2
+        for (; first + LANES <= end; first += LANES) {
+            write_lanes<true>(c, packed, first, end);
+        }
+        if (first < end) {
+            write_lanes<false>(c, packed, first, end);
+        }
+    }
+
+    /** Write the packet, as far as the arrays have room, and empty it. */
+    template <class Cluster> __device__ __forceinline__ void flush(const Cluster &c, shared *packed)
+    {
+        sync_warp();
+        list_hits(c.lane, packed);
+        sync_warp();
+        if (slow) {
+#pragma unroll 1
+            for (int h = c.lane; h < n; h += LANES) {
+                write(c, packed, h);
+            }
+        } else {
+            const int64_t room = offsets ? n : list.capacity - packed->row[0].base;
+            write_fast(c, packed, room >= n ? n : room > 0 ? (int)room : 0);
+        }
+        sync_warp();
+        n = groups = 0;
+    }
+};
+
+/** Return the operation that writes a list; the parameters are its first members. */
+template <bool UPPER, bool EXTRAS>
+static struct write_list<UPPER, EXTRAS> write_list_to(const struct kith__gpu_list &list,
+                                                      const int64_t *offsets,
+                                                      unsigned long long *total) {
+    return {list, offsets, total, 0, 0, 0, false, false};
+}
+
+#endif
