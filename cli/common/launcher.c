@@ -132,6 +132,9 @@ int launcher_begin(int *ranks, kith_transport *out)
         const struct launcher *by = &launchers[k];
         const int64_t all = number_of(by->ranks);
         const int64_t rank = number_of(by->rank);
+        if (all == 1 && rank >= 0) { /* the launchers below started that one, not this process */
+            return STATUS_OK;
+        }
         if (all > 1 && rank >= 0) {
             if (all > LAUNCHER_MOST_RANKS) {
                 return refuse(rank, STATUS_LIMIT, NULL, "more than 4096 processes of MPI");
