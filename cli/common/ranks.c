@@ -15,7 +15,6 @@
 #include "progress.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +25,11 @@ enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1
 
 enum job_kind { JOB_END, JOB_OPEN, JOB_CLOSE, JOB_FOF, JOB_RDF, JOB_PAIRS, JOB_LIST };
 
-/** Arrays that travel with a job: bits of job.columns, and slots of received arrays. */
+/** Arrays that travel with a job: elements of job.whole, and slots of received arrays. */
 enum column { XYZ, IDS, ROLES, VELOCITIES, SPECIES, MOLECULES, EDGES, RESULTS, COLUMNS };
 
-/** What rank 0 tells all ranks to do. Pointers in it are not valid on other ranks. */
+/** What rank 0 tells all ranks to do. In another process, pointers in it only say whether there is
+ *  an array. */
 struct job {
     enum job_kind kind;            /**< which of the fields below count */
     int status;                    /**< END: exit status */
@@ -40,7 +40,7 @@ struct job {
     bool has_box;                  /**< the call has a box */
     kith_box box;                  /**< the box */
     double length;                 /**< linking length or cutoff */
-    unsigned columns;              /**< bit c: the column c travels */
+    const void *whole[COLUMNS];    /**< rank 0: [n] arrays; NULL: the column does not travel */
     kith_fof_options fof;          /**< FOF */
     kith_rdf_options rdf;          /**< RDF */
     kith_pairs_options pairs;      /**< PAIRS, LIST */
@@ -51,6 +51,7 @@ struct ranks {
     kith_transport control;      /**< carries jobs and arrays */
     kith_transport work;         /**< threads: the team's transport, until the team takes it */
     bool mpi;                    /**< ranks are processes of MPI; false: threads */
+    char list[BACKENDS_BYTES];   /**< backends that ranks use in turn; "": one for all */
     kith_ctx *ctx;               /**< the rank's context; rank 0: the command's */
     kith_team *team;             /**< the team */
     kith_team_groups groups;     /**< result of FOF */
@@ -191,51 +192,56 @@ static kith_status move_parts(struct ranks *r, char *whole, char *mine, int64_t 
     return exchange(r, part, back);
 }
 
-/** Give each rank its part of an array. @param whole  [n] at rank 0, NULL at others
- *  @param[out] mine  the part, NULL where the column does not travel */
-static kith_status scatter(struct ranks *r, const struct job *job, enum column column,
-                           const void *whole, size_t size, const void **mine)
+/** Give each rank its part of an array: a pointer into it, or in another process a copy.
+ *  @param[out] mine  the part; NULL where the column does not travel */
+static kith_status scatter(struct ranks *r, const struct job *job, enum column column, size_t size,
+                           const void **mine)
 {
+    const char *whole = job->whole[column];
     const int rank = r->control.rank;
-    *mine = whole;
-    if (!(job->columns & 1u << column)) {
+    const int64_t first = first_of(r, job->n, rank);
+    *mine = NULL;
+    if (!whole) {
         return KITH_OK;
     }
-    const int64_t own = first_of(r, job->n, rank + 1) - first_of(r, job->n, rank);
-    if (rank > 0) {
-        *mine = need_column(r, column, own, size);
+    if (!r->mpi || rank == 0) {
+        *mine = whole + (size_t)first * size;
     }
-    RANKS_TRY(agree(r, got(rank > 0 ? *mine : r)));
-    return move_parts(r, (char *)(uintptr_t)whole, (char *)(uintptr_t)*mine, job->n, size, false);
+    if (!r->mpi) {
+        return KITH_OK;
+    }
+    char *copy = rank > 0 ? need_column(r, column, first_of(r, job->n, rank + 1) - first, size)
+                          : NULL;
+    RANKS_TRY(agree(r, got(rank > 0 ? (void *)copy : r)));
+    *mine = rank > 0 ? copy : *mine;
+    return move_parts(r, (char *)(uintptr_t)whole, copy, job->n, size, false);
 }
 
-/** Give each rank a copy of an array. @param whole  [bytes] at rank 0, NULL at others */
-static kith_status share(struct ranks *r, const struct job *job, enum column column,
-                         const void *whole, int64_t bytes, const void **mine)
+/** Give each rank an array of `bytes` bytes: a pointer to it, or in another process a copy. */
+static kith_status share(struct ranks *r, const struct job *job, enum column column, int64_t bytes,
+                         const void **mine)
 {
     struct part part[MOST_RANKS];
-    const int rank = r->control.rank;
-    *mine = whole;
-    if (!(job->columns & 1u << column)) {
+    const bool copies = r->mpi && r->control.rank > 0;
+    *mine = job->whole[column];
+    if (!*mine || !r->mpi) {
         return KITH_OK;
     }
-    if (rank > 0) {
-        *mine = need_column(r, column, bytes, 1);
-    }
+    char *here = copies ? need_column(r, column, bytes, 1) : (char *)(uintptr_t)*mine;
     for (int k = 0; k < r->control.ranks && k < MOST_RANKS; k++) {
-        part[k] = (struct part){(char *)(uintptr_t)*mine, bytes};
+        part[k] = (struct part){here, bytes};
     }
-    RANKS_TRY(agree(r, got(*mine && need_parcels(r, bytes * r->control.ranks) ? r : NULL)));
+    *mine = here;
+    RANKS_TRY(agree(r, got(here && need_parcels(r, bytes * r->control.ranks) ? r : NULL)));
     return exchange(r, part, false);
 }
 
-/** Scatter the positions. @param given  at rank 0, packed; NULL at others */
-static kith_status scatter_points(struct ranks *r, const struct job *job, const kith_points *given,
-                                  kith_points *mine)
+/** Scatter the positions, which are packed. */
+static kith_status scatter_points(struct ranks *r, const struct job *job, kith_points *mine)
 {
     const int rank = r->control.rank;
     const void *xyz = NULL;
-    RANKS_TRY(scatter(r, job, XYZ, given ? given->x : NULL, 3 * (size_t)job->precision, &xyz));
+    RANKS_TRY(scatter(r, job, XYZ, 3 * (size_t)job->precision, &xyz));
     *mine = kith_points_packed(xyz, first_of(r, job->n, rank + 1) - first_of(r, job->n, rank),
                                job->precision);
     return KITH_OK;
@@ -293,18 +299,16 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
     return exchange(r, part, true);
 }
 
-/** @param given, out  NULL at ranks above 0 */
-static kith_status do_fof(struct ranks *r, const struct job *job, const kith_points *given,
-                          kith_groups *out)
+/** @param out  NULL at ranks above 0 */
+static kith_status do_fof(struct ranks *r, const struct job *job, kith_groups *out)
 {
     kith_points points;
     kith_fof_options o = job->fof;
     const void *ids, *roles;
-    RANKS_TRY(scatter_points(r, job, given, &points));
-    RANKS_TRY(scatter(r, job, IDS, given ? o.ids : NULL, sizeof *o.ids, &ids));
-    RANKS_TRY(scatter(r, job, ROLES, given ? o.roles : NULL, sizeof *o.roles, &roles));
-    RANKS_TRY(scatter(r, job, VELOCITIES, given ? o.velocities : NULL, 3 * (size_t)job->precision,
-                      &o.velocities));
+    RANKS_TRY(scatter_points(r, job, &points));
+    RANKS_TRY(scatter(r, job, IDS, sizeof *o.ids, &ids));
+    RANKS_TRY(scatter(r, job, ROLES, sizeof *o.roles, &roles));
+    RANKS_TRY(scatter(r, job, VELOCITIES, 3 * (size_t)job->precision, &o.velocities));
     o.ids = ids;
     o.roles = roles;
     RANKS_TRY(kith_team_fof_find(r->team, &points, box_of(job), job->length, &o, &r->groups));
@@ -323,30 +327,28 @@ kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, c
                       .has_box = box != NULL,
                       .length = length,
                       .fof = *how,
-                      .columns = 1u << XYZ | (how->ids ? 1u << IDS : 0) |
-                                 (how->roles ? 1u << ROLES : 0) |
-                                 (how->velocities ? 1u << VELOCITIES : 0)};
+                      .whole = {[XYZ] = points->x,
+                                [IDS] = how->ids,
+                                [ROLES] = how->roles,
+                                [VELOCITIES] = how->velocities}};
     job.box = box ? *box : job.box;
     RANKS_TRY(tell(r, &job));
-    return do_fof(r, &job, points, out);
+    return do_fof(r, &job, out);
 }
 
 /* -------------------------------------------------------------------------- pair distributions */
 
-/** @param given, out  NULL at ranks above 0, which drop the histogram */
-static kith_status do_rdf(struct ranks *r, const struct job *job, const kith_points *given,
-                          kith_histogram *out)
+/** @param out  NULL at ranks above 0, which drop the histogram */
+static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram *out)
 {
     kith_points points;
     kith_rdf_options o = job->rdf;
     kith_histogram own = {0};
     const void *species, *molecules, *edges;
-    RANKS_TRY(scatter_points(r, job, given, &points));
-    RANKS_TRY(scatter(r, job, SPECIES, given ? o.species : NULL, sizeof *o.species, &species));
-    RANKS_TRY(
-        scatter(r, job, MOLECULES, given ? o.molecules : NULL, sizeof *o.molecules, &molecules));
-    RANKS_TRY(share(r, job, EDGES, given ? o.edges : NULL, (o.bins + 1) * (int64_t)sizeof *o.edges,
-                    &edges));
+    RANKS_TRY(scatter_points(r, job, &points));
+    RANKS_TRY(scatter(r, job, SPECIES, sizeof *o.species, &species));
+    RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o.molecules, &molecules));
+    RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
     o.species = species;
     o.molecules = molecules;
     o.edges = edges;
@@ -367,24 +369,24 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
                       .precision = points->precision,
                       .has_box = box != NULL,
                       .rdf = *how,
-                      .columns = 1u << XYZ | (how->species ? 1u << SPECIES : 0) |
-                                 (how->molecules ? 1u << MOLECULES : 0) |
-                                 (how->edges ? 1u << EDGES : 0)};
+                      .whole = {[XYZ] = points->x,
+                                [SPECIES] = how->species,
+                                [MOLECULES] = how->molecules,
+                                [EDGES] = how->edges}};
     job.box = box ? *box : job.box;
     RANKS_TRY(tell(r, &job));
-    return do_rdf(r, &job, points, out);
+    return do_rdf(r, &job, out);
 }
 
 /* -------------------------------------------------------------------------------------- pairs */
 
-/** @param given, neighbours  NULL at ranks above 0 */
-static kith_status do_pairs(struct ranks *r, const struct job *job, const kith_points *given,
-                            int64_t *n, int64_t *neighbours)
+/** @param neighbours  NULL at ranks above 0 */
+static kith_status do_pairs(struct ranks *r, const struct job *job, int64_t *n, int64_t *neighbours)
 {
     kith_points points;
     int64_t *mine = neighbours;
-    const bool wanted = job->columns & 1u << RESULTS;
-    RANKS_TRY(scatter_points(r, job, given, &points));
+    const bool wanted = job->whole[RESULTS] != NULL;
+    RANKS_TRY(scatter_points(r, job, &points));
     if (wanted && r->control.rank > 0) {
         mine = need_column(r, RESULTS, points.n, sizeof *mine);
     }
@@ -408,10 +410,10 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
                       .has_box = box != NULL,
                       .length = cutoff,
                       .pairs = *how,
-                      .columns = 1u << XYZ | (neighbours ? 1u << RESULTS : 0)};
+                      .whole = {[XYZ] = points->x, [RESULTS] = neighbours}};
     job.box = box ? *box : job.box;
     RANKS_TRY(tell(r, &job));
-    return do_pairs(r, &job, points, n, neighbours);
+    return do_pairs(r, &job, n, neighbours);
 }
 
 /* -------------------------------------------------------------------------------------- lists */
@@ -546,14 +548,13 @@ static kith_status bring_block(struct ranks *r, struct list *list, int64_t end, 
     return KITH_OK;
 }
 
-/** Find the list, and pass it on block by block. @param given, fn  NULL at ranks above 0 */
-static kith_status do_list(struct ranks *r, const struct job *job, const kith_points *given,
-                           kith_block_fn fn, void *user)
+/** Find the list, and pass it on block by block. @param fn  NULL at ranks above 0 */
+static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn fn, void *user)
 {
     const kith_transport *t = &r->control;
     struct list list = {.at = 0};
     kith_points points;
-    RANKS_TRY(scatter_points(r, job, given, &points));
+    RANKS_TRY(scatter_points(r, job, &points));
     kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length,
                                               &job->pairs, &list.pairs);
     const double each = (double)list.pairs.all / (double)(job->n > 0 ? job->n : 1);
@@ -594,10 +595,10 @@ kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
                       .has_box = box != NULL,
                       .length = cutoff,
                       .pairs = *how,
-                      .columns = 1u << XYZ};
+                      .whole = {[XYZ] = points->x}};
     job.box = box ? *box : job.box;
     RANKS_TRY(tell(r, &job));
-    return do_list(r, &job, points, fn, user);
+    return do_list(r, &job, fn, user);
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */
@@ -610,6 +611,19 @@ static int count_backends(const char *list)
         names += *at == ',';
     }
     return names;
+}
+
+/** Return true when a list has more than one name, and they differ. */
+static bool backends_differ(const char *list)
+{
+    const size_t length = strcspn(list, ",");
+    for (const char *at = list + length; *at == ','; at += strcspn(at, ",")) {
+        at++;
+        if (strcspn(at, ",") != length || memcmp(at, list, length) != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /** Copy the name of the backend that a rank uses from the list. */
@@ -716,10 +730,10 @@ static int serve(struct ranks *r)
         }
         switch (job.kind) { /* rank 0 knows and reports how a job ended */
         case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
-        case JOB_FOF: (void)do_fof(r, &job, NULL, NULL); break;
-        case JOB_RDF: (void)do_rdf(r, &job, NULL, NULL); break;
-        case JOB_PAIRS: (void)do_pairs(r, &job, NULL, &n, NULL); break;
-        case JOB_LIST: (void)do_list(r, &job, NULL, NULL, NULL); break;
+        case JOB_FOF: (void)do_fof(r, &job, NULL); break;
+        case JOB_RDF: (void)do_rdf(r, &job, NULL); break;
+        case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;
+        case JOB_LIST: (void)do_list(r, &job, NULL, NULL); break;
         case JOB_CLOSE: close_member(r); break;
         case JOB_END: close_member(r); return job.status;
         }
@@ -839,6 +853,7 @@ int ranks_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ctx
     }
     struct job job = {.kind = JOB_OPEN, .threads = o->threads};
     snprintf(job.backends, sizeof job.backends, "%s", list);
+    snprintf(r->list, sizeof r->list, "%s", backends_differ(list) ? list : "");
     if (!r->mpi) { /* the ranks of a process share its threads */
         const int threads = (o->threads > 0 ? o->threads : kith__default_threads()) / names;
         job.threads = threads > 0 ? threads : 1;
@@ -870,9 +885,16 @@ int ranks_number(const ranks *r)
     return r ? r->control.ranks : 1;
 }
 
+printed ranks_backend(const ranks *r, const kith_ctx *ctx)
+{
+    return report_format("%.60s", r && *r->list ? r->list : kith_backend(ctx));
+}
+
 printed ranks_words(const ranks *r, const kith_ctx *ctx)
 {
-    return r ? report_format("%d ranks of %.60s", r->control.ranks, engine_words(ctx).s)
+    const int threads = kith_threads(ctx);
+    return r ? report_format("%d ranks of %s, %d thread%s", r->control.ranks,
+                             ranks_backend(r, ctx).s, threads, threads == 1 ? "" : "s")
              : engine_words(ctx);
 }
 

@@ -35,7 +35,12 @@ void ranks_close(ranks *r);
 /** Return the number of ranks. @param r  NULL: 1 */
 int ranks_number(const ranks *r);
 
-/** Return the ranks and the backend as text: "3 ranks of cpu:avx512, 1 thread". */
+/** Return the backend of the context, or the list of backends where ranks have several:
+ *  "cuda:0,cuda:1". */
+printed ranks_backend(const ranks *r, const kith_ctx *ctx);
+
+/** Return the ranks, their backends and the threads of each as text: "3 ranks of cpu:avx512, 1
+ *  thread". @param r  NULL: as engine_words */
 printed ranks_words(const ranks *r, const kith_ctx *ctx);
 
 /** Report a failed call of this header, as report_kith does. @return exit status */
