@@ -49,8 +49,8 @@ static void check_bounds(kith_ctx *ctx, rng *r, const char *name, const kith_box
     const float origin[3] = {0, 0, 0};
     const kith_points points = kith_points_packed(origin, 1, KITH_FLOAT);
     struct kith__question q;
-    CHECK(kith__question_init(ctx, &points, NULL, box, cutoff, &q) == KITH_OK, "%s: %s", name,
-          kith_message(ctx));
+    CHECK(kith__question_init(ctx, &points, NULL, box, cutoff, "cutoff", &q) == KITH_OK, "%s: %s",
+          name, kith_message(ctx));
     double worst[2] = {0, 0}; /* of pairs within the box, and of pairs with an image */
     for (int pair = 0; pair < MANY; pair++) {
         float i[3], j[3];
