@@ -298,7 +298,7 @@ def test_overhead():
                        (lambda: kith.pairs(x, 0.2, BOX, "ijdS"), 60),
                        (lambda: kith.pairs(x, 0.2, BOX, out=room), 70),
                        (lambda: kith.count_pairs(x, 0.2, BOX), 45),
-                       (lambda: kith.fof(x, 0.2, BOX), 82)):
+                       (lambda: kith.fof(x, 0.2, BOX), 90)):
         call()
         events = []
         sys.setprofile(lambda frame, event, arg: events.append(event))
