@@ -266,23 +266,26 @@ KITH_API void kith_team_halos_free(kith_team_halos *halos);
  * before its first use. Particles have numbers on the rank: first those that it was dealt, the
  * rows, then copies of others. `ids` has the global index of each. With these for i and j, the
  * lists of all ranks together are the list of one process; a half list has pairs with ids[i] <
- * ids[j].
+ * ids[j]. Of two sets, i is a row of the points, and j has a number in the other set, whose global
+ * indices are in `ids_against`.
  */
 typedef struct kith_team_pairs {
-    int64_t n;          /**< pairs of this rank */
-    int64_t all;        /**< pairs of all ranks */
-    int64_t rows;       /**< particles that this rank was dealt: i is 0 to rows - 1 */
-    int64_t points;     /**< particles with a number: j is 0 to points - 1 */
-    int64_t *ids;       /**< [points] global index of each; ascending among the rows */
-    int32_t *i;         /**< [n] */
-    int32_t *j;         /**< [n] */
-    void *distances;    /**< [n] as in kith_pairs */
-    void *vectors;      /**< [n][3] as in kith_pairs */
-    int32_t *shifts;    /**< [n][3] as in kith_pairs */
-    int64_t capacity;   /**< number of pairs that the arrays can hold */
-    kith_memory memory; /**< where the arrays are: KITH_HOST */
-    uint32_t size;      /**< sizeof(kith_team_pairs) of the caller; 0: the fields of version 0.2 */
-    void *owner;        /**< of the library */
+    int64_t n;      /**< pairs of this rank */
+    int64_t all;    /**< pairs of all ranks */
+    int64_t rows;   /**< particles that this rank was dealt: i is 0 to rows - 1 */
+    int64_t points; /**< particles with a number: j is 0 to points - 1 */
+    int64_t *ids;   /**< [points], of two sets [rows]: global index of each; ascending among the
+                             rows */
+    int64_t *ids_against; /**< [points] of two sets: global index of each j in its set; else NULL */
+    int32_t *i;           /**< [n] */
+    int32_t *j;           /**< [n] */
+    void *distances;      /**< [n] as in kith_pairs */
+    void *vectors;        /**< [n][3] as in kith_pairs */
+    int32_t *shifts;      /**< [n][3] as in kith_pairs */
+    int64_t capacity;     /**< number of pairs that the arrays can hold */
+    kith_memory memory;   /**< where the arrays are: KITH_HOST */
+    uint32_t size; /**< sizeof(kith_team_pairs) of the caller; 0: the fields of version 0.2 */
+    void *owner;   /**< of the library */
 } kith_team_pairs;
 
 /**
@@ -291,9 +294,9 @@ typedef struct kith_team_pairs {
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
  * @param cutoff      as in kith_pairs_find
- * @param options     NULL: the defaults. Two sets, rows (KITH_CSR, KITH_MATRIX) and batches are
- *                    not offered yet: KITH_UNSUPPORTED. sorted: by ids[i], then ids[j], then Sc,
- *                    Sb, Sa
+ * @param options     NULL: the defaults. Rows (KITH_CSR, KITH_MATRIX) and batches are not
+ *                    offered yet: KITH_UNSUPPORTED. `against` are this rank's particles of the
+ *                    other set. sorted: by ids[i], then the global index of j, then Sc, Sb, Sa
  * @param[in,out] out the list. Zeroed, or from an earlier call on this team, whose arrays are then
  *                    reused. Free with kith_team_pairs_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

@@ -50,7 +50,7 @@ static kith_status deal(kith_domain *domain, const kith_points *points, const ki
     equal[n++] = (struct kith__equal){"width", kith__bits(width)};
     KITH_TRY(kith__team_equal(member, equal, n));
     domain->set = (struct kith__set){"points", *points, NULL};
-    KITH_TRY(kith__team_deal_near(member, NEAR, &domain->q, KITH_TWO_SIDED, &domain->set,
+    KITH_TRY(kith__team_deal_near(member, NEAR, &domain->q, KITH_TWO_SIDED, &domain->set, 1,
                                   &domain->dealt, &domain->reach));
     for (int b = KITH_TEAM_SAMPLES; b < KITH_TEAM_QUESTION; b++) {
         kith__buffer_free(&member->buffer[b]); /* the decomposition is not needed any more */

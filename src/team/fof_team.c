@@ -554,7 +554,7 @@ static kith_status find(void *call)
     w->set = (struct kith__set){"points", *w->points, NULL};
     KITH_TRY(kith__team_deal_near(team, NEAR, &w->q,
                                   has_roles(&w->options) ? KITH_TWO_SIDED : KITH_ONE_SIDED, &w->set,
-                                  &w->dealt, &w->reach));
+                                  1, &w->dealt, &w->reach));
     KITH_TRY(deal_columns(w));
     KITH_TRY(w->options.min_links > 0 ? demote(w) : KITH_OK);
     KITH_AGREE(team, find_components(w));

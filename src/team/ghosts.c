@@ -291,27 +291,42 @@ kith_status kith__team_copy(kith_team *team, const struct kith__question *q,
                             dealt->global + dealt->n);
 }
 
+kith_status kith__team_box_pair(kith_team *team, const struct kith__question *q,
+                                const kith_points *points, const kith_points *partners,
+                                struct kith__range3 *own, struct kith__range3 **box)
+{
+    KITH_TRY(kith__team_boxes(team, q, points, box));
+    *own = (*box)[team->rank];
+    return partners ? kith__team_boxes(team, q, partners, box) : KITH_OK;
+}
+
 kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith__question *q,
-                                 enum kith__sides sides, struct kith__set *set,
+                                 enum kith__sides sides, struct kith__set *set, int n_sets,
                                  struct kith__dealt *dealt, struct kith__route *reach)
 {
-    const int dealt_buffer = buffer + 1;
-    const int route_buffer = dealt_buffer + KITH_DEALT_BUFFERS;
+    const int dealt_buffer = buffer + 2;
+    const int route_buffer = dealt_buffer + 2 * KITH_DEALT_BUFFERS;
+    struct kith__dealt *last = &dealt[n_sets - 1];
     struct kith__bounds bounds;
     struct kith__domains domains;
-    struct kith__range3 *box = NULL;
-    KITH_TRY(kith__team_base(team, buffer, set));
-    KITH_TRY(kith__team_bounds(team, q, set, 1, &bounds));
-    KITH_TRY(kith__team_divide(team, q, set, 1, &bounds, &domains));
-    KITH_TRY(kith__team_deal(team, dealt_buffer, q, set, &domains, dealt));
-    const kith_points own = kith__dealt_points(q, dealt, 0, dealt->n);
-    KITH_TRY(kith__team_boxes(team, q, &own, &box));
-    KITH_TRY(kith__team_reach(team, route_buffer, q, &bounds, box, &box[team->rank], &own, sides,
-                              reach));
-    KITH_TRY(kith__team_copy(team, q, reach, dealt, dealt));
-    team->load.points = set->base[team->ranks];
-    team->load.owned = dealt->n;
-    team->load.ghosts = dealt->ghosts;
+    struct kith__range3 own, *box = NULL;
+    for (int s = 0; s < n_sets; s++) {
+        KITH_TRY(kith__team_base(team, buffer + s, &set[s]));
+        team->load.points += set[s].base[team->ranks];
+    }
+    KITH_TRY(kith__team_bounds(team, q, set, n_sets, &bounds));
+    KITH_TRY(kith__team_divide(team, q, set, n_sets, &bounds, &domains));
+    for (int s = 0; s < n_sets; s++) {
+        KITH_TRY(kith__team_deal(team, dealt_buffer + s * KITH_DEALT_BUFFERS, q, &set[s], &domains,
+                                 &dealt[s]));
+        team->load.owned += dealt[s].n;
+    }
+    const kith_points first = kith__dealt_points(q, &dealt[0], 0, dealt[0].n);
+    const kith_points points = kith__dealt_points(q, last, 0, last->n);
+    KITH_TRY(kith__team_box_pair(team, q, &points, n_sets == 2 ? &first : NULL, &own, &box));
+    KITH_TRY(kith__team_reach(team, route_buffer, q, &bounds, box, &own, &points, sides, reach));
+    KITH_TRY(kith__team_copy(team, q, reach, last, last));
+    team->load.ghosts = last->ghosts;
     return kith__team_measure_load(team);
 }
 

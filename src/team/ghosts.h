@@ -29,6 +29,17 @@ struct kith__range3 {
 kith_status kith__team_boxes(kith_team *team, const struct kith__question *question,
                              const kith_points *points, struct kith__range3 **box);
 
+/** Find what decides where particles travel: their bounds on this rank, and the bounds of the
+ *  particles that they may form pairs with on each rank. Collective.
+ *  @param points    particles of this rank that may travel
+ *  @param partners  particles of this rank that others may travel to; NULL: both are one set
+ *  @param[out] own  bounds of `points`
+ *  @param[out] box  [ranks] bounds of the partners of each rank, in the team's scratch memory
+ *  @return as kith__team_boxes */
+kith_status kith__team_box_pair(kith_team *team, const struct kith__question *question,
+                                const kith_points *points, const kith_points *partners,
+                                struct kith__range3 *own, struct kith__range3 **box);
+
 /** Make a route from this rank's particles to all other ranks that need a copy. Collective.
  *  @param buffer  first of KITH_ROUTE_BUFFERS buffers
  *  @param bounds  of all particles of all ranks
@@ -60,16 +71,18 @@ kith_status kith__team_copy(kith_team *team, const struct kith__question *questi
                             struct kith__dealt *dealt);
 
 /** Buffers that kith__team_deal_near uses. */
-enum { KITH_NEAR_BUFFERS = 1 + KITH_DEALT_BUFFERS + KITH_ROUTE_BUFFERS };
+enum { KITH_NEAR_BUFFERS = 2 * (1 + KITH_DEALT_BUFFERS) + KITH_ROUTE_BUFFERS };
 
-/** Deal the particles of a set to domains, bring copies of those within the cutoff of other ranks'
- *  particles, and measure the load. Collective.
+/** Deal the particles of one or two sets to domains, bring copies of those of the last set that are
+ *  within the cutoff of other ranks' particles of the first, and measure the load. Collective.
  *  @param buffer      first of KITH_NEAR_BUFFERS buffers
- *  @param set         the particles; `base` is set
+ *  @param sides       of two sets KITH_TWO_SIDED
+ *  @param set         [n_sets] the particles; `base` is set
+ *  @param dealt       [n_sets] the particles of this rank; the last ones with ghosts
  *  @param[out] reach  route of the ghosts
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_NOT_FINITE, KITH_LIMIT, KITH_CANCELLED, KITH_TEAM_LOST */
 kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith__question *question,
-                                 enum kith__sides sides, struct kith__set *set,
+                                 enum kith__sides sides, struct kith__set *set, int n_sets,
                                  struct kith__dealt *dealt, struct kith__route *reach);
 
 enum { KITH_MERGE_BUFFERS = 3 }; /**< buffers that kith__team_merge uses */

@@ -303,13 +303,10 @@ static kith_status send_queries(struct nearest_team *w, const double *radius, st
     const struct kith__dealt *own = &w->dealt[0];
     const size_t size = 3 * (size_t)w->q.precision;
     const kith_points points = kith__dealt_points(&w->q, own, 0, own->n);
-    struct kith__range3 *box = NULL;
-    KITH_TRY(kith__team_boxes(team, &w->q, &points, &box));
-    const struct kith__range3 inside = box[team->rank];
-    if (w->n_sets == 2) {
-        const kith_points other = kith__dealt_points(&w->q, &w->dealt[1], 0, w->dealt[1].n);
-        KITH_TRY(kith__team_boxes(team, &w->q, &other, &box));
-    }
+    const kith_points other = kith__dealt_points(&w->q, &w->dealt[1], 0, w->dealt[1].n);
+    struct kith__range3 inside, *box = NULL;
+    KITH_TRY(
+        kith__team_box_pair(team, &w->q, &points, w->n_sets == 2 ? &other : NULL, &inside, &box));
     KITH_TRY(kith__team_reach_each(team, QUERIES, &w->q, &w->bounds, box, &inside, &points, radius,
                                    &guests->route));
     const int64_t n = guests->route.received;

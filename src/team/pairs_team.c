@@ -3,7 +3,8 @@
  * Pair lists over all ranks. Each rank has the pairs whose i it was dealt. It has copies of all
  * particles near its own (KITH_TWO_SIDED), and searches these and its own in ascending order of
  * their global indices: a half list, the vectors of its pairs and a sorted list then have the order
- * and the bits that they have in one process. Pairs between two copies are skipped.
+ * and the bits that they have in one process. Pairs between two copies are skipped. Of two sets,
+ * copies are of particles of the second one alone.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ enum {
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
 
 /* Numbers of the arrays in kith__owned.array. */
-enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS };
+enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS, IDS_AGAINST };
 
 /* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
 enum { KITH_TEAM_PAIRS_0_2 = KITH_SIZE_UP_TO(kith_team_pairs, owner) };
@@ -38,9 +39,11 @@ struct pairs_team {
     const kith_points *points;       /**< the particles as given */
     const kith_pairs_options *given; /**< the options as given */
     kith_pairs_options options;      /**< of full size */
-    struct kith__set set;            /**< particles of this rank, as given */
-    struct kith__dealt dealt;        /**< particles that it was dealt, and ghosts */
-    int32_t *order;                  /**< [dealt.n + ghosts] numbers by ascending global index */
+    int n_sets;                      /**< sets of particles, 1 or 2 */
+    struct kith__set set[2];         /**< particles of this rank, as given */
+    struct kith__dealt dealt[2];     /**< particles that it was dealt; those of the last set with
+                                          ghosts */
+    int32_t *order;                  /**< numbers of the last set by ascending global index */
     kith_team_pairs *out;            /**< the list */
     bool full;                       /**< the list could not grow: there is no memory */
 };
@@ -91,9 +94,9 @@ static int append_block(void *user, const kith_pairs *block, int64_t first)
         return 1;
     }
     for (int64_t p = 0; p < block->n; p++) {
-        const int32_t i = w->order[block->i[p]];
+        const int32_t i = w->n_sets == 2 ? block->i[p] : w->order[block->i[p]];
         const int64_t at = out->n;
-        if (i >= w->dealt.n) {
+        if (i >= w->dealt[0].n) {
             continue;
         }
         out->i[at] = i;
@@ -114,24 +117,41 @@ static int append_block(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
+/** Make an array of the list with the global indices of particles and ghosts.
+ *  @param[out] ids  the array */
+static kith_status write_ids(struct pairs_team *w, int array, const struct kith__dealt *dealt,
+                             int64_t **ids)
+{
+    kith_ctx *ctx = w->team->ctx;
+    struct kith__owned *owned = kith__owned_in(ctx, KITH_HOST, &w->out->owner);
+    const int64_t n = dealt->n + dealt->ghosts;
+    *ids = owned ? kith__owned_need(owned, array, (size_t)(n + 1) * sizeof **ids) : NULL;
+    KITH_CHECK(ctx, *ids != NULL, KITH_NO_MEMORY, "out of memory for %lld particles", (long long)n);
+    if (n > 0) {
+        memcpy(*ids, dealt->global, (size_t)n * sizeof **ids);
+    }
+    return KITH_OK;
+}
+
 /** Search, and list the pairs of this rank. */
 static kith_status search(struct pairs_team *w)
 {
     enum { BLOCK_PAIRS = 1 << 18 };
     kith_ctx *ctx = w->team->ctx;
     kith_team_pairs *out = w->out;
-    kith_points points;
+    const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
+    kith_points points, merged;
     kith_pairs_options o = w->options;
-    KITH_TRY(kith__team_merge(w->team, MERGED, &w->q, &w->dealt, &w->order, &points));
-    struct kith__owned *owned = kith__owned_in(ctx, KITH_HOST, &out->owner);
-    const size_t bytes = (size_t)(points.n + 1) * sizeof *out->ids;
+    KITH_TRY(kith__team_merge(w->team, MERGED, &w->q, last, &w->order, &merged));
+    points = merged;
     out->n = 0;
     out->capacity = 0;
-    out->ids = owned ? kith__owned_need(owned, IDS, bytes) : NULL;
-    KITH_CHECK(ctx, out->ids != NULL, KITH_NO_MEMORY, "out of memory for %lld particles",
-               (long long)points.n);
-    if (points.n > 0) {
-        memcpy(out->ids, w->dealt.global, (size_t)points.n * sizeof *out->ids);
+    out->ids_against = NULL;
+    KITH_TRY(write_ids(w, IDS, &w->dealt[0], &out->ids));
+    if (w->n_sets == 2) {
+        points = kith__dealt_points(&w->q, &w->dealt[0], 0, w->dealt[0].n);
+        o.against = &merged;
+        KITH_TRY(write_ids(w, IDS_AGAINST, last, &out->ids_against));
     }
     o.block_pairs = o.block_pairs ? o.block_pairs : BLOCK_PAIRS;
     o.unordered = 0;
@@ -141,8 +161,8 @@ static kith_status search(struct pairs_team *w)
                                     : KITH_OK;
     KITH_CHECK(ctx, !w->full, KITH_NO_MEMORY, "out of memory for a list of more than %lld pairs",
                (long long)out->n);
-    out->rows = w->dealt.n;
-    out->points = points.n;
+    out->rows = w->dealt[0].n;
+    out->points = merged.n;
     return status;
 }
 
@@ -154,11 +174,10 @@ static kith_status check(struct pairs_team *w)
     KITH_TRY(kith__team_host(w->team, "points", w->points));
     KITH_TRY(kith__pairs_options(ctx, w->given, &w->options));
     KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
-    KITH_CHECK(ctx, !o->against, KITH_UNSUPPORTED,
-               "options.against: teams do not list pairs between two sets yet");
+    KITH_TRY(o->against ? kith__team_host(w->team, "against", o->against) : KITH_OK);
     KITH_CHECK(ctx, o->layout == KITH_IJ, KITH_UNSUPPORTED,
                "options.layout: teams make no layout but KITH_IJ yet");
-    return kith__question_init(ctx, w->points, NULL, w->box, w->cutoff, "cutoff", &w->q);
+    return kith__question_init(ctx, w->points, o->against, w->box, w->cutoff, "cutoff", &w->q);
 }
 
 /** Check that the arguments that must be equal on all ranks are. */
@@ -171,6 +190,7 @@ static kith_status check_equal(const struct pairs_team *w, bool neighbours)
     equal[n++] = (struct kith__equal){"options.full", o->full};
     equal[n++] = (struct kith__equal){"options.sorted", o->sorted};
     equal[n++] = (struct kith__equal){"options.extras", (int64_t)o->extras};
+    equal[n++] = (struct kith__equal){"options.against", o->against != NULL};
     equal[n++] = (struct kith__equal){"neighbours: given or NULL", neighbours};
     return kith__team_equal(w->team, equal, n);
 }
@@ -180,9 +200,12 @@ static kith_status begin(struct pairs_team *w, bool neighbours)
 {
     KITH_AGREE(w->team, check(w));
     KITH_TRY(check_equal(w, neighbours));
-    w->set = (struct kith__set){"points", *w->points, NULL};
+    w->n_sets = w->q.cross ? 2 : 1;
+    w->set[0] = (struct kith__set){"points", w->q.a, NULL};
+    w->set[1] = (struct kith__set){"against", w->q.b, NULL};
     struct kith__route reach;
-    return kith__team_deal_near(w->team, NEAR, &w->q, KITH_TWO_SIDED, &w->set, &w->dealt, &reach);
+    return kith__team_deal_near(w->team, NEAR, &w->q, KITH_TWO_SIDED, w->set, w->n_sets, w->dealt,
+                                &reach);
 }
 
 /** kith__team_work_fn: find the pairs. */
@@ -222,12 +245,16 @@ kith_status kith_team_pairs_find(kith_team *team, const kith_points *points, con
 /** Count the neighbours of this rank's particles. */
 static kith_status count_own(struct pairs_team *w, int64_t **neighbours)
 {
-    const kith_points all = kith__dealt_points(&w->q, &w->dealt, 0, w->dealt.n + w->dealt.ghosts);
+    const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
+    const kith_points all = kith__dealt_points(&w->q, last, 0, last->n + last->ghosts);
+    const kith_points own = kith__dealt_points(&w->q, &w->dealt[0], 0, w->dealt[0].n);
+    const kith_points *points = w->n_sets == 2 ? &own : &all;
     kith_pairs_options o = w->options;
     int64_t n;
-    KITH_TRY(kith__team_need(w->team, NEIGHBOURS, all.n, sizeof **neighbours, neighbours));
+    KITH_TRY(kith__team_need(w->team, NEIGHBOURS, points->n, sizeof **neighbours, neighbours));
     o.full = 1;
-    return kith__pairs_count(w->team->ctx, &all, w->box, w->cutoff, &o, &n, *neighbours);
+    o.against = w->n_sets == 2 ? &all : NULL;
+    return kith__pairs_count(w->team->ctx, points, w->box, w->cutoff, &o, &n, *neighbours);
 }
 
 static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,
@@ -242,14 +269,15 @@ static kith_status count(kith_team *team, const kith_points *points, const kith_
     KITH_AGREE(team, n ? KITH_OK : kith__fail(team->ctx, KITH_INVALID, "n is NULL"));
     KITH_TRY(begin(&w, neighbours != NULL));
     KITH_AGREE(team, count_own(&w, &own));
-    for (int64_t p = 0; p < w.dealt.n; p++) {
+    for (int64_t p = 0; p < w.dealt[0].n; p++) {
         all += own[p];
     }
     KITH_TRY(kith__team_combine(team, KITH_SUM, &all, 1));
-    assert(all % 2 == 0);
-    KITH_TRY(neighbours ? kith__route_home(team, &w.dealt.route, own, sizeof *own, neighbours)
+    const bool once = w.n_sets == 1 && !w.options.full;
+    assert(!once || all % 2 == 0);
+    KITH_TRY(neighbours ? kith__route_home(team, &w.dealt[0].route, own, sizeof *own, neighbours)
                         : KITH_OK);
-    *n = w.options.full ? all : all / 2;
+    *n = once ? all / 2 : all;
     return KITH_OK;
 }
 

@@ -184,12 +184,9 @@ static kith_status divide(struct rdf_team *w, struct kith__route *route, bool *r
         KITH_TRY(deal_set(w, s, &domains));
     }
     const kith_points mine = kith__dealt_points(q, &w->dealt[last], 0, w->dealt[last].n);
-    KITH_TRY(kith__team_boxes(team, q, &mine, &box));
-    const struct kith__range3 own = box[team->rank];
-    if (last == 1) {
-        const kith_points first = kith__dealt_points(q, &w->dealt[0], 0, w->dealt[0].n);
-        KITH_TRY(kith__team_boxes(team, q, &first, &box));
-    }
+    const kith_points first = kith__dealt_points(q, &w->dealt[0], 0, w->dealt[0].n);
+    struct kith__range3 own;
+    KITH_TRY(kith__team_box_pair(team, q, &mine, last == 1 ? &first : NULL, &own, &box));
     KITH_TRY(kith__team_reach(team, REACH, q, &bounds, box, &own, &mine,
                               last == 1 ? KITH_TWO_SIDED : KITH_ONE_SIDED, route));
     int64_t ghosts = route->received;

@@ -14,8 +14,8 @@ enum { MOST_RANKS = 64, AGAIN = 2 };
 /** One search, on one process and on a team. */
 typedef struct pairs_work {
     const team_input *in;
-    kith_points points;
-    const int64_t *first; /**< [ranks + 1] */
+    kith_points points, against;          /**< against.n: -1 where there is one set */
+    const int64_t *first, *first_against; /**< [ranks + 1] */
     kith_pairs_options options;
     kith_status status[MOST_RANKS];
     kith_team_pairs out[MOST_RANKS];
@@ -29,13 +29,19 @@ static void find(team_rank *rank)
     pairs_work *w = rank->user;
     const int r = rank->rank;
     const kith_points mine = team_slice(&w->points, w->first[r], w->first[r + 1]);
+    kith_pairs_options o = w->options;
+    kith_points other;
+    if (w->against.n >= 0) {
+        other = team_slice(&w->against, w->first_against[r], w->first_against[r + 1]);
+        o.against = &other;
+    }
     for (int k = 0; k < AGAIN && w->status[r] == KITH_OK; k++) { /* twice into one struct */
-        w->status[r] = kith_team_pairs_find(rank->team, &mine, &w->in->box, w->in->cutoff,
-                                            &w->options, &w->out[r]);
+        w->status[r] = kith_team_pairs_find(rank->team, &mine, &w->in->box, w->in->cutoff, &o,
+                                            &w->out[r]);
     }
     if (w->status[r] == KITH_OK) {
-        w->status[r] = kith_team_pairs_count(rank->team, &mine, &w->in->box, w->in->cutoff,
-                                             &w->options, &w->n[r], w->neighbours + w->first[r]);
+        w->status[r] = kith_team_pairs_count(rank->team, &mine, &w->in->box, w->in->cutoff, &o,
+                                             &w->n[r], w->neighbours + w->first[r]);
     }
     snprintf(w->message[r], sizeof w->message[r], "%s", kith_message(rank->ctx));
 }
@@ -65,14 +71,15 @@ static int by_pair(const void *left, const void *right)
     return 0;
 }
 
-/** An entry of a list. @param ids  NULL: the numbers are global indices */
-static entry entry_of(const int64_t *ids, const int32_t *i, const int32_t *j, const void *distances,
-                      const void *vectors, const int32_t *shifts, size_t real, int64_t p)
+/** An entry of a list. @param ids_i, ids_j  NULL: the numbers are global indices */
+static entry entry_of(const int64_t *ids_i, const int64_t *ids_j, const int32_t *i,
+                      const int32_t *j, const void *distances, const void *vectors,
+                      const int32_t *shifts, size_t real, int64_t p)
 {
     entry e;
     memset(&e, 0, sizeof e);
-    e.i = ids ? ids[i[p]] : i[p];
-    e.j = ids ? ids[j[p]] : j[p];
+    e.i = ids_i ? ids_i[i[p]] : i[p];
+    e.j = ids_j ? ids_j[j[p]] : j[p];
     if (shifts) {
         memcpy(e.shift, shifts + 3 * p, sizeof e.shift);
     }
@@ -106,9 +113,11 @@ static void check_list(const pairs_work *w, int ranks, const kith_pairs *one)
     int64_t at = 0;
     for (int r = 0; r < ranks && fine; r++) {
         const kith_team_pairs *o = &w->out[r];
+        const int64_t *ids_j = w->against.n >= 0 ? o->ids_against : o->ids;
         for (int64_t p = 0; p < o->n; p++) {
             fine = fine && o->i[p] >= 0 && o->i[p] < o->rows && o->j[p] >= 0 && o->j[p] < o->points;
-            all[at] = entry_of(o->ids, o->i, o->j, o->distances, o->vectors, o->shifts, real, p);
+            all[at] = entry_of(o->ids, ids_j, o->i, o->j, o->distances, o->vectors, o->shifts, real,
+                               p);
             fine = fine && (!w->options.sorted || p == 0 || by_pair(&all[at - 1], &all[at]) <= 0);
             at++;
         }
@@ -119,8 +128,8 @@ static void check_list(const pairs_work *w, int ranks, const kith_pairs *one)
     }
     qsort(all, fine ? (size_t)n : 0, sizeof *all, by_pair);
     for (int64_t p = 0; p < n && fine; p++) {
-        const entry e = entry_of(NULL, one->i, one->j, one->distances, one->vectors, one->shifts,
-                                 real, p);
+        const entry e = entry_of(NULL, NULL, one->i, one->j, one->distances, one->vectors,
+                                 one->shifts, real, p);
         fine = CHECK(memcmp(&e, &all[p], sizeof e) == 0,
                      "entry %lld is (%lld, %lld), expected (%lld, %lld)", (long long)p,
                      (long long)all[p].i, (long long)all[p].j, (long long)e.i, (long long)e.j);
@@ -136,12 +145,13 @@ static void compare(kith_ctx *ctx, pairs_work *w, team_run *run, const char *nam
     int64_t n = 0;
     int64_t *neighbours = check_malloc((size_t)w->points.n * sizeof *neighbours);
     char text[256];
-    snprintf(text, sizeof text, "%s; %d ranks, deal %d, chunks of %lld", name, run->ranks,
-             (int)run->deal, (long long)run->chunk_bytes);
+    snprintf(text, sizeof text, "%s; against %lld, %d ranks, deal %d, chunks of %lld", name,
+             (long long)w->against.n, run->ranks, (int)run->deal, (long long)run->chunk_bytes);
     check_case(text);
     memset(w->status, 0, sizeof w->status);
     memset(w->out, 0, sizeof w->out);
     o.sorted = 1;
+    o.against = w->against.n >= 0 ? &w->against : NULL;
     kith_status status = kith_pairs_find(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &one);
     if (status == KITH_OK) {
         status = kith_pairs_count(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &n, neighbours);
@@ -179,8 +189,15 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     team_input in = team_input_make(r, k, 500);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
     stored a = stored_make(in.xyz, in.n, precision, (layout)(how / 2 % LAYOUTS));
-    int64_t first[MOST_RANKS + 1];
-    pairs_work w = {.in = &in, .points = a.points, .first = first};
+    team_input other = team_input_make(r, (k + 1 + how % 3) % team_inputs(), how / 23 % 300);
+    stored b = stored_make(other.xyz, other.n, precision, (layout)(how / 3 % LAYOUTS));
+    int64_t first[MOST_RANKS + 1], first_against[MOST_RANKS + 1];
+    pairs_work w = {.in = &in,
+                    .points = a.points,
+                    .against = b.points,
+                    .first = first,
+                    .first_against = first_against};
+    w.against.n = how / 29 % 3 ? -1 : how / 29 % 5 == 0 ? 0 : other.n;
     w.neighbours = check_malloc((size_t)in.n * sizeof *w.neighbours);
     kith_pairs_options_init(&w.options);
     w.options.full = how / 11 % 2;
@@ -194,10 +211,14 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
                     .chunk_bytes = chunks[how / 3 % 4],
                     .deal = (team_deal)(how / 5 % DEALS)};
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
+    team_split_at((team_split)(how / 31 % SPLITS), w.against.n > 0 ? w.against.n : 0, run.ranks,
+                  first_against);
     compare(ctx, &w, &run, in.name);
     free(w.neighbours);
     stored_free(&a);
+    stored_free(&b);
     free(in.xyz);
+    free(other.xyz);
 }
 
 int main(int argc, char **argv)
