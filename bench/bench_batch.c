@@ -37,14 +37,15 @@ typedef struct problem {
     kith_box box; /* of each system */
     kith_batch host, device;
     kith_points points, on_device;
+    void *copies[2]; /* positions and offsets in device memory */
 } problem;
 
 static void problem_free(problem *p)
 {
     free(p->xyz);
     free(p->offsets);
-    bench_gpu_free((void *)p->on_device.x);
-    bench_gpu_free((void *)p->device.offsets);
+    bench_gpu_free(p->copies[0]);
+    bench_gpu_free(p->copies[1]);
 }
 
 static bool problem_make(problem *p, int64_t systems, int64_t each, bool gpu)
@@ -68,16 +69,15 @@ static bool problem_make(problem *p, int64_t systems, int64_t each, bool gpu)
     p->host.systems = systems;
     p->host.offsets = p->offsets;
     p->device = p->host;
-    p->device.offsets = NULL;
     if (gpu) {
-        void *const copy = bench_gpu_upload(p->xyz, (size_t)p->n * sizeof(float[3]));
-        p->on_device = kith_points_packed(copy, p->n, KITH_FLOAT);
+        p->copies[0] = bench_gpu_upload(p->xyz, (size_t)p->n * sizeof(float[3]));
+        p->copies[1] = bench_gpu_upload(p->offsets, (size_t)(systems + 1) * sizeof *p->offsets);
+        p->on_device = kith_points_packed(p->copies[0], p->n, KITH_FLOAT);
         p->on_device.memory = KITH_DEVICE;
-        p->device.offsets = bench_gpu_upload(p->offsets,
-                                             (size_t)(systems + 1) * sizeof *p->offsets);
+        p->device.offsets = p->copies[1];
         p->device.memory = KITH_DEVICE;
     }
-    return !gpu || (p->on_device.x && p->device.offsets);
+    return !gpu || (p->copies[0] && p->copies[1]);
 }
 
 typedef struct job {
