@@ -55,9 +55,9 @@ bool bench_overlap(const bench_options *options, json_t *out);
 bool bench_busy(const bench_options *options, json_t *out);
 /** "cores": what an arithmetic loop gains from all threads, beside which other gains are put */
 bool bench_cores(const bench_options *options, json_t *out);
-/** "nearest", and "orders": orders of particles */
+/** "results", on a GPU "nearest" and "orders": k nearest neighbours, orders of particles */
 bool bench_nearest(const bench_options *options, json_t *out);
-/** "batches": pair lists of many systems, and g(r) of many frames, in one call */
+/** "results", on a GPU "batches": lists of many systems, and g(r) of many frames, in one call */
 bool bench_batch(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, and histograms of the points without forces */
 bool bench_force(const bench_options *options, json_t *out);

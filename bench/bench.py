@@ -47,6 +47,8 @@ QUESTIONS = (
     Question("rdf", (Comparison("peers_rdf.py", ("Corrfunc", "freud-analysis")),
                      Comparison("peers_frames.py", ("freud-analysis", "MDAnalysis", "gsd"),
                                 times=10, command=True))),
+    Question("nearest", (Comparison("peers_nearest.py", ("scipy", "pykdtree", "freud-analysis")),)),
+    Question("batch"),
     Question("flock"),
     Question("overlap"),
     Question("gpu"),

@@ -131,7 +131,7 @@ static bool make_room(problem *p, const gpu_case *c)
     p->list = (kith_pairs){
         .size = sizeof p->list, .capacity = room, .width = c->list.width, .memory = KITH_DEVICE};
     bool ok = cudaMalloc((void **)&p->list.j, pairs * sizeof(int32_t)) == cudaSuccess &&
-              cudaMalloc((void **)&p->result, sizeof *p->result) == cudaSuccess;
+              cudaMalloc((void **)&p->result, KITH_RESULTS * sizeof *p->result) == cudaSuccess;
     if (matrix) {
         ok = ok &&
              cudaMalloc((void **)&p->list.counts, (size_t)p->n * sizeof(int32_t)) == cudaSuccess;
@@ -163,7 +163,7 @@ static kith_ctx *open_on(cudaStream_t stream)
 
 static bool problem_make(problem *p, const gpu_case *c, int64_t n)
 {
-    *p = (problem){.options = c->list};
+    *p = (problem){.options = c->list, .right.size = sizeof p->right};
     p->options.size = sizeof p->options;
     if (cudaStreamCreate(&p->stream) != cudaSuccess || !(p->cpu = bench_open("cpu", 0)) ||
         !(p->gpu = open_on(p->stream)) || !make_points(p, c, n)) {

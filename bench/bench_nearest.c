@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmarks of k nearest neighbours, and of orders of particles: on CPU cores from host memory,
- * on a GPU from device memory to device memory. Neighbours of some particles are first compared with
- * those that all distances give; those of a GPU, all of them, with the CPU's bits.
+ * The benchmarks of k nearest neighbours, and of orders of particles: on CPU cores from host
+ * memory, on a GPU from device memory to device memory. Neighbours of some particles are first
+ * compared with those that all distances give; those of a GPU, all of them, with the CPU's bits.
  */
 #include "bench.h"
 
@@ -197,13 +197,13 @@ bool bench_nearest(const bench_options *options, json_t *out)
 {
     const bool gpu = bench_on_gpu(options);
     bool ok = true;
-    json_t *const list = put_array(out, "nearest");
+    json_t *const list = put_array(out, gpu ? "nearest" : "results");
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         if ((gpu ? cases[c].on_gpu : cases[c].on_cpu) && bench_wants(options, cases[c].name)) {
             ok = run_case(&cases[c], options, list);
         }
     }
-    json_t *const orders = put_array(out, "orders");
+    json_t *const orders = gpu ? put_array(out, "orders") : list;
     static const char *const names[] = {"order by rows", "order by curve"};
     for (int by_curve = 0; ok && by_curve < 2; by_curve++) {
         const double cell = by_curve ? 0 : 0.0212 * cbrt(1e6 / (double)options->n);

@@ -25,6 +25,9 @@ FOF = {"length": float, "spacings": float, "min_members": int, "groups": int, "l
 RDF = {"r_max": float, "bins": int, "minimum_image": bool, "counted": int,
        "million_half_pairs_per_second": float}
 FRAMES = {**RDF, "frames": int}
+NEAREST = {"k": int, "million_particles_per_second": float}
+ORDER = {"million_particles_per_second": float}
+BATCH = {"systems": int}
 FLOCK = {"side": float, "steps": int, "neighbours": float, "polarisation": float,
          "million_particles_per_second": float}
 OVERLAP = {"dim": int, "bins": int, "counted": int, "million_half_pairs_per_second": float,
@@ -79,6 +82,9 @@ def fields_of(result):
         return FLOCK
     if result["case"] == "frames":
         return FRAMES
+    for name, fields in (("nearest", NEAREST), ("order", ORDER), ("batch", BATCH)):
+        if result["case"].startswith(name):
+            return fields
     if result["case"].startswith("overlap"):
         return OVERLAP
     return PAIRS if is_pairs(result) else RDF if "bins" in result else FOF

@@ -155,6 +155,7 @@ static void check_form(bed *b, const char *name, int sorted, int cross, unsigned
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     CU(cudaMemset(b->x, 0, size));
+    CU(cudaDeviceSynchronize());  /* the stream does not wait for it: cudaStreamNonBlocking */
     for (int k = 0; k < 2; k++) { /* the second call is captured */
         if (k)
             CU(cudaStreamBeginCapture(b->stream, cudaStreamCaptureModeGlobal));

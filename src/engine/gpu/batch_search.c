@@ -106,7 +106,9 @@ static kith_status need_set(struct kith__gpu_batch *b, int number, struct kith__
     };
     word[0] = kith__gpu_need(gpu, slot + KITH_GPU_KEY, (n + 1) * sizeof(uint64_t));
     word[1] = kith__gpu_need(gpu, KITH_GPU_BATCH_WORD + number, (n + 1) * sizeof(uint64_t));
-    KITH_CHECK(b->ctx, set->x && set->y && set->z && set->id && set->wrap && set->start && word[0] && word[1],
+    KITH_CHECK(b->ctx,
+               set->x && set->y && set->z && set->id && set->wrap && set->start && word[0] &&
+                   word[1],
                KITH_NO_MEMORY, "out of device memory for a grid of %lld particles", (long long)n);
     return KITH_OK;
 }

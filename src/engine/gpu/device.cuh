@@ -194,8 +194,8 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
     return value;
 }
 
-/** Transpose the bits of each 32 lanes: return, in lane k, the word whose bit c is bit k of `bits` of
- *  lane c, both counted from the first of the 32 lanes. */
+/** Transpose the bits of each 32 lanes: return, in lane k, the word whose bit c is bit k of `bits`
+ *  of lane c, both counted from the first of the 32 lanes. */
 static __device__ __forceinline__ uint32_t transpose_lanes(uint32_t bits, int lane)
 {
     uint32_t columns = 0x0000ffff; /* those whose number lacks the bit `step` */

@@ -163,7 +163,9 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
         .wrap = table ? kith__gpu_need(gpu, slot + KITH_GPU_WRAP, (n + 1) * sizeof(int32_t)) : NULL,
         .start = table ? kith__gpu_need(gpu, slot + KITH_GPU_START, table_bytes(q)) : NULL,
     };
-    KITH_CHECK(s->ctx, set->x && set->y && set->z && set->id && set->key && ((set->start && set->wrap) || !table),
+    KITH_CHECK(s->ctx,
+               set->x && set->y && set->z && set->id && set->key &&
+                   ((set->start && set->wrap) || !table),
                KITH_NO_MEMORY, "out of device memory for a grid of %lld particles", (long long)n);
     return KITH_OK;
 }

@@ -84,8 +84,8 @@ static __device__ __forceinline__ void write_vector(const struct kith__gpu_list 
     }
 }
 
-/** Write the image of pair p of the list, between the caller's particles i and j. The list refers to
- *  the coordinates as given, so the wrapping of both particles is subtracted.
+/** Write the image of pair p of the list, between the caller's particles i and j. The list refers
+ *  to the coordinates as given, so the wrapping of both particles is subtracted.
  *  @param shift        the image between the wrapped coordinates, packed
  *  @param wrapped      a particle was wrapped
  *  @param is_reversed  the list holds (j, i) */

@@ -8,7 +8,8 @@
  * memory. When the packet is full, or the i-cluster ends, it lists the hits of all rows, row after
  * row; then consecutive lanes write consecutive pairs (coalesced), and all lanes have work.
  *
- * Cluster, the type of an i-cluster, has the members lane, n, begin and shared->id, and overloads of
+ * Cluster, the type of an i-cluster, has the members coordinate, lane, n, begin and shared->id, and
+ * overloads of
  *     set_a(cluster), set_b(cluster)    the sets of particles
  *     images_of(cluster)                how images are found
  *     upper_mask(cluster, j, shift)     query particles that have the pair in a half list
@@ -242,8 +243,8 @@ template <bool UPPER, bool EXTRAS> struct write_list {
         }
     }
 
-    /** Write hits [first, first + LANES) of the packet, of which only indices and images are wanted:
-     *  each lane writes the indices of a pair, and three numbers of images.
+    /** Write hits [first, first + LANES) of the packet, of which only indices and images are
+     *  wanted: each lane writes the indices of a pair, and three numbers of images.
      *  @param end  hit behind the last that is written; with ALL, they are before it */
     template <bool ALL, class Cluster>
     __device__ __forceinline__ void write_lanes(const Cluster &c, const shared *packed, int first,

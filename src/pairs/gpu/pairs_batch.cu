@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists of a batch: the operations of packet.cuh in the sweep over a batch, and the sort of
- * rows. All lists are made by rows, those of (i, j), too, but those of which any order is permitted:
- * a single sweep appends their pairs.
+ * rows. All lists are made by rows, those of (i, j), too, but those of which any order is
+ * permitted: a single sweep appends their pairs.
  */
 #include "engine/gpu/batch_sweep.cuh"
 #include "packet.cuh"
@@ -39,8 +39,8 @@ static __device__ __forceinline__ struct images images_of(const batch_cluster<re
     const struct kith__gpu_batch_small *small = c.sweep->systems.small;
     return {small->wrapped > 0, small->wrapped < WRAPPED_PACKS && !small->far_images};
 }
-/** Return a mask of the query particles that have a pair with j in a half list: those of lower index,
- *  which come first, as indices ascend; and j itself at images after image 0. */
+/** Return a mask of the query particles that have a pair with j in a half list: those of lower
+ *  index, which come first, as indices ascend; and j itself at images after image 0. */
 template <typename real>
 static __device__ __forceinline__ uint32_t upper_mask(const batch_cluster<real> &c, int32_t j,
                                                       int32_t shift)
