@@ -39,8 +39,7 @@ struct kith__bounds {
     double hi[3];    /**< largest fractional coordinate along each row of the box */
     int64_t bad;     /**< first particle with a coordinate that is not finite; else INT64_MAX */
     int64_t far;     /**< first particle that is too far outside the box to wrap; else INT64_MAX */
-    int32_t wrapped; /**< 0: wrapping moved no particle; else at least the largest number of boxes by
-                          which it moved one along an axis, and less than twice that number */
+    int32_t wrapped; /**< bound on the boxes by which wrapping moved a particle; 0: it moved none */
 };
 
 /**
