@@ -154,6 +154,22 @@ int team_inputs(void)
     return FILLS * BOXES * CUTOFFS;
 }
 
+void team_try_inputs(kith_ctx *ctx, const char *backend, uint64_t seed, team_try_fn *try_input)
+{
+    rng r = {seed};
+    const int step = 1 + check_brief() / 3;
+    const int rounds = check_deep() ? 100 : 1;
+    for (int k = 0; k < rounds * team_inputs(); k += step) {
+        try_input(ctx, backend, &r, k % team_inputs(), (int)rng_below(&r, 1 << 20));
+    }
+}
+
+int team_ranks(int how)
+{
+    static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 13, 64};
+    return ranks[how % (int)(sizeof ranks / sizeof ranks[0])];
+}
+
 team_input team_input_make(rng *r, int k, int64_t n)
 {
     /* short, the lattice's spacing, beyond half the box, beyond the box */

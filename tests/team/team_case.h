@@ -23,6 +23,16 @@ int team_inputs(void);
 /** Make input k of about n particles. Free input->xyz. */
 team_input team_input_make(rng *r, int k, int64_t n);
 
+/** Test one input.
+ *  @param how  a random number that chooses the ranks and how particles are dealt */
+typedef void team_try_fn(kith_ctx *ctx, const char *backend, rng *r, int k, int how);
+
+/** Test all inputs; a part of them in the short form of the tests, 100 times in the long one. */
+void team_try_inputs(kith_ctx *ctx, const char *backend, uint64_t seed, team_try_fn *try_input);
+
+/** Return a number of ranks: 1 to 8, 13 or 64. */
+int team_ranks(int how);
+
 /** Ways to split n particles, in their order, among ranks. */
 typedef enum team_split { SPLIT_EVEN, SPLIT_UNEVEN, SPLIT_GAPS, SPLIT_LAST, SPLITS } team_split;
 

@@ -149,7 +149,6 @@ static void use(team_rank *rank)
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 13, 64};
     static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 300);
     for (int64_t p = 0; p < in.n && in.box.dim == 2; p++) {
@@ -169,7 +168,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
                      .digest = digest,
                      .dealt = dealt};
     team_run run = {.backend = backend,
-                    .ranks = ranks[how % (int)(sizeof ranks / sizeof ranks[0])],
+                    .ranks = team_ranks(how),
                     .chunk_bytes = chunks[how / 3 % 4],
                     .deal = (team_deal)(how / 5 % DEALS),
                     .work = use,
@@ -242,12 +241,7 @@ int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
     kith_ctx *ctx = check_open(backend, 2);
-    rng r = {8};
-    const int step = 1 + check_brief() / 3;
-    const int rounds = check_deep() ? 100 : 1;
-    for (int k = 0; k < rounds * team_inputs(); k += step) {
-        try_input(ctx, backend, &r, k % team_inputs(), (int)rng_below(&r, 1 << 20));
-    }
+    team_try_inputs(ctx, backend, 8, try_input);
     team_run run = {.backend = backend, .ranks = 3, .work = refused};
     team_go(&run);
     kith_domain_view view = {.size = sizeof view};

@@ -180,7 +180,6 @@ static stored make_column(rng *r, int64_t n, double lo, double hi, kith_precisio
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 13, 64};
     static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 1500);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
@@ -203,9 +202,8 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     w.input.types = how / 13 % 2 ? types : NULL;
     w.input.potentials = how / 17 % 3 == 0 ? marks.points.x : NULL;
     w.input.densities = how / 17 % 3 == 1 ? marks.points.x : NULL;
-    team_run run = {.backend = backend,
-                    .ranks = ranks[how % (int)(sizeof ranks / sizeof ranks[0])],
-                    .chunk_bytes = chunks[how / 3 % 4]};
+    team_run run = {
+        .backend = backend, .ranks = team_ranks(how), .chunk_bytes = chunks[how / 3 % 4]};
     team_split_at((team_split)(how / 19 % SPLITS), in.n, run.ranks, first);
     compare(ctx, &w, &run, in.name);
     free(labels);
@@ -282,12 +280,7 @@ int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
     kith_ctx *ctx = check_open(backend, 2);
-    rng r = {6};
-    const int step = 1 + check_brief() / 3;
-    const int rounds = check_deep() ? 100 : 1;
-    for (int k = 0; k < rounds * team_inputs(); k += step) {
-        try_input(ctx, backend, &r, k % team_inputs(), (int)rng_below(&r, 1 << 20));
-    }
+    team_try_inputs(ctx, backend, 6, try_input);
     for (fault what = FINE; what < FAULTS; what++) {
         try_fault(backend, what);
     }

@@ -184,7 +184,6 @@ static void compare(kith_ctx *ctx, pairs_work *w, team_run *run, const char *nam
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 13, 64};
     static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 500);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
@@ -207,7 +206,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
                                                : KITH_SHIFTS);
     w.options.block_pairs = how / 19 % 3 == 0 ? 7 : 0;
     team_run run = {.backend = backend,
-                    .ranks = ranks[how % (int)(sizeof ranks / sizeof ranks[0])],
+                    .ranks = team_ranks(how),
                     .chunk_bytes = chunks[how / 3 % 4],
                     .deal = (team_deal)(how / 5 % DEALS)};
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
@@ -225,12 +224,7 @@ int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
     kith_ctx *ctx = check_open(backend, 2);
-    rng r = {3};
-    const int step = 1 + check_brief() / 3;
-    const int rounds = check_deep() ? 100 : 1;
-    for (int k = 0; k < rounds * team_inputs(); k += step) {
-        try_input(ctx, backend, &r, k % team_inputs(), (int)rng_below(&r, 1 << 20));
-    }
+    team_try_inputs(ctx, backend, 3, try_input);
     kith_close(ctx);
     return check_done();
 }
