@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run the functions test_* of a script, each of which raises an exception if it fails."""
+import signal
 import sys
 
 import needs
@@ -7,6 +8,7 @@ import needs
 
 def main(names):
     """Run them. Return the exit status: 77 if nothing ran, because all were skipped."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     failed, ran = 0, 0
     for name, test in list(names.items()):
         if name.startswith("test_"):
