@@ -6,13 +6,12 @@
  * (around.cuh).
  *
  * A warp claims work blocks from a counter in device memory (a work queue). A work block is up to
- * 32 consecutive slots; the warp processes the i-clusters that begin there. A
- * segment is a row of the cells around an i-cluster at one periodic image: a range of consecutive
- * slots (around.cuh). The warp finds the segments of several i-clusters at once, one in each lane,
- * as in sparse regions most segments are empty.
- * Each lane then holds DEEP candidates, loops over the query particles, and sets one bit of a mask
- * for each query particle within the cutoff (i_cluster.cuh). The masks are passed to the operation,
- * a template parameter.
+ * 32 consecutive slots; the warp processes the i-clusters that begin there. A segment is a row of
+ * the cells around an i-cluster at one periodic image: a range of consecutive slots (around.cuh).
+ * The warp finds the segments of several i-clusters at once, one in each lane, as in sparse
+ * regions most segments are empty. Each lane then holds DEEP candidates, loops over the query
+ * particles, and sets one bit of a mask for each query particle within the cutoff (i_cluster.cuh).
+ * The masks are passed to the operation, a template parameter.
  *
  * An operation is a struct, of which each thread has a copy, with
  *     struct shared                       its data in shared memory, for each warp
