@@ -83,7 +83,7 @@ def fields_of(result):
     if result["case"] == "frames":
         return FRAMES
     for name, fields in (("nearest", NEAREST), ("order", ORDER), ("batch", BATCH)):
-        if result["case"].startswith(name):
+        if result["case"].startswith(f"{name} "):
             return fields
     if result["case"].startswith("overlap"):
         return OVERLAP

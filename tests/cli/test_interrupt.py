@@ -191,7 +191,7 @@ COMMANDS = {
         "S(q)": (["rdf", *MANY, "--r-max", "0.01", "--sq", "sq.txt", "-o", "o.txt"],
                  ["o.txt", "sq.txt"]),
         "force": (["rdf", "forces.xyz", "--r-max", "40", "--estimator", "force", "--temperature",
-                   "1", "--trust-temperature", "-o", "o.txt"], ["o.txt"]),
+                   "1", "--trust-temperature", "-o", "o.txt"], []),
         "many frames": (["rdf", "frames.xyz", "--box", "9", "--r-max", "4", "-o", "o.txt"], []),
     },
     "debye": {

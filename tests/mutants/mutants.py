@@ -34,7 +34,8 @@ SOURCES = {".c", ".h", ".cu", ".cuh"}
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 PLACEHOLDER = re.compile(r"\$([a-z]\w*)")
 TOKEN = re.compile(r"\$[a-z]\w*|\w+|\s+|\S")
-ADD_TEST = re.compile(r'^add_test\((?:\[=*\[)?([^\s\]]+)(?:\]=*\])? "([^"]+)"', re.MULTILINE)
+# CMake quotes the name of a test as [=[name]=], from 4.4 on as "name".
+ADD_TEST = re.compile(r'^add_test\((?:\[=*\[|")?([^\s\]"]+)(?:\]=*\]|")? "([^"]+)"', re.MULTILINE)
 NAME = r"(?:[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*)*)"  # also the path of a field, as a->b.c
 LIST = pathlib.Path(__file__).parent / "mutants.toml"
 STATES = ("caught_by", "equivalent", "survives")
