@@ -11,6 +11,7 @@
 
 static atomic_int_fast64_t count, live;
 static atomic_int_fast64_t fail_from = INT64_MAX, fail_to = INT64_MAX;
+static _Thread_local int64_t own_left, own_times; /* allocations before the failures, and these */
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
@@ -43,10 +44,26 @@ void alloc_fail(int64_t k, int64_t times)
     atomic_store(&fail_to, times > 0 && times < INT64_MAX - now - k ? now + k + times : INT64_MAX);
 }
 
+void alloc_fail_thread(int64_t k, int64_t times)
+{
+    own_left = k;
+    own_times = times;
+}
+
+/* Whether an allocation of this thread fails, which is thereby counted. */
+static int fails_here(void)
+{
+    if (own_times == 0 || own_left-- > 0)
+        return 0;
+    own_times--;
+    return 1;
+}
+
 static int fails(void)
 {
     const int64_t number = atomic_fetch_add(&count, 1);
-    if (number < atomic_load(&fail_from) || number >= atomic_load(&fail_to))
+    const int here = fails_here();
+    if (!here && (number < atomic_load(&fail_from) || number >= atomic_load(&fail_to)))
         return 0;
     errno = ENOMEM;
     return 1;

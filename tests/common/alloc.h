@@ -20,4 +20,10 @@ int64_t alloc_live(void);
  */
 void alloc_fail(int64_t k, int64_t times);
 
+/**
+ * Make allocations of the calling thread fail from its k-th from now on, counted from 0.
+ * @param times  how many fail; 0 ends the failing
+ */
+void alloc_fail_thread(int64_t k, int64_t times);
+
 #endif
