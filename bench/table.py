@@ -112,7 +112,9 @@ def peers(data):
 def speed(r):
     for key, size, what in (("million_half_pairs_per_second", 1e6, "half pairs"),
                             ("million_particles_per_second", 1e6, "particles"),
+                            ("million_pairs_per_second", 1e6, "pairs"),
                             ("billion_pairs_per_second", 1e9, "pairs"),
+                            ("frames_per_second", 1, "frames"),
                             ("billion_terms_per_second", 1e9, "terms"),
                             ("steps_per_second", 1, "steps")):
         if key in r:
@@ -144,6 +146,12 @@ GPU = [
     ("the same, sorted", "results", {"case": "half sorted"}),
     ("the same, full list in compressed rows", "results", {"case": "full csr"}),
     ("half list, float, in any order", "results", {"case": "half one pass float"}),
+    *((f"full lists with shifts of {systems:,} systems of {n:,}, float", "batches",
+       {"case": f"batch {n}"}) for systems, n in ((512, 6144), (10**4, 64), (10**5, 20))),
+    *((f"the {k} nearest of each, float", "nearest", {"case": f"nearest {k}{what}"})
+      for what in ("", ", ten times") for k in (8, 16, 32)),
+    ("a permutation that orders particles by rows of cells, float", "orders",
+     {"case": "order by rows"}),
     *((f"{text}{what}", "results",
        {"case": "fof", "set": kind, "n": n, "periodic": True, "catalogue": catalogue})
       for text, kind, n in (("groups at b = 0.2, periodic, uniform", "uniform", 10**7),
@@ -153,6 +161,8 @@ GPU = [
      {"case": "rdf all pairs"}),
     ("g(r) of the pairs in reach, 200 bins, float (host to host)", "distributions",
      {"case": "rdf short"}),
+    ("g(r) of 10^4 frames of 1,000 particles in one call (host to host)", "batches",
+     {"case": "batch frames"}),
     (OVERLAPS + " (host to host)", "overlaps", {"case": "overlap"}),
     ("a step of boids, 31 neighbours, float", "flocks", {"case": "flock 31"}),
     ("a step of boids, 61 neighbours, float", "flocks", {"case": "flock 61"}),
