@@ -191,7 +191,7 @@ static void check_lost(kith_ctx *ctx, const kith_box *box)
 static int stop(void *user, int64_t done, int64_t total)
 {
     ++*(int *)user;
-    return done >= total / 2;
+    return 2 * done >= total;
 }
 
 static void check_cancel(const char *backend)
