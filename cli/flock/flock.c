@@ -41,18 +41,6 @@ static void check_output(const char *path, struct argp_state *state)
     }
 }
 
-static void check_noise(const flock_task *task)
-{
-    for (int64_t k = 0; k < task->n_stages; k++) {
-        const kith_flock_options *model = &task->stage[k].model;
-        if (model->model == KITH_BOIDS && model->noise > 0) {
-            exit(report_error(STATUS_INVALID, "give --model vicsek or vectorial",
-                              "--noise: got %s, but --model boids has none",
-                              report_real(model->noise).s));
-        }
-    }
-}
-
 static void check_task(void *at, struct argp_state *state)
 {
     flock_task *task = at;
@@ -66,12 +54,20 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, task->endless && !task->view, "no --steps N given");
     option_refuse(state, task->endless && recorded && task->record_every < 0,
                   "--output and --record without --steps need --record-every N");
+    option_refuse(state, task->shared.port > 0 && !task->view, "--port needs --view");
+    option_refuse(state, task->shared.address && !task->view, "--address needs --view");
+    option_refuse(state, task->restart_every >= 0 && !task->restart,
+                  "--restart-every needs --restart FILE");
+    option_refuse(state, task->record_every >= 0 && !recorded,
+                  "--record-every needs --output or --record");
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
     if (task->shared.output) {
         check_output(task->shared.output, state);
     }
     flock_make_stages(task, state);
-    check_noise(task);
+    for (int64_t k = 0; k < task->n_stages; k++) {
+        flock_check_model(&task->stage[k].model);
+    }
 }
 
 static const option_row flock_options[] = {

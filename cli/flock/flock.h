@@ -17,7 +17,8 @@ typedef struct flock_stage {
     kith_flock_options model; /**< the model; its things are set by flock_model_of */
     kith_flock_thing things[KITH_MOST_THINGS]; /**< [model.n_things] at the start of the stage */
     kith_flock_thing given[KITH_MOST_THINGS];  /**< [model.n_things] as the options give them */
-    int64_t kept; /**< the first things are those of the stage before, and keep their places */
+    const char *flat; /**< option of a thing that was given two coordinates; NULL: none */
+    int64_t kept;     /**< the first things are those of the stage before, and keep their places */
 } flock_stage;
 
 /** What was asked: the values of the options. */
@@ -71,6 +72,7 @@ typedef struct flock_run {
     int64_t stage;      /**< index of the current stage */
     kith_groups groups; /**< flocks of the last sample */
     double *g;          /**< [bins] g(r) of the last sample; NULL: not asked for, or no density */
+    int64_t peak;       /**< bin of the highest g among those of enough pairs; -1: none */
     double r_max;       /**< range of g(r) [length] */
     io_lock *locks[FLOCK_LOCKS];        /**< [n_locks] */
     int n_locks;                        /**< number of locks that are held */
@@ -98,6 +100,9 @@ int64_t flock_stage_at(const flock_task *task, int64_t step);
 
 /** The time that has passed by a step. */
 double flock_time(const flock_task *task, int64_t step);
+
+/** Refuse things with two coordinates in 3-D. @return exit status, reported */
+int flock_check_flat(const flock_task *task, int dim);
 
 /** Place the particles: from the restart file, from INPUT, or at random.
  *  @return exit status, reported */

@@ -38,32 +38,40 @@ static void read_blind_angle(void *at, const option_given *given)
 }
 
 /** Add a thing of the kind `value` of the row. Its numbers are its place, what this kind alone has,
- *  then weight and reach. */
+ *  then weight and reach; in 2-D vectors may have two coordinates. */
 static void read_thing(void *at, const option_given *given)
 {
-    static const int own_numbers[] = {
-        [KITH_POINT] = 0, [KITH_SPHERE] = 1, [KITH_WALL] = 3, [KITH_PREDATOR] = 1};
+    static const struct {
+        int vectors, numbers; /* of the place and what this kind alone has */
+    } own[] = {[KITH_POINT] = {1, 0},
+               [KITH_SPHERE] = {1, 1},
+               [KITH_WALL] = {2, 0},
+               [KITH_PREDATOR] = {1, 1}};
     enum { MOST = 8 };
     flock_stage *stage = at;
     const kith_flock_kind kind = (kith_flock_kind)given->row->value;
     double v[MOST];
-    const int own = own_numbers[kind], n = parse_reals(given->arg, MOST, v);
-    if (n != own + 5) {
-        option_error(given->state, "--%s: got '%s', expected %d numbers", given->row->name,
-                     given->arg, own + 5);
+    const int n = parse_reals(given->arg, MOST, v), others = own[kind].numbers + 2;
+    const int dim = n == 2 * own[kind].vectors + others ? 2 : 3;
+    if (n != dim * own[kind].vectors + others) {
+        option_error(given->state, "--%s: got '%s', expected %d numbers, or %d in 2-D",
+                     given->row->name, given->arg, 3 * own[kind].vectors + others,
+                     2 * own[kind].vectors + others);
     }
     if (stage->model.n_things == KITH_MOST_THINGS) {
         exit(report_error(STATUS_LIMIT, NULL, "--%s: more than %d points, obstacles and predators",
                           given->row->name, KITH_MOST_THINGS));
     }
+    stage->flat = dim == 2 ? given->row->name : stage->flat;
     kith_flock_thing *thing = &stage->things[stage->model.n_things++];
-    *thing = (kith_flock_thing){.kind = kind, .weight = v[3 + own], .reach = v[4 + own]};
-    memcpy(thing->place, v, sizeof thing->place);
+    const double *number = v + dim * own[kind].vectors;
+    *thing = (kith_flock_thing){.kind = kind, .weight = v[n - 2], .reach = v[n - 1]};
+    memcpy(thing->place, v, (size_t)dim * sizeof *v);
     if (kind == KITH_WALL) {
-        memcpy(thing->normal, v + 3, sizeof thing->normal);
+        memcpy(thing->normal, v + dim, (size_t)dim * sizeof *v);
     }
-    thing->radius = kind == KITH_SPHERE ? v[3] : 0;
-    thing->speed = kind == KITH_PREDATOR ? v[3] : 0;
+    thing->radius = kind == KITH_SPHERE ? *number : 0;
+    thing->speed = kind == KITH_PREDATOR ? *number : 0;
 }
 
 static void remove_things(void *at, const option_given *given)
@@ -71,6 +79,7 @@ static void remove_things(void *at, const option_given *given)
     (void)given;
     flock_stage *stage = at;
     stage->model.n_things = stage->kept = 0;
+    stage->flat = NULL;
 }
 
 const option_row flock_model_options[] = {
@@ -100,3 +109,45 @@ const option_row flock_model_options[] = {
      .value = KITH_WALL},
     {"no-things", 0, NULL, OPTION_NAMED_ABOVE, 9, READ_BY(remove_things)},
     {0}};
+
+int flock_check_flat(const flock_task *task, int dim)
+{
+    for (int64_t k = 0; k < task->n_stages && dim == 3; k++) {
+        if (task->stage[k].flat) {
+            return report_error(STATUS_INVALID, "give X,Y,Z",
+                                "--%s: got two coordinates, but the flock is in 3-D",
+                                task->stage[k].flat);
+        }
+    }
+    return STATUS_OK;
+}
+
+/** An option of the model that only boids have, and whether it has its usual value. */
+static const char *rule_of_boids(const kith_flock_options *m)
+{
+    kith_flock_options usual;
+    kith_flock_options_init(&usual);
+    const kith_flock_rule *rules[][2] = {{&m->separation, &usual.separation},
+                                         {&m->cohesion, &usual.cohesion}};
+    for (int k = 0; k < 2; k++) {
+        if (rules[k][0]->radius != rules[k][1]->radius ||
+            rules[k][0]->weight != rules[k][1]->weight) {
+            return k == 0 ? "--separation" : "--cohesion";
+        }
+    }
+    return m->relative ? "--relative" : m->min_speed > 0 ? "--min-speed" : NULL;
+}
+
+void flock_check_model(const kith_flock_options *m)
+{
+    if (m->model == KITH_BOIDS && m->noise > 0) {
+        exit(report_error(STATUS_INVALID, "give --model vicsek or vectorial",
+                          "--noise: got %s, but --model boids has none", report_real(m->noise).s));
+    }
+    const char *rule = m->model == KITH_BOIDS ? NULL : rule_of_boids(m);
+    if (rule) {
+        exit(report_error(STATUS_INVALID, "leave it out, or give --model boids",
+                          "%s: --model %s does not have it", rule,
+                          m->model == KITH_VICSEK_ANGULAR ? "vicsek" : "vectorial"));
+    }
+}

@@ -11,13 +11,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Those within this are in one flock: the separation that boids keep. */
-static double flock_length(const flock_task *task)
+/** Return the largest radius of the rules: boids within it see each other. */
+static double largest_radius(const flock_task *task)
 {
     const kith_flock_options *m = &task->start.model;
-    return task->flock_length > 0                               ? task->flock_length
-           : m->model == KITH_BOIDS && m->separation.radius > 0 ? m->separation.radius
-                                                                : m->alignment.radius;
+    const double boids = m->model == KITH_BOIDS ? fmax(m->separation.radius, m->cohesion.radius)
+                                                : 0;
+    return fmax(boids, m->alignment.radius);
+}
+
+/** Return the length within which two boids are of one flock. */
+static double flock_length(const flock_task *task)
+{
+    return task->flock_length > 0 ? task->flock_length : largest_radius(task);
 }
 
 /** Count flocks: friends of friends of positions, or of positions and velocities. */
@@ -49,17 +55,27 @@ kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_samp
     return status == KITH_OK ? count_flocks(task, run, out) : status;
 }
 
+/** Return the bin of the highest g among those with enough pairs to tell; -1: there is none. */
+static int64_t highest_bin(const kith_histogram *histogram, const double *g)
+{
+    enum { ENOUGH = 100 }; /* pairs: a tenth of g at random */
+    int64_t peak = -1;
+    for (int64_t k = 0; k < histogram->bins; k++) {
+        if (histogram->counts[k] >= ENOUGH && (peak < 0 || g[k] > g[peak])) {
+            peak = k;
+        }
+    }
+    return peak;
+}
+
 /** Count pairs by distance, up to the largest radius at the start. run->g is NULL where there is no
  *  g(r): without bins, without a range, in a space without volume. */
 static int count_pairs(const flock_task *task, flock_run *run)
 {
-    const kith_flock_options *m = &task->start.model;
-    const double boids = m->model == KITH_BOIDS ? fmax(m->separation.radius, m->cohesion.radius)
-                                                : 0;
     kith_rdf_options how;
     kith_rdf_options_init(&how);
     how.bins = task->bins;
-    how.r_max = task->r_max > 0 ? task->r_max : fmax(boids, m->alignment.radius);
+    how.r_max = task->r_max > 0 ? task->r_max : largest_radius(task);
     free(run->g);
     run->g = NULL;
     run->r_max = how.r_max;
@@ -74,6 +90,7 @@ static int count_pairs(const flock_task *task, flock_run *run)
         run->g = malloc((size_t)how.bins * sizeof *run->g);
         if (run->g) {
             kith_rdf_g(&histogram, 0, 0, run->g);
+            run->peak = highest_bin(&histogram, run->g);
         } else {
             status = report_no_memory("g(r)");
         }
@@ -106,13 +123,9 @@ static void print_sample(const flock_task *task, const flock_run *run, const flo
     if (sample->flocks > 0) {
         printf(", largest %s", report_count(sample->largest).s);
     }
-    if (run->g) {
-        int64_t peak = 0;
-        for (int64_t k = 1; k < task->bins; k++) {
-            peak = run->g[k] > run->g[peak] ? k : peak;
-        }
-        printf(", g %.4g at %.4g", run->g[peak],
-               ((double)peak + 0.5) * run->r_max / (double)task->bins);
+    if (run->g && run->peak >= 0) {
+        printf(", g %.4g at %.4g", run->g[run->peak],
+               ((double)run->peak + 0.5) * run->r_max / (double)task->bins);
     }
     putchar('\n');
 }

@@ -4,12 +4,11 @@
  * head and then all positions and velocities as they are in memory, so that the resumed run is
  * identical bit for bit, and the samples so far; a checksum tells a whole file from a damaged one.
  */
+#include "flock_place.h"
 #include "flock_saved.h"
 
-#include "random.h"
 #include "common/box.h"
 #include "common/report.h"
-#include "sets.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -147,17 +146,6 @@ static bool is_whole(const char *data, size_t size, head *h)
            h->sum == io_sum(data + SUMMED_FROM, (int64_t)(size - SUMMED_FROM));
 }
 
-/** The box of --boids: [-100, 100) without --box. */
-static kith_box usual_box(void)
-{
-    static const double side = 200;
-    kith_box box = kith_box_periodic(side, side, side);
-    for (int k = 0; k < 3; k++) {
-        box.origin[k] = -side / 2;
-    }
-    return box;
-}
-
 static bool is_same_box(const kith_box *a, const kith_box *b)
 {
     bool same = a->dim == b->dim;
@@ -212,7 +200,7 @@ static int check_head(const flock_task *task, const head *h)
     /* without --boids the box may be that of INPUT, which is not read again */
     const io_particles like = {.dim = (int)h->dim,
                                .has_box = task->boids > 0 || h->box.row[0][0] != 0,
-                               .box = task->boids > 0 ? usual_box() : h->box};
+                               .box = task->boids > 0 ? flock_usual_box() : h->box};
     space wanted;
     const int status = space_choose(o, task->restart, &like, &wanted);
     if (status == STATUS_OK && !is_same_box(&wanted.box, &h->box)) {
@@ -306,69 +294,12 @@ static int load(flock_task *task, flock_run *run)
     return STATUS_OK;
 }
 
-/** Set random directions with the largest speed. */
-static int strew_velocities(const flock_task *task, io_particles *p)
-{
-    random_state random = random_start(task->start.model.seed ^ UINT64_C(0x666c6f636b));
-    const double speed = task->start.model.max_speed > 0 ? task->start.model.max_speed : 1;
-    p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
-    if (!p->velocity) {
-        return report_no_memory("velocities");
-    }
-    for (int64_t i = 0; i < p->n; i++) {
-        double x[3], square;
-        do {
-            (void)random_in_ball(&random, 1, x);
-            x[2] = p->dim == 3 ? x[2] : 0;
-            square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-        } while (!(square > 1e-6));
-        for (int k = 0; k < 3; k++) {
-            io_put_real(p->velocity, 3 * i + k, p->precision, x[k] / sqrt(square) * speed);
-        }
-    }
-    return STATUS_OK;
-}
-
-static int choose_box(const flock_task *task, const char *name, flock_run *run)
-{
-    space chosen;
-    const int status = space_choose(&task->shared, name, &run->in.particles, &chosen);
-    run->box = chosen.box;
-    return status;
-}
-
-/** Make --boids: uniform in the box. */
-static int strew(const flock_task *task, flock_run *run)
-{
-    io_particles *p = &run->in.particles;
-    *p = (io_particles){.n = task->boids, .dim = task->dim, .has_box = true, .box = usual_box()};
-    p->precision = task->shared.read.precision ? task->shared.read.precision : KITH_FLOAT;
-    CLI_TRY(choose_box(task, "--boids", run));
-    double *r = malloc((size_t)(p->n + 1) * 3 * sizeof *r);
-    p->pos = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
-    if (!r || !p->pos) {
-        free(r);
-        return report_no_memory("boids");
-    }
-    sets_uniform(r, p->n, task->start.model.seed);
-    const kith_box *box = &run->box;
-    for (int64_t i = 0; i < p->n; i++) {
-        const double f[3] = {r[3 * i], r[3 * i + 1], p->dim == 3 ? r[3 * i + 2] : 0};
-        for (int k = 0; k < 3; k++) {
-            const double x = box->origin[k] + f[0] * box->row[0][k] + f[1] * box->row[1][k] +
-                             f[2] * box->row[2][k];
-            io_put_real(p->pos, 3 * i + k, p->precision, k < p->dim ? x : 0);
-        }
-    }
-    free(r);
-    return STATUS_OK;
-}
-
 static int read_input(flock_task *task, flock_run *run)
 {
     task->shared.read.fields = IO_VELOCITIES;
     CLI_TRY(input_read(&task->shared, task->input, &run->in));
-    return choose_box(task, task->input, run);
+    CLI_TRY(flock_choose_box(task, task->input, run));
+    return flock_check_places(task, run);
 }
 
 bool flock_steps_fit(const kith_flock_options *m, const kith_box *box)
@@ -401,16 +332,17 @@ int flock_start(flock_task *task, flock_run *run)
         CLI_TRY(load(task, run));
     }
     if (!run->resumed) {
-        CLI_TRY(task->input ? read_input(task, run) : strew(task, run));
+        CLI_TRY(task->input ? read_input(task, run) : flock_strew(task, run));
     }
     if (!run->in.particles.velocity) {
-        CLI_TRY(strew_velocities(task, &run->in.particles));
+        CLI_TRY(flock_strew_velocities(task, &run->in.particles));
     }
     run->space = run->box;
     for (int k = 0; k < 3; k++) {
         run->space.periodic[k] = run->box.periodic[k] && !task->start.model.reflecting[k];
     }
     run->first = run->step;
+    CLI_TRY(flock_check_flat(task, run->in.particles.dim));
     for (int64_t k = 0; k < task->n_stages; k++) {
         CLI_TRY(check_steps(&task->stage[k], run));
     }

@@ -189,6 +189,60 @@ def test_nonsense():
     assert not os.listdir(), os.listdir()
 
 
+def test_options_without_effect():
+    """An option that would do nothing is refused, with the one that it needs."""
+    for words, needed in ((("--port", "9000"), "--view"), (("--address", "::1"), "--view"),
+                          (("--restart-every", "1"), "--restart"),
+                          (("--record-every", "1"), "--output")):
+        cli.fails(2, *START, "--steps", "1", *words, says=(words[0], "needs", needed))
+    for words in (("--cohesion", "3,1"), ("--separation", "1,1"), ("--relative",),
+                  ("--min-speed", "0.5")):
+        cli.fails(6, *START, "--steps", "1", "--model", "vicsek", *words, says=(words[0], "vicsek"))
+        cli.fails(6, *START, "--steps", "1", "--at", "0:model=vectorial", *words,
+                  says=(words[0], "vectorial"))
+
+
+def test_starts_outside_obstacles():
+    """Boids are placed outside spheres, images too; particles of a file inside one are refused."""
+    sphere = ("--sphere", "19,1,10,7,1,2")
+    cli.ok(*START, *sphere, "--steps", "0", "-o", "a.xyz", "-q")
+
+    def nearest(row):
+        apart = [min(abs(row[k] - at), 20 - abs(row[k] - at)) for k, at in enumerate((19, 1, 10))]
+        return sum(x * x for x in apart) ** 0.5
+
+    rows = frames("a.xyz")[0][1]
+    assert len(rows) == 300 and min(map(nearest, rows)) >= 7 - 1e-5
+    cli.ok(*START, "--steps", "0", "-o", "b.xyz", "-q")
+    before = frames("b.xyz")[0][1]
+    moved = [i for i in range(300) if nearest(before[i]) < 7]
+    assert moved and [i for i in range(300) if before[i] != rows[i]] == moved
+    cli.fails(6, "flock", "b.xyz", *sphere, "--steps", "1",
+              says=(f"particle {moved[0]} ", "--sphere 19,1,10,7"))
+    cli.ok("flock", "a.xyz", *sphere, "--steps", "1", "-q")
+    cli.fails(6, *START, "--sphere", "10,10,10,18,1,2", "--steps", "1", says=("fill the box",))
+
+
+def test_two_coordinates():
+    """In 2-D things have two coordinates, and do what those with a third of 0 do."""
+    flat = (*START, "--dim", "2", "--steps", "20")
+    cli.ok(*flat, "--sphere", "10,10,3,0.2,1", "--point", "5,5,0.05,0", "--wall", "0,1,0,1,0.1,2",
+           "--predator", "1,1,2,0.5,6", "-o", "a.xyz", "-q")
+    cli.ok(*flat, "--sphere", "10,10,0,3,0.2,1", "--point", "5,5,0,0.05,0", "--wall",
+           "0,1,0,0,1,0,0.1,2", "--predator", "1,1,0,2,0.5,6", "-o", "b.xyz", "-q")
+    assert read("a.xyz") == read("b.xyz")
+    for words in (("--point", "5,5,0.05,0"), ("--at", "3:sphere=10,10,3,0.2,1")):
+        cli.fails(6, *START, "--steps", "1", *words, says=("two coordinates", "3-D"))
+
+
+def test_a_flock_is_one_flock():
+    """Boids that see each other are of one flock by default; g of too few pairs has no peak."""
+    last = cli.ok("flock", "--boids", "500", "--box", "28", "--steps", "1500", "--measure-every",
+                  "1500").splitlines()[1]
+    assert "1 flock, largest 500" in last and ", g " in last, last
+    assert ", g " not in cli.ok("flock", "--boids", "10", "--steps", "0")
+
+
 def test_spaces():
     for words in (("--dim", "2"), ("--reflect", "xyz"), ("--periodic", "none"),
                   ("--dim", "2", "--reflect", "xy"), ("--origin", "5,5,5")):

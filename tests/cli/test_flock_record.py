@@ -162,7 +162,7 @@ def test_restart_of_another_model():
         assert done.returncode == 0 and f"from step 4 on, {says}" in done.stderr, done.stderr
         with open("a.state", "wb") as file:
             file.write(kept)
-    for words in (("--at", "4:noise=0.2", "--at", "4:model=vicsek"), ("--record-every", "7")):
+    for words in (("--at", "4:noise=0.2", "--at", "4:model=vicsek"), ("--restart-every", "7")):
         cli.ok(*base, *PREDATOR, *words, "--steps", "6", "--restart", "a.state", "-q")
         with open("a.state", "wb") as file:
             file.write(kept)

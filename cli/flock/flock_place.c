@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where the boids of --boids start: at random places outside the obstacles, with random headings.
+ */
+#include "flock_place.h"
+
+#include "common/box.h"
+#include "common/report.h"
+#include "random.h"
+#include "sets.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+kith_box flock_usual_box(void)
+{
+    static const double side = 200;
+    kith_box box = kith_box_periodic(side, side, side);
+    for (int k = 0; k < 3; k++) {
+        box.origin[k] = -side / 2;
+    }
+    return box;
+}
+
+int flock_choose_box(const flock_task *task, const char *name, flock_run *run)
+{
+    space chosen;
+    const int status = space_choose(&task->shared, name, &run->in.particles, &chosen);
+    run->box = chosen.box;
+    return status;
+}
+
+/** Return how far a position is from the surface of a thing's sphere, negative inside; of the
+ *  sphere's images in the 27 boxes around, the nearest counts. */
+static double sphere_gap(const kith_box *box, const kith_flock_thing *sphere, const double r[3])
+{
+    double least = INFINITY;
+    for (int image = 0; image < 27; image++) {
+        const int shift[3] = {image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1};
+        double d[3] = {0};
+        bool exists = true;
+        for (int k = 0; k < 3; k++) {
+            exists = exists && (shift[k] == 0 || (k < box->dim && box->periodic[k]));
+            d[k] += k < box->dim ? r[k] - sphere->place[k] : 0;
+            for (int m = 0; m < box->dim; m++) {
+                d[m] += shift[k] * box->row[k][m];
+            }
+        }
+        least = exists ? fmin(least, box_vector_length(d)) : least;
+    }
+    return least - sphere->radius;
+}
+
+/** Return the sphere that a position is inside, by more than `depth` of its radius; NULL: none.
+ *  Walls do not count: in a periodic box half of all places are behind one. */
+static const kith_flock_thing *sphere_around(const flock_task *task, const kith_box *box,
+                                             const double r[3], double depth)
+{
+    const flock_stage *stage = &task->stage[0];
+    for (int64_t t = 0; t < stage->model.n_things; t++) {
+        const kith_flock_thing *thing = &stage->things[t];
+        if (thing->kind == KITH_SPHERE && sphere_gap(box, thing, r) < -depth * thing->radius) {
+            return thing;
+        }
+    }
+    return NULL;
+}
+
+/** Report a position inside a sphere. @return exit status */
+static int refuse_inside(const kith_flock_thing *sphere, const char *what, const char *hint)
+{
+    return report_error(STATUS_INVALID, hint, "%s inside --sphere %s,%s,%s,%s", what,
+                        report_real(sphere->place[0]).s, report_real(sphere->place[1]).s,
+                        report_real(sphere->place[2]).s, report_real(sphere->radius).s);
+}
+
+int flock_check_places(const flock_task *task, const flock_run *run)
+{
+    static const double rounding = 1e-4; /* of what ended a run at a surface */
+    const io_particles *p = &run->in.particles;
+    for (int64_t i = 0; i < p->n; i++) {
+        const double r[3] = {io_real(p->pos, 3 * i, p->precision),
+                             io_real(p->pos, 3 * i + 1, p->precision),
+                             io_real(p->pos, 3 * i + 2, p->precision)};
+        const kith_flock_thing *sphere = sphere_around(task, &run->box, r, rounding);
+        if (sphere) {
+            return refuse_inside(
+                sphere,
+                report_format("%s: particle %lld (counted from 0) is", task->input, (long long)i).s,
+                "an obstacle must be free of particles at the start");
+        }
+    }
+    return STATUS_OK;
+}
+
+/** Set r to the place in the box of three numbers in [0, 1). */
+static void place_at(const kith_box *box, const double f[3], double r[3])
+{
+    for (int k = 0; k < 3; k++) {
+        r[k] = k < box->dim ? box->origin[k] : 0;
+        for (int m = 0; m < box->dim && k < box->dim; m++) {
+            r[k] += f[m] * box->row[m][k];
+        }
+    }
+}
+
+int flock_strew(const flock_task *task, flock_run *run)
+{
+    enum { TRIES = 10000 };
+    io_particles *p = &run->in.particles;
+    *p = (io_particles){
+        .n = task->boids, .dim = task->dim, .has_box = true, .box = flock_usual_box()};
+    p->precision = task->shared.read.precision ? task->shared.read.precision : KITH_FLOAT;
+    CLI_TRY(flock_choose_box(task, "--boids", run));
+    double *f = malloc((size_t)(p->n + 1) * 3 * sizeof *f);
+    p->pos = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
+    if (!f || !p->pos) {
+        free(f);
+        return report_no_memory("boids");
+    }
+    sets_uniform(f, p->n, task->start.model.seed);
+    random_state again = random_start(task->start.model.seed ^ UINT64_C(0x6f757473696465));
+    int status = STATUS_OK;
+    for (int64_t i = 0; i < p->n && status == STATUS_OK; i++) {
+        double r[3];
+        place_at(&run->box, &f[3 * i], r);
+        const kith_flock_thing *sphere = sphere_around(task, &run->box, r, 0);
+        for (int tries = 0; sphere && tries < TRIES; tries++) {
+            const double other[3] = {random_unit(&again), random_unit(&again), random_unit(&again)};
+            place_at(&run->box, other, r);
+            sphere = sphere_around(task, &run->box, r, 0);
+        }
+        if (sphere) {
+            status = refuse_inside(sphere, "--boids: no place was found that is not",
+                                   "the obstacles fill the box");
+        }
+        for (int k = 0; k < 3; k++) {
+            io_put_real(p->pos, 3 * i + k, p->precision, r[k]);
+        }
+    }
+    free(f);
+    return status;
+}
+
+int flock_strew_velocities(const flock_task *task, io_particles *p)
+{
+    random_state random = random_start(task->start.model.seed ^ UINT64_C(0x666c6f636b));
+    const double speed = task->start.model.max_speed > 0 ? task->start.model.max_speed : 1;
+    p->velocity = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
+    if (!p->velocity) {
+        return report_no_memory("velocities");
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        double x[3], square;
+        do {
+            (void)random_in_ball(&random, 1, x);
+            x[2] = p->dim == 3 ? x[2] : 0;
+            square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+        } while (!(square > 1e-6));
+        for (int k = 0; k < 3; k++) {
+            io_put_real(p->velocity, 3 * i + k, p->precision, x[k] / sqrt(square) * speed);
+        }
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where the particles of `kith flock` start.
+ */
+#ifndef KITH_CLI_FLOCK_PLACE_H
+#define KITH_CLI_FLOCK_PLACE_H
+
+#include "flock.h"
+
+/** Return the box of --boids without --box: [-100, 100)^3, periodic. */
+kith_box flock_usual_box(void);
+
+/** Set run->box, for particles of this name. @return exit status, reported */
+int flock_choose_box(const flock_task *task, const char *name, flock_run *run);
+
+/** Make --boids: uniform in the box, but not inside a sphere. @return exit status, reported */
+int flock_strew(const flock_task *task, flock_run *run);
+
+/** Set random headings with the largest speed. @return exit status, reported */
+int flock_strew_velocities(const flock_task *task, io_particles *p);
+
+/** Refuse particles of INPUT that are inside a sphere. @return exit status, reported */
+int flock_check_places(const flock_task *task, const flock_run *run);
+
+#endif
