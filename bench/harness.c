@@ -6,6 +6,7 @@
 
 #include <ladder_driver.h>
 #include <kith.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -146,7 +147,10 @@ int64_t harness_memory(void)
 
 int harness_cores(void)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t usable;
+    const long cores = sched_getaffinity(0, sizeof usable, &usable) == 0
+                           ? CPU_COUNT(&usable)
+                           : sysconf(_SC_NPROCESSORS_ONLN);
     return cores > 1 ? (int)cores : 1;
 }
 
@@ -174,7 +178,7 @@ static void describe_machine(json_t *out)
     }
     json_t *const machine = put_object(out, "machine");
     put_text(machine, "cpu", cpu);
-    put_integer(machine, "cores", harness_cores());
+    put_integer(machine, "cores", sysconf(_SC_NPROCESSORS_ONLN));
     put_integer(machine, "memory_bytes", harness_memory());
     if (uname(&name) == 0) {
         put_text(machine, "architecture", name.machine);

@@ -43,7 +43,7 @@ double harness_store_rate(int threads, int64_t bytes);
 /** Run a loop over n items in ranges of `grain` items, on all cores; not for timed work. */
 void harness_for(int64_t n, int64_t grain, kith__range_fn *fn, void *state);
 
-/** Processors of this machine. */
+/** Processors that this process may use: a part of the machine's under taskset. */
 int harness_cores(void);
 
 /** Bytes of memory of this machine. */
