@@ -93,7 +93,18 @@ typedef struct job {
 static bool find(void *user)
 {
     job *const j = user;
-    return kith_pairs_find(j->ctx, j->points, &j->p->box, cutoff, &j->options, &j->list) == KITH_OK;
+    const bool has_room = j->list.capacity > 0;
+    if (!j->options.unordered || !has_room) {
+        return kith_pairs_find(j->ctx, j->points, &j->p->box, cutoff, &j->options, &j->list) ==
+               KITH_OK;
+    }
+    /* kith_pairs_find always takes a fixed order. */
+    kith_pairs mine = j->list;
+    mine.owner = NULL;
+    const kith_status status = kith_pairs_fill(j->ctx, j->points, &j->p->box, cutoff, &j->options,
+                                               &mine);
+    j->list.n = mine.n;
+    return status == KITH_OK;
 }
 
 static bool count(void *user)
