@@ -39,16 +39,31 @@ struct kith__image_slab {
 void kith__find_image_planes(const struct kith__question *question,
                              struct kith__image_planes *planes);
 
-/** Return a bound on the rounding errors of kith__image_slab.distance and of the vector to a
- *  candidate, to be multiplied by 1 + kith__image_slab.boxes [length].
- *  @param extent  largest difference between coordinates of all particles, summed over the axes
- *                 [length] */
+/** Return a bound on the rounding errors of kith__image_slab.distance and of the part along
+ *  normal[axis] of the vector to a candidate, to be multiplied by 1 + kith__image_slab.boxes. Each
+ *  coordinate counts by its part along the normal: in an orthorhombic box, whose normals are exact,
+ *  particles far outside along an open axis do not make the bound large.
+ *  @param axis  periodic axis of the slab
+ *  @param low   lower bounds of the coordinates of all particles [length]
+ *  @param size  differences between their upper and lower bounds [length]
+ *  @return the bound [length] */
 KITH_FN double kith__image_tolerance(const struct kith__question *question,
-                                     const struct kith__image_planes *planes, double extent)
+                                     const struct kith__image_planes *planes, int axis,
+                                     const double low[3], const double size[3])
 {
-    /* vectors are rounded in the precision of the points, normals in double */
+    /* vectors are rounded in the precision of the points, normals and products with them in
+     * double */
     const double epsilon = question->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
-    return 8 * (epsilon + DBL_EPSILON / planes->least_sine) * (extent + question->period_sum);
+    const bool exact = question->box_d.orthorhombic;
+    double vector = question->period_sum, normal = question->period_sum, product = 0;
+    for (int m = 0; m < 3; m++) {
+        const double part = fabs(planes->normal[axis][m]);
+        vector += part * size[m];
+        normal += exact ? part * size[m] : size[m];
+        product += exact ? 0 : part * (fabs(low[m]) + size[m]);
+    }
+    return 8 *
+           (epsilon * vector + DBL_EPSILON / planes->least_sine * normal + DBL_EPSILON * product);
 }
 
 /** Find the nearest slab of images that have not been searched.

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "nearest_case.h"
 #include "oracle.h"
 #include "points.h"
 
@@ -89,26 +90,6 @@ static input random_input(rng *r)
     return in;
 }
 
-static int by_distance(const void *a, const void *b)
-{
-    const oracle_pair *p = a, *q = b;
-    if (p->i != q->i) {
-        return p->i < q->i ? -1 : 1;
-    }
-    if (p->r2 != q->r2) {
-        return p->r2 < q->r2 ? -1 : 1;
-    }
-    if (p->j != q->j) {
-        return p->j < q->j ? -1 : 1;
-    }
-    for (int k = 2; k >= 0; k--) {
-        if (p->shift[k] != q->shift[k]) {
-            return p->shift[k] < q->shift[k] ? -1 : 1;
-        }
-    }
-    return 0;
-}
-
 /** Return true when each particle has k pairs in the list. */
 static bool is_enough(const oracle_list *list, int64_t n, int64_t k)
 {
@@ -144,52 +125,8 @@ static oracle_list expected(const input *in, const kith_points *points, const ki
         cutoff *= 1.4;
         list = oracle_full(points, against, &in->box, cutoff);
     }
-    if (list.n > 0) {
-        qsort(list.pairs, (size_t)list.n, sizeof *list.pairs, by_distance);
-    }
+    nearest_sort(&list);
     return list;
-}
-
-static double real_at(const void *data, int64_t at, kith_precision precision)
-{
-    return precision == KITH_FLOAT ? (double)((const float *)data)[at] : ((const double *)data)[at];
-}
-
-/** Check entry `at` of a row against a pair of the oracle; NULL: it must be empty. */
-static bool is_entry(const kith_nearest *got, int64_t at, kith_precision precision,
-                     const oracle_pair *pair)
-{
-    bool same = got->j[at] == (pair ? pair->j : -1) &&
-                real_at(got->distances, at, precision) == (pair ? pair->distance : INFINITY);
-    for (int m = 0; m < 3; m++) {
-        same = same && got->shifts[3 * at + m] == (pair ? pair->shift[m] : 0) &&
-               real_at(got->vectors, 3 * at + m, precision) == (pair ? pair->vector[m] : 0);
-    }
-    return same;
-}
-
-static void check_rows(const input *in, const kith_nearest *got, kith_precision precision,
-                       const oracle_list *list)
-{
-    CHECK(got->rows == in->n && got->k == in->k, "%s: %lld rows of %lld", in->name,
-          (long long)got->rows, (long long)got->k);
-    int64_t next = 0;
-    for (int64_t i = 0; i < in->n; i++) {
-        int64_t count = 0;
-        for (int64_t e = 0; e < in->k; e++) {
-            const bool some = next < list->n && list->pairs[next].i == i;
-            const oracle_pair *pair = some ? &list->pairs[next++] : NULL;
-            count += some;
-            CHECK(is_entry(got, i * in->k + e, precision, pair),
-                  "%s: neighbour %lld of %lld is %d at %.17g, expected %d at %.17g", in->name,
-                  (long long)e, (long long)i, got->j[i * in->k + e],
-                  real_at(got->distances, i * in->k + e, precision), pair ? pair->j : -1,
-                  pair ? pair->distance : INFINITY);
-        }
-        CHECK(got->counts[i] == count, "%s: %d neighbours of %lld, expected %lld", in->name,
-              got->counts[i], (long long)i, (long long)count);
-        for (; next < list->n && list->pairs[next].i == i; next++) {} /* those beyond k */
-    }
 }
 
 static void check_input(kith_ctx *ctx, const input *in, kith_precision precision, layout how,
@@ -209,7 +146,7 @@ static void check_input(kith_ctx *ctx, const input *in, kith_precision precision
         const kith_status status = kith_nearest_find(ctx, &a.points, &in->box, in->k, &options,
                                                      out);
         if (CHECK(status == KITH_OK, "%s: %s", in->name, kith_message(ctx))) {
-            check_rows(in, out, precision, &list);
+            nearest_check(in->name, out, in->n, in->k, precision, &list);
         }
         oracle_free(&list);
     }
@@ -248,6 +185,24 @@ static void check_image_at_tie(kith_ctx *ctx, rng *r, kith_nearest *out)
     CHECK(found == FOUND, "%d images at ties", found);
 }
 
+/** A particle far away along an open axis does not make images along the periodic axis that matter
+ *  to the others more distant. */
+static void check_far_along_open_axis(kith_ctx *ctx, kith_nearest *out)
+{
+    double xyz[] = {0.1, 0.5, 0.5, 0.9, 0.5, 0.5, 0.4, 1e17, 0.5, 0.2, 0.5, 0.4};
+    input in = {.box = kith_box_periodic(1, 1, 1),
+                .n = 4,
+                .m = -1,
+                .k = 3,
+                .cutoff = 0.3,
+                .xyz = xyz,
+                .name = "far along an open axis"};
+    in.box.periodic[1] = 0;
+    for (int precision = 0; precision < 2; precision++) {
+        check_input(ctx, &in, precision ? KITH_FLOAT : KITH_DOUBLE, LAYOUT_PACKED, out);
+    }
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
@@ -265,6 +220,7 @@ int main(int argc, char **argv)
     }
     rng r = {20261125};
     check_image_at_tie(ctx, &r, &out);
+    check_far_along_open_axis(ctx, &out);
     kith_nearest_free(&out);
     kith_close(ctx);
     return check_done();

@@ -42,20 +42,17 @@ static void search_leaves(void *state, int64_t piece, int worker)
     }
 }
 
-/** Return the largest difference between coordinates of the particles of both trees, summed over
- *  the axes. */
-static double extent_of(const struct kith__nearest_search *s)
+/** Compute the bounds of the coordinates of the particles of both trees.
+ *  @param[out] size  differences between the upper and the lower bounds */
+static void find_extent(const struct kith__nearest_search *s, double low[3], double size[3])
 {
     const kith_precision precision = s->question->precision;
-    double sum = 0;
     for (int k = 0; k < 3; k++) {
-        const double lo = fmin(kith__real_at(s->a.box, k, precision),
-                               kith__real_at(s->b.box, k, precision));
-        const double hi = fmax(kith__real_at(s->a.box, 3 + k, precision),
-                               kith__real_at(s->b.box, 3 + k, precision));
-        sum += hi - lo;
+        low[k] = fmin(kith__real_at(s->a.box, k, precision), kith__real_at(s->b.box, k, precision));
+        size[k] = fmax(kith__real_at(s->a.box, 3 + k, precision),
+                       kith__real_at(s->b.box, 3 + k, precision)) -
+                  low[k];
     }
-    return sum;
 }
 
 void kith__range_along(kith_precision precision, const struct kith__tree *tree, int64_t leaf,
@@ -95,8 +92,8 @@ static void extend_ranges(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Compute normals, periods, bounds of the candidates and tolerance, from which search_images finds
- *  the least distance of an image. Both sets have particles. */
+/** Compute normals, periods, bounds of the candidates and tolerances, from which search_images
+ *  finds the least distance of an image. Both sets have particles. */
 static kith_status measure_images(struct kith__nearest_search *s)
 {
     const struct kith__question *q = s->question;
@@ -107,7 +104,12 @@ static kith_status measure_images(struct kith__nearest_search *s)
     }
     struct range_loop loop = {s, PTHREAD_MUTEX_INITIALIZER};
     kith__loop(s->ctx, s->b.leaves, extend_ranges, &loop);
-    s->tolerance = kith__image_tolerance(q, &s->planes, extent_of(s));
+    double low[3], size[3];
+    find_extent(s, low, size);
+    for (int k = 0; k < 3; k++) {
+        s->tolerance[k] = q->box_d.periodic[k] ? kith__image_tolerance(q, &s->planes, k, low, size)
+                                               : 0;
+    }
     return kith__proceed(s->ctx);
 }
 

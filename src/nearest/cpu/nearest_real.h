@@ -258,7 +258,7 @@ static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
     struct kith__image_slab slab;
     while (!kith__cancelled(all->ctx) &&
            kith__next_slab(planes, lo, hi, all->lo, all->hi, &searched, &slab)) {
-        const double least = slab.distance - all->tolerance * (1 + slab.boxes);
+        const double least = slab.distance - all->tolerance[slab.axis] * (1 + slab.boxes);
         if (least > 0 && least * least > (double)s->widest2) {
             return KITH_OK;
         }

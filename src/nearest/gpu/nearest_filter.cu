@@ -645,9 +645,10 @@ template <typename real, int K> struct filter_search {
         if (!box.orthorhombic || image > 0) {
             return true;
         }
-        const double tolerance = 2 * kith__image_tolerance(&all.question, &all.planes, unit.extent);
         bool near = false;
         for (int k = 0; k < 3; k++) {
+            const double tolerance = 2 * kith__image_tolerance(&all.question, &all.planes, k,
+                                                               unit.origin, unit.size);
             const double above = (box.row[k][k] - tolerance) * unit.scale - (double)memory->hi[k];
             const double below = (box.row[k][k] - unit.size[k] - tolerance) * unit.scale +
                                  (double)memory->lo[k];

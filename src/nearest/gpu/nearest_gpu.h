@@ -37,7 +37,6 @@ struct kith__gpu_extent {
 struct kith__gpu_unit {
     double origin[3]; /**< lower bounds of all coordinates [length] */
     double size[3];   /**< differences between their upper and lower bounds [length] */
-    double extent;    /**< sum of these differences [length] */
     double longest;   /**< largest of them [length] */
     double scale;     /**< a power of two: products with it are exact [1 / length] */
     double inverse;   /**< 1 / scale [length] */

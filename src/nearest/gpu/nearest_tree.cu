@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(THREADS)
 static __global__ void find_unit(const KITH_IN_PLACE struct kith__gpu_nearest all)
 {
     const struct kith__gpu_extent *e = all.state->extent;
-    struct kith__gpu_unit unit = {{0, 0, 0}, {0, 0, 0}, 0, 0, 1, 1};
+    struct kith__gpu_unit unit = {{0, 0, 0}, {0, 0, 0}, 0, 1, 1};
     for (int k = 0; k < 3; k++) {
         double lo = from_ordered(~e[0].below[k]), hi = from_ordered(e[0].above[k]);
         if (all.question.cross) {
@@ -113,7 +113,6 @@ static __global__ void find_unit(const KITH_IN_PLACE struct kith__gpu_nearest al
         }
         unit.origin[k] = lo;
         unit.size[k] = hi - lo;
-        unit.extent += unit.size[k];
         unit.longest = fmax(unit.longest, unit.size[k]);
     }
     const double largest = fmax(unit.longest, all.question.period_sum); /* images are as far away */

@@ -95,7 +95,8 @@ static __device__ __forceinline__ bool find_slab(const struct kith__gpu_nearest 
                          &walk->slab)) {
         return false;
     }
-    const double tolerance = kith__image_tolerance(&all.question, &all.planes, unit.extent);
+    const double tolerance = kith__image_tolerance(&all.question, &all.planes, walk->slab.axis,
+                                                   unit.origin, unit.size);
     const double least = (walk->slab.distance - tolerance * (1 + walk->slab.boxes)) * unit.scale;
     return !(least > 0 && least * least > widest);
 }
