@@ -34,6 +34,7 @@ typedef struct differ_input {
                                 the inverse decides how it is wrapped: no oracle */
     bool large;          /**< too many particles for the oracle */
     bool extreme;        /**< coordinates or box far from 1 */
+    double scale;        /**< typical length of the box */
     double *xyz, *other; /**< [n][3], [m][3] */
     int64_t n, m;
     kith_precision precision;
@@ -43,11 +44,14 @@ typedef struct differ_input {
 
 /** Which inputs an operation can use. */
 typedef struct differ_wish {
-    int64_t most;   /**< particles of a small input */
-    int64_t larger; /**< particles of a large one; 0: none */
-    double work;    /**< n * m * images that the oracle may look at */
-    double reach;   /**< the longest cutoff in heights of a periodic axis */
-    bool plain;     /**< no extreme scales, outliers or denormal numbers */
+    int64_t most;             /**< particles of a small input */
+    int64_t larger;           /**< particles of a large one; 0: none */
+    double work;              /**< n * m * images that the oracle may look at */
+    double reach;             /**< the longest cutoff in heights of a periodic axis */
+    bool plain;               /**< no extreme scales, outliers or denormal numbers */
+    const differ_input *like; /**< precision, layout, scale, dimensions and number of sets are those
+                                   of this input, and the cutoff is at most its; NULL: random */
+    bool one_box;             /**< the box is that of `like`, too */
 } differ_wish;
 
 /** Make an input. Free with differ_input_free. */
@@ -63,12 +67,22 @@ bool differ_is_cpu(const kith_ctx *ctx);
 /** True with probability 1 / n. */
 bool differ_one_in(rng *r, int64_t n);
 
+/** Compare rows of a fixed width, of one system or of a batch, on all contexts.
+ *  @param in     the particles of all systems
+ *  @param batch  NULL: one system */
+void differ_rows_of(differ *d, rng *r, const differ_input *in, const kith_batch *batch);
+
 #ifdef DIFFER_CUDA
 /** Compare the lists that a GPU makes in device memory with one of a CPU.
  *  @param form      as for both lists; `against` is set by this call
  *  @param expected  sorted, in host memory */
 void differ_device(kith_ctx *ctx, const differ_input *in, kith_pairs_options form,
                    const kith_pairs *expected);
+
+/** Compare the nearest neighbours that a GPU finds in device memory with those in host memory.
+ *  @param options  `against` is set by this call */
+void differ_device_nearest(kith_ctx *ctx, const differ_input *in, int64_t k,
+                           kith_nearest_options options, const kith_nearest *expected);
 #endif
 
 /* The operations. Each makes one case from the random numbers and compares all contexts. */
@@ -81,6 +95,8 @@ void differ_waves(differ *d, rng *r);
 void differ_overlap(differ *d, rng *r);
 void differ_rows(differ *d, rng *r);
 void differ_order(differ *d, rng *r);
+void differ_nearest(differ *d, rng *r);
+void differ_batch(differ *d, rng *r);
 void differ_flock(differ *d, rng *r);
 
 #endif

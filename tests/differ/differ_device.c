@@ -271,3 +271,45 @@ void differ_device(kith_ctx *ctx, const differ_input *in, kith_pairs_options for
     stored_free(&a);
     stored_free(&b);
 }
+
+/* ----------------------------------------------------------------------------------- nearest */
+
+/** Return true when n elements in device memory are those in host memory; NULL holds none. */
+static bool is_equal(const void *device, const void *host, int64_t n, size_t size)
+{
+    const size_t bytes = host ? (size_t)n * size : 0;
+    void *copy = to_host(device, bytes);
+    const bool equal = bytes == 0 || memcmp(copy, host, bytes) == 0;
+    free(copy);
+    return equal;
+}
+
+void differ_device_nearest(kith_ctx *ctx, const differ_input *in, int64_t k,
+                           kith_nearest_options options, const kith_nearest *expected)
+{
+    choose_device(ctx);
+    stored a = stored_make(in->xyz, in->n, in->precision, in->how);
+    stored b = stored_make(in->other, in->other ? in->m : 0, in->precision, LAYOUT_PACKED);
+    kith_points points, other;
+    void *memory[2] = {points_to_device(&a, &points), points_to_device(&b, &other)};
+    const size_t real = (size_t)in->precision;
+    const int64_t n = in->n * k;
+    options.against = in->other ? &other : NULL;
+    kith_nearest got = {.size = sizeof got, .memory = KITH_DEVICE};
+    if (CHECK(kith_nearest_find(ctx, &points, differ_box(in), k, &options, &got) == KITH_OK,
+              "%s: %s", kith_backend(ctx), kith_message(ctx))) {
+        CHECK(got.rows == in->n && got.k == k &&
+                  is_equal(got.counts, expected->counts, in->n, sizeof *got.counts) &&
+                  is_equal(got.j, expected->j, n, sizeof *got.j) &&
+                  is_equal(got.distances, expected->distances, n, real) &&
+                  is_equal(got.vectors, expected->vectors, n, 3 * real) &&
+                  is_equal(got.shifts, expected->shifts, n, 3 * sizeof *got.shifts),
+              "%s: %lld particles, k %lld: neighbours in device memory differ", kith_backend(ctx),
+              (long long)in->n, (long long)k);
+    }
+    kith_nearest_free(&got);
+    cudaFree(memory[0]);
+    cudaFree(memory[1]);
+    stored_free(&a);
+    stored_free(&b);
+}

@@ -90,9 +90,9 @@ static void make_rows(rng *r, kith_box *box)
     }
 }
 
-static kith_box make_box(rng *r, double scale)
+static kith_box make_box(rng *r, double scale, int dim)
 {
-    kith_box box = {.dim = differ_one_in(r, 6) ? 2 : 3};
+    kith_box box = {.dim = dim};
     const double least = differ_one_in(r, 4) ? 1e-3 : 0.02;
     const int64_t periodic = differ_one_in(r, 2) ? 7 : rng_below(r, 8);
     const int64_t from = rng_below(r, 3);
@@ -286,7 +286,7 @@ static void fit(rng *r, differ_input *in, const differ_wish *wish, double scale)
     for (int k = 0; k < in->box.dim; k++) {
         least = in->box.periodic[k] ? fmin(least, height[k]) : least;
     }
-    in->cutoff = make_cutoff(r, in, scale, least);
+    in->cutoff = wish->like ? wish->like->cutoff : make_cutoff(r, in, scale, least);
     if (!(in->cutoff > 1e-12 * scale) || !isfinite(in->cutoff)) {
         in->cutoff = 0.1 * scale;
     }
@@ -356,18 +356,30 @@ static void hide_z(const differ_input *in, double *xyz, int64_t n)
 
 differ_input differ_input_make(rng *r, const differ_wish *wish)
 {
+    const differ_input *like = wish->like;
     differ_input in = {.precision = differ_one_in(r, 2) ? KITH_FLOAT : KITH_DOUBLE,
                        .how = (layout)rng_below(r, LAYOUTS),
                        .large = wish->larger > 0 && differ_one_in(r, 25)};
-    const double scale = make_scale(r, &in, wish);
+    in.precision = like ? like->precision : in.precision;
+    in.how = like ? like->how : in.how;
+    in.scale = like ? like->scale : make_scale(r, &in, wish);
+    const double scale = in.scale;
     in.extreme = scale < 1e-4 || scale > 1e4;
-    in.open = differ_one_in(r, 8);
-    in.box = in.open ? kith_box_open() : make_box(r, scale);
+    in.open = differ_one_in(r, 8) && (!like || like->box.dim == 3);
+    in.box = in.open ? kith_box_open()
+                     : make_box(r, scale,
+                                like                  ? like->box.dim
+                                : differ_one_in(r, 6) ? 2
+                                                      : 3);
+    if (like && wish->one_box) {
+        in.open = like->open;
+        in.box = like->box;
+    }
     in.straight = in.open || is_straight(&in.box);
     const kith_box around = filled(&in.box, scale);
     in.n = make_number(r, wish, in.large);
     in.xyz = make_set(r, &around, in.n);
-    if (differ_one_in(r, 3)) {
+    if (like ? like->other != NULL : differ_one_in(r, 3)) {
         in.m = make_number(r, wish, in.large);
         in.other = make_set(r, &around, in.m);
         drift(r, &in, in.other, in.m);

@@ -106,47 +106,53 @@ static void check_rows(kith_ctx *ctx, const differ_input *in, const kith_points 
     free_rows(&made);
 }
 
-void differ_rows(differ *d, rng *r)
+void differ_rows_of(differ *d, rng *r, const differ_input *in, const kith_batch *batch)
 {
-    const differ_wish wish = {
-        .most = 200, .larger = 20000, .work = differ_one_in(r, 40) ? 1e6 : 3e5, .reach = 40};
-    differ_input in = differ_input_make(r, &wish);
-    stored points = stored_make(in.xyz, in.n, in.precision, in.how);
-    stored other = stored_make(in.other, in.other ? in.m : 0, in.precision, LAYOUT_PACKED);
+    stored points = stored_make(in->xyz, in->n, in->precision, in->how);
+    stored other = stored_make(in->other, in->other ? in->m : 0, in->precision, LAYOUT_PACKED);
     kith_pairs_options form;
     kith_pairs_options_init(&form);
-    form.against = in.other ? &other.points : NULL;
+    form.against = in->other ? &other.points : NULL;
+    form.batch = batch;
     form.full = 1;
     form.sorted = (int)rng_below(r, 2);
     form.extras = differ_one_in(r, 2) ? 0 : (unsigned)rng_below(r, 8);
-    form.fill = (int32_t)(differ_one_in(r, 2) ? -1 : in.n);
+    form.fill = (int32_t)(differ_one_in(r, 2) ? -1 : in->n);
     const double share = rng_uniform(r, 0, 2);
-    d->large += in.large;
     int64_t n = 0;
     kith_ctx *last = d->ctx[d->contexts - 1];
-    if (CHECK(kith_pairs_count(last, &points.points, differ_box(&in), in.cutoff, &form, &n, NULL) ==
+    if (CHECK(kith_pairs_count(last, &points.points, differ_box(in), in->cutoff, &form, &n, NULL) ==
                   KITH_OK,
               "%s: %s", kith_backend(last), kith_message(last)) &&
         n < MOST_PAIRS) {
-        const double mean = (double)n / (double)(in.n + 1);
+        const double mean = (double)n / (double)(in->n + 1);
         form.width = (int64_t)(share * mean) + rng_below(r, 3);
-        form.width = form.width * in.n < MOST_ENTRIES ? form.width : 1;
+        form.width = form.width * in->n < MOST_ENTRIES ? form.width : 1;
         kith_pairs right = {0};
         for (int k = 0; k < d->contexts; k++) {
             form.layout = KITH_CSR;
             if ((k == 0 || !form.sorted) &&
                 !CHECK(kith_pairs_find(form.sorted ? last : d->ctx[k], &points.points,
-                                       differ_box(&in), in.cutoff, &form, &right) == KITH_OK,
+                                       differ_box(in), in->cutoff, &form, &right) == KITH_OK,
                        "%s: %s", kith_backend(d->ctx[k]), kith_message(d->ctx[k]))) {
                 break;
             }
             form.layout = KITH_MATRIX;
-            check_rows(d->ctx[k], &in, &points.points, &form, &right);
+            check_rows(d->ctx[k], in, &points.points, &form, &right);
         }
         kith_pairs_free(&right);
     }
     stored_free(&points);
     stored_free(&other);
+}
+
+void differ_rows(differ *d, rng *r)
+{
+    const differ_wish wish = {
+        .most = 200, .larger = 20000, .work = differ_one_in(r, 40) ? 1e6 : 3e5, .reach = 40};
+    differ_input in = differ_input_make(r, &wish);
+    d->large += in.large;
+    differ_rows_of(d, r, &in, NULL);
     differ_input_free(&in);
 }
 

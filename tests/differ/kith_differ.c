@@ -20,7 +20,7 @@ static const struct operation {
 } operations[] = {{"pairs", differ_pairs}, {"fof", differ_fof},         {"rdf", differ_rdf},
                   {"halos", differ_halos}, {"flock", differ_flock},     {"debye", differ_debye},
                   {"waves", differ_waves}, {"overlap", differ_overlap}, {"rows", differ_rows},
-                  {"order", differ_order}};
+                  {"order", differ_order}, {"nearest", differ_nearest}, {"batch", differ_batch}};
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
