@@ -36,6 +36,8 @@ struct lane {
 struct lanes {
     lanes_calls calls;     /* what is done with a frame */
     void *user;            /* first argument of the calls */
+    bool together;         /* the only lane counts several frames by one call */
+    int64_t before;        /* frames that were counted before there were lanes */
     int64_t records;       /* number of records */
     char *memory;          /* [records] records of calls.bytes */
     bool *done;            /* [records] the frame has been counted, and is not added yet */
@@ -64,6 +66,32 @@ static void *record_of(const lanes *l, int64_t frame)
     return l->memory + (size_t)(frame % l->records) * l->calls.bytes;
 }
 
+/** Return how many of the frames that wait a lane claims. The lock is held. */
+static int64_t number_to_claim(const lanes *l)
+{
+    if (!l->together) {
+        return 1;
+    }
+    const int64_t waiting = l->submitted - l->claimed;
+    const int64_t fit = l->calls.together(l->user, l->before + l->claimed);
+    const int64_t most = fit < LANES_MOST_TOGETHER ? fit : LANES_MOST_TOGETHER;
+    return waiting < most ? waiting : most;
+}
+
+/** Count frames that a lane has claimed. @return false: failed */
+static bool count_claimed(const struct lane *lane, int64_t first, int64_t n)
+{
+    const lanes *l = lane->all;
+    void *record[LANES_MOST_TOGETHER];
+    if (!l->together) {
+        return l->calls.count(l->user, lane->ctx, record_of(l, first));
+    }
+    for (int64_t k = 0; k < n; k++) {
+        record[k] = record_of(l, first + k);
+    }
+    return l->calls.count_together(l->user, lane->ctx, l->before + first, record, n);
+}
+
 /** Main function of a lane's thread: claim and count frames until `stop` is set. */
 static void *run_lane(void *user)
 {
@@ -75,22 +103,50 @@ static void *run_lane(void *user)
             pthread_cond_wait(&l->work, &l->lock);
             continue;
         }
-        const int64_t frame = l->claimed++;
+        const int64_t first = l->claimed;
+        const int64_t n = number_to_claim(l);
+        l->claimed += n;
         pthread_mutex_unlock(&l->lock);
-        const bool counted = l->calls.count(l->user, lane->ctx, record_of(l, frame));
+        const bool counted = count_claimed(lane, first, n);
         pthread_mutex_lock(&l->lock);
-        l->done[frame % l->records] = true;
         l->failed = l->failed || !counted;
-        if (++l->counted == l->submitted) {
+        l->counted += n;
+        if (l->counted == l->submitted) {
             l->seconds += progress_clock() - l->busy_since;
         }
-        l->missing -= frame < l->awaited;
+        for (int64_t frame = first; frame < first + n; frame++) {
+            l->done[frame % l->records] = true;
+            l->missing -= frame < l->awaited;
+        }
         if (l->missing == 0 || l->failed) {
             pthread_cond_signal(&l->result);
         }
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;
+}
+
+static bool is_cpu(const kith_ctx *ctx)
+{
+    return strncmp(kith_backend(ctx), "cpu", 3) == 0;
+}
+
+/** Return true when one lane is to count several frames by one call. */
+static bool counts_together(const lanes_counting *c, int64_t particles)
+{
+    const bool wanted = !is_cpu(c->ctx) || getenv("KITH_TEST_TOGETHER");
+    return wanted && particles <= MOST_PARTICLES && c->calls->together &&
+           c->calls->together(c->user, c->taken) > 0;
+}
+
+/** Return the number of records of a lane that counts several frames by one call.
+ *  @param bytes  memory that counting one frame takes */
+static int64_t records_together(int64_t particles, int64_t bytes)
+{
+    const double each = 64.0 * (double)particles + (double)bytes;
+    const double fit = most_bytes / (each > 0 ? each : 1);
+    const int64_t most = 2 * LANES_MOST_TOGETHER; /* half are counted while others are prepared */
+    return fit < (double)most ? (int64_t)fit + 1 : most;
 }
 
 /** Return the number of lanes for frames of this size; 0: the frames are to be counted one after
@@ -103,7 +159,7 @@ static int number_of_lanes(const kith_ctx *ctx, int64_t particles, int64_t frame
     n = frames >= 0 && (double)frames < n ? (double)frames : n;
     const double fit = most_bytes / (RECORDS_EACH * (double)(bytes > 0 ? bytes : 1));
     n = fit < n ? fit : n;
-    const bool small = particles <= MOST_PARTICLES && strncmp(kith_backend(ctx), "cpu", 3) == 0;
+    const bool small = particles <= MOST_PARTICLES && is_cpu(ctx);
     return small && n >= 2 ? (int)n : 0;
 }
 
@@ -142,21 +198,23 @@ static void close_lanes(lanes *l)
 }
 
 /** Open lanes. @return NULL: no memory or no threads; count the frames one after the other */
-static lanes *open_lanes(const kith_ctx *ctx, int n, const lanes_calls *calls, void *user)
+static lanes *open_lanes(const lanes_counting *c, int n, int64_t records, bool together)
 {
     lanes *l = calloc(1, sizeof *l + (size_t)n * sizeof *l->lane);
     if (!l) {
         return NULL;
     }
-    l->calls = *calls;
-    l->user = user;
-    l->records = RECORDS_EACH * (int64_t)n;
-    l->memory = calloc((size_t)l->records, calls->bytes);
+    l->calls = *c->calls;
+    l->user = c->user;
+    l->together = together;
+    l->before = c->taken;
+    l->records = records;
+    l->memory = calloc((size_t)l->records, l->calls.bytes);
     l->done = calloc((size_t)l->records, sizeof *l->done);
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->result, NULL);
-    while (l->memory && l->done && l->n < n && start(l, ctx)) {}
+    while (l->memory && l->done && l->n < n && start(l, c->ctx)) {}
     if (l->n == 0) {
         close_lanes(l);
         return NULL;
@@ -251,6 +309,21 @@ static void join(lanes *l)
     }
 }
 
+/** Open lanes for the frames after the first, where they pay.
+ *  @param particles  those of the first frame */
+static void choose_lanes(lanes_counting *c, int64_t particles)
+{
+    const int64_t left = c->from->wanted > 0 ? c->from->wanted - 1 : -1;
+    const int64_t bytes = c->calls->memory(c->user);
+    if (counts_together(c, particles)) {
+        const int64_t records = records_together(particles, bytes);
+        c->lanes = left != 0 ? open_lanes(c, 1, records, true) : NULL;
+        return;
+    }
+    const int n = number_of_lanes(c->ctx, particles, left, bytes);
+    c->lanes = n > 0 ? open_lanes(c, n, RECORDS_EACH * (int64_t)n, false) : NULL;
+}
+
 int lanes_take(void *counting, const io_frame *frame)
 {
     lanes_counting *c = counting;
@@ -269,9 +342,7 @@ int lanes_take(void *counting, const io_frame *frame)
     CLI_TRY(c->calls->report(c->user, record));
     CLI_TRY(c->calls->add(c->user, record));
     if (c->taken++ == 0 && !c->never) {
-        const int64_t left = c->from->wanted > 0 ? c->from->wanted - 1 : -1;
-        const int n = number_of_lanes(c->ctx, frame->particles.n, left, c->calls->memory(c->user));
-        c->lanes = n > 0 ? open_lanes(c->ctx, n, c->calls, c->user) : NULL;
+        choose_lanes(c, frame->particles.n);
     }
     return STATUS_OK;
 }

@@ -9,6 +9,9 @@
  * The calling thread prepares a record of each frame, and adds the records to the results in the
  * order of the frames. Results are therefore identical bit for bit with any number of lanes, and
  * the error reported is that of the first bad frame. Memory: eight records a lane.
+ *
+ * On a GPU one lane counts all frames that are waiting by one call, where the verb can. For tests
+ * KITH_TEST_TOGETHER in the environment makes CPU cores do this, too.
  */
 #ifndef KITH_CLI_LANES_H
 #define KITH_CLI_LANES_H
@@ -19,6 +22,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/** Most frames that are counted by one call. */
+enum { LANES_MOST_TOGETHER = 512 };
 
 /** What is done with records. `user` is that of lanes_counting. */
 typedef struct lanes_calls {
@@ -32,6 +38,19 @@ typedef struct lanes_calls {
     /** Count a frame. Called in the thread of a lane; prints nothing. @param ctx  of the lane; a
      *  failed call's message stays in it. @return false: failed; no later frame is counted then */
     bool (*count)(void *user, kith_ctx *ctx, void *record);
+
+    /** Return how many frames, from a frame on, count_together may be given; 0: none, frames are
+     *  counted one by one. NULL: there is no count_together. Called in any thread.
+     *  @param frame  number of the frame, from 0 */
+    int64_t (*together)(const void *user, int64_t frame);
+
+    /** Count consecutive frames, as `count` does one. Called in the thread of the only lane, in the
+     *  order of the frames, for all frames but the first of all.
+     *  @param first    number of the first frame
+     *  @param records  [n] records, prepared with copies   @param n  LANES_MOST_TOGETHER at most
+     *  @return false: failed; all frames before the first bad one have been counted */
+    bool (*count_together)(void *user, kith_ctx *ctx, int64_t first, void *const *records,
+                           int64_t n);
 
     /** Report how counting went. Called in the calling thread, in the order of the frames.
      *  @return exit status, reported but for STATUS_INTERRUPTED */
@@ -63,7 +82,8 @@ typedef struct lanes_counting {
 
 /** An input_frame_fn: prepare a frame and count it. The first frame is counted at once. If it is
  *  small, and a CPU counts it, the others are counted in lanes: by as many as the context has
- *  threads, limited by the number of frames and by memory. From then on report_error keeps the
+ *  threads, limited by the number of frames and by memory; on a GPU by one lane, if it can count
+ *  several frames at once. From then on report_error keeps the
  *  message of an error until lanes_end.
  *  @param counting  a lanes_counting   @return exit status, reported */
 int lanes_take(void *counting, const io_frame *frame);

@@ -228,6 +228,13 @@ int rdf_pick(const rdf_task *task, const rdf_outcome *found, const io_frame *fra
              rdf_part *part);
 void rdf_part_free(rdf_part *part);
 
+/** What the row of a frame holds. */
+typedef enum rdf_row_of {
+    RDF_ROW_OF_FRAME, /**< the numbers of the frame */
+    RDF_ROW_OF_GRAIN, /**< the sums of all frames of its grain so far */
+    RDF_NO_ROW        /**< nothing: a later frame has the row of the grain */
+} rdf_row_of;
+
 /** A frame and what is counted in it: a record of lanes.h. Zero it first; rdf_frame_free frees
  *  it. */
 typedef struct rdf_frame {
@@ -239,6 +246,7 @@ typedef struct rdf_frame {
     rdf_kinetic kinetic;  /**< of this frame alone */
     rdf_sums sums;        /**< direct sums */
     double *row;          /**< [layout.width] what the frame adds to a row of the blocks */
+    rdf_row_of row_of;    /**< what `row` holds */
     kith_ctx *ctx;        /**< the context that counted it; has the message of a failure */
     kith_status counted;  /**< status of counting */
     double count_seconds; /**< time to count it [s] */
@@ -248,6 +256,30 @@ typedef struct rdf_frame {
 /** Count a frame that was prepared: fill its row. Prints nothing, so that any thread may call it
  *  with a context of its own. @return false: failed */
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f);
+
+/** Frames that are counted by one call: their particles, and the sums of their grain. Zero it
+ *  first; rdf_batch_free frees it. */
+typedef struct rdf_batch {
+    kith_histogram sum;   /**< sums over the frames of the grain */
+    double volume;        /**< sum of the volumes of their boxes */
+    void *xyz;            /**< [particles][3] positions of the frames of a call */
+    size_t bytes;         /**< size of xyz */
+    int64_t *offsets;     /**< [most_systems + 1] first particle of each frame */
+    kith_box *boxes;      /**< [most_systems] box of each frame */
+    int64_t most_systems; /**< frames that offsets and boxes have room for */
+} rdf_batch;
+
+/** Return how many frames, from a frame on, rdf_batch_count may be given at once; 0: batches do not
+ *  make these sums faster.
+ *  @param frame  number of the frame among those that are counted, from 0 */
+int64_t rdf_batch_frames(const rdf_task *task, const rdf_outcome *found, int64_t frame);
+
+/** Count frames that were prepared with copies: those after the last call's. Prints nothing.
+ *  @param first  number of the first of them   @param n  at most rdf_batch_frames
+ *  @return false: failed; the statuses of the frames up to the first bad one are set */
+bool rdf_batch_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, int64_t first,
+                     rdf_frame *const *frames, int64_t n, rdf_batch *batch);
+void rdf_batch_free(rdf_batch *batch);
 
 /** Report how counting a frame went. @return exit status, reported but for STATUS_INTERRUPTED */
 int rdf_frame_report(const rdf_task *task, const rdf_frame *f);

@@ -11,6 +11,15 @@ int64_t rdf_blocks_most(int64_t wanted)
     return GRAINS * wanted;
 }
 
+int64_t rdf_blocks_left(int64_t wanted, int64_t frame)
+{
+    int64_t each = 1; /* doubles whenever all grains are in use: their number is then halved */
+    for (int64_t end = rdf_blocks_most(wanted); frame >= end; end *= 2) {
+        each *= 2;
+    }
+    return each - frame % each;
+}
+
 bool rdf_blocks_start(rdf_blocks *blocks, int64_t width, int64_t wanted)
 {
     *blocks = (rdf_blocks){.width = width, .wanted = wanted, .each = 1, .last = 1};

@@ -24,6 +24,10 @@ typedef struct rdf_blocks {
 /** Rows there are at most for so many blocks. */
 int64_t rdf_blocks_most(int64_t wanted);
 
+/** Return the number of frames from a frame on, it included, that are in its grain when they are
+ *  added. @param frame  number of the frame, from 0 */
+int64_t rdf_blocks_left(int64_t wanted, int64_t frame);
+
 /** Begin. @return false: no memory. */
 bool rdf_blocks_start(rdf_blocks *blocks, int64_t width, int64_t wanted);
 

@@ -9,6 +9,7 @@
 #include "rdf.h"
 #include "common/report.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
     const size_t bytes = (size_t)found->layout.width * sizeof *f->row;
     const double start = progress_clock();
     f->ctx = ctx;
+    f->row_of = RDF_ROW_OF_FRAME;
     f->row = f->row ? f->row : malloc(bytes);
     if (!f->row) {
         f->counted = KITH_NO_MEMORY;
@@ -87,10 +89,14 @@ int rdf_frame_add(rdf_outcome *found, const rdf_frame *f)
         return report_no_memory("blocks");
     }
     const rdf_layout *l = &found->layout;
-    for (int64_t k = 0; k < l->width; k++) {
+    for (int64_t k = 0; k < l->width && f->row_of == RDF_ROW_OF_FRAME; k++) {
         row[k] += f->row[k];
     }
-    const double volume = f->row[l->volume];
+    if (f->row_of == RDF_ROW_OF_GRAIN) {
+        memcpy(row, f->row, (size_t)l->width * sizeof *row);
+        assert((int64_t)row[l->frames] == found->blocks.last);
+    }
+    const double volume = box_volume(&f->box);
     found->least_volume = found->frames ? fmin(found->least_volume, volume) : volume;
     found->most_volume = fmax(found->most_volume, volume);
     found->structure.most_waves = f->sums.waves.n > found->structure.most_waves

@@ -20,6 +20,7 @@
 struct work {
     const rdf_task *task;
     rdf_outcome *found;
+    rdf_batch batch; /**< of the lane that counts several frames at once, on a GPU */
     progress bar;
     int64_t bytes, size;
 };
@@ -224,6 +225,23 @@ static bool count_frame(void *user, kith_ctx *ctx, void *record)
     return rdf_frame_count(w->task, w->found, ctx, record);
 }
 
+static int64_t frames_together(const void *user, int64_t frame)
+{
+    const struct work *w = user;
+    return rdf_batch_frames(w->task, w->found, frame);
+}
+
+static bool count_together(void *user, kith_ctx *ctx, int64_t first, void *const *records,
+                           int64_t n)
+{
+    struct work *w = user;
+    rdf_frame *frames[LANES_MOST_TOGETHER];
+    for (int64_t k = 0; k < n; k++) {
+        frames[k] = records[k];
+    }
+    return rdf_batch_count(w->task, w->found, ctx, first, frames, n, &w->batch);
+}
+
 static int report_frame(void *user, void *record)
 {
     return rdf_frame_report(((const struct work *)user)->task, record);
@@ -261,6 +279,8 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
     static const lanes_calls calls = {.bytes = sizeof(rdf_frame),
                                       .prepare = prepare_frame,
                                       .count = count_frame,
+                                      .together = frames_together,
+                                      .count_together = count_together,
                                       .report = report_frame,
                                       .add = add_frame,
                                       .memory = memory_of_frame,
@@ -284,6 +304,7 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
         found->from.seconds = fmax(progress_clock() - w->bar.start - busy, 0);
     }
     progress_end(&w->bar);
+    rdf_batch_free(&w->batch);
     return status;
 }
 

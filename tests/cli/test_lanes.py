@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small frames counted side by side: files, messages and exit statuses do not depend on the number
-of threads, in kith rdf and kith debye, whatever the options and wherever a frame is bad."""
+"""Small frames counted side by side, or several by one call as on a GPU: files, messages and exit
+statuses do not depend on the number of threads, in kith rdf and kith debye, whatever the options
+and wherever a frame is bad."""
 import contextlib
 import json
 import math
@@ -17,14 +18,17 @@ import needs
 from rdf_frames import columns, make_frames, write_gsd, write_packed, write_xyz
 
 THREADS = ("1", "3") if "KITH_TEST_BRIEF" in os.environ else ("1", "2", "3", "8")
+TOGETHER = "together"
 FRAMES = 40
 COUNT = ("--r-max", "1.9", "--bins", "30")
 
 
 def environment(threads):
     """The number of threads is not part of the command line, which outputs name. None: that which
-    kith chooses for the machine."""
+    kith chooses for the machine; TOGETHER: one lane counts several frames by one call."""
     told = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+    if threads == TOGETHER:
+        return {**told, "KITH_TEST_TOGETHER": "1"}
     return {**told, "OMP_NUM_THREADS": threads} if threads else told
 
 
@@ -39,7 +43,7 @@ def contents(path):
     return data
 
 
-def same(*arguments, outputs=("a.txt",), numbers=THREADS):
+def same(*arguments, outputs=("a.txt",), numbers=(*THREADS, TOGETHER)):
     """Run kith with each number of threads; the outputs must have the same bytes."""
     first = None
     for threads in numbers:
@@ -85,6 +89,25 @@ def test_rdf_options():
     for options in ((), ("--partials",), ("--q-vectors", "0"), ("--q-vectors", "7"),
                     ("--window", "lorch", "--q-max", "20")):
         same(*rdf, *COUNT, "--sq", "s.txt", *options, outputs=("a.txt", "s.txt"))
+
+
+def test_together():
+    """One call counts the frames of a grain that wait; the sums have the bits of single calls."""
+    rng = random.Random(5)
+    frames = [(["O", "H"] * 20, [[9 * rng.random() for _ in range(3)] for _ in range(40)],
+               4 + rng.random()) for _ in range(700)]
+    write_xyz("a.xyz", frames)
+    rdf = ("rdf", "a.xyz", *COUNT, "-o")
+    for options in (("--blocks", "1"), ("--blocks", "2"), (), ("--select", "O"),
+                    ("--frames", "5:600:2", "--blocks", "1"), ("--precision", "float", "--blocks",
+                                                               "1")):
+        same(*rdf, "a.npy", *options, outputs=("a.npy",), numbers=("1", TOGETHER))
+    same(*rdf, "a.json", "--blocks", "1", outputs=("a.json",), numbers=("1", TOGETHER))
+    for at in (50, 301, 650):
+        broken = frames[:]
+        broken[at] = bad(broken[at], "nan")
+        write_xyz("a.xyz", broken)
+        fails_alike(*rdf, "a.txt", "--blocks", "1", says=["not finite"], numbers=("1", TOGETHER))
 
 
 def test_bonds():
@@ -157,12 +180,12 @@ def test_debye():
     same("debye", "a.lammpstrj", "--unit", "A", *few, "--gr", "g.txt", outputs=("a.txt", "g.txt"))
 
 
-def fails_alike(*arguments, says=()):
+def fails_alike(*arguments, says=(), numbers=(*THREADS, TOGETHER)):
     """Run kith with each number of threads; each must fail with one exit status and message, and
     leave no file."""
     before = sorted(os.listdir())
     first = None
-    for threads in THREADS * (5 if cli.DEEP else 1):
+    for threads in numbers * (5 if cli.DEEP else 1):
         done = cli.run(*arguments, env=environment(threads))
         first = first or (done.returncode, done.stdout, done.stderr)
         assert (done.returncode, done.stdout, done.stderr) == first, (threads, done, first)
@@ -224,7 +247,7 @@ def write_frames(path, points, frames):
 def test_interrupted():
     """Ctrl-C keeps whole frames, from the first on, and says how many."""
     write_frames("long.npy", [(0.001 * k, 0, 0) for k in range(300)], 30000)
-    for threads in ("2", "8"):
+    for threads, lanes in (("2", 2), ("8", 8), (TOGETHER, 1)):
         command = [cli.KITH, "rdf", "long.npy", "--box", "1", "--r-max", "0.4", "-o", "a.json"]
         with subprocess.Popen(command, env=environment(threads), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as process:
@@ -233,7 +256,7 @@ def test_interrupted():
             tasks = len(os.listdir(f"/proc/{process.pid}/task"))
             process.send_signal(signal.SIGINT)
             _, message = process.communicate(timeout=30)
-        assert tasks >= 2 + int(threads), tasks  # lanes, beside those who read and add
+        assert tasks >= 2 + lanes, tasks  # lanes, beside those who read and add
         assert process.returncode == 130 and "interrupted after " in message, message
         assert message.count("kith: ") == 1, message
         with open("a.json", encoding="utf-8") as file:
