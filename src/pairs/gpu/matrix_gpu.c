@@ -57,9 +57,6 @@ static kith_status queue_rows(struct kith__gpu_search *s, const struct kith__lis
                      gpuMemsetAsync(s->counts, 0, (size_t)n * sizeof *s->counts, stream));
         KITH_GPU_TRY(ctx, "filling rows", kith__gpu_fill_matrix(&s->sweep, &matrix, stream));
     }
-    if (!s->empty && list->sorted) {
-        KITH_GPU_TRY(ctx, "sorting rows", kith__gpu_sort_matrix(&s->sweep.grid, &matrix, stream));
-    }
     KITH_GPU_TRY(ctx, "filling rows",
                  kith__gpu_finish_matrix(&s->sweep.grid, &matrix, totals_of(s), stream));
     return KITH_OK;

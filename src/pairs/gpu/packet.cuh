@@ -8,6 +8,10 @@
  * memory. When the packet is full, or the i-cluster ends, it lists the hits of all rows, row after
  * row; then consecutive lanes write consecutive pairs (coalesced), and all lanes have work.
  *
+ * The rows of a KITH_MATRIX list have room for `width` hits: further ones are counted alone. A row
+ * that will be sorted keeps its first hits in the order of the sort: each further hit replaces the
+ * last one, if it comes before it.
+ *
  * Cluster, the type of an i-cluster, has the members coordinate, lane, n, begin and shared->id, and
  * overloads of
  *     set_a(cluster), set_b(cluster)    the sets of particles
@@ -76,11 +80,18 @@ struct __align__(16) packet_images
 {
     int32_t *shifts; /**< list.shifts + 3 base */
     int32_t wrap;    /**< its wrapping, to be added to images */
-    int32_t unused;  /**< padding to 16 bytes */
+    int32_t limit;   /**< of a matrix: packet::limit */
+};
+
+/** What write_list writes: a template parameter. */
+enum kith__rows {
+    ROWS_OF_LIST,   /**< a list with offsets, or one to which pairs are appended */
+    ROWS_OF_MATRIX, /**< rows of a KITH_MATRIX list */
+    ROWS_TO_SORT    /**< rows of a KITH_MATRIX list that are sorted afterwards */
 };
 
 /** A packet of hits, in shared memory, one for each warp. */
-template <bool EXTRAS> struct packet {
+template <bool EXTRAS, kith__rows ROWS> struct packet {
     /** Bit b of word [g][l]: candidate g * LANES + l / 32 * 32 + b is a hit of query particle
      *  l % 32. */
     uint32_t word[PACKET_GROUPS][LANES];
@@ -93,12 +104,61 @@ template <bool EXTRAS> struct packet {
     struct packet_row row[PACKET_ROWS];        /**< each query particle */
     struct packet_images images[EXTRAS ? PACKET_ROWS : 1]; /**< each query particle */
     uint16_t hit[PACKET_HITS]; /**< index of the query particle * PACKET_CANDIDATES + candidate */
+
+    /** Of a matrix: the hit of the packet behind the last that fits in the row of each query
+     *  particle. */
+    uint16_t limit[ROWS == ROWS_OF_LIST ? 1 : PACKET_ROWS];
 };
 
+/** What write_list needs for the rows of a matrix; nothing for a list. */
+template <kith__rows ROWS> struct matrix_rows {
+    struct kith__gpu_matrix matrix; /**< the rows; its list is that of write_list */
+    int64_t from; /**< index in the arrays of the first entry of row number `lane`; -1: the row is
+                       not among those that are written */
+};
+template <> struct matrix_rows<ROWS_OF_LIST> {
+};
+
+/** Replace the last entry of a full row, in the order of the sort, by a hit that comes before it.
+ *  The whole warp must call.
+ *  @param key  j above the packed image of the hit, as in row_in_list */
+template <typename real>
+static __device__ __noinline__ void replace_last(const struct kith__gpu_list &list, int64_t begin,
+                                                 int64_t width, uint64_t key, int lane)
+{
+    const struct row_in_list<real> row = {
+        &list, begin
+    };
+    uint64_t last = 0;
+    int64_t at = -1;
+    for (int64_t e = lane; e < width; e += LANES) {
+        const uint64_t one = row.get(e);
+        if (one >= last) {
+            last = one;
+            at = e;
+        }
+    }
+    for (int bits = LANES / 2; bits > 0; bits /= 2) {
+        const uint64_t other = from_partner(last, bits);
+        const int64_t other_at = from_partner(at, bits);
+        if (other > last || (other == last && other_at > at)) {
+            last = other;
+            at = other_at;
+        }
+    }
+    if (lane == 0 && key < last) {
+        row.set(at, key);
+    }
+    sync_warp();
+}
+
 /** Operation: write a list, from a sweep that finds pairs from both ends; with UPPER a half list.
- *  With offsets it is written by rows, else each warp appends the pairs that it finds. */
-template <bool UPPER, bool EXTRAS> struct write_list {
-    typedef struct packet<EXTRAS> shared;
+ *  With offsets it is written by rows, else each warp appends the pairs that it finds, or writes
+ *  the rows of a matrix. */
+template <bool UPPER, bool EXTRAS, kith__rows ROWS = ROWS_OF_LIST>
+struct write_list : matrix_rows<ROWS> {
+    typedef struct packet<EXTRAS, ROWS> shared;
+    enum { MATRIX = ROWS != ROWS_OF_LIST };
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [a.n + 1] first pair of each row; NULL: pairs are appended */
     unsigned long long *total;  /**< number of pairs so far, of appended ones */
@@ -108,26 +168,43 @@ template <bool UPPER, bool EXTRAS> struct write_list {
     bool wrapped;               /**< images are corrected for wrapping */
     bool slow; /**< extras are computed by the definition, or arrays may not hold all rows */
 
+    /** Begin the rows of an i-cluster. @return false when none of them is written */
+    template <class Cluster> __device__ __forceinline__ bool begin_rows(const Cluster &c)
+    {
+        this->from = -1;
+        if (c.lane < c.n) {
+            const int32_t i = c.shared->id[c.lane];
+            const bool inside = this->matrix.first <= i && i < this->matrix.last;
+            this->from = inside ? (i - this->matrix.first) * this->matrix.width : -1;
+            at = inside ? this->from : 0;
+        }
+        return which_lanes(this->from >= 0) != 0;
+    }
+
     /** Begin an i-cluster. @return false when the arrays hold none of its pairs */
     template <class Cluster> __device__ bool begin(const Cluster &c, shared *packed)
     {
         const struct images images = images_of(c);
-        int64_t end = 0;
+        [[maybe_unused]] int64_t end = 0;
         n = groups = 0;
         at = 0;
         wrapped = EXTRAS && images.wrapped;
         slow = EXTRAS &&
                (has_vector(list) || list.extras_later || (images.wrapped && !images.pack));
-        if (offsets && c.lane < c.n) {
-            const int32_t i = c.shared->id[c.lane];
-            at = offsets[i] - list.base;
-            end = offsets[i + 1] - list.base;
-        }
-        slow = slow || (offsets && which_lanes(at < 0 || end > list.capacity) != 0);
         if (EXTRAS && c.lane < c.n) {
             packed->images[c.lane].wrap = wrapped ? set_a(c).wrap[c.begin + c.lane] : 0;
         }
-        return !offsets || which_lanes(end > at && at < list.capacity && end > 0) != 0;
+        if constexpr (MATRIX) {
+            return begin_rows(c);
+        } else {
+            if (offsets && c.lane < c.n) {
+                const int32_t i = c.shared->id[c.lane];
+                at = offsets[i] - list.base;
+                end = offsets[i + 1] - list.base;
+            }
+            slow = slow || (offsets && which_lanes(at < 0 || end > list.capacity) != 0);
+            return !offsets || which_lanes(end > at && at < list.capacity && end > 0) != 0;
+        }
     }
 
     template <class Cluster, class Candidate>
@@ -179,6 +256,63 @@ template <bool UPPER, bool EXTRAS> struct write_list {
         if (n > 0) {
             flush(c, packed);
         }
+        if constexpr (MATRIX) {
+            if (c.lane < c.n && this->from >= 0) {
+                this->matrix.counts[c.shared->id[c.lane]] = at - this->from;
+            }
+        }
+    }
+
+    /** Set how many hits of the packet fit in this lane's row.
+     *  @param before  number of the row's first hit in the packet
+     *  @param own     its hits in the packet */
+    __device__ __forceinline__ void limit_row(shared *packed, int row, int before, int own)
+    {
+        const int64_t room = this->from < 0 ? 0 : this->matrix.width - (at - this->from);
+        const int limit = before + (room >= own ? own : room > 0 ? (int)room : 0);
+        packed->limit[row] = (uint16_t)limit;
+        if (EXTRAS) {
+            packed->images[row].limit = limit;
+        }
+    }
+
+    /** Return true when hit h of the packet, of query particle k, fits in its row. */
+    __device__ __forceinline__ bool fits(const shared *packed, unsigned k, int h) const
+    {
+        if constexpr (MATRIX) {
+            return h < packed->limit[k];
+        }
+        return true;
+    }
+
+    /** Keep the first entries of full rows, in the order of the sort, among these and the hits of
+     *  the packet that did not fit. */
+    template <class Cluster>
+    __device__ __forceinline__ void keep_first(const Cluster &c, const shared *packed)
+    {
+        const bool full = this->from >= 0 && at - this->from > this->matrix.width;
+        if (this->matrix.width == 0 || which_lanes(full) == 0) {
+            return;
+        }
+#pragma unroll 1
+        for (int first = 0; first < n; first += LANES) {
+            const int h = first + c.lane;
+            const int k = h < n ? packed->hit[h] / PACKET_CANDIDATES : 0;
+            const int32_t i = c.shared->id[k];
+            lanes_t late = which_lanes(h < n && h >= packed->limit[k] && this->matrix.first <= i &&
+                                       i < this->matrix.last);
+            for (; late; late &= late - 1) {
+                const unsigned hit = packed->hit[first + first_lane(late)];
+                const int number = (int)(hit % PACKET_CANDIDATES);
+                const int32_t who = packed->who[number];
+                const uint32_t j = (uint32_t)(slow ? set_b(c).id[who] : who);
+                const uint64_t key = (uint64_t)j << 32 |
+                                     (EXTRAS ? (uint32_t)packed->shift[number] : 0);
+                const int64_t row = c.shared->id[hit / PACKET_CANDIDATES] - this->matrix.first;
+                replace_last<typename Cluster::coordinate>(list, row * this->matrix.width,
+                                                           this->matrix.width, key, c.lane);
+            }
+        }
     }
 
     /** List the hits of the packet, row after row. */
@@ -195,12 +329,15 @@ template <bool UPPER, bool EXTRAS> struct write_list {
         const int before = scan_lanes(is_row ? own + other : 0, lane) - own - other;
         int to = from_lane(before, row) + (is_row ? 0 : other);
         unsigned long long taken = 0;
-        if (!offsets && lane == 0) {
+        if (!MATRIX && !offsets && lane == 0) {
             taken = atomicAdd(total, (unsigned long long)n);
         }
         taken = from_lane(taken, 0);
         if (is_row) {
-            const int64_t base = offsets ? at - before : (int64_t)taken;
+            const int64_t base = MATRIX || offsets ? at - before : (int64_t)taken;
+            if constexpr (MATRIX) {
+                limit_row(packed, row, before, own + other);
+            }
             packed->row[row] = {base, list.j + base};
             if (EXTRAS) {
                 packed->images[row].shifts = list.shifts + 3 * base;
@@ -226,7 +363,7 @@ template <bool UPPER, bool EXTRAS> struct write_list {
         const int number = packed->hit[h] % PACKET_CANDIDATES;
         const int k = packed->hit[h] / PACKET_CANDIDATES;
         const int64_t p = packed->row[k].base + h;
-        if ((uint64_t)p >= (uint64_t)list.capacity) {
+        if (!fits(packed, (unsigned)k, h) || (uint64_t)p >= (uint64_t)list.capacity) {
             return;
         }
         const int32_t slot = packed->who[number];
@@ -253,10 +390,12 @@ template <bool UPPER, bool EXTRAS> struct write_list {
         const int h = first + c.lane;
         if (ALL || h < end) {
             const unsigned hit = packed->hit[h];
-            int32_t *const to = packed->row[hit / PACKET_CANDIDATES].j + h;
-            *to = packed->who[hit % PACKET_CANDIDATES];
-            if (list.i) {
-                to[list.i - list.j] = c.shared->id[hit / PACKET_CANDIDATES];
+            if (fits(packed, hit / PACKET_CANDIDATES, h)) {
+                int32_t *const to = packed->row[hit / PACKET_CANDIDATES].j + h;
+                *to = packed->who[hit % PACKET_CANDIDATES];
+                if (!MATRIX && list.i) {
+                    to[list.i - list.j] = c.shared->id[hit / PACKET_CANDIDATES];
+                }
             }
         }
 #pragma unroll
@@ -266,7 +405,9 @@ template <bool UPPER, bool EXTRAS> struct write_list {
                 const unsigned hit = packed->hit[first + e / 3];
                 const struct packet_images row = packed->images[hit / PACKET_CANDIDATES];
                 const int32_t shift = packed->shift[hit % PACKET_CANDIDATES] + row.wrap;
-                row.shifts[3 * first + e] = (shift >> 10 * (e % 3) & 1023) - 512;
+                if (!MATRIX || first + e / 3 < row.limit) {
+                    row.shifts[3 * first + e] = (shift >> 10 * (e % 3) & 1023) - 512;
+                }
             }
         }
     }
@@ -297,10 +438,13 @@ template <bool UPPER, bool EXTRAS> struct write_list {
                 write(c, packed, h);
             }
         } else {
-            const int64_t room = offsets ? n : list.capacity - packed->row[0].base;
+            const int64_t room = MATRIX || offsets ? n : list.capacity - packed->row[0].base;
             write_fast(c, packed, room >= n ? n : room > 0 ? (int)room : 0);
         }
         sync_warp();
+        if constexpr (ROWS == ROWS_TO_SORT) {
+            keep_first(c, packed);
+        }
         n = groups = 0;
     }
 };
@@ -310,7 +454,13 @@ template <bool UPPER, bool EXTRAS>
 static struct write_list<UPPER, EXTRAS> write_list_to(const struct kith__gpu_list &list,
                                                       const int64_t *offsets,
                                                       unsigned long long *total) {
-    return {list, offsets, total, 0, 0, 0, false, false};
+    return {{}, list, offsets, total, 0, 0, 0, false, false};
+}
+
+/** Return the operation that writes the rows of a matrix. */
+template <bool EXTRAS, kith__rows ROWS>
+static struct write_list<false, EXTRAS, ROWS> write_rows_to(const struct kith__gpu_matrix &matrix) {
+    return {{matrix, -1}, matrix.list, NULL, NULL, 0, 0, 0, false, false};
 }
 
 #endif

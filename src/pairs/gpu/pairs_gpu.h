@@ -89,11 +89,8 @@ gpuError_t kith__gpu_write_result(const struct kith__gpu_grid *grid, const int64
 gpuError_t kith__gpu_fill_matrix(const struct kith__gpu_sweep *sweep,
                                  const struct kith__gpu_matrix *matrix, gpuStream_t stream);
 
-/** Sort some rows of a KITH_MATRIX list by j and image, and write their extras. */
-gpuError_t kith__gpu_sort_matrix(const struct kith__gpu_grid *grid,
-                                 const struct kith__gpu_matrix *matrix, gpuStream_t stream);
-
-/** Write the entries without a neighbour and the counts of some rows of a KITH_MATRIX list.
+/** Sort some rows of a KITH_MATRIX list by j and image, and write their extras, where they are to
+ *  be sorted. Write the entries without a neighbour, and the counts.
  *  @param[in,out] totals  those of these rows are added */
 gpuError_t kith__gpu_finish_matrix(const struct kith__gpu_grid *grid,
                                    const struct kith__gpu_matrix *matrix,

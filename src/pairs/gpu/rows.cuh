@@ -59,6 +59,20 @@ template <class Row> static __device__ void sort_row(const Row &row, int64_t n, 
     }
 }
 
+/** Completes the pairs of sorted rows by the box of the question. */
+template <typename real> struct finish_by_question {
+    struct kith__gpu_grid grid; /**< the grid of the search */
+    __device__ bool is_good() const
+    {
+        return grid.plan->status == KITH_OK;
+    }
+    __device__ void operator()(const struct kith__gpu_list &list, int64_t p, int32_t i) const
+    {
+        finish_pair<real>(definition<real>::box(grid.question), grid.question, list, p, i,
+                          grid.plan->wrapped);
+    }
+};
+
 /** Sort a row by j and image, and complete its pairs by finish(list, p, i): pair p of the arrays,
  *  in the row of particle i. The whole warp must call.
  *  @param begin  index of the row's first pair in the arrays
