@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from . import _abi
 from ._arrays import INT64, Owned, coordinates, is_wide, no_gradient, second_set
+from ._batch import Systems, filled
 from ._box import as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
 from ._kinds import DeviceArray, kind_of
@@ -17,9 +18,11 @@ from ._rows import Rows, extras
 from ._sources import resolve
 
 
-def matrix(x: Any, cutoff: Any, box: Any, want: Optional[str], sort: Any, against: Any, index: Any,
-           width: Any, fill: Any, out: Any, count: Any, ctx: Optional[Context]) -> Any:
-    """Find the neighbours of each particle, in arrays of a fixed shape: see pairs()."""
+def matrix(x: Any, cutoff: Any, box: Any, want: Optional[str], sort: Any, against: Any,
+           many: Optional[Systems], index: Any, width: Any, fill: Any, out: Any, count: Any,
+           ctx: Optional[Context]) -> Any:
+    """Find the neighbours of each particle, in arrays of a fixed shape: see pairs(). `many`: the
+    systems of a batch."""
     want = "jn" if want is None else want
     options = _abi.PairsOptions()
     library().kith_pairs_options_init_sized(C.byref(options), C.sizeof(options))
@@ -38,10 +41,14 @@ def matrix(x: Any, cutoff: Any, box: Any, want: Optional[str], sort: Any, agains
         others, kept_others = second_set(against, dim, kept)
         options.against = C.pointer(others)
         inputs.append(kept_others)
+    if many is not None:
+        given, lives = filled(many, dim)
+        options.batch = C.pointer(given)
     cutoff = real(cutoff, "cutoff")
     on = context(ctx, kept)
-    brief = max(map(len, inputs)) <= SMALL and cutoff <= space.reach
-    arguments = C.byref(points), C.byref(space.struct()), cutoff, C.byref(options)
+    brief = max(map(len, inputs)) <= SMALL and cutoff <= space.reach and many is None
+    at_box = None if many and many.boxes is not None else C.byref(space.struct())
+    arguments = C.byref(points), at_box, cutoff, C.byref(options)
     rows = Rows(want, options.width, dim, wide, inputs)
     at_gpu = isinstance(kept, DeviceArray)
     if count is not None and (out is None or not at_gpu):

@@ -234,9 +234,9 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
            [3, 3]], dtype=int32), array([1, 1, 0], dtype=int32))
     """
     if layout == "matrix":
-        if batch is not None or isinstance(x, (list, tuple)) and len(x) and np.ndim(x[0]) == 2:
-            raise ValueError("lists of a batch have layout 'ij' or 'csr'")
-        return matrix(x, cutoff, box, want, sort, against, index, width, fill, out, count, ctx)
+        x, box, against, many = systems(x, box, against, batch)
+        return matrix(x, cutoff, box, want, sort, against, many, index, width, fill, out, count,
+                      ctx)
     if width is not None or fill != -1:
         raise ValueError("width and fill are of layout 'matrix' alone")
     try:

@@ -33,8 +33,6 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
                (int)options->layout);
     KITH_CHECK(ctx, 0 <= options->width && options->width <= INT32_MAX, KITH_INVALID,
                "options.width is %lld, expected 0 to 2^31 - 1", (long long)options->width);
-    KITH_CHECK(ctx, options->layout != KITH_MATRIX || !options->batch, KITH_UNSUPPORTED,
-               "options.layout is KITH_MATRIX, which lists of a batch do not have: use KITH_CSR");
     KITH_TRY(kith__check_extras(ctx, options->extras));
     KITH_CHECK(ctx, options->block_pairs >= 0, KITH_INVALID,
                "options.block_pairs is %lld, expected 0 (the default) or more",

@@ -12,6 +12,7 @@
 #include "list.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 /** Buffers of a lane's scratch memory: the arrays of the lists of a group. The sweep of the lane
@@ -300,9 +301,110 @@ static kith_status guess_pairs(struct lists *lists, int64_t *guess)
     return status;
 }
 
+/* -------------------------------------------------------------------------------------- matrix */
+
+/** Rows of a fixed width, of all systems: each system's are written to their place. */
+struct matrix {
+    struct kith__group_loop loop;  /**< the loop over the systems */
+    const struct kith__list *list; /**< the form of the list */
+    kith_pairs *out;               /**< the whole list; n, widest and overflowed are added up */
+    pthread_mutex_t lock;          /**< guards these three */
+};
+
+/** Return a view of the rows of a system; it owns nothing. */
+static kith_pairs rows_of(const struct matrix *matrix, int64_t first, int64_t rows)
+{
+    const kith_pairs *all = matrix->out;
+    const int64_t at = first * all->width;
+    const size_t real = (size_t)matrix->loop.batch->whole.precision;
+    kith_pairs view = *all;
+    view.owner = NULL;
+    view.capacity = rows * all->width;
+    view.counts = all->counts ? all->counts + first : NULL;
+    view.j = all->j ? all->j + at : NULL;
+    view.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
+    view.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
+    view.shifts = all->shifts ? all->shifts + 3 * at : NULL;
+    return view;
+}
+
+/** Make the rows of one system, with indices of the whole batch, and add to the totals. */
+static kith_status fill_rows(kith_ctx *lane, struct matrix *matrix, int64_t system)
+{
+    const struct kith__batch *batch = matrix->loop.batch;
+    struct kith__question q;
+    KITH_TRY(kith__batch_question(lane, batch, system, &q));
+    if (q.a.n == 0) {
+        return KITH_OK;
+    }
+    kith_pairs view = rows_of(matrix, batch->a[system], q.a.n);
+    if (!view.counts) { /* it says which entries are indices */
+        view.counts = kith__work_need(&lane->work, KITH_BATCH_I,
+                                      (size_t)q.a.n * sizeof *view.counts);
+        KITH_CHECK(lane, view.counts != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
+                   (long long)q.a.n);
+    }
+    const kith_status status = lane->backend->pairs->fill(lane, &q, matrix->list, false, &view);
+    if (status != KITH_OK && status != KITH_CAPACITY) {
+        return status;
+    }
+    for (int64_t i = 0; i < q.a.n && view.width > 0; i++) {
+        const int64_t n = view.counts[i] < view.width ? view.counts[i] : view.width;
+        shift(view.j + i * view.width, n, batch->b[system]);
+    }
+    pthread_mutex_lock(&matrix->lock);
+    matrix->out->n += view.n;
+    matrix->out->widest = view.widest > matrix->out->widest ? view.widest : matrix->out->widest;
+    matrix->out->overflowed += view.overflowed;
+    pthread_mutex_unlock(&matrix->lock);
+    return KITH_OK;
+}
+
+/** kith__group_fn: make the rows of the systems of a group. */
+static kith_status fill_row_group(kith_ctx *lane, const struct kith__group *group, void *state)
+{
+    for (int64_t s = group->first; s < group->last; s++) {
+        KITH_TRY(kith__batch_failed(lane, s, fill_rows(lane, state, s)));
+    }
+    return KITH_OK;
+}
+
+/** Make rows of out->width entries, and set the totals of out. */
+static kith_status fill_width(kith_ctx *ctx, const struct kith__batch *batch,
+                              const struct kith__list *list, kith_pairs *out)
+{
+    struct matrix matrix = {.list = list, .out = out, .lock = PTHREAD_MUTEX_INITIALIZER};
+    KITH_TRY(kith__batch_groups(ctx, batch, &matrix.loop));
+    matrix.loop.fn = fill_row_group;
+    matrix.loop.state = &matrix;
+    out->rows = batch->whole.a.n;
+    out->n = out->widest = out->overflowed = 0;
+    return kith__batch_loop(&matrix.loop);
+}
+
+/** kith__batch_fill with KITH_MATRIX. */
+static kith_status fill_matrix(kith_ctx *ctx, const struct kith__batch *batch,
+                               const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    const kith_precision precision = batch->whole.precision;
+    const int64_t rows = batch->whole.a.n;
+    KITH_TRY(grow ? kith__matrix_need(ctx, list, precision, rows, list->width, out) : KITH_OK);
+    KITH_TRY(fill_width(ctx, batch, list, out));
+    if (grow && out->overflowed > 0) {
+        KITH_TRY(kith__matrix_need(ctx, list, precision, rows, out->widest, out));
+        KITH_TRY(fill_width(ctx, batch, list, out));
+    }
+    return kith__matrix_fits(ctx, out);
+}
+
+/* --------------------------------------------------------------------------------------- lists */
+
 kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
                              const struct kith__list *list, bool grow, kith_pairs *out)
 {
+    if (list->layout == KITH_MATRIX) {
+        return fill_matrix(ctx, batch, list, grow, out);
+    }
     const kith_precision precision = batch->whole.precision;
     const int64_t rows = batch->whole.a.n;
     struct lists lists;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Batches: lists of pairs, nearest neighbours and histograms of many small systems in one call, on
- * every context, against calls for each system alone on one context.
+ * Batches: lists of pairs, rows of a fixed width, nearest neighbours and histograms of many small
+ * systems in one call, on every context, against calls for each system alone on one context.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -305,9 +305,10 @@ void differ_batch(differ *d, rng *r)
 {
     batch *made = check_malloc(sizeof *made);
     make_batch(r, made);
-    switch (rng_below(r, 3)) {
+    switch (rng_below(r, 4)) {
     case 0: check_pairs(d, made, r); break;
     case 1: check_nearest(d, made, r); break;
+    case 2: differ_rows_of(d, r, &made->whole, &made->given); break;
     default: check_rdf(d, made, r); break;
     }
     free_batch(made);

@@ -3,10 +3,10 @@
  * Rows of a fixed width: on every context against the rows of a KITH_CSR list, which differ_pairs.c
  * compares with the oracle. And orders of particles: one on every context.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pairs/pairs_case.h"
 #include "differ.h"
 
 enum { MOST_PAIRS = 3000000, MOST_ENTRIES = 3000000 };
@@ -48,47 +48,6 @@ static int same(const void *a, int64_t at, const void *b, int64_t from, int64_t 
                   (size_t)n * size) == 0;
 }
 
-static double real_at(const void *array, int64_t k, kith_precision precision)
-{
-    return precision == KITH_FLOAT ? (double)((const float *)array)[k] : ((const double *)array)[k];
-}
-
-/** Whether entry e has no neighbour. */
-static int is_empty(const kith_pairs *list, int64_t e, int32_t fill, kith_precision precision)
-{
-    int empty = list->j[e] == fill;
-    empty &= !list->distances || (isinf(real_at(list->distances, e, precision)) &&
-                                  real_at(list->distances, e, precision) > 0);
-    for (int k = 0; k < 3; k++) {
-        empty &= !list->vectors || real_at(list->vectors, 3 * e + k, precision) == 0;
-        empty &= !list->shifts || list->shifts[3 * e + k] == 0;
-    }
-    return empty;
-}
-
-/** Compare rows with those of a KITH_CSR list. */
-static int are_rows(const rows *made, int32_t fill, const kith_pairs *csr, kith_precision precision)
-{
-    const kith_pairs *list = &made->list;
-    const size_t real = (size_t)precision;
-    int64_t widest = 0, overflowed = 0;
-    int good = list->n == csr->n && list->rows == csr->rows && list->width == made->width;
-    for (int64_t i = 0; i < csr->rows && good; i++) {
-        const int64_t from = csr->offsets[i], count = csr->offsets[i + 1] - from;
-        const int64_t kept = count < made->width ? count : made->width, at = i * made->width;
-        widest = count > widest ? count : widest;
-        overflowed += count > made->width;
-        good = list->counts[i] == count && same(list->j, at, csr->j, from, kept, 4) &&
-               same(list->distances, at, csr->distances, from, kept, real) &&
-               same(list->vectors, at, csr->vectors, from, kept, 3 * real) &&
-               same(list->shifts, at, csr->shifts, from, kept, 12);
-        for (int64_t k = kept; k < made->width && good; k++) {
-            good = is_empty(list, at + k, fill, precision);
-        }
-    }
-    return good && list->widest == widest && list->overflowed == overflowed;
-}
-
 /** Compare the rows of one context. @param right  the KITH_CSR list; sorted, or of ctx itself */
 static void check_rows(kith_ctx *ctx, const differ_input *in, const kith_points *points,
                        const kith_pairs_options *form, const kith_pairs *right)
@@ -99,7 +58,7 @@ static void check_rows(kith_ctx *ctx, const differ_input *in, const kith_points 
     CHECK(status == KITH_OK || status == KITH_CAPACITY, "%s: %s", kith_backend(ctx),
           kith_message(ctx));
     CHECK((status == KITH_CAPACITY) == (made.list.overflowed > 0) &&
-              are_rows(&made, form->fill, right, in->precision),
+              case_is_matrix(&made.list, form->width, form->fill, right, in->precision),
           "%s: %lld particles, width %lld: other rows, %lld pairs of %lld, widest %lld",
           kith_backend(ctx), (long long)in->n, (long long)form->width, (long long)made.list.n,
           (long long)right->n, (long long)made.list.widest);

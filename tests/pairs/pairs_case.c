@@ -5,6 +5,7 @@
  */
 #include "pairs_case.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,4 +398,57 @@ void case_check(kith_ctx *ctx, const pair_case *c)
         check_trial(c, ctx, KITH_FLOAT, (layout)(turn++ % LAYOUTS));
     if (c->precisions != CASE_FLOAT && !(one && cases % 2 == 0))
         check_trial(c, ctx, KITH_DOUBLE, (layout)(turn++ % LAYOUTS));
+}
+
+/* -------------------------------------------------------------------------------------- matrix */
+
+/** Return true when n elements of an array, from `at` on, are those of another, from `from` on. */
+static bool same_range(const void *a, int64_t at, const void *b, int64_t from, int64_t n,
+                       size_t size)
+{
+    return n == 0 || !a ||
+           memcmp((const char *)a + (size_t)at * size, (const char *)b + (size_t)from * size,
+                  (size_t)n * size) == 0;
+}
+
+static double element(const void *array, int64_t k, kith_precision precision)
+{
+    return precision == KITH_FLOAT ? (double)((const float *)array)[k] : ((const double *)array)[k];
+}
+
+/** Return true when entry e of a KITH_MATRIX list has no neighbour. */
+static bool is_empty_entry(const kith_pairs *list, int64_t e, int32_t fill,
+                           kith_precision precision)
+{
+    bool empty = list->j[e] == fill;
+    empty = empty && (!list->distances || (isinf(element(list->distances, e, precision)) &&
+                                           element(list->distances, e, precision) > 0));
+    for (int k = 0; k < 3; k++) {
+        empty = empty && (!list->vectors || element(list->vectors, 3 * e + k, precision) == 0);
+        empty = empty && (!list->shifts || list->shifts[3 * e + k] == 0);
+    }
+    return empty;
+}
+
+bool case_is_matrix(const kith_pairs *list, int64_t width, int32_t fill, const kith_pairs *csr,
+                    kith_precision precision)
+{
+    const size_t real = (size_t)precision;
+    int64_t widest = 0, overflowed = 0;
+    bool good = list->n == csr->n && list->rows == csr->rows && list->width == width;
+    for (int64_t i = 0; i < csr->rows && good; i++) {
+        const int64_t from = csr->offsets[i], count = csr->offsets[i + 1] - from;
+        const int64_t kept = count < width ? count : width, at = i * width;
+        widest = count > widest ? count : widest;
+        overflowed += count > width;
+        good = (!list->counts || list->counts[i] == count) &&
+               same_range(list->j, at, csr->j, from, kept, sizeof *list->j) &&
+               same_range(list->distances, at, csr->distances, from, kept, real) &&
+               same_range(list->vectors, at, csr->vectors, from, kept, 3 * real) &&
+               same_range(list->shifts, at, csr->shifts, from, kept, 3 * sizeof *list->shifts);
+        for (int64_t k = kept; k < width && good; k++) {
+            good = is_empty_entry(list, at + k, fill, precision);
+        }
+    }
+    return good && list->widest == widest && list->overflowed == overflowed;
 }

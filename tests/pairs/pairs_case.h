@@ -5,6 +5,8 @@
 #ifndef KITH_TEST_PAIRS_CASE_H
 #define KITH_TEST_PAIRS_CASE_H
 
+#include <stdbool.h>
+
 #include "check.h"
 #include "oracle.h"
 #include "points.h"
@@ -40,5 +42,13 @@ void case_check(kith_ctx *ctx, const pair_case *c);
  */
 void case_check_form(kith_ctx *const *ctx, int contexts, const pair_case *c,
                      kith_precision precision, layout how, kith_pairs_options form);
+
+/**
+ * Return true when the rows of a KITH_MATRIX list are those of a KITH_CSR list, bit for bit: the
+ * first `width` of each, then empty entries; and counts and totals. Arrays that the list does not
+ * have are not compared.
+ */
+bool case_is_matrix(const kith_pairs *list, int64_t width, int32_t fill, const kith_pairs *csr,
+                    kith_precision precision);
 
 #endif

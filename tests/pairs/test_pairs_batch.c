@@ -6,6 +6,7 @@
 #include "batches.h"
 #include "check.h"
 #include "oracle.h"
+#include "pairs_case.h"
 #include "points.h"
 
 #include <math.h>
@@ -279,6 +280,72 @@ static void check_each(kith_ctx *ctx, const random_batch *batch, const kith_pair
     free(all.list.shifts);
 }
 
+/* Rows of a fixed width, in the caller's arrays, are those of the KITH_CSR list. */
+static void check_matrix_fill(kith_ctx *ctx, const random_batch *batch, kith_pairs_options o,
+                              int64_t width, int counted, const kith_pairs *csr)
+{
+    const size_t entries = (size_t)(csr->rows * width), real = (size_t)batch->precision;
+    kith_pairs mine = {.size = sizeof mine,
+                       .capacity = csr->rows * width,
+                       .j = check_malloc(entries * 4 + 4),
+                       .distances = check_malloc(entries * real + 8),
+                       .vectors = check_malloc(3 * entries * real + 8),
+                       .shifts = check_malloc(12 * entries + 4),
+                       .counts = counted ? check_malloc((size_t)csr->rows * 4 + 4) : NULL};
+    o.width = width;
+    o.fill = counted ? -7 : 3;
+    const kith_status status = kith_pairs_fill(ctx, &batch->points.points, batch_box(batch),
+                                               batch->cutoff, &o, &mine);
+    kith_pairs wanted = mine;
+    wanted.distances = o.extras & KITH_DISTANCES ? mine.distances : NULL;
+    wanted.vectors = o.extras & KITH_VECTORS ? mine.vectors : NULL;
+    wanted.shifts = o.extras & KITH_SHIFTS ? mine.shifts : NULL;
+    CHECK(status == (mine.overflowed > 0 ? KITH_CAPACITY : KITH_OK) &&
+              case_is_matrix(&wanted, width, o.fill, csr, batch->precision),
+          "%s: %s: rows of %lld, sorted %d, extras %u: %lld pairs of %lld, %lld rows overflowed",
+          batch->name, kith_status_name(status), (long long)width, o.sorted, o.extras,
+          (long long)mine.n, (long long)csr->n, (long long)mine.overflowed);
+    free(mine.j);
+    free(mine.distances);
+    free(mine.vectors);
+    free(mine.shifts);
+    free(mine.counts);
+}
+
+/* Rows of a fixed width: too narrow, exact and wider, filled and found. */
+static void check_matrix(kith_ctx *ctx, const random_batch *batch, const kith_pairs_options *form)
+{
+    kith_pairs_options o = *form;
+    kith_pairs csr = {0}, list = {.size = sizeof list};
+    int64_t widest = 0, counted = -1;
+    o.full = 1;
+    o.layout = KITH_CSR;
+    if (!CHECK(kith_pairs_find(ctx, &batch->points.points, batch_box(batch), batch->cutoff, &o,
+                               &csr) == KITH_OK,
+               "%s: %s", batch->name, kith_message(ctx)))
+        return;
+    for (int64_t i = 0; i < csr.rows; i++)
+        widest = csr.offsets[i + 1] - csr.offsets[i] > widest ? csr.offsets[i + 1] - csr.offsets[i]
+                                                              : widest;
+    o.full = 0;
+    o.layout = KITH_MATRIX;
+    const int64_t widths[] = {0, widest / 3, widest, widest + 2};
+    for (int w = 0; w < 4; w++)
+        check_matrix_fill(ctx, batch, o, widths[w], w != 1, &csr);
+    o.width = widest / 2;
+    const kith_status status = kith_pairs_find(ctx, &batch->points.points, batch_box(batch),
+                                               batch->cutoff, &o, &list);
+    CHECK(status == KITH_OK && case_is_matrix(&list, widest, -1, &csr, batch->precision),
+          "%s: %s: rows found, width %lld, the widest %lld", batch->name, kith_message(ctx),
+          (long long)list.width, (long long)widest);
+    CHECK(kith_pairs_count(ctx, &batch->points.points, batch_box(batch), batch->cutoff, &o,
+                           &counted, NULL) == KITH_OK &&
+              counted == csr.n,
+          "%s: counted %lld, found %lld", batch->name, (long long)counted, (long long)csr.n);
+    kith_pairs_free(&csr);
+    kith_pairs_free(&list);
+}
+
 static void check_batch(kith_ctx *ctx, uint64_t seed, int large)
 {
     random_batch batch = batch_make(seed, large);
@@ -305,6 +372,7 @@ static void check_batch(kith_ctx *ctx, uint64_t seed, int large)
         check_count(ctx, &batch, &o, &list);
         if (!o.unordered)
             check_fill(ctx, &batch, &o, &list);
+        check_matrix(ctx, &batch, &o);
         check_each(ctx, &batch, &o, list.n, turn == 0 ? 7 : turn == 1 ? 500 : (int64_t)1 << 24);
     }
     kith_pairs_free(&list);

@@ -81,6 +81,74 @@ static void check_same(const random_batch *batch, const kith_pairs_options *o,
         CHECK(same_bytes(device->shifts, host->shifts, 12 * n), "%s: %s: shifts", batch->name, how);
 }
 
+/* Rows of a fixed width on the device equal those on the host. */
+static void check_same_matrix(const random_batch *batch, const kith_pairs *device,
+                              const kith_pairs *host, const char *how)
+{
+    const size_t rows = (size_t)host->rows, real = (size_t)batch->precision;
+    const size_t n = rows * (size_t)host->width;
+    CHECK(device->n == host->n && device->widest == host->widest &&
+              device->overflowed == host->overflowed,
+          "%s: %s rows: %lld pairs, widest %lld, %lld overflowed; the CPU %lld, %lld, %lld",
+          batch->name, how, (long long)device->n, (long long)device->widest,
+          (long long)device->overflowed, (long long)host->n, (long long)host->widest,
+          (long long)host->overflowed);
+    CHECK(same_bytes(device->counts, host->counts, rows * 4), "%s: %s rows: counts", batch->name,
+          how);
+    CHECK(same_bytes(device->j, host->j, n * 4), "%s: %s rows: j", batch->name, how);
+    CHECK(!host->distances || same_bytes(device->distances, host->distances, n * real),
+          "%s: %s rows: distances", batch->name, how);
+    CHECK(!host->vectors || same_bytes(device->vectors, host->vectors, 3 * n * real),
+          "%s: %s rows: vectors", batch->name, how);
+    CHECK(!host->shifts || same_bytes(device->shifts, host->shifts, 12 * n), "%s: %s rows: shifts",
+          batch->name, how);
+}
+
+/* Rows of a fixed width of a batch in device memory: found wide enough by both, then too narrow
+ * ones filled and enqueued.
+ *   o, own  options of the CPU and of the GPU, sorted, without the layout
+ *   given   the batch in device memory */
+static void check_matrix(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch,
+                         const kith_points *a, kith_pairs_options o, kith_pairs_options own,
+                         const kith_batch *given)
+{
+    kith_pairs want = {.size = sizeof want};
+    kith_pairs found = {.size = sizeof found, .memory = KITH_DEVICE};
+    const kith_box *box = batch_box(batch);
+    const double rc = batch->cutoff;
+    o.layout = own.layout = KITH_MATRIX;
+    o.width = own.width = 0;
+    if (!CHECK(kith_pairs_find(cpu, &batch->points.points, box, rc, &o, &want) == KITH_OK, "%s: %s",
+               batch->name, kith_message(cpu)) ||
+        !CHECK(kith_pairs_find(gpu, a, box, rc, &own, &found) == KITH_OK, "%s: %s", batch->name,
+               kith_message(gpu)))
+        return;
+    check_same_matrix(batch, &found, &want, "found");
+    for (int64_t width = want.widest / 3; width <= want.widest; width += 1 + want.widest / 2) {
+        kith_pairs few = want, into = found;
+        int64_t result[KITH_RESULTS] = {-1, -1, -1}, *on_device = device_make(NULL, sizeof result);
+        o.width = own.width = width;
+        few.owner = into.owner = NULL;
+        const kith_status status = kith_pairs_fill(cpu, &batch->points.points, box, rc, &o, &few);
+        own.batch = o.batch;
+        CHECK(kith_pairs_fill(gpu, a, box, rc, &own, &into) == status, "%s: fill: %s", batch->name,
+              kith_message(gpu));
+        check_same_matrix(batch, &into, &few, "filled");
+        own.batch = given;
+        CHECK(kith_pairs_enqueue(gpu, a, box, rc, &own, &into, on_device) == KITH_OK &&
+                  cudaMemcpy(result, on_device, sizeof result, cudaMemcpyDeviceToHost) ==
+                      cudaSuccess,
+              "%s: enqueue: %s", batch->name, kith_message(gpu));
+        into.n = result[KITH_RESULT_PAIRS];
+        into.widest = result[KITH_RESULT_WIDEST];
+        into.overflowed = result[KITH_RESULT_OVERFLOWED];
+        check_same_matrix(batch, &into, &few, "enqueued");
+        cudaFree(on_device);
+    }
+    kith_pairs_free(&want);
+    kith_pairs_free(&found);
+}
+
 static void check_batch(kith_ctx *gpu, kith_ctx *cpu, uint64_t seed)
 {
     random_batch batch = batch_make(seed, seed % 4 == 3);
@@ -136,6 +204,7 @@ static void check_batch(kith_ctx *gpu, kith_ctx *cpu, uint64_t seed)
               "%s: enqueued %lld pairs, the CPU %lld", batch.name, (long long)n, (long long)want.n);
         into.n = n;
         check_same(&batch, &o, &into, &want, "enqueued");
+        check_matrix(gpu, cpu, &batch, &a, o, own, &on_device);
     }
     kith_pairs_free(&found);
     kith_pairs_free(&want);

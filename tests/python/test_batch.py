@@ -59,6 +59,25 @@ def test_against():
     same(kith.pairs(SYSTEMS, 1.1, BOXES, "ijd", sort=True, against=others), want)
 
 
+def test_matrix():
+    j, n, d, shift = kith.pairs(X, 1.1, BOXES, "jndS", layout="matrix", sort=True, batch=OFFSETS)
+    for x, box, first in zip(SYSTEMS, BOXES, OFFSETS):
+        want = kith.pairs(x, 1.1, box, "jndS", layout="matrix", sort=True, width=j.shape[1])
+        rows = slice(first, first + len(x))
+        want[0][...] += np.where(want[0] < 0, 0, first).astype(np.int32)
+        same((j[rows], n[rows], d[rows], shift[rows]), want)
+    same(kith.pairs(SYSTEMS, 1.1, BOXES, "jn", layout="matrix", sort=True), (j, n))
+    room = np.empty((len(X), j.shape[1] + 2), np.int32), np.empty(len(X), np.int32)
+    kith.pairs(X, 1.1, BOXES, batch=OFFSETS, layout="matrix", sort=True, fill=-9, out=room)
+    same(room, (np.pad(np.where(j < 0, -9, j), ((0, 0), (0, 2)), constant_values=-9), n))
+    try:
+        kith.pairs(X, 1.1, BOXES, batch=OFFSETS, layout="matrix", width=j.shape[1] - 1)
+    except kith.CapacityError as error:
+        assert error.needed == n.max(), error
+    else:
+        raise AssertionError("rows are too narrow")
+
+
 def test_nearest_and_groups():
     j, d = kith.nearest(X, 4, BOXES, batch=OFFSETS, cutoff=1.0)
     groups = kith.fof(X, 0.3, BOXES, min_members=2, batch=OFFSETS)

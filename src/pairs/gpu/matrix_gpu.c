@@ -6,7 +6,10 @@
  */
 #include "matrix_gpu.h"
 
+#include <string.h>
+
 #include "pairs/list.h"
+#include "pairs_batch_gpu.h"
 #include "parts.h"
 
 _Static_assert(sizeof(struct kith__gpu_matrix_totals) <= KITH_GPU_QUESTION_BYTES,
@@ -15,121 +18,225 @@ _Static_assert(sizeof(struct kith__gpu_matrix_totals) <= KITH_GPU_QUESTION_BYTES
 /* Most entries of a part that is made in device memory and copied to the host. */
 static const int64_t most_entries = (int64_t)1 << 24;
 
-/** Return the totals in device memory. */
-static struct kith__gpu_matrix_totals *totals_of(const struct kith__gpu_search *s)
+/* Buffer in device memory: the totals of a batch. */
+enum { TOTALS = KITH_WORK_OF(pairs) + 8 };
+
+/** A search whose rows are made: of one system, or of a batch. */
+struct rows {
+    kith_ctx *ctx;                          /**< context of the call */
+    struct kith__gpu *gpu;                  /**< ctx->state */
+    struct kith__gpu_search *search;        /**< the search in one system; NULL: in a batch */
+    struct kith__gpu_batch *batch;          /**< the search in a batch; NULL: in one system */
+    kith_precision precision;               /**< precision of the points */
+    int64_t n;                              /**< number of rows */
+    bool empty;                             /**< there are no particles: nothing to sweep */
+    int64_t *counts;                        /**< [n] neighbours of each particle; device memory */
+    struct kith__gpu_matrix_totals *totals; /**< the totals; device memory */
+};
+
+static struct rows rows_of_search(struct kith__gpu_search *s)
 {
     struct kith__gpu_small *small = s->gpu->slot[KITH_GPU_PLAN].data;
-    return (struct kith__gpu_matrix_totals *)(void *)small->question;
+    s->sweep.forward = false;
+    return (struct rows){.ctx = s->ctx,
+                         .gpu = s->gpu,
+                         .search = s,
+                         .precision = s->sweep.grid.question.precision,
+                         .n = s->sweep.grid.question.a.n,
+                         .empty = s->empty,
+                         .counts = s->counts,
+                         .totals = (struct kith__gpu_matrix_totals *)(void *)small->question};
+}
+
+static kith_status rows_of_batch(struct kith__gpu_batch *b, struct rows *rows)
+{
+    kith_ctx *ctx = b->ctx;
+    b->sweep.upper = false;
+    *rows = (struct rows){.ctx = ctx,
+                          .gpu = b->gpu,
+                          .batch = b,
+                          .precision = b->sweep.systems.question.precision,
+                          .n = b->sweep.systems.question.a.n,
+                          .empty = b->empty,
+                          .counts = b->counts,
+                          .totals = kith__gpu_need(b->gpu, TOTALS, sizeof *rows->totals)};
+    KITH_CHECK(ctx, rows->totals != NULL, KITH_NO_MEMORY, "out of device memory for totals");
+    return KITH_OK;
 }
 
 /** Queue the clearing of the totals. */
-static kith_status clear_totals(struct kith__gpu_search *s)
+static kith_status clear_totals(const struct rows *rows)
 {
-    kith_ctx *ctx = s->ctx;
-    KITH_GPU_TRY(
-        ctx, "clearing totals",
-        gpuMemsetAsync(totals_of(s), 0, sizeof(struct kith__gpu_matrix_totals), s->gpu->stream));
+    kith_ctx *ctx = rows->ctx;
+    KITH_GPU_TRY(ctx, "clearing totals",
+                 gpuMemsetAsync(rows->totals, 0, sizeof *rows->totals, rows->gpu->stream));
     return KITH_OK;
+}
+
+/** Queue the sweep that writes the hits of some rows. */
+static gpuError_t queue_sweep(const struct rows *rows, const struct kith__gpu_matrix *matrix)
+{
+    gpuStream_t stream = rows->gpu->stream;
+    return rows->batch ? kith__gpu_batch_fill_matrix(&rows->batch->sweep, matrix, stream)
+                       : kith__gpu_fill_matrix(&rows->search->sweep, matrix, stream);
+}
+
+/** Queue what follows the sweep. */
+static gpuError_t queue_finish(const struct rows *rows, const struct kith__gpu_matrix *matrix)
+{
+    gpuStream_t stream = rows->gpu->stream;
+    return rows->batch
+               ? kith__gpu_batch_finish_matrix(&rows->batch->sweep.systems, matrix, rows->totals,
+                                               stream)
+               : kith__gpu_finish_matrix(&rows->search->sweep.grid, matrix, rows->totals, stream);
 }
 
 /** Queue the making of rows [first, last).
  *  @param width  entries of a row
  *  @param out    arrays in device memory, whose first row is row `first` */
-static kith_status queue_rows(struct kith__gpu_search *s, const struct kith__list *list,
-                              int64_t width, int64_t first, int64_t last, const kith_pairs *out)
+static kith_status queue_rows(const struct rows *rows, const struct kith__list *list, int64_t width,
+                              int64_t first, int64_t last, const kith_pairs *out)
 {
-    kith_ctx *ctx = s->ctx;
-    gpuStream_t stream = s->gpu->stream;
-    const int64_t n = s->sweep.grid.question.a.n;
+    kith_ctx *ctx = rows->ctx;
     struct kith__gpu_matrix matrix = {
         .list = kith__gpu_part_of(list, out, 0),
         .first = first,
         .last = last,
         .width = width,
         .fill = list->fill,
-        .counts = s->counts,
+        .counts = rows->counts,
         .row_counts = out->counts,
     };
     matrix.list.capacity = (last - first) * width;
-    if (!s->empty) {
-        s->sweep.forward = false;
+    if (!rows->empty) {
         KITH_GPU_TRY(ctx, "clearing counts",
-                     gpuMemsetAsync(s->counts, 0, (size_t)n * sizeof *s->counts, stream));
-        KITH_GPU_TRY(ctx, "filling rows", kith__gpu_fill_matrix(&s->sweep, &matrix, stream));
+                     gpuMemsetAsync(rows->counts, 0, (size_t)rows->n * sizeof *rows->counts,
+                                    rows->gpu->stream));
+        KITH_GPU_TRY(ctx, "filling rows", queue_sweep(rows, &matrix));
     }
-    KITH_GPU_TRY(ctx, "filling rows",
-                 kith__gpu_finish_matrix(&s->sweep.grid, &matrix, totals_of(s), stream));
+    KITH_GPU_TRY(ctx, "filling rows", queue_finish(rows, &matrix));
     return KITH_OK;
 }
 
 /** Make rows [first, last) in device memory, and copy them to the host's arrays. */
-static kith_status fetch_rows(struct kith__gpu_search *s, const struct kith__list *list,
-                              int64_t first, int64_t last, const kith_pairs *out)
+static kith_status fetch_rows(const struct rows *rows, const struct kith__list *list, int64_t first,
+                              int64_t last, const kith_pairs *out)
 {
-    kith_pairs *part = &s->gpu->staging;
-    const kith_precision precision = s->sweep.grid.question.precision;
+    kith_pairs *part = &rows->gpu->staging;
     const int64_t begin = first * out->width;
     const int64_t n = (last - first) * out->width;
     part->memory = KITH_DEVICE;
-    KITH_TRY(kith__list_need(s->ctx, list, precision, last - first, n, n, part));
-    KITH_TRY(queue_rows(s, list, out->width, first, last, part));
+    KITH_TRY(kith__list_need(rows->ctx, list, rows->precision, last - first, n, n, part));
+    KITH_TRY(queue_rows(rows, list, out->width, first, last, part));
     part->n = n;
-    KITH_TRY(kith__gpu_fetch_part(s->ctx, list, precision, part, out, begin));
+    KITH_TRY(kith__gpu_fetch_part(rows->ctx, list, rows->precision, part, out, begin));
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
         kith__gpu_copy_of(out->counts, part->counts, first, last - first, sizeof *out->counts)};
-    KITH_TRY(kith__gpu_download(s->ctx, copies));
-    KITH_CHECK(s->ctx, !kith__watch(s->ctx, last, s->sweep.grid.question.a.n), KITH_CANCELLED,
+    KITH_TRY(kith__gpu_download(rows->ctx, copies));
+    KITH_CHECK(rows->ctx, !kith__watch(rows->ctx, last, rows->n), KITH_CANCELLED,
                "cancelled by the watch callback");
     return KITH_OK;
 }
 
+/** Wait for all queued work, check what the device found out about the particles, and copy the
+ *  totals. */
+static kith_status read_totals(const struct rows *rows, struct kith__gpu_matrix_totals *totals)
+{
+    if (rows->search) {
+        KITH_TRY(kith__gpu_read_back(rows->search, NULL, NULL));
+        memcpy(totals, rows->gpu->small->question, sizeof *totals);
+        return KITH_OK;
+    }
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)totals, (const char *)rows->totals, sizeof *totals}};
+    KITH_TRY(kith__gpu_batch_read(rows->batch, NULL));
+    return kith__gpu_download(rows->ctx, copies);
+}
+
 /** Make all rows, of out->width entries, and set the totals of out. */
-static kith_status fill_width(struct kith__gpu_search *s, const struct kith__list *list,
+static kith_status fill_width(const struct rows *rows, const struct kith__list *list,
                               kith_pairs *out)
 {
-    const int64_t n = s->sweep.grid.question.a.n;
-    KITH_TRY(clear_totals(s));
+    struct kith__gpu_matrix_totals totals;
+    const int64_t n = rows->n;
+    KITH_TRY(clear_totals(rows));
     if (out->memory == KITH_DEVICE) {
-        KITH_TRY(queue_rows(s, list, out->width, 0, n, out));
+        KITH_TRY(queue_rows(rows, list, out->width, 0, n, out));
     } else {
         const int64_t most = out->width > 0 ? most_entries / out->width : n;
-        const int64_t rows = most > 0 ? most : 1;
-        for (int64_t first = 0; first < n; first += rows) {
-            KITH_TRY(fetch_rows(s, list, first, n - first < rows ? n : first + rows, out));
+        const int64_t each = most > 0 ? most : 1;
+        for (int64_t first = 0; first < n; first += each) {
+            KITH_TRY(fetch_rows(rows, list, first, n - first < each ? n : first + each, out));
         }
     }
-    KITH_TRY(kith__gpu_read_back(s, NULL, NULL));
-    const struct kith__gpu_matrix_totals *totals =
-        (const struct kith__gpu_matrix_totals *)(const void *)s->gpu->small->question;
+    KITH_TRY(read_totals(rows, &totals));
     out->rows = n;
-    out->n = (int64_t)totals->pairs;
-    out->widest = (int64_t)totals->widest;
-    out->overflowed = (int64_t)totals->overflowed;
+    out->n = (int64_t)totals.pairs;
+    out->widest = (int64_t)totals.widest;
+    out->overflowed = (int64_t)totals.overflowed;
     return KITH_OK;
 }
 
-kith_status kith__gpu_matrix_fill(struct kith__gpu_search *s, const struct kith__list *list,
-                                  bool grow, kith_pairs *out)
+/** Make a list. @param grow  as for kith__pairs_backend.fill */
+static kith_status fill(const struct rows *rows, const struct kith__list *list, bool grow,
+                        kith_pairs *out)
 {
-    kith_ctx *ctx = s->ctx;
-    const kith_precision precision = s->sweep.grid.question.precision;
-    const int64_t n = s->sweep.grid.question.a.n;
-    KITH_TRY(grow ? kith__matrix_need(ctx, list, precision, n, list->width, out) : KITH_OK);
-    KITH_TRY(fill_width(s, list, out));
+    kith_ctx *ctx = rows->ctx;
+    KITH_TRY(grow ? kith__matrix_need(ctx, list, rows->precision, rows->n, list->width, out)
+                  : KITH_OK);
+    KITH_TRY(fill_width(rows, list, out));
     if (grow && out->overflowed > 0) {
-        KITH_TRY(kith__matrix_need(ctx, list, precision, n, out->widest, out));
-        KITH_TRY(fill_width(s, list, out));
+        KITH_TRY(kith__matrix_need(ctx, list, rows->precision, rows->n, out->widest, out));
+        KITH_TRY(fill_width(rows, list, out));
     }
     return kith__matrix_fits(ctx, out);
 }
 
-kith_status kith__gpu_matrix_enqueue(struct kith__gpu_search *s, const struct kith__list *list,
+/** Queue the making of a list, whose arrays are in device memory. */
+static kith_status queue(const struct rows *rows, const struct kith__list *list,
+                         const kith_pairs *out)
+{
+    KITH_TRY(clear_totals(rows));
+    return queue_rows(rows, list, list->width, 0, rows->n, out);
+}
+
+kith_status kith__gpu_matrix_fill(struct kith__gpu_search *search, const struct kith__list *list,
+                                  bool grow, kith_pairs *out)
+{
+    const struct rows rows = rows_of_search(search);
+    return fill(&rows, list, grow, out);
+}
+
+kith_status kith__gpu_matrix_enqueue(struct kith__gpu_search *search, const struct kith__list *list,
                                      const kith_pairs *out, int64_t *result)
 {
-    kith_ctx *ctx = s->ctx;
-    KITH_TRY(clear_totals(s));
-    KITH_TRY(queue_rows(s, list, list->width, 0, s->sweep.grid.question.a.n, out));
-    KITH_GPU_TRY(ctx, "concluding",
-                 kith__gpu_write_totals(&s->sweep.grid, totals_of(s), result, s->gpu->stream));
+    kith_ctx *ctx = search->ctx;
+    const struct rows rows = rows_of_search(search);
+    KITH_TRY(queue(&rows, list, out));
+    KITH_GPU_TRY(
+        ctx, "concluding",
+        kith__gpu_write_totals(&search->sweep.grid, rows.totals, result, rows.gpu->stream));
+    return KITH_OK;
+}
+
+kith_status kith__gpu_matrix_fill_batch(struct kith__gpu_batch *batch,
+                                        const struct kith__list *list, bool grow, kith_pairs *out)
+{
+    struct rows rows;
+    KITH_TRY(rows_of_batch(batch, &rows));
+    return fill(&rows, list, grow, out);
+}
+
+kith_status kith__gpu_matrix_enqueue_batch(struct kith__gpu_batch *batch,
+                                           const struct kith__list *list, const kith_pairs *out,
+                                           int64_t *result)
+{
+    kith_ctx *ctx = batch->ctx;
+    struct rows rows;
+    KITH_TRY(rows_of_batch(batch, &rows));
+    KITH_TRY(queue(&rows, list, out));
+    KITH_GPU_TRY(
+        ctx, "concluding",
+        kith__gpu_batch_write_totals(&batch->sweep.systems, rows.totals, result, rows.gpu->stream));
     return KITH_OK;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * KITH_MATRIX lists on a GPU, host side: called by the operations of pairs_gpu.c.
+ * KITH_MATRIX lists on a GPU, host side: called by the operations of pairs_gpu.c and
+ * pairs_batch_gpu.c.
  */
 #ifndef KITH_MATRIX_GPU_H
 #define KITH_MATRIX_GPU_H
 
+#include "engine/gpu/batch_search.h"
 #include "engine/gpu/search.h"
 #include "pairs/pairs.h"
 
@@ -15,5 +17,14 @@ kith_status kith__gpu_matrix_fill(struct kith__gpu_search *search, const struct 
 /** Queue the making of a KITH_MATRIX list, as kith__pairs_backend.enqueue. The search has begun. */
 kith_status kith__gpu_matrix_enqueue(struct kith__gpu_search *search, const struct kith__list *list,
                                      const kith_pairs *out, int64_t *result);
+
+/** Make the KITH_MATRIX list of a batch. The search has begun. */
+kith_status kith__gpu_matrix_fill_batch(struct kith__gpu_batch *batch,
+                                        const struct kith__list *list, bool grow, kith_pairs *out);
+
+/** Queue the making of the KITH_MATRIX list of a batch. The search has begun. */
+kith_status kith__gpu_matrix_enqueue_batch(struct kith__gpu_batch *batch,
+                                           const struct kith__list *list, const kith_pairs *out,
+                                           int64_t *result);
 
 #endif

@@ -5,9 +5,8 @@
  * permitted: a single sweep appends their pairs.
  */
 #include "engine/gpu/batch_sweep.cuh"
-#include "packet.cuh"
+#include "matrix.cuh"
 #include "pairs_batch_gpu.h"
-#include "rows.cuh"
 
 /* What packet.cuh and extras.cuh need of an i-cluster. */
 
@@ -127,25 +126,78 @@ gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
     return run_sort_rows<double>(finish, *list, offsets, 0, rows, stream);
 }
 
+/* ------------------------------------------------------------------------------------- results */
+
+/** Return the status of what is wrong with a batch. */
+static __device__ __forceinline__ kith_status status_of(const struct kith__gpu_batch_small *small)
+{
+    const int fault = (int)(~small->failed & 255);
+    return small->offsets_failed              ? KITH_INVALID
+           : !small->failed                   ? KITH_OK
+           : fault >= KITH_SYSTEM_FAR         ? KITH_LIMIT
+           : fault >= KITH_SYSTEM_NOT_FINITE  ? KITH_NOT_FINITE
+           : fault >= 24 /* KITH_BOX_SHORT */ ? KITH_LIMIT
+                                              : KITH_INVALID;
+}
+
 static __global__ void write_result(const struct kith__gpu_batch_small *small, const int64_t *total,
                                     int64_t *result)
 {
-    if (small->offsets_failed) {
-        *result = KITH_INVALID;
-    } else if (small->failed) {
-        const int fault = (int)(~small->failed & 255);
-        *result = fault >= KITH_SYSTEM_FAR          ? KITH_LIMIT
-                  : fault >= KITH_SYSTEM_NOT_FINITE ? KITH_NOT_FINITE
-                  : fault >= 24                     ? KITH_LIMIT /* KITH_BOX_SHORT */
-                                                    : KITH_INVALID;
-    } else {
-        *result = *total;
-    }
+    const kith_status status = status_of(small);
+    *result = status == KITH_OK ? *total : status;
 }
 
 gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const int64_t *total,
                                   int64_t *result, gpuStream_t stream)
 {
     KITH_LAUNCH(write_result, 1, 1, stream, systems->small, total, result);
+    return gpuGetLastError();
+}
+
+/* -------------------------------------------------------------------------------------- matrix */
+
+template <bool EXTRAS, kith__rows ROWS>
+static gpuError_t fill_rows(const struct kith__gpu_batch_sweep *sweep,
+                            const struct kith__gpu_matrix *matrix, gpuStream_t stream)
+{
+    return sweep->systems.question.precision == KITH_FLOAT
+               ? run_batch<float>(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), stream)
+               : run_batch<double>(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), stream);
+}
+
+gpuError_t kith__gpu_batch_fill_matrix(const struct kith__gpu_batch_sweep *sweep,
+                                       const struct kith__gpu_matrix *matrix, gpuStream_t stream)
+{
+    if (matrix->list.extras_later) {
+        return has_extras(&matrix->list) ? fill_rows<true, ROWS_TO_SORT>(sweep, matrix, stream)
+                                         : fill_rows<false, ROWS_TO_SORT>(sweep, matrix, stream);
+    }
+    return has_extras(&matrix->list) ? fill_rows<true, ROWS_OF_MATRIX>(sweep, matrix, stream)
+                                     : fill_rows<false, ROWS_OF_MATRIX>(sweep, matrix, stream);
+}
+
+gpuError_t kith__gpu_batch_finish_matrix(const struct kith__gpu_systems *systems,
+                                         const struct kith__gpu_matrix *matrix,
+                                         struct kith__gpu_matrix_totals *totals, gpuStream_t stream)
+{
+    if (systems->question.precision == KITH_FLOAT) {
+        const finish_by_system<float> finish = {*systems};
+        return run_finish_matrix<float>(finish, *matrix, totals, stream);
+    }
+    const finish_by_system<double> finish = {*systems};
+    return run_finish_matrix<double>(finish, *matrix, totals, stream);
+}
+
+static __global__ void write_totals(const struct kith__gpu_batch_small *small,
+                                    const struct kith__gpu_matrix_totals *totals, int64_t *result)
+{
+    set_result(status_of(small), totals, result);
+}
+
+gpuError_t kith__gpu_batch_write_totals(const struct kith__gpu_systems *systems,
+                                        const struct kith__gpu_matrix_totals *totals,
+                                        int64_t *result, gpuStream_t stream)
+{
+    KITH_LAUNCH(write_totals, 1, 1, stream, systems->small, totals, result);
     return gpuGetLastError();
 }

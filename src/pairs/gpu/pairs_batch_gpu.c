@@ -7,6 +7,7 @@
 #include "pairs_batch_gpu.h"
 
 #include "engine/gpu/batch_search.h"
+#include "matrix_gpu.h"
 #include "pairs/list.h"
 #include "parts.h"
 
@@ -165,6 +166,9 @@ kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
     int64_t n = 0;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    if (list->layout == KITH_MATRIX) {
+        return kith__gpu_matrix_fill_batch(&b, list, grow, out);
+    }
     if (out->memory == KITH_HOST) {
         return fill_on_host(&b, list, grow, out);
     }
@@ -196,6 +200,9 @@ kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *bat
     struct kith__gpu_batch b;
     KITH_TRY(kith__gpu_begin_queueing(ctx));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, false, &b));
+    if (list->layout == KITH_MATRIX) {
+        return kith__gpu_matrix_enqueue_batch(&b, list, out, result);
+    }
     const int64_t *total = b.counts + batch->whole.a.n;
     if (is_unordered(list)) {
         KITH_TRY(queue_unordered(&b, list, out));

@@ -34,6 +34,17 @@ gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
 gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const int64_t *total,
                                   int64_t *result, gpuStream_t stream);
 
+/** kith__gpu_fill_matrix, kith__gpu_finish_matrix and kith__gpu_write_totals for a batch. */
+gpuError_t kith__gpu_batch_fill_matrix(const struct kith__gpu_batch_sweep *sweep,
+                                       const struct kith__gpu_matrix *matrix, gpuStream_t stream);
+gpuError_t kith__gpu_batch_finish_matrix(const struct kith__gpu_systems *systems,
+                                         const struct kith__gpu_matrix *matrix,
+                                         struct kith__gpu_matrix_totals *totals,
+                                         gpuStream_t stream);
+gpuError_t kith__gpu_batch_write_totals(const struct kith__gpu_systems *systems,
+                                        const struct kith__gpu_matrix_totals *totals,
+                                        int64_t *result, gpuStream_t stream);
+
 /* The operations of kith__cuda_pairs for a batch (pairs_batch_gpu.c). */
 kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch,
                                   const struct kith__list *list, int64_t *n, int64_t *neighbours);
