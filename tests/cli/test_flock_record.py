@@ -250,7 +250,7 @@ def test_interrupt_of_a_measurement():
     cli.ok(*run, "--steps", "1", "--measure-every", "0")
     with subprocess.Popen([cli.KITH, *run, "--steps", "1000000", "--restart-change"],
                           stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(0.9)
+        time.sleep(0.9 * cli.SLOW)  # a step takes a fraction of that, a measurement many times it
         process.send_signal(signal.SIGINT)
         _, message = process.communicate(timeout=60)
     at, held = (int(step) for step in re.findall("step ([0-9]+)", message))
