@@ -12,6 +12,7 @@
 #include "report.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,10 @@ struct launcher {
 static const struct launcher launchers[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi"},
     {"PMI_SIZE", "PMI_RANK", "mpich"},
+    {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "mpich"}, /* MVAPICH2's mpirun_rsh */
     {"SLURM_STEP_NUM_TASKS", "PMIX_RANK", "openmpi"},
-    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL}};
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL},
+    {"FLUX_JOB_SIZE", "FLUX_TASK_RANK", NULL}};
 
 /** The functions of libkith-openmpi and libkith-mpich (mpi/kith_mpi.h). */
 static struct {
@@ -56,9 +59,35 @@ static int refuse(int64_t rank, int status, const char *hint, const char *messag
     return report_error(status, hint, "%s", message);
 }
 
+/** Make what MPI writes to the standard output go to the standard error, for the time of a call.
+ *  @return the standard output, for restore_stdout; -1: it was not diverted */
+static int divert_stdout(void)
+{
+    fflush(stdout);
+    const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (kept >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        close(kept);
+        return -1;
+    }
+    return kept;
+}
+
+/** Undo divert_stdout. */
+static void restore_stdout(int kept)
+{
+    fflush(stdout); /* what MPI wrote by this process's stdio */
+    if (kept >= 0) {
+        (void)dup2(kept, STDOUT_FILENO);
+        close(kept);
+    }
+}
+
 /** Load a library by its path and find its functions. @return NULL, or what is wrong */
 static const char *load(const char *path)
 {
+    /* UCX, by which an MPI may send, logs to the standard output, where this command's summary
+     * belongs: each warning would stand in front of it. It reads this variable when it is loaded. */
+    (void)setenv("UCX_LOG_FILE", "stderr", 0);
     /* Open MPI loads plugins that need the symbols of its libraries. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     void *begin = library ? dlsym(library, "kith_mpi_begin") : NULL;
@@ -81,7 +110,8 @@ static int load_for(const struct launcher *by, int64_t rank, int64_t ranks)
     char message[8192];
     if (!name) {
         snprintf(message, sizeof message,
-                 "this is one of %lld processes that srun started without MPI", (long long)ranks);
+                 "this is one of %lld processes that %s started without MPI", (long long)ranks,
+                 strncmp(by->ranks, "FLUX", 4) == 0 ? "flux" : "srun");
         return refuse(
             rank, STATUS_USAGE,
             "start them by srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH); KITH_MPI=none "
@@ -106,7 +136,7 @@ static int load_for(const struct launcher *by, int64_t rank, int64_t ranks)
 static int begin(int64_t rank, int64_t ranks, kith_transport *out)
 {
     char message[256];
-    const kith_status status = mpi.begin(out);
+    const kith_status status = launcher_transport(out);
     if (status == KITH_OK && out->ranks == ranks) {
         return STATUS_OK;
     }
@@ -149,7 +179,10 @@ int launcher_begin(int *ranks, kith_transport *out)
 
 kith_status launcher_transport(kith_transport *out)
 {
-    return mpi.begin(out);
+    const int kept = divert_stdout();
+    const kith_status status = mpi.begin(out);
+    restore_stdout(kept);
+    return status;
 }
 
 int launcher_local_rank(void)

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const int64_t most_parcel = (int64_t)1 << 30; /* [bytes] */
 
@@ -771,6 +772,7 @@ int ranks_join(bool *several)
         return STATUS_OK;
     }
     if (self.control.rank > 0) {
+        (void)dup2(STDERR_FILENO, STDOUT_FILENO); /* these ranks print nothing, but MPI may */
         progress_catch_signals();
         const int end = serve(&self);
         free_member(&self);

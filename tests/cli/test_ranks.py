@@ -10,13 +10,9 @@ import time
 import cli
 import needs
 
-# "openmpi=LIBRARY=mpirun -x|mpich=...": the launchers, and libraries whose ranks kill themselves.
-# Left out in the short form of the tests, that of a bare root: something stands there before the
-# summary on the standard output. The cause is not known.
+# "openmpi=LIBRARY=mpirun -x|mpich=...": the launchers, and libraries whose ranks kill themselves or
+# write to the standard output.
 LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
-if "KITH_TEST_BRIEF" in os.environ:
-    needs.tell("ranks started by MPI: the short form of tests has none (unset KITH_TEST_BRIEF)")
-    LAUNCHERS = []
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
 TIMES = ("seconds", "peak_bytes", "threads", "ranks", "backend", "memory", "input",
          "pairs_per_second")
@@ -163,7 +159,12 @@ def test_launchers():
     cli.ok(*task, env={**os.environ, **slurm, "SLURM_STEP_NUM_TASKS": "1"})
     one = {"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}  # by mpirun, in a job of srun
     cli.ok(*task, env={**os.environ, **slurm, **one})
+    flux = {"FLUX_JOB_SIZE": "3", "FLUX_TASK_RANK": "0"}
+    cli.fails(2, *task, env={**os.environ, **flux}, says=("3 processes that flux", "KITH_MPI"))
+    cli.ok(*task, env={**os.environ, "FLUX_JOB_SIZE": "1", "FLUX_TASK_RANK": "0"})
     os.remove("a.npy")
+    started = {"MV2_COMM_WORLD_SIZE": "2", "MV2_COMM_WORLD_RANK": "0", "KITH_MPI": "./none.so"}
+    cli.fails(10, *task, env={**os.environ, **started}, says=("2 processes", "none.so", "install"))
     started = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0", "KITH_MPI": "./none.so"}
     cli.fails(10, *task, env={**os.environ, **started}, says=("none.so", "install"))
     assert not os.path.exists("a.npy")
@@ -177,6 +178,19 @@ def test_launchers():
         done = launched(LAUNCHERS[0], 2, *task, env={**os.environ, "KITH_MPI": LAUNCHERS[1][0]})
         assert done.returncode == 10 and "MPI has 1" in done.stderr, done
         assert done.stderr.count("MPI has 1") == 1 and not os.path.exists("a.npy"), done
+
+
+def test_noise():
+    """What MPI writes to the standard output, as UCX its log, does not stand before the summary."""
+    cli.ok("make", "uniform", "100", "--seed", "1", "-o", "p.npy")
+    task = ("fof", "p.npy", "--box", "1", "--json")
+    for launcher in LAUNCHERS:
+        told = {**os.environ, "KITH_MPI": launcher[1], "KITH_TEST_NOISE": "1"}
+        done = launched(launcher, 3, *task, env=told)
+        assert done.returncode == 0 and json.loads(done.stdout)["ranks"] == 3, done
+        assert done.stderr.count("noise") > 3, done
+        done = launched(launcher, 3, *task, env={**os.environ, "UCX_LOG_LEVEL": "info"})
+        assert done.returncode == 0 and json.loads(done.stdout)["ranks"] == 3, done
 
 
 def test_killed():

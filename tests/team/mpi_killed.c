@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A library of MPI's transport for tests: as libkith-openmpi or libkith-mpich, but one rank kills
- * itself in a call of its transport. KITH_TEST_KILL="1:30" is rank 1, before its call 30, counted
- * from 0 over all its transports.
+ * A library of MPI's transport for tests: as libkith-openmpi or libkith-mpich, but
+ *
+ * * one rank kills itself in a call of its transport: KITH_TEST_KILL="1:30" is rank 1, before its
+ *   call 30, counted from 0 over all its transports;
+ * * with KITH_TEST_NOISE it writes to the standard output, as an MPI may: when it begins, and in
+ *   later calls of ranks above 0, or of all where UCX_LOG_FILE does not send UCX's log elsewhere.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,10 +19,22 @@ kith_status real_begin(kith_transport *out);
 static int victim = -1;
 static long moment, calls;
 
+/** Write a line as UCX logs it. */
+static void make_noise(void)
+{
+    if (getenv("KITH_TEST_NOISE")) {
+        puts("[1764000000.123456] [machine:1234 :0] noise");
+        fflush(stdout);
+    }
+}
+
 /** Count a call, and kill the process at its moment. @return the transport */
 static const kith_transport *reach(void *self)
 {
     const kith_transport *t = self;
+    if (t->rank > 0 || !getenv("UCX_LOG_FILE")) {
+        make_noise();
+    }
     if (t->rank == victim && calls++ == moment) {
         raise(SIGKILL);
     }
@@ -68,6 +83,7 @@ kith_status kith_mpi_begin(kith_transport *out)
 {
     const char *asked = getenv("KITH_TEST_KILL");
     kith_transport *real = malloc(sizeof *real);
+    make_noise();
     const kith_status status = real ? real_begin(real) : KITH_NO_MEMORY;
     if (status != KITH_OK) {
         free(real);
