@@ -31,6 +31,7 @@ PARTS = [
     ("Groups and halos", "_fof", ["fof", "Groups"]),
     ("Pair distributions and structure factors", "rdf",
      ["Histogram", "structure_factor", "StructureFactor"]),
+    ("Many ranks", "_team", ["Team", "TeamGroups", "TeamHistogram"]),
     ("Scattering", "_debye", ["debye"]),
     ("Overlaps", "_overlap", ["overlap"]),
     ("Flocks", "_flock", ["Flock"]),
@@ -43,12 +44,13 @@ PARTS = [
                        "order_parameters", "save", "label"]),
     ("Notebooks", "_view", ["view", "View"]),
     ("Contexts and errors", "_context", ["Context", "Error", "CapacityError", "LimitError",
-                                         "NoBackend", "DeviceLost", "Busy"]),
+                                         "NoBackend", "DeviceLost", "Busy", "TeamLost"]),
     ("Errors of files", "_io", ["FormatError", "MissingError"]),
     ("Memory of a GPU", "_kinds", ["DeviceArray"]),
 ]
 # Methods for the package alone.
-INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_flock", "free"}
+INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_flock", "free", "handle", "stop",
+          "prepared", "agree"}
 SECTION = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 
 
@@ -134,7 +136,7 @@ def document(prefix, node, lines):
              and base.id not in ("Unshared", "NamedTuple")]
     yield f"### {prefix}{node.name}"
     if begin and "Error" not in " ".join(bases) and node.name not in (
-            "Groups", "StructureFactor", "DeviceArray", "View"):
+            "Groups", "TeamGroups", "TeamHistogram", "StructureFactor", "DeviceArray", "View"):
         yield f"```python\n{signature(prefix + node.name, begin[0])}\n```"
     if bases:
         yield f"A kind of {', '.join(f'`{base}`' for base in bases)}."

@@ -85,8 +85,8 @@ static void restore_stdout(int kept)
 /** Load a library by its path and find its functions. @return NULL, or what is wrong */
 static const char *load(const char *path)
 {
-    /* UCX, by which an MPI may send, logs to the standard output, where this command's summary
-     * belongs: each warning would stand in front of it. It reads this variable when it is loaded. */
+    /* UCX, by which an MPI may send, logs to the standard output, so that its warnings would stand
+     * before the summary of this command. It reads this variable when it is loaded. */
     (void)setenv("UCX_LOG_FILE", "stderr", 0);
     /* Open MPI loads plugins that need the symbols of its libraries. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

@@ -11,7 +11,8 @@ import importlib
 from typing import Any
 
 from . import rdf
-from ._context import (Busy, CapacityError, Context, DeviceLost, Error, LimitError, NoBackend)
+from ._context import (Busy, CapacityError, Context, DeviceLost, Error, LimitError, NoBackend,
+                       TeamLost)
 from ._lib import library as _library
 from ._box import Box
 from ._debye import debye
@@ -24,12 +25,13 @@ from ._nearest import nearest
 from ._order import order
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
+from ._team import Team, TeamGroups, TeamHistogram
 from ._view import View, view
 
 __all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
-           "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend", "View",
-           "count_pairs", "debye", "fof", "frames", "make", "nearest", "order", "overlap", "pairs",
-           "rdf", "read", "view"]
+           "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend", "Team",
+           "TeamGroups", "TeamHistogram", "TeamLost", "View", "count_pairs", "debye", "fof",
+           "frames", "make", "nearest", "order", "overlap", "pairs", "rdf", "read", "view"]
 
 
 # Modules, and what they need.

@@ -8,6 +8,13 @@ IJ, CSR, MATRIX = 0, 1, 2  # kith_layout
 RESULTS = 3  # KITH_RESULTS
 TYPES, SPHERES = 8, 4  # KITH_TYPES, KITH_SPHERES
 WATCH = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_int64)
+# Functions of kith_transport.
+COUNTS = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_void_p, C.c_void_p)
+EXCHANGE = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64,
+                       C.c_void_p)
+GATHER = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p)
+COMBINE = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int, C.c_void_p, C.c_int64)
+END = C.CFUNCTYPE(None, C.c_void_p)
 
 
 class Options(C.Structure):
@@ -167,6 +174,43 @@ class Waves(C.Structure):
                 ("species", C.c_void_p), ("n_species", C.c_int32)]
 
 
+class Transport(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("self", C.c_void_p), ("rank", C.c_int), ("ranks", C.c_int),
+                ("device", C.c_int), ("counts", COUNTS), ("exchange", EXCHANGE),
+                ("gather", GATHER), ("combine", COMBINE), ("abort", END), ("close", END)]
+
+
+class TeamLoad(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("points", C.c_int64), ("owned", C.c_int64),
+                ("ghosts", C.c_int64), ("most_owned", C.c_int64), ("most_ghosts", C.c_int64)]
+
+
+class TeamGroups(C.Structure):
+    _fields_ = [("n", C.c_int64), ("points", C.c_int64), ("labels", C.c_void_p),
+                ("first", C.c_int64), ("held", C.c_int64), ("members", C.c_void_p),
+                ("memory", C.c_int), ("size", C.c_uint32), ("owner", C.c_void_p)]
+
+
+class TeamHalos(C.Structure):
+    _fields_ = [("n", C.c_int64), ("first", C.c_int64), ("held", C.c_int64),
+                ("halo", C.POINTER(Halo)), ("memory", C.c_int), ("size", C.c_uint32),
+                ("owner", C.c_void_p), ("stride", C.c_int64)]
+
+
+class TeamPairs(C.Structure):
+    _fields_ = [("n", C.c_int64), ("all", C.c_int64), ("rows", C.c_int64), ("points", C.c_int64),
+                ("ids", C.c_void_p), ("ids_against", C.c_void_p), ("i", C.c_void_p),
+                ("j", C.c_void_p), ("distances", C.c_void_p), ("vectors", C.c_void_p),
+                ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
+                ("size", C.c_uint32), ("owner", C.c_void_p)]
+
+
+class TeamNearest(C.Structure):
+    _fields_ = [("rows", C.c_int64), ("k", C.c_int64), ("counts", C.c_void_p), ("j", C.c_void_p),
+                ("distances", C.c_void_p), ("vectors", C.c_void_p), ("shifts", C.c_void_p),
+                ("memory", C.c_int), ("size", C.c_uint32), ("owner", C.c_void_p)]
+
+
 STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_batch": Batch, "kith_pairs_options": PairsOptions, "kith_pairs": Pairs,
            "kith_nearest_options": NearestOptions, "kith_nearest": Nearest, "kith_order": Order,
@@ -178,4 +222,6 @@ STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures,
            "kith_replicas": Replicas, "kith_overlap_options": OverlapOptions,
            "kith_overlaps": Overlaps,
-           "kith_waves": Waves}
+           "kith_waves": Waves, "kith_transport": Transport, "kith_team_load": TeamLoad,
+           "kith_team_groups": TeamGroups, "kith_team_halos": TeamHalos,
+           "kith_team_pairs": TeamPairs, "kith_team_nearest": TeamNearest}

@@ -70,9 +70,13 @@ class Busy(Error, RuntimeError):
     """The context is in another call."""
 
 
+class TeamLost(Error, RuntimeError):
+    """A rank has left its team, or could not be reached. The team can only be closed."""
+
+
 _EXCEPTIONS: dict[int, type[BaseException]] = {
     -1: ValueError, -2: ValueError, -4: LimitError, -5: MemoryError, -6: KeyboardInterrupt,
-    -7: NotImplementedError, -8: NoBackend, -9: DeviceLost, -10: Busy}
+    -7: NotImplementedError, -8: NoBackend, -9: DeviceLost, -10: Busy, -11: TeamLost}
 CAPACITY, BUSY = -3, -10
 # Names of the library's in messages, and what the caller wrote.
 _NAMES = [(re.compile(pattern), name) for pattern, name in (
@@ -102,7 +106,7 @@ class Signals:
     raise. So they are replaced meanwhile by handlers that keep the exception.
     """
 
-    def __init__(self, stop: list[bool]) -> None:
+    def __init__(self, stop: Any) -> None:
         self._stop = stop  # its one element is what the callback returns
         self._raised: list[BaseException] = []
         self._replaced: list[tuple[int, Any]] = []
@@ -222,6 +226,16 @@ class Context(Unshared):
         return int(library().kith_threads(self._at))
 
     @property
+    def handle(self) -> Optional[C.c_void_p]:
+        """The library's context."""
+        return self._at
+
+    @property
+    def stop(self) -> list[bool]:
+        """What the context's callback returns: its element is set to stop a call."""
+        return self._stop
+
+    @property
     def scratch_bytes(self) -> int:
         """Bytes of scratch memory that the context holds now."""
         return sum(library().kith_scratch_bytes(at) for at in (self._at, self._brief) if at)
@@ -336,6 +350,16 @@ class Context(Unshared):
         if status == CAPACITY:
             raise CapacityError(message, needed() if needed else None)
         raise _EXCEPTIONS.get(status, Error)(message)
+
+
+def failure(status: int, message: str) -> BaseException:
+    """Return the exception of a status."""
+    return _EXCEPTIONS.get(status, Error)(message)
+
+
+def text_of(ctx: Optional[Context]) -> str:
+    """Return the message of the last failure in a context; None: of the last call without one."""
+    return _text(library().kith_message(None if ctx is None else ctx.handle))
 
 
 class _Local(threading.local):

@@ -115,15 +115,11 @@ class Groups(Unshared):
         if self.offsets is not None:
             raise ValueError("halos of a batch are not offered: find the groups of each system")
         points, kept = coordinates(self._x, "x", self._box.dim, device=True)
-        dtype, n = kept.dtype, len(kept)
         given = _abi.HaloInput()
         library().kith_halo_input_init_sized(C.byref(given), C.sizeof(given))
-        speed = _in_space(velocities, n, dtype, self._box.dim, kept)
-        reals = ((masses, "masses"), (potentials, "potentials"), (densities, "densities"))
-        lives = [speed, *(column_like(values, n, dtype, name, kept) for values, name in reals),
-                 column_like(types, n, np.uint8, "types", kept)]
-        (given.velocities, given.masses, given.potentials, given.densities,
-         given.types) = map(address, lives)
+        columns = halo_input(kept, self._box.dim, masses, velocities, types, potentials, densities)
+        for name, values in columns.items():
+            setattr(given, name, address(values))
         sphere_density = np.atleast_1d(sphere_density).tolist()
         if len(sphere_density) > _abi.SPHERES:
             raise ValueError(f"sphere_density has {len(sphere_density)} densities; at most "
@@ -145,6 +141,35 @@ def _in_space(velocities: Any, n: int, dtype: Any, dim: int, like: Memory) -> Op
     if made is None or dim == 3:
         return made
     return np.hstack([made, np.zeros((n, 1), dtype)])
+
+
+def halo_input(x: Memory, dim: int, masses: Any, velocities: Any, types: Any, potentials: Any,
+               densities: Any) -> dict[str, Optional[Memory]]:
+    """Return the arrays that halos are measured with, checked, by their names in kith_halo_input.
+    x are the coordinates."""
+    n = len(x)
+    return {"velocities": _in_space(velocities, n, x.dtype, dim, x),
+            "masses": column_like(masses, n, x.dtype, "masses", x),
+            "potentials": column_like(potentials, n, x.dtype, "potentials", x),
+            "densities": column_like(densities, n, x.dtype, "densities", x),
+            "types": column_like(types, n, np.uint8, "types", x)}
+
+
+def fof_options(x: Memory, dim: int, min_members: Any, ids: Any, roles: Any, min_links: Any,
+                velocities: Any,
+                velocity_length: Any) -> tuple[_abi.FofOptions, dict[str, Optional[Memory]]]:
+    """Return the options of a search for groups without its arrays, and these, checked, by their
+    names in kith_fof_options. x are the coordinates."""
+    n = len(x)
+    options = _abi.FofOptions()
+    library().kith_fof_options_init_sized(C.byref(options), C.sizeof(options))
+    options.min_members = whole(min_members, "min_members")
+    options.min_links = whole(min_links, "min_links")
+    columns: dict[str, Optional[Memory]] = {"ids": column(ids, n, np.int64, "ids"),
+                                            "roles": column(roles, n, np.uint8, "roles"),
+                                            "velocities": _in_space(velocities, n, x.dtype, dim, x)}
+    options.velocity_length = real(velocity_length, "velocity_length")
+    return options, columns
 
 
 def _halo_array(owned: Owned) -> np.ndarray[Any, Any]:
@@ -198,15 +223,10 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     space = as_box(box, dim)
     points, kept = coordinates(x, "x", dim, device=True)
     n = len(kept)
-    options = _abi.FofOptions()
-    library().kith_fof_options_init_sized(C.byref(options), C.sizeof(options))
-    options.min_members = whole(min_members, "min_members")
-    options.min_links = whole(min_links, "min_links")
-    ids = column(ids, n, np.int64, "ids")
-    roles = column(roles, n, np.uint8, "roles")
-    speed = _in_space(velocities, n, kept.dtype, dim, kept)
-    options.ids, options.roles, options.velocities = map(address, (ids, roles, speed))
-    options.velocity_length = real(velocity_length, "velocity_length")
+    options, columns = fof_options(kept, dim, min_members, ids, roles, min_links, velocities,
+                                   velocity_length)
+    for name, values in columns.items():
+        setattr(options, name, address(values))
     length = real(length, "length")
     on = context(ctx, kept)
     on_device = isinstance(kept, DeviceArray)

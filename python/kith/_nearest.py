@@ -19,7 +19,7 @@ from ._rows import Rows, extras
 from ._sources import resolve
 
 
-def _options(want: Any, cutoff: Any) -> _abi.NearestOptions:
+def nearest_options(want: Any, cutoff: Any) -> _abi.NearestOptions:
     """Return the options of a search in one set."""
     options = _abi.NearestOptions()
     library().kith_nearest_options_init_sized(C.byref(options), C.sizeof(options))
@@ -105,7 +105,7 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
            [4.5, inf],
            [4.5, 4.5]]))
     """
-    options, k = _options(want, cutoff), whole(k, "k", 1, 2 ** 31 - 1)
+    options, k = nearest_options(want, cutoff), whole(k, "k", 1, 2 ** 31 - 1)
     x, box, against, many = systems(x, box, against, batch)
     x, box = resolve(x, box)
     dim = dimensions(x, box)

@@ -59,6 +59,11 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
     return made
 
 
+def list_options(want: str, full: Any, sort: Any) -> _abi.PairsOptions:
+    """Return the options of a list of pairs (i, j); shared by calls: not to be changed."""
+    return _plan(want, full, "ij", sort).options
+
+
 def _against(options: _abi.PairsOptions, against: Any, dim: int,
              like: Memory) -> tuple[_abi.PairsOptions, Memory, _abi.Points]:
     """Return a copy of the options with a second set, and what must live as long as they do."""

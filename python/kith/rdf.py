@@ -6,7 +6,7 @@ import ctypes as C
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from . import _abi
 from ._arrays import Owned, address, column, coordinates, given, second_set
 from ._batch import filled, systems
 from ._context import Context, Unshared, context
+from ._kinds import Memory
 from ._lib import library
 from ._numbers import real, whole
 from ._sources import resolve
@@ -21,6 +22,19 @@ from ._box import Box, as_box, dimensions
 
 
 Array = np.ndarray[Any, Any]
+
+
+class _Frame(NamedTuple):
+    """Arguments of a frame, checked."""
+
+    x: Memory
+    points: _abi.Points
+    dim: int
+    at_box: Any
+    options: _abi.RdfOptions  # without the arrays of `columns`
+    against: Optional[Memory]
+    columns: dict[str, Optional[Array]]  # by their names in kith_rdf_options
+    lives: list[Any]  # what the options point to
 
 
 class Histogram(Unshared):
@@ -100,6 +114,23 @@ class Histogram(Unshared):
         Histogram
             This one.
         """
+        frame = self._frame(x, box, species=species, against=against,
+                            species_against=species_against, molecules=molecules,
+                            molecules_against=molecules_against, weights=weights,
+                            weights_against=weights_against, batch=batch)
+        options = frame.options
+        for name, values in frame.columns.items():
+            setattr(options, name, address(values))
+        with self._lock:
+            context(self._ctx, frame.x).call("kith_rdf_count", C.byref(frame.points), frame.at_box,
+                                             C.byref(options), C.byref(self._found))
+            self._dim = frame.dim
+        return self
+
+    def _frame(self, x: Any, box: Any = None, *, species: Any = None, against: Any = None,
+               species_against: Any = None, molecules: Any = None, molecules_against: Any = None,
+               weights: Any = None, weights_against: Any = None, batch: Any = None) -> _Frame:
+        """Return the arguments of `add`, checked."""
         x, box, against, many = systems(x, box, against, batch)
         x, box = resolve(x, box)
         dim = dimensions(x, box)
@@ -112,35 +143,33 @@ class Histogram(Unshared):
         options.edges = address(self._edges)
         options.n_species = self._n_species
         options.minimum_image = self._minimum_image
+        lives: list[Any] = [space]
         if many is not None:
             struct, batch_lives = filled(many, dim)
             options.batch = C.pointer(struct)
+            lives += [struct, batch_lives]
         at_box = None if many and many.boxes is not None else C.byref(space)
         if species is None and self._n_species > 1:
             raise ValueError(f"n_species is {self._n_species}, but species is not given")
-        m, others = 0, None
+        m, kept_others = 0, None
         if against is not None:
             others, kept_others = second_set(against, dim, kept)
             options.against = C.pointer(others)
             m = len(kept_others)
+            lives.append(others)
         elif any(values is not None
                  for values in (species_against, molecules_against, weights_against)):
             raise ValueError("species_against, molecules_against and weights_against need against")
-        lives = [column(species, n, np.int32, "species"),
-                 column(species_against, m, np.int32, "species_against"),
-                 column(molecules, n, np.int32, "molecules"),
-                 column(molecules_against, m, np.int32, "molecules_against"),
-                 column(weights, n, np.float64, "weights"),
-                 column(weights_against, m, np.float64, "weights_against")]
-        (options.species, options.species_against, options.molecules, options.molecules_against,
-         options.weights, options.weights_against) = map(address, lives)
-        with self._lock:
-            if self._dim not in (None, dim):
-                raise ValueError(f"x has {dim} dimensions, earlier frames have {self._dim}")
-            context(self._ctx, kept).call("kith_rdf_count", C.byref(points), at_box,
-                                          C.byref(options), C.byref(self._found))
-            self._dim = dim
-        return self
+        columns = {"species": column(species, n, np.int32, "species"),
+                   "species_against": column(species_against, m, np.int32, "species_against"),
+                   "molecules": column(molecules, n, np.int32, "molecules"),
+                   "molecules_against": column(molecules_against, m, np.int32,
+                                               "molecules_against"),
+                   "weights": column(weights, n, np.float64, "weights"),
+                   "weights_against": column(weights_against, m, np.float64, "weights_against")}
+        if self._dim not in (None, dim):
+            raise ValueError(f"x has {dim} dimensions, earlier frames have {self._dim}")
+        return _Frame(kept, points, dim, at_box, options, kept_others, columns, lives)
 
     def __len__(self) -> int:
         return self._range[2]

@@ -278,5 +278,76 @@ int main(void)
     FIELD(kith_waves, hkl);
     FIELD(kith_waves, species);
     FIELD(kith_waves, n_species);
+
+    SIZE(kith_transport);
+    FIELD(kith_transport, size);
+    FIELD(kith_transport, self);
+    FIELD(kith_transport, rank);
+    FIELD(kith_transport, ranks);
+    FIELD(kith_transport, device);
+    FIELD(kith_transport, counts);
+    FIELD(kith_transport, exchange);
+    FIELD(kith_transport, gather);
+    FIELD(kith_transport, combine);
+    FIELD(kith_transport, abort);
+    FIELD(kith_transport, close);
+
+    SIZE(kith_team_load);
+    FIELD(kith_team_load, size);
+    FIELD(kith_team_load, points);
+    FIELD(kith_team_load, owned);
+    FIELD(kith_team_load, ghosts);
+    FIELD(kith_team_load, most_owned);
+    FIELD(kith_team_load, most_ghosts);
+
+    SIZE(kith_team_groups);
+    FIELD(kith_team_groups, n);
+    FIELD(kith_team_groups, points);
+    FIELD(kith_team_groups, labels);
+    FIELD(kith_team_groups, first);
+    FIELD(kith_team_groups, held);
+    FIELD(kith_team_groups, members);
+    FIELD(kith_team_groups, memory);
+    FIELD(kith_team_groups, size);
+    FIELD(kith_team_groups, owner);
+
+    SIZE(kith_team_halos);
+    FIELD(kith_team_halos, n);
+    FIELD(kith_team_halos, first);
+    FIELD(kith_team_halos, held);
+    FIELD(kith_team_halos, halo);
+    FIELD(kith_team_halos, memory);
+    FIELD(kith_team_halos, size);
+    FIELD(kith_team_halos, owner);
+    FIELD(kith_team_halos, stride);
+
+    SIZE(kith_team_pairs);
+    FIELD(kith_team_pairs, n);
+    FIELD(kith_team_pairs, all);
+    FIELD(kith_team_pairs, rows);
+    FIELD(kith_team_pairs, points);
+    FIELD(kith_team_pairs, ids);
+    FIELD(kith_team_pairs, ids_against);
+    FIELD(kith_team_pairs, i);
+    FIELD(kith_team_pairs, j);
+    FIELD(kith_team_pairs, distances);
+    FIELD(kith_team_pairs, vectors);
+    FIELD(kith_team_pairs, shifts);
+    FIELD(kith_team_pairs, capacity);
+    FIELD(kith_team_pairs, memory);
+    FIELD(kith_team_pairs, size);
+    FIELD(kith_team_pairs, owner);
+
+    SIZE(kith_team_nearest);
+    FIELD(kith_team_nearest, rows);
+    FIELD(kith_team_nearest, k);
+    FIELD(kith_team_nearest, counts);
+    FIELD(kith_team_nearest, j);
+    FIELD(kith_team_nearest, distances);
+    FIELD(kith_team_nearest, vectors);
+    FIELD(kith_team_nearest, shifts);
+    FIELD(kith_team_nearest, memory);
+    FIELD(kith_team_nearest, size);
+    FIELD(kith_team_nearest, owner);
     return 0;
 }
