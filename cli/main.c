@@ -20,7 +20,7 @@ static const struct verb {
     bool ranks; /* several processes of MPI may work on it */
 } verbs[] = {
     {"pairs", "find all pairs of particles within a radius", verb_pairs, true},
-    {"nearest", "find the k nearest neighbours of each particle", verb_nearest, false},
+    {"nearest", "find the k nearest neighbours of each particle", verb_nearest, true},
     {"fof", "find halos by friends-of-friends and measure them", verb_fof, true},
     {"rdf", "average g(r) and n(r) over a trajectory", verb_rdf, true},
     {"overlap", "histogram the overlaps of replicas", verb_overlap, false},
@@ -45,8 +45,8 @@ static int print_help(void)
          "\n"
          "Input: NumPy .npy, HDF5, tipsy, text or CSV, XYZ, LAMMPS dump, GSD; found by\n"
          "content, not by name. XTC, TRR, DCD, NetCDF, PDB, .gz by pip install chemfiles.\n"
-         "Over several ranks: pairs, fof and rdf, as processes of MPI (mpirun -n 4 kith fof\n"
-         "..., with libkith-openmpi or libkith-mpich), or --backend cuda:0,cuda:1.\n"
+         "Over several ranks: pairs, nearest, fof and rdf, as processes of MPI (mpirun -n 4\n"
+         "kith fof ..., with libkith-openmpi or libkith-mpich), or --backend cuda:0,cuda:1.\n"
          "Environment: KITH_BACKEND (as --backend), KITH_CHEMFILES (its libchemfiles.so),\n"
          "KITH_MPI (openmpi, mpich, none or a library), OMP_NUM_THREADS, NO_COLOR.\n"
          "\n"
@@ -137,8 +137,8 @@ int main(int argc, char **argv)
         if (strcmp(word, verbs[v].name) == 0) {
             if (several && !verbs[v].ranks) {
                 return report_error(STATUS_USAGE, "run it without mpirun or srun",
-                                    "kith %s works in one process; kith pairs, fof and rdf work in "
-                                    "several",
+                                    "kith %s works in one process; kith pairs, nearest, fof and "
+                                    "rdf work in several",
                                     verbs[v].name);
             }
             char title[32];

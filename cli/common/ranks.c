@@ -24,10 +24,44 @@ static const int64_t most_parcel = (int64_t)1 << 30; /* [bytes] */
 
 enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1024 };
 
-enum job_kind { JOB_END, JOB_OPEN, JOB_CLOSE, JOB_FOF, JOB_RDF, JOB_PAIRS, JOB_LIST };
+enum job_kind {
+    JOB_END,
+    JOB_OPEN,
+    JOB_CLOSE,
+    JOB_FOF,
+    JOB_HALOS,
+    JOB_RDF,
+    JOB_PAIRS,
+    JOB_LIST,
+    JOB_NEAREST
+};
 
-/** Arrays that travel with a job: elements of job.whole, and slots of received arrays. */
-enum column { XYZ, IDS, ROLES, VELOCITIES, SPECIES, MOLECULES, EDGES, RESULTS, COLUMNS };
+/** Arrays that travel with a job: elements of job.whole, and slots of received arrays and of
+ *  results. */
+enum column {
+    XYZ,
+    AGAINST,
+    IDS,
+    ROLES,
+    VELOCITIES,
+    SPECIES,
+    MOLECULES,
+    EDGES,
+    LABELS,
+    MASSES,
+    TYPES,
+    POTENTIALS,
+    DENSITIES,
+    RESULTS,
+    WIDE_LABELS,
+    NEAREST_COUNTS,
+    NEAREST_J,
+    NEAREST_DISTANCES,
+    NEAREST_VECTORS,
+    NEAREST_SHIFTS,
+    HALOS,
+    COLUMNS
+};
 
 /** What rank 0 tells all ranks to do. In another process, pointers in it only say whether there is
  *  an array. */
@@ -37,6 +71,10 @@ struct job {
     int threads;                   /**< OPEN: threads of each rank; 0: its share of the machine */
     char backends[BACKENDS_BYTES]; /**< OPEN: names of backends, which ranks use in turn */
     int64_t n;                     /**< particles */
+    int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
+    bool has_against;              /**< the call has a second set */
+    int64_t groups;                /**< HALOS: groups */
+    int64_t k;                     /**< NEAREST: neighbours of each particle */
     kith_precision precision;      /**< of the positions */
     bool has_box;                  /**< the call has a box */
     kith_box box;                  /**< the box */
@@ -45,6 +83,7 @@ struct job {
     kith_fof_options fof;          /**< FOF */
     kith_rdf_options rdf;          /**< RDF */
     kith_pairs_options pairs;      /**< PAIRS, LIST */
+    kith_nearest_options nearest;  /**< NEAREST */
 };
 
 /** One rank. */
@@ -193,6 +232,26 @@ static kith_status move_parts(struct ranks *r, char *whole, char *mine, int64_t 
     return exchange(r, part, back);
 }
 
+/** Bring an array of n rows together at rank 0.
+ *  @param mine        the part of this rank
+ *  @param[out] whole  rank 0: address of the pointer to the array, which stays until the ranks are
+ *                     closed; NULL at other ranks */
+static kith_status bring(struct ranks *r, enum column column, const void *mine, int64_t n,
+                         size_t size, void *whole)
+{
+    const bool root = r->control.rank == 0;
+    const int64_t own = first_of(r, n, r->control.rank + 1) - first_of(r, n, r->control.rank);
+    char *array = root ? need_column(r, column, n, size) : NULL;
+    RANKS_TRY(agree(r, got(root ? (void *)array : r)));
+    if (root) {
+        if (own > 0) {
+            memcpy(array, mine, (size_t)own * size);
+        }
+        memcpy(whole, &array, sizeof array);
+    }
+    return move_parts(r, array, (char *)(uintptr_t)mine, n, size, true);
+}
+
 /** Give each rank its part of an array: a pointer into it, or in another process a copy.
  *  @param[out] mine  the part; NULL where the column does not travel */
 static kith_status scatter(struct ranks *r, const struct job *job, enum column column, size_t size,
@@ -200,7 +259,8 @@ static kith_status scatter(struct ranks *r, const struct job *job, enum column c
 {
     const char *whole = job->whole[column];
     const int rank = r->control.rank;
-    const int64_t first = first_of(r, job->n, rank);
+    const int64_t n = column == AGAINST ? job->n_against : job->n;
+    const int64_t first = first_of(r, n, rank);
     *mine = NULL;
     if (!whole) {
         return KITH_OK;
@@ -211,11 +271,10 @@ static kith_status scatter(struct ranks *r, const struct job *job, enum column c
     if (!r->mpi) {
         return KITH_OK;
     }
-    char *copy = rank > 0 ? need_column(r, column, first_of(r, job->n, rank + 1) - first, size)
-                          : NULL;
+    char *copy = rank > 0 ? need_column(r, column, first_of(r, n, rank + 1) - first, size) : NULL;
     RANKS_TRY(agree(r, got(rank > 0 ? (void *)copy : r)));
     *mine = rank > 0 ? copy : *mine;
-    return move_parts(r, (char *)(uintptr_t)whole, copy, job->n, size, false);
+    return move_parts(r, (char *)(uintptr_t)whole, copy, n, size, false);
 }
 
 /** Give each rank an array of `bytes` bytes: a pointer to it, or in another process a copy. */
@@ -246,6 +305,40 @@ static kith_status scatter_points(struct ranks *r, const struct job *job, kith_p
     *mine = kith_points_packed(xyz, first_of(r, job->n, rank + 1) - first_of(r, job->n, rank),
                                job->precision);
     return KITH_OK;
+}
+
+/** Scatter the positions of the second set, if there is one.
+ *  @param[out] mine   the points of this rank; they must stay as long as *given
+ *  @param[out] given  for the options of the library: mine, or NULL */
+static kith_status scatter_against(struct ranks *r, const struct job *job, kith_points *mine,
+                                   const kith_points **given)
+{
+    const int rank = r->control.rank;
+    const int64_t n = job->n_against;
+    const void *xyz = NULL;
+    RANKS_TRY(scatter(r, job, AGAINST, 3 * (size_t)job->precision, &xyz));
+    *mine = kith_points_packed(xyz, first_of(r, n, rank + 1) - first_of(r, n, rank),
+                               job->precision);
+    *given = job->has_against ? mine : NULL;
+    return KITH_OK;
+}
+
+/** Describe the positions of a job, in rank 0. @param against  NULL: there is one set */
+static void describe_sets(struct job *job, const kith_points *points, const kith_box *box,
+                          const kith_points *against)
+{
+    job->n = points->n;
+    job->precision = points->precision;
+    job->whole[XYZ] = points->x;
+    job->has_box = box != NULL;
+    job->has_against = against != NULL;
+    if (box) {
+        job->box = *box;
+    }
+    if (against) {
+        job->n_against = against->n;
+        job->whole[AGAINST] = against->x;
+    }
 }
 
 /** Return the box of a job. */
@@ -322,19 +415,93 @@ kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, c
     if (!r) {
         return kith_fof_find(ctx, points, box, length, how, out);
     }
-    struct job job = {.kind = JOB_FOF,
-                      .n = points->n,
-                      .precision = points->precision,
-                      .has_box = box != NULL,
-                      .length = length,
-                      .fof = *how,
-                      .whole = {[XYZ] = points->x,
-                                [IDS] = how->ids,
-                                [ROLES] = how->roles,
-                                [VELOCITIES] = how->velocities}};
-    job.box = box ? *box : job.box;
+    struct job job = {
+        .kind = JOB_FOF,
+        .length = length,
+        .fof = *how,
+        .whole = {[IDS] = how->ids, [ROLES] = how->roles, [VELOCITIES] = how->velocities}};
+    describe_sets(&job, points, box, NULL);
     RANKS_TRY(tell(r, &job));
     return do_fof(r, &job, out);
+}
+
+/* --------------------------------------------------------------------------------------- halos */
+
+/** Measure the groups, and bring the halos together at rank 0.
+ *  @param labels  the labels of this rank's particles
+ *  @param out     NULL at ranks above 0 */
+static kith_status measure_halos(struct ranks *r, const struct job *job, const kith_points *points,
+                                 const kith_halo_input *input, int64_t *labels, kith_halos *out)
+{
+    const kith_team_groups groups = {.n = job->groups,
+                                     .points = points->n,
+                                     .labels = labels,
+                                     .memory = KITH_HOST,
+                                     .size = sizeof groups};
+    kith_team_halos found = {.size = sizeof found, .stride = sizeof(kith_halo)};
+    kith_halo *all = NULL;
+    kith_status status = kith_team_halos_measure(r->team, points, box_of(job), &groups, input,
+                                                 &found);
+    if (status == KITH_OK) {
+        status = bring(r, HALOS, found.halo, job->groups, sizeof *all, &all);
+    }
+    kith_team_halos_free(&found);
+    if (status == KITH_OK && out) {
+        out->n = job->groups;
+        out->halo = all;
+        out->memory = KITH_HOST;
+        out->sphere_seconds = 0;
+    }
+    return status;
+}
+
+/** @param out  NULL at ranks above 0 */
+static kith_status do_halos(struct ranks *r, const struct job *job, kith_halos *out)
+{
+    const size_t real = (size_t)job->precision;
+    kith_points points;
+    kith_halo_input input;
+    kith_halo_input_init(&input);
+    const void *types, *given;
+    RANKS_TRY(scatter_points(r, job, &points));
+    RANKS_TRY(scatter(r, job, LABELS, sizeof(int32_t), &given));
+    RANKS_TRY(scatter(r, job, MASSES, real, &input.masses));
+    RANKS_TRY(scatter(r, job, VELOCITIES, 3 * real, &input.velocities));
+    RANKS_TRY(scatter(r, job, POTENTIALS, real, &input.potentials));
+    RANKS_TRY(scatter(r, job, DENSITIES, real, &input.densities));
+    RANKS_TRY(scatter(r, job, TYPES, 1, &types));
+    input.types = types;
+    const int32_t *narrow = given;
+    int64_t *labels = need_column(r, WIDE_LABELS, points.n, sizeof *labels);
+    RANKS_TRY(agree(r, got(labels)));
+    for (int64_t p = 0; p < points.n; p++) {
+        labels[p] = narrow[p];
+    }
+    return measure_halos(r, job, &points, &input, labels, out);
+}
+
+kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *points,
+                                const kith_box *box, const kith_groups *groups,
+                                const kith_halo_input *input, kith_halos *out)
+{
+    bool spheres = false;
+    for (int s = 0; s < KITH_SPHERES; s++) {
+        spheres = spheres || input->sphere_density[s] > 0;
+    }
+    if (!r || spheres) { /* teams do not measure spheres yet */
+        return kith_halos_measure(ctx, points, box, groups, input, out);
+    }
+    struct job job = {.kind = JOB_HALOS,
+                      .groups = groups->n,
+                      .whole = {[LABELS] = groups->labels,
+                                [MASSES] = input->masses,
+                                [VELOCITIES] = input->velocities,
+                                [POTENTIALS] = input->potentials,
+                                [DENSITIES] = input->densities,
+                                [TYPES] = input->types}};
+    describe_sets(&job, points, box, NULL);
+    RANKS_TRY(tell(r, &job));
+    return do_halos(r, &job, out);
 }
 
 /* -------------------------------------------------------------------------- pair distributions */
@@ -365,16 +532,11 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
     if (!r) {
         return kith_rdf_count(ctx, points, box, how, out);
     }
-    struct job job = {.kind = JOB_RDF,
-                      .n = points->n,
-                      .precision = points->precision,
-                      .has_box = box != NULL,
-                      .rdf = *how,
-                      .whole = {[XYZ] = points->x,
-                                [SPECIES] = how->species,
-                                [MOLECULES] = how->molecules,
-                                [EDGES] = how->edges}};
-    job.box = box ? *box : job.box;
+    struct job job = {
+        .kind = JOB_RDF,
+        .rdf = *how,
+        .whole = {[SPECIES] = how->species, [MOLECULES] = how->molecules, [EDGES] = how->edges}};
+    describe_sets(&job, points, box, NULL);
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);
 }
@@ -384,16 +546,17 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
 /** @param neighbours  NULL at ranks above 0 */
 static kith_status do_pairs(struct ranks *r, const struct job *job, int64_t *n, int64_t *neighbours)
 {
-    kith_points points;
+    kith_points points, against;
+    kith_pairs_options o = job->pairs;
     int64_t *mine = neighbours;
     const bool wanted = job->whole[RESULTS] != NULL;
     RANKS_TRY(scatter_points(r, job, &points));
+    RANKS_TRY(scatter_against(r, job, &against, &o.against));
     if (wanted && r->control.rank > 0) {
         mine = need_column(r, RESULTS, points.n, sizeof *mine);
     }
     RANKS_TRY(agree(r, got(wanted ? (void *)mine : r)));
-    RANKS_TRY(
-        kith_team_pairs_count(r->team, &points, box_of(job), job->length, &job->pairs, n, mine));
+    RANKS_TRY(kith_team_pairs_count(r->team, &points, box_of(job), job->length, &o, n, mine));
     return wanted ? move_parts(r, (char *)neighbours, (char *)mine, job->n, sizeof *mine, true)
                   : KITH_OK;
 }
@@ -405,14 +568,9 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
     if (!r) {
         return kith_pairs_count(ctx, points, box, cutoff, how, n, neighbours);
     }
-    struct job job = {.kind = JOB_PAIRS,
-                      .n = points->n,
-                      .precision = points->precision,
-                      .has_box = box != NULL,
-                      .length = cutoff,
-                      .pairs = *how,
-                      .whole = {[XYZ] = points->x, [RESULTS] = neighbours}};
-    job.box = box ? *box : job.box;
+    struct job job = {
+        .kind = JOB_PAIRS, .length = cutoff, .pairs = *how, .whole = {[RESULTS] = neighbours}};
+    describe_sets(&job, points, box, how->against);
     RANKS_TRY(tell(r, &job));
     return do_pairs(r, &job, n, neighbours);
 }
@@ -438,9 +596,10 @@ static void describe_list(const struct job *job, struct list *list)
     kith_team_pairs *pairs = &list->pairs;
     const size_t real = (size_t)job->precision;
     const unsigned extras = job->pairs.extras;
+    const int64_t *ids = pairs->ids_against ? pairs->ids_against : pairs->ids;
     for (int64_t p = 0; p < pairs->n; p++) {
         pairs->i[p] = (int32_t)pairs->ids[pairs->i[p]];
-        pairs->j[p] = (int32_t)pairs->ids[pairs->j[p]];
+        pairs->j[p] = (int32_t)ids[pairs->j[p]];
     }
     list->size[LIST_I] = list->size[LIST_J] = sizeof *pairs->i;
     list->size[LIST_DISTANCES] = extras & KITH_DISTANCES ? real : 0;
@@ -554,10 +713,12 @@ static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn
 {
     const kith_transport *t = &r->control;
     struct list list = {.at = 0};
-    kith_points points;
+    kith_points points, against;
+    kith_pairs_options o = job->pairs;
     RANKS_TRY(scatter_points(r, job, &points));
-    kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length,
-                                              &job->pairs, &list.pairs);
+    RANKS_TRY(scatter_against(r, job, &against, &o.against));
+    kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length, &o,
+                                              &list.pairs);
     const double each = (double)list.pairs.all / (double)(job->n > 0 ? job->n : 1);
     const int64_t rows = 1 + (int64_t)((double)job->pairs.block_pairs / (each > 1 ? each : 1));
     int64_t done = 0;
@@ -590,16 +751,70 @@ kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
     if (!r) {
         return kith_pairs_each(ctx, points, box, cutoff, how, fn, user);
     }
-    struct job job = {.kind = JOB_LIST,
-                      .n = points->n,
-                      .precision = points->precision,
-                      .has_box = box != NULL,
-                      .length = cutoff,
-                      .pairs = *how,
-                      .whole = {[XYZ] = points->x}};
-    job.box = box ? *box : job.box;
+    struct job job = {.kind = JOB_LIST, .length = cutoff, .pairs = *how};
+    describe_sets(&job, points, box, how->against);
     RANKS_TRY(tell(r, &job));
     return do_list(r, &job, fn, user);
+}
+
+/* -------------------------------------------------------------------------- nearest neighbours */
+
+/** Bring the rows of all ranks together at rank 0. @param out  NULL at ranks above 0 */
+static kith_status bring_rows(struct ranks *r, const struct job *job,
+                              const kith_team_nearest *found, kith_nearest *out)
+{
+    const size_t k = (size_t)job->k, real = (size_t)job->precision;
+    const unsigned extras = job->nearest.extras;
+    kith_nearest all = {.rows = job->n, .k = job->k};
+    int32_t *j = need_column(r, RESULTS, found->rows * job->k, sizeof *j);
+    RANKS_TRY(agree(r, got(j)));
+    for (int64_t e = 0; e < found->rows * job->k; e++) {
+        j[e] = (int32_t)found->j[e];
+    }
+    RANKS_TRY(bring(r, NEAREST_COUNTS, found->counts, job->n, sizeof *all.counts, &all.counts));
+    RANKS_TRY(bring(r, NEAREST_J, j, job->n, k * sizeof *j, &all.j));
+    if (extras & KITH_DISTANCES) {
+        RANKS_TRY(bring(r, NEAREST_DISTANCES, found->distances, job->n, k * real, &all.distances));
+    }
+    if (extras & KITH_VECTORS) {
+        RANKS_TRY(bring(r, NEAREST_VECTORS, found->vectors, job->n, 3 * k * real, &all.vectors));
+    }
+    if (extras & KITH_SHIFTS) {
+        RANKS_TRY(bring(r, NEAREST_SHIFTS, found->shifts, job->n, 3 * k * sizeof *all.shifts,
+                        &all.shifts));
+    }
+    if (out) {
+        all.size = out->size;
+        *out = all;
+    }
+    return KITH_OK;
+}
+
+/** @param out  NULL at ranks above 0 */
+static kith_status do_nearest(struct ranks *r, const struct job *job, kith_nearest *out)
+{
+    kith_points points, against;
+    kith_nearest_options o = job->nearest;
+    kith_team_nearest found = {.size = sizeof found};
+    RANKS_TRY(scatter_points(r, job, &points));
+    RANKS_TRY(scatter_against(r, job, &against, &o.against));
+    kith_status status = kith_team_nearest_find(r->team, &points, box_of(job), job->k, &o, &found);
+    status = status == KITH_OK ? bring_rows(r, job, &found, out) : status;
+    kith_team_nearest_free(&found);
+    return status;
+}
+
+kith_status ranks_nearest_find(ranks *r, kith_ctx *ctx, const kith_points *points,
+                               const kith_box *box, int64_t k, const kith_nearest_options *how,
+                               kith_nearest *out)
+{
+    if (!r) {
+        return kith_nearest_find(ctx, points, box, k, how, out);
+    }
+    struct job job = {.kind = JOB_NEAREST, .k = k, .nearest = *how};
+    describe_sets(&job, points, box, how->against);
+    RANKS_TRY(tell(r, &job));
+    return do_nearest(r, &job, out);
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */
@@ -732,6 +947,8 @@ static int serve(struct ranks *r)
         switch (job.kind) { /* rank 0 knows and reports how a job ended */
         case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
         case JOB_FOF: (void)do_fof(r, &job, NULL); break;
+        case JOB_HALOS: (void)do_halos(r, &job, NULL); break;
+        case JOB_NEAREST: (void)do_nearest(r, &job, NULL); break;
         case JOB_RDF: (void)do_rdf(r, &job, NULL); break;
         case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;
         case JOB_LIST: (void)do_list(r, &job, NULL, NULL); break;

@@ -56,16 +56,30 @@ kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, c
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *how, kith_histogram *out);
 
-/** Call kith_pairs_count, or do it over all ranks, without `against`.
+/** Call kith_halos_measure, or do it over all ranks; where spheres are wanted, in the context.
+ *  @param groups  numbered as the caller likes: n and labels are read
+ *  @param out     its array stays until ranks_close
+ *  @return as kith_halos_measure; ranks_status reports it */
+kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *points,
+                                const kith_box *box, const kith_groups *groups,
+                                const kith_halo_input *input, kith_halos *out);
+
+/** Call kith_pairs_count, or do it over all ranks.
  *  @return as kith_pairs_count; ranks_status reports it */
 kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points,
                               const kith_box *box, double cutoff, const kith_pairs_options *how,
                               int64_t *n, int64_t *neighbours);
 
-/** Call kith_pairs_each, or do it over all ranks, for sorted lists without `against`: each rank
- *  holds its part of the list. @return as kith_pairs_each; ranks_status reports it */
+/** Call kith_pairs_each, or do it over all ranks, for sorted lists: each rank holds its part of the
+ *  list. @return as kith_pairs_each; ranks_status reports it */
 kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
                              const kith_box *box, double cutoff, const kith_pairs_options *how,
                              kith_block_fn fn, void *user);
+
+/** Call kith_nearest_find, or do it over all ranks. @param out  its arrays stay until ranks_close
+ *  @return as kith_nearest_find; ranks_status reports it */
+kith_status ranks_nearest_find(ranks *r, kith_ctx *ctx, const kith_points *points,
+                               const kith_box *box, int64_t k, const kith_nearest_options *how,
+                               kith_nearest *out);
 
 #endif

@@ -172,10 +172,11 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
         cosmology_spheres(&found->cosmology, known.sphere_density);
     }
     const double start = progress_clock();
-    const kith_status status = kith_halos_measure(found->ctx, &points, &found->space.box,
-                                                  &found->groups, &known, &found->halos);
+    const kith_status status = ranks_halos_measure(found->ranks, found->ctx, &points,
+                                                   &found->space.box, &found->groups, &known,
+                                                   &found->halos);
     found->measure_seconds = progress_clock() - start - found->halos.sphere_seconds;
-    CLI_TRY(report_kith(found->ctx, status, task->input));
+    CLI_TRY(ranks_status(found->ranks, found->ctx, status, task->input));
     found->catalogue = (io_catalogue){.halos = &found->halos,
                                       .particles = p,
                                       .box = &found->space.box,

@@ -5,7 +5,6 @@
  */
 #include "nearest.h"
 
-#include "common/engine.h"
 #include "common/progress.h"
 #include "common/report.h"
 #include "verbs.h"
@@ -60,8 +59,8 @@ static kith_status find(const nearest_task *task, nearest_outcome *found, progre
     how.extras = task->listing.extras | KITH_DISTANCES;
     found->rows.size = sizeof found->rows;
     *bar = progress_start("searching", "", 0, task->listing.shared.quiet);
-    const kith_status status = kith_nearest_find(listing->ctx, &points, &listing->space.box,
-                                                 task->k, &how, &found->rows);
+    const kith_status status = ranks_nearest_find(listing->ranks, listing->ctx, &points,
+                                                  &listing->space.box, task->k, &how, &found->rows);
     listing->search_seconds = progress_end(bar);
     return status;
 }
@@ -130,9 +129,10 @@ static int run(const nearest_task *task, nearest_outcome *found)
     listing_outcome *listing = &found->listing;
     CLI_TRY(listing_read(&task->listing, listing));
     progress bar = progress_start("searching", "", 0, o->quiet);
-    CLI_TRY(engine_open(&task->listing.shared, progress_watch, &bar, &listing->ctx));
+    CLI_TRY(ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks));
     CLI_TRY(o->output ? find_and_write(task, found, &bar)
-                      : report_kith(listing->ctx, find(task, found, &bar), task->listing.input));
+                      : ranks_status(listing->ranks, listing->ctx, find(task, found, &bar),
+                                     task->listing.input));
     measure(found);
     if (o->json) {
         return report_json(nearest_json(task, found));

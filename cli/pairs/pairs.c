@@ -114,10 +114,6 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
 /** Refuse what several ranks cannot do yet. @return exit status, reported */
 static int check_ranks(const pairs_task *task)
 {
-    if (task->listing.against) {
-        return report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
-                            "--against: several ranks do not search two sets yet");
-    }
     if (task->listing.shared.output && !task->list.sorted) {
         return report_error(STATUS_NO_BACKEND, "add --sorted",
                             "--output: several ranks write sorted lists alone");

@@ -14,8 +14,8 @@ import needs
 # write to the standard output.
 LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
-TIMES = ("seconds", "peak_bytes", "threads", "ranks", "backend", "memory", "input",
-         "pairs_per_second")
+TIMES = ("seconds", "peak_bytes", "threads", "ranks", "backend", "memory", "input", "against",
+         "pairs_per_second", "neighbours_per_second")
 
 
 def launched(launcher, ranks, *arguments, **options):
@@ -90,6 +90,9 @@ def test_fof_types():
               "a.npy")
     same(*common, outputs=("a.csv", "a.npy"))
     same(*common, "--phase-space", "1.5s", outputs=("a.csv", "a.npy"))
+    same(*common, "--attach", "gas", outputs=("a.csv", "a.npy"))
+    same(*common, "--cosmology", "0.3,0.7,0", outputs=("a.csv", "a.npy"))  # spheres
+    same(*common[:-4], "-o", "a.list", "--precision", "float", outputs=("a.list",))
 
 
 def test_rdf_and_pairs():
@@ -115,11 +118,36 @@ def test_lists():
          outputs=("a.npy",))
 
 
+def test_two_sets():
+    cli.ok("make", "clustered", "2000", "--seed", "3", "-o", "p.npy")
+    cli.ok("make", "uniform", "500", "--seed", "5", "-o", "q.npy")
+    extras = ("--distances", "--vectors", "--shifts")
+    two = ("p.npy", "--box", "1", "--against", "q.npy")
+    same("pairs", *two, "--cutoff", "0.05")
+    same("pairs", *two, "--cutoff", "0.05", "--sorted", *extras, "-o", "a.npy", outputs=("a.npy",))
+    same("pairs", "q.npy", "--against", "p.npy", "--cutoff", "0.04", "--sorted", "-o", "a.txt",
+         outputs=("a.txt",))
+    same("nearest", *two, "-k", "3", *extras, "-o", "a.npy", outputs=("a.npy",))
+
+
+def test_nearest():
+    cli.ok("make", "clustered", "2000", "--seed", "3", "-o", "p.npy")
+    extras = ("--distances", "--vectors", "--shifts")
+    same("nearest", "p.npy", "-k", "5", "--box", "1")
+    same("nearest", "p.npy", "-k", "5", "--box", "1", "-o", "a.npy", outputs=("a.npy",))
+    same("nearest", "p.npy", "-k", "9", "--cutoff", "0.02", *extras, "-o", "a.npy", "--precision",
+         "float", outputs=("a.npy",))
+    same("nearest", "p.npy", "-k", "2", "--box", "1", *extras, "-o", "a.txt", outputs=("a.txt",))
+    cli.write_npy("few.npy", [(0, 0, 0), (0.1, 0, 0)])  # images; fewer particles than ranks
+    same("nearest", "few.npy", "-k", "4", "--box", "1", *extras, "-o", "a.npy", outputs=("a.npy",))
+
+
 def test_errors():
     cli.write_npy("p.npy", [(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, float("nan"), 0)])
     cli.ok("make", "uniform", "100", "--seed", "1", "-o", "good.npy")
     cases = (("fof", "p.npy", "--length", "1", "--labels", "a.npy"),
              ("pairs", "p.npy", "--cutoff", "1"),
+             ("nearest", "p.npy", "-k", "2", "-o", "a.npy"),
              ("fof", "none.npy", "--length", "1"),
              ("fof", "good.npy", "--nothing"),
              ("fof", "good.npy"))
@@ -145,7 +173,7 @@ def test_errors():
 def test_backends():
     cli.ok("make", "uniform", "100", "--seed", "1", "-o", "p.npy")
     cli.fails(6, "fof", "p.npy", "--box", "1", "--backend", "cpu,none", says=("rank 1", "none"))
-    cli.fails(6, "nearest", "p.npy", "-k", "3", "--backend", "cpu,cpu", says=("--backend", "rdf"))
+    cli.fails(6, "debye", "p.npy", "--backend", "cpu,cpu", says=("--backend", "rdf"))
     text = cli.ok("fof", "p.npy", "--box", "1", "--backend", "cpu,cpu,cpu", "--threads", "7")
     assert "3 ranks of cpu" in text and "2 threads" in text, text
 
