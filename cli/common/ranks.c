@@ -46,6 +46,8 @@ enum column {
     VELOCITIES,
     SPECIES,
     MOLECULES,
+    WEIGHTS,
+    FORCES,
     EDGES,
     LABELS,
     MASSES,
@@ -512,13 +514,16 @@ static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram
     kith_points points;
     kith_rdf_options o = job->rdf;
     kith_histogram own = {0};
-    const void *species, *molecules, *edges;
+    const void *species, *molecules, *weights, *edges;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter(r, job, SPECIES, sizeof *o.species, &species));
     RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o.molecules, &molecules));
+    RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o.weights, &weights));
+    RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o.forces));
     RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
     o.species = species;
     o.molecules = molecules;
+    o.weights = weights;
     o.edges = edges;
     const kith_status status = kith_team_rdf_count(r->team, &points, box_of(job), &o,
                                                    out ? out : &own);
@@ -532,10 +537,13 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
     if (!r) {
         return kith_rdf_count(ctx, points, box, how, out);
     }
-    struct job job = {
-        .kind = JOB_RDF,
-        .rdf = *how,
-        .whole = {[SPECIES] = how->species, [MOLECULES] = how->molecules, [EDGES] = how->edges}};
+    struct job job = {.kind = JOB_RDF,
+                      .rdf = *how,
+                      .whole = {[SPECIES] = how->species,
+                                [MOLECULES] = how->molecules,
+                                [WEIGHTS] = how->weights,
+                                [FORCES] = how->forces,
+                                [EDGES] = how->edges}};
     describe_sets(&job, points, box, NULL);
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);

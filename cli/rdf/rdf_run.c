@@ -360,13 +360,9 @@ static int survey(const io_trajectory_options *how, struct work *w)
 /** Refuse what several ranks cannot count yet. @return exit status, reported */
 static int check_ranks(const rdf_task *task, const rdf_outcome *found)
 {
-    const char *option = task->force           ? "--force"
-                         : task->weights       ? "--weights"
-                         : task->without_bonds ? "--exclude-bonds"
-                                               : NULL;
-    return option && found->ranks
+    return task->without_bonds && found->ranks
                ? report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
-                              "%s: several ranks do not sum this yet", option)
+                              "--exclude-bonds: several ranks do not exclude them yet")
                : STATUS_OK;
 }
 

@@ -258,9 +258,9 @@ class TeamHistogram(Histogram):
         box : Box, float or array, optional
             As in `pairs`; equal on all ranks.
         **how
-            species, against, species_against, molecules, molecules_against as in
-            `kith.rdf.Histogram.add`, of this rank's particles. Molecules have one numbering for
-            all ranks.
+            species, against, species_against, molecules, molecules_against, weights and
+            weights_against as in `kith.rdf.Histogram.add`, of this rank's particles. Molecules
+            have one numbering for all ranks.
 
         Returns
         -------
@@ -272,7 +272,7 @@ class TeamHistogram(Histogram):
         ValueError
             An argument makes no sense, on any of the ranks.
         NotImplementedError
-            Weights and batches are not offered by teams.
+            Batches are not offered by teams.
         TeamLost
             A rank has left the team, or could not be reached.
         """

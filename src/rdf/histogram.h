@@ -63,12 +63,18 @@ struct kith__rdf_call {
 /** Read a caller's options. @return KITH_OK, KITH_INVALID */
 kith_status kith__rdf_options(kith_ctx *ctx, const kith_rdf_options *given, kith_rdf_options *own);
 
-/** Do all of kith_rdf_count but the counting: check the arguments, make the histogram's arrays.
+/** Check all arguments of kith_rdf_count but out. The largest weights and forces are then in
+ *  call->rdf.
  *  @param options  of full size
- *  @param out      of full size
  *  @return as kith_rdf_count */
-kith_status kith__rdf_begin(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            const kith_rdf_options *options, kith_histogram *out,
+kith_status kith__rdf_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            const kith_rdf_options *options, struct kith__rdf_call *call);
+
+/** Choose the units of sums, by the largest weights and forces, and make the histogram's arrays.
+ *  After kith__rdf_check.
+ *  @param out  of full size
+ *  @return as kith_rdf_count */
+kith_status kith__rdf_begin(kith_ctx *ctx, const kith_rdf_options *options, kith_histogram *out,
                             struct kith__rdf_call *call);
 
 /** Add the frame, whose counts and members are set, to the histogram. */

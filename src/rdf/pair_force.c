@@ -81,19 +81,24 @@ static double edge_of(const double *edges, int64_t k)
     return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
 }
 
-kith_status kith__forces_check(kith_ctx *ctx, const kith_rdf_options *o,
-                               const struct kith__question *q, struct kith__rdf *rdf)
+kith_status kith__forces_measure(kith_ctx *ctx, const kith_rdf_options *o,
+                                 const struct kith__question *q, struct kith__rdf *rdf)
 {
-    double most[2];
+    double *most = rdf->most_forces;
     KITH_CHECK(ctx, !q->cross || o->forces_against, KITH_INVALID,
                "options.forces_against is NULL: forces are given for both sets or for none");
     rdf->forces[0] = o->forces;
     rdf->forces[1] = q->cross ? o->forces_against : o->forces;
     KITH_TRY(check_forces(ctx, "forces", rdf->forces[0], q->a.n, q->precision, &most[0]));
     most[1] = most[0];
-    KITH_TRY(q->cross ? check_forces(ctx, "forces_against", rdf->forces[1], q->b.n, q->precision,
-                                     &most[1])
-                      : KITH_OK);
+    return q->cross
+               ? check_forces(ctx, "forces_against", rdf->forces[1], q->b.n, q->precision, &most[1])
+               : KITH_OK;
+}
+
+kith_status kith__forces_check(kith_ctx *ctx, const struct kith__question *q, struct kith__rdf *rdf)
+{
+    const double *most = rdf->most_forces;
     const double largest = fmax(most[0], most[1]);
     KITH_CHECK(ctx, largest == 0 || (largest > 1e-100 && largest < 1e100), KITH_INVALID,
                "options.forces: the largest is %g, expected 1e-100 to 1e100", largest);

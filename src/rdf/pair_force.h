@@ -14,9 +14,6 @@
 
 #include "rdf.h"
 
-/** Integers of 128 bits, for sums of 64-bit integers. */
-__extension__ typedef __int128 kith__wide;
-
 enum { KITH_FORCE_TERMS = 1 << 22 /**< number of terms that never overflow 63 bits */ };
 
 /** Return the index of a pair-force sum in an array [partials][2][bins + 1].
@@ -79,10 +76,15 @@ static inline double kith__force_sum_value(const struct kith__rdf *rdf, int whic
     return (double)sum / (which == 0 ? rdf->force_units.plain : rdf->force_units.over[k]);
 }
 
-/** Check the forces of the options, and store them in *rdf.
+/** Store the forces of the options, and the largest ones, in *rdf.
  *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE or KITH_CANCELLED. */
-kith_status kith__forces_check(kith_ctx *ctx, const kith_rdf_options *options,
-                               const struct kith__question *question, struct kith__rdf *rdf);
+kith_status kith__forces_measure(kith_ctx *ctx, const kith_rdf_options *options,
+                                 const struct kith__question *question, struct kith__rdf *rdf);
+
+/** Check that sums of the largest forces, rdf->most_forces, can be made; set rdf->most_force.
+ *  @return KITH_OK or KITH_INVALID */
+kith_status kith__forces_check(kith_ctx *ctx, const struct kith__question *question,
+                               struct kith__rdf *rdf);
 
 /** Choose the fixed-point units for forces that were checked.
  *  @param edges  [bins + 1] edges of the bins [length]

@@ -81,14 +81,11 @@ static kith_status check_weights(kith_ctx *ctx, const char *name, const double *
     return KITH_OK;
 }
 
-/** Check the weights, and set rdf->weight_scale. */
-static kith_status scale_weights(kith_ctx *ctx, const struct kith__question *q,
-                                 struct kith__rdf *rdf)
+/** Set rdf->weight_scale by the largest weights. */
+static kith_status scale_weights(kith_ctx *ctx, struct kith__rdf *rdf)
 {
     enum { BITS = 62, MOST = 1000 };
-    double most[2];
-    KITH_TRY(check_weights(ctx, "weights", rdf->weights[0], q->a.n, &most[0]));
-    KITH_TRY(check_weights(ctx, "weights_against", rdf->weights[1], q->b.n, &most[1]));
+    const double *most = rdf->most_weight;
     KITH_CHECK(ctx, isfinite(most[0] * most[1]), KITH_INVALID,
                "options.weights: products overflow");
     int exponent;
@@ -130,7 +127,12 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
     KITH_TRY(
         kith__check_species(ctx, count, "options.species_against", rdf->species[1], q->b.n, n));
     KITH_TRY(check_bonds(ctx, o, q->a.n, q->b.n));
-    return rdf->weights[0] ? scale_weights(ctx, q, rdf) : KITH_OK;
+    if (!rdf->weights[0]) {
+        return KITH_OK;
+    }
+    KITH_TRY(check_weights(ctx, "weights", rdf->weights[0], q->a.n, &rdf->most_weight[0]));
+    KITH_TRY(check_weights(ctx, "weights_against", rdf->weights[1], q->b.n, &rdf->most_weight[1]));
+    return scale_weights(ctx, rdf);
 }
 
 /** Set rdf->nearest: true when images beside the nearest are within the last edge, and the options
@@ -346,7 +348,10 @@ static kith_status count_system(kith_ctx *lane, const struct frames *frames, int
     KITH_TRY(kith__batch_question(lane, frames->loop.batch, system, q));
     KITH_TRY(check_options(lane, &options, q, rdf));
     KITH_TRY(check_nearest(lane, &options, q, rdf));
-    KITH_TRY(options.forces ? kith__forces_check(lane, &options, q, rdf) : KITH_OK);
+    if (options.forces) {
+        KITH_TRY(kith__forces_measure(lane, &options, q, rdf));
+        KITH_TRY(kith__forces_check(lane, q, rdf));
+    }
     if (rdf->nearest) {
         KITH_TRY(measure_shells(lane, q, rdf, h, kept->frame.volumes));
     } else {
@@ -515,18 +520,25 @@ static kith_status check_shape(kith_ctx *ctx, const kith_rdf_options *options)
     return KITH_OK;
 }
 
-kith_status kith__rdf_begin(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            const kith_rdf_options *options, kith_histogram *out,
-                            struct kith__rdf_call *call)
+kith_status kith__rdf_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                            const kith_rdf_options *options, struct kith__rdf_call *call)
 {
     struct kith__question *q = &call->question;
-    struct kith__rdf *rdf = &call->rdf;
     KITH_TRY(check_shape(ctx, options));
     KITH_TRY(kith__question_init(ctx, points, options->against, box,
                                  kith__edge(options, options->bins), cutoff_name(options), q));
-    KITH_TRY(check_options(ctx, options, q, rdf));
-    KITH_TRY(check_nearest(ctx, options, q, rdf));
-    KITH_TRY(options->forces ? kith__forces_check(ctx, options, q, rdf) : KITH_OK);
+    KITH_TRY(check_options(ctx, options, q, &call->rdf));
+    KITH_TRY(check_nearest(ctx, options, q, &call->rdf));
+    return options->forces ? kith__forces_measure(ctx, options, q, &call->rdf) : KITH_OK;
+}
+
+kith_status kith__rdf_begin(kith_ctx *ctx, const kith_rdf_options *options, kith_histogram *out,
+                            struct kith__rdf_call *call)
+{
+    const struct kith__question *q = &call->question;
+    struct kith__rdf *rdf = &call->rdf;
+    KITH_TRY(rdf->weights[0] ? scale_weights(ctx, rdf) : KITH_OK);
+    KITH_TRY(rdf->forces[0] ? kith__forces_check(ctx, q, rdf) : KITH_OK);
     const kith_histogram shape = {.bins = rdf->bins,
                                   .n_species = rdf->n_species,
                                   .partials = rdf->partials,
@@ -542,7 +554,7 @@ kith_status kith__rdf_begin(kith_ctx *ctx, const kith_points *points, const kith
     rdf->counts = frame->counts;
     rdf->sums = frame->sums;
     rdf->force_sums = frame->force_sums;
-    if (options->forces) {
+    if (rdf->forces[0]) {
         kith__force_units(q, out->edges, frame->force_over, rdf);
     }
     count_members(q, rdf, frame->members);
@@ -562,7 +574,8 @@ static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_bo
         return count_batch(ctx, points, box, options, out);
     }
     struct kith__rdf_call call;
-    KITH_TRY(kith__rdf_begin(ctx, points, box, options, out, &call));
+    KITH_TRY(kith__rdf_check(ctx, points, box, options, &call));
+    KITH_TRY(kith__rdf_begin(ctx, options, out, &call));
     KITH_TRY(kith__end_call(ctx, ctx->backend->rdf->count(ctx, &call.question, &call.rdf)));
     kith__rdf_end(&call, out);
     return KITH_OK;

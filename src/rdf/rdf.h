@@ -10,6 +10,9 @@
 #include "engine/pieces.h"
 #include "engine/question.h"
 
+/** Integers of 128 bits, for sums of 64-bit integers. */
+__extension__ typedef __int128 kith__wide;
+
 /** Fixed-point units of the two pair-force sums of p and of p (e / r)^dim; pair_force.h defines p
  *  and e. */
 struct kith__force_units {
@@ -40,9 +43,11 @@ struct kith__rdf {
                                       NULL: no bonds */
     const int32_t *bonds;        /**< partners of each particle; bonded pairs are excluded */
     const double *weights[2];    /**< [n] weight of each particle; NULL: no weights */
+    double most_weight[2];       /**< largest |weight| of each set */
     double weight_scale;         /**< power of 2 that brings every product of weights below 2^62 */
     int dim;                     /**< 2 or 3 dimensions */
     const void *forces[2];       /**< [n][3] in the points' precision [force]; NULL: none */
+    double most_forces[2];       /**< largest |component| of a force, of each set [force] */
     double most_force;           /**< largest |component| of a force of the first set, plus that of
                                       the second [force] */
     struct kith__force_units force_units; /**< fixed-point units of pair-force sums */
@@ -50,6 +55,9 @@ struct kith__rdf {
     double *sums;    /**< [partials][bins] zero, written on success; NULL without weights */
     /** [partials][2][bins + 1] zero, written on success; NULL without forces. */
     double *force_sums;
+    /** As sums and force_sums, as integers in units of 1 / weight_scale and of force_units: where
+     *  they are not NULL they are written in place of these. */
+    kith__wide *wide_sums, *wide_force_sums;
 };
 
 /** Operations that a backend offers; NULL: not offered. */

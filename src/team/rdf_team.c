@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair distributions over all ranks. Counts are integers, and each pair is counted by one rank; so
- * the sums over all ranks are those of one process.
+ * the sums over all ranks are those of one process. Sums of products of weights and of pair forces
+ * are integers of 128 bits, in units that follow from the largest weights and forces of all ranks;
+ * they are added up as four numbers of 32 bits each.
  *
  * In reach: particles are dealt to domains. A rank counts the pairs among its particles, and those
  * between them and ghosts. Of two ranks one alone has ghosts of the other (KITH_ONE_SIDED), so that
@@ -13,57 +15,104 @@
  * rank s places further on, and counts the pairs between them and its own. One set needs half of
  * the steps. A rank has the particles of two ranks at a time.
  */
+#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/sized.h"
 #include "ghosts.h"
 #include "rdf/histogram.h"
+#include "rdf/pair_force.h"
+
+/** Columns of a set. */
+enum { SPECIES, MOLECULES, WEIGHTS, FORCES, N_COLUMNS };
 
 /** Buffers of the team's scratch memory. */
 enum {
     BASE = KITH_TEAM_QUESTION,              /**< global indices, of two sets */
     DEALT = BASE + 2,                       /**< particles, of two sets */
     REACH = DEALT + 2 * KITH_DEALT_BUFFERS, /**< route of ghosts, or of a step of the ring */
-    COLUMNS = REACH + KITH_ROUTE_BUFFERS,   /**< species and molecules, of two sets */
-    VISITOR = COLUMNS + 4,                  /**< ring: coordinates of the other rank's particles */
-    VISITOR_COLUMNS,                        /**< ring: their species and molecules */
-    COUNTS = VISITOR_COLUMNS + 2,           /**< counts of one block of pairs */
+    COLUMNS = REACH + KITH_ROUTE_BUFFERS,   /**< columns of two sets */
+    VISITOR = COLUMNS + 2 * N_COLUMNS,      /**< ring: coordinates of the other rank's particles */
+    VISITOR_COLUMNS,                        /**< ring: their columns */
+    COUNTS = VISITOR_COLUMNS + N_COLUMNS,   /**< counts of one block of pairs */
+    SUMS,                                   /**< sums of one block, then those of all blocks */
+    FORCE_SUMS = SUMS + 2,                  /**< pair-force sums of one block, then of all */
+    LIMBS = FORCE_SUMS + 2,                 /**< sums as numbers of 32 bits */
     BUFFERS_END
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
 
-/** Columns of a set: species, molecules. */
-enum { SPECIES, MOLECULES, N_COLUMNS };
-
 /** Particles with their columns. */
 struct block {
-    kith_points points;               /**< coordinates */
-    const int32_t *column[N_COLUMNS]; /**< [points.n] NULL: none */
+    kith_points points;            /**< coordinates */
+    const void *column[N_COLUMNS]; /**< [points.n] NULL: none */
 };
 
 /** One call. */
 struct rdf_team {
-    kith_team *team;                    /**< the team */
-    const kith_points *points;          /**< the particles as given */
-    const kith_box *box;                /**< the box as given */
-    const kith_rdf_options *options;    /**< the options as given */
-    kith_histogram *out;                /**< the histogram */
-    struct kith__rdf_call call;         /**< checked arguments, and the frame */
-    int n_sets;                         /**< sets of particles, 1 or 2 */
-    struct kith__set set[2];            /**< particles of this rank, as given */
-    struct kith__dealt dealt[2];        /**< particles that it was dealt */
-    const int32_t *given[2][N_COLUMNS]; /**< columns as given; NULL: none */
-    int32_t *column[2][N_COLUMNS];      /**< columns of the particles that it was dealt */
+    kith_team *team;                 /**< the team */
+    const kith_points *points;       /**< the particles as given */
+    const kith_box *box;             /**< the box as given */
+    const kith_rdf_options *options; /**< the options as given */
+    kith_histogram *out;             /**< the histogram */
+    struct kith__rdf_call call;      /**< checked arguments, and the frame */
+    int n_sets;                      /**< sets of particles, 1 or 2 */
+    struct kith__set set[2];         /**< particles of this rank, as given */
+    struct kith__dealt dealt[2];     /**< particles that it was dealt */
+    const void *given[2][N_COLUMNS]; /**< columns as given; NULL: none */
+    void *column[2][N_COLUMNS];      /**< columns of the particles that it was dealt */
+    kith__wide *sums;                /**< as rdf.wide_sums, of all blocks; NULL: no weights */
+    kith__wide *force_sums;          /**< as rdf.wide_force_sums; NULL: no forces */
 };
+
+/** Return the bytes of an element of a column. */
+static size_t column_size(const struct rdf_team *w, int column)
+{
+    switch (column) {
+    case WEIGHTS: return sizeof(double);
+    case FORCES: return 3 * (size_t)w->call.question.precision;
+    default: return sizeof(int32_t);
+    }
+}
 
 /** Return the particles [first, first + n) that this rank was dealt. */
 static struct block block_of(const struct rdf_team *w, int s, int64_t first, int64_t n)
 {
     struct block block = {kith__dealt_points(&w->call.question, &w->dealt[s], first, n), {NULL}};
     for (int c = 0; c < N_COLUMNS; c++) {
-        block.column[c] = w->column[s][c] ? w->column[s][c] + first : NULL;
+        const char *column = w->column[s][c];
+        block.column[c] = column ? column + (size_t)first * column_size(w, c) : NULL;
     }
     return block;
+}
+
+/** Make a zeroed buffer of n integers of 128 bits. @param out  set where it is wanted, else NULL */
+static kith_status need_sums(kith_team *team, int buffer, bool wanted, int64_t n, kith__wide **out)
+{
+    *out = NULL;
+    if (wanted) {
+        KITH_TRY(kith__team_need(team, buffer, n, sizeof **out, out));
+        memset(*out, 0, (size_t)n * sizeof **out);
+    }
+    return KITH_OK;
+}
+
+/** Add the arrays of one partial of a block to those of a partial of the frame. */
+static void add_partial(struct rdf_team *w, const struct kith__rdf *block, int32_t from, int32_t to)
+{
+    for (int64_t k = 0; k < block->bins; k++) {
+        w->call.frame.counts[to * block->bins + k] += block->counts[from * block->bins + k];
+        if (w->sums) {
+            w->sums[to * block->bins + k] += block->wide_sums[from * block->bins + k];
+        }
+    }
+    const int64_t begin = kith__force_sum_at(block, from, 0, 0);
+    const int64_t end = kith__force_sum_at(block, from + 1, 0, 0);
+    kith__wide *sums = w->force_sums ? w->force_sums + kith__force_sum_at(block, to, 0, 0) : NULL;
+    for (int64_t at = begin; at < end && sums; at++) {
+        sums[at - begin] += block->wide_force_sums[at];
+    }
 }
 
 /** Count the pairs of one block of particles, or between two, and add them to the frame.
@@ -86,19 +135,21 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
     for (int side = 0; side < 2; side++) {
         rdf.species[side] = (side ? other : a)->column[SPECIES];
         rdf.molecules[side] = (side ? other : a)->column[MOLECULES];
+        rdf.weights[side] = (side ? other : a)->column[WEIGHTS];
+        rdf.forces[side] = (side ? other : a)->column[FORCES];
     }
     const int64_t counters = rdf.partials * rdf.bins;
     KITH_TRY(kith__team_need(w->team, COUNTS, counters, sizeof *rdf.counts, &rdf.counts));
     memset(rdf.counts, 0, (size_t)counters * sizeof *rdf.counts);
+    KITH_TRY(need_sums(w->team, SUMS, w->sums != NULL, counters, &rdf.wide_sums));
+    KITH_TRY(need_sums(w->team, FORCE_SUMS, w->force_sums != NULL,
+                       kith__force_sum_at(&rdf, rdf.partials, 0, 0), &rdf.wide_force_sums));
     KITH_TRY(kith__end_call(ctx, ctx->backend->rdf->count(ctx, &q, &rdf)));
     const bool all_cross = w->call.question.cross;
     for (int32_t i = 0; i < species; i++) {
         for (int32_t j = q.cross ? 0 : i; j < species; j++) {
-            const int64_t from = kith__partial(species, q.cross, i, j) * rdf.bins;
-            const int64_t to = kith__partial(species, all_cross, i, j) * rdf.bins;
-            for (int64_t k = 0; k < rdf.bins; k++) {
-                w->call.frame.counts[to + k] += rdf.counts[from + k];
-            }
+            add_partial(w, &rdf, kith__partial(species, q.cross, i, j),
+                        kith__partial(species, all_cross, i, j));
         }
     }
     return KITH_OK;
@@ -112,12 +163,13 @@ static kith_status deal_set(struct rdf_team *w, int s, const struct kith__domain
     KITH_TRY(kith__team_deal(team, DEALT + s * KITH_DEALT_BUFFERS, &w->call.question, &w->set[s],
                              domains, dealt));
     for (int c = 0; c < N_COLUMNS; c++) {
-        int32_t *column = NULL;
+        const size_t size = column_size(w, c);
+        void *column = NULL;
         w->column[s][c] = NULL;
         if (w->given[s][c]) {
-            KITH_AGREE(team, kith__team_need(team, COLUMNS + 2 * s + c, dealt->n, sizeof *column,
-                                             &column));
-            KITH_TRY(kith__route_send(team, &dealt->route, w->given[s][c], sizeof *column, column));
+            KITH_AGREE(team,
+                       kith__team_need(team, COLUMNS + N_COLUMNS * s + c, dealt->n, size, &column));
+            KITH_TRY(kith__route_send(team, &dealt->route, w->given[s][c], size, column));
             w->column[s][c] = column;
         }
     }
@@ -131,19 +183,19 @@ static kith_status bring_ghosts(struct rdf_team *w, int s, const struct kith__ro
     struct kith__dealt *dealt = &w->dealt[s];
     KITH_TRY(kith__team_copy(team, &w->call.question, route, dealt, dealt));
     for (int c = 0; c < N_COLUMNS; c++) {
-        const size_t size = sizeof(int32_t);
+        const size_t size = column_size(w, c);
         if (!w->column[s][c]) {
             continue;
         }
-        int32_t *column = kith__buffer_grow(&team->buffer[COLUMNS + 2 * s + c],
-                                            (size_t)dealt->n * size,
-                                            (size_t)(dealt->n + dealt->ghosts) * size);
+        char *column = kith__buffer_grow(&team->buffer[COLUMNS + N_COLUMNS * s + c],
+                                         (size_t)dealt->n * size,
+                                         (size_t)(dealt->n + dealt->ghosts) * size);
         KITH_AGREE(team, column ? KITH_OK
                                 : kith__fail(team->ctx, KITH_NO_MEMORY,
                                              "out of memory for %lld particles",
                                              (long long)(dealt->n + dealt->ghosts)));
         w->column[s][c] = column;
-        KITH_TRY(kith__route_send(team, route, column, size, column + dealt->n));
+        KITH_TRY(kith__route_send(team, route, column, size, column + (size_t)dealt->n * size));
     }
     return KITH_OK;
 }
@@ -226,11 +278,11 @@ static kith_status receive(struct rdf_team *w, const struct step *step, struct b
     KITH_TRY(kith__route_send(team, &route, w->dealt[s].xyz, size, xyz));
     *block = (struct block){kith_points_packed(xyz, route.received, q->precision), {NULL}};
     for (int c = 0; c < N_COLUMNS; c++) {
-        int32_t *column = NULL;
+        void *column = NULL;
         if (w->column[s][c]) {
             KITH_AGREE(team, kith__team_need(team, VISITOR_COLUMNS + c, route.received,
-                                             sizeof *column, &column));
-            KITH_TRY(kith__route_send(team, &route, w->column[s][c], sizeof *column, column));
+                                             column_size(w, c), &column));
+            KITH_TRY(kith__route_send(team, &route, w->column[s][c], column_size(w, c), column));
             block->column[c] = column;
         }
     }
@@ -303,10 +355,6 @@ static kith_status check(kith_team *team, const kith_points *points, const kith_
     KITH_CHECK(ctx, !own->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
     KITH_CHECK(ctx, !own->bond_offsets && !own->bonds, KITH_UNSUPPORTED,
                "options.bonds: teams do not exclude bonded pairs yet; give molecules");
-    KITH_CHECK(ctx, !own->weights && !own->weights_against, KITH_UNSUPPORTED,
-               "options.weights: teams do not sum weights yet");
-    KITH_CHECK(ctx, !own->forces && !own->forces_against, KITH_UNSUPPORTED,
-               "options.forces: teams do not sum pair forces yet");
     return KITH_OK;
 }
 
@@ -335,9 +383,93 @@ static kith_status check_equal(kith_team *team, const kith_points *points, const
     equal[n++] = (struct kith__equal){"options.species", o->species != NULL};
     equal[n++] = (struct kith__equal){"options.n_species", o->n_species};
     equal[n++] = (struct kith__equal){"options.molecules", o->molecules != NULL};
+    equal[n++] = (struct kith__equal){"options.weights", o->weights != NULL};
+    equal[n++] = (struct kith__equal){"options.forces", o->forces != NULL};
     equal[n++] = (struct kith__equal){"options.minimum_image", o->minimum_image};
     equal[n++] = (struct kith__equal){"out: frames", out->owner ? out->frames : -1};
     return kith__team_equal(team, equal, n);
+}
+
+/** Replace numbers, 0 or more, by the largest of all ranks: their bits have their order. */
+static kith_status most_of_all(kith_team *team, double *number, int n)
+{
+    enum { MOST = 4 };
+    int64_t bits[MOST];
+    assert(n <= MOST);
+    for (int k = 0; k < n; k++) {
+        bits[k] = kith__bits(fabs(number[k]));
+    }
+    KITH_TRY(kith__team_combine(team, KITH_MAX, bits, n));
+    memcpy(number, bits, (size_t)n * sizeof *number);
+    return KITH_OK;
+}
+
+/** Make the arrays of the histogram and of sums, whose units follow from the weights and forces of
+ *  all ranks. */
+static kith_status begin_arrays(struct rdf_team *w, const kith_rdf_options *o)
+{
+    kith_team *team = w->team;
+    struct kith__rdf *rdf = &w->call.rdf;
+    if (rdf->weights[0]) {
+        KITH_TRY(most_of_all(team, rdf->most_weight, 2));
+    }
+    if (rdf->forces[0]) {
+        KITH_TRY(most_of_all(team, rdf->most_forces, 2));
+    }
+    KITH_AGREE(team, kith__rdf_begin(team->ctx, o, w->out, &w->call));
+    kith_status status = need_sums(team, SUMS + 1, rdf->weights[0] != NULL,
+                                   (int64_t)rdf->partials * rdf->bins, &w->sums);
+    status = status ? status
+                    : need_sums(team, FORCE_SUMS + 1, rdf->forces[0] != NULL,
+                                kith__force_sum_at(rdf, rdf->partials, 0, 0), &w->force_sums);
+    KITH_AGREE(team, status);
+    return KITH_OK;
+}
+
+/** Replace n integers of 128 bits by their sums over all ranks: as numbers of 32 bits, which do not
+ *  overflow 64. */
+static kith_status combine_wide(kith_team *team, kith__wide *sum, int64_t n)
+{
+    enum { N_LIMBS = 4, BITS = 32 };
+    const int64_t mask = ((int64_t)1 << BITS) - 1;
+    int64_t *limb = NULL;
+    KITH_AGREE(team, kith__team_need(team, LIMBS, N_LIMBS * n, sizeof *limb, &limb));
+    for (int64_t k = 0; k < n; k++) {
+        kith__wide rest = sum[k];
+        for (int l = 0; l < N_LIMBS - 1; l++) {
+            limb[N_LIMBS * k + l] = (int64_t)(rest & mask);
+            rest >>= BITS;
+        }
+        limb[N_LIMBS * k + N_LIMBS - 1] = (int64_t)rest;
+    }
+    KITH_TRY(kith__team_combine(team, KITH_SUM, limb, N_LIMBS * n));
+    for (int64_t k = 0; k < n; k++) {
+        sum[k] = limb[N_LIMBS * k + N_LIMBS - 1];
+        for (int l = N_LIMBS - 2; l >= 0; l--) {
+            sum[k] = sum[k] * (mask + 1) + limb[N_LIMBS * k + l];
+        }
+    }
+    return KITH_OK;
+}
+
+/** Add up the sums of all ranks, into the frame. */
+static kith_status end_sums(struct rdf_team *w)
+{
+    kith_team *team = w->team;
+    const struct kith__rdf *rdf = &w->call.rdf;
+    const int64_t n = (int64_t)rdf->partials * rdf->bins;
+    const int64_t m = kith__force_sum_at(rdf, rdf->partials, 0, 0);
+    KITH_TRY(w->sums ? combine_wide(team, w->sums, n) : KITH_OK);
+    KITH_TRY(w->force_sums ? combine_wide(team, w->force_sums, m) : KITH_OK);
+    for (int64_t at = 0; at < n && w->sums; at++) {
+        rdf->sums[at] = (double)w->sums[at] / rdf->weight_scale;
+    }
+    for (int64_t at = 0; at < m && w->force_sums; at++) {
+        const int64_t row = at / (rdf->bins + 1);
+        rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1),
+                                                    w->force_sums[at]);
+    }
+    return KITH_OK;
 }
 
 /** kith__team_work_fn: count the pairs. */
@@ -348,18 +480,22 @@ static kith_status count(void *call)
     kith_rdf_options o;
     KITH_AGREE(team, check(team, w->points, w->options, &o));
     KITH_TRY(check_equal(team, w->points, w->box, &o, w->out));
-    KITH_AGREE(team, kith__rdf_begin(team->ctx, w->points, w->box, &o, w->out, &w->call));
+    KITH_AGREE(team, kith__rdf_check(team->ctx, w->points, w->box, &o, &w->call));
     const struct kith__rdf *rdf = &w->call.rdf;
+    KITH_TRY(begin_arrays(w, &o));
     w->n_sets = w->call.question.cross ? 2 : 1;
     w->set[0] = (struct kith__set){"points", w->call.question.a, NULL};
     w->set[1] = (struct kith__set){"against", w->call.question.b, NULL};
     for (int s = 0; s < w->n_sets; s++) {
         w->given[s][SPECIES] = rdf->species[s];
         w->given[s][MOLECULES] = rdf->molecules[s];
+        w->given[s][WEIGHTS] = rdf->weights[s];
+        w->given[s][FORCES] = rdf->forces[s];
     }
     KITH_TRY(count_share(w));
     KITH_TRY(kith__team_combine(team, KITH_SUM, w->call.frame.counts,
                                 (int64_t)rdf->partials * rdf->bins));
+    KITH_TRY(end_sums(w));
     KITH_TRY(
         kith__team_combine(team, KITH_SUM, w->call.frame.members, 2 * (int64_t)rdf->n_species));
     kith__rdf_end(&w->call, w->out);

@@ -3,6 +3,7 @@
 bytes of one process, errors are those of one process, and a rank that is killed ends all."""
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -105,6 +106,25 @@ def test_rdf_and_pairs():
     same("pairs", "p.npy", "--cutoff", "0.05", "--full")
 
 
+def test_sums():
+    """Sums of weights and of pair forces, over several frames."""
+    rng = random.Random(3)
+    with open("f.xyz", "w", encoding="ascii") as file:
+        for _ in range(2):
+            file.write('200\nLattice="9 0 0 0 9 0 0 0 9" '
+                       "Properties=species:S:1:pos:R:3:forces:R:3\n")
+            for p in range(200):
+                numbers = [rng.uniform(0, 9) for _ in range(3)] + [rng.gauss(0, 1 + p)
+                                                                   for _ in range(3)]
+                file.write(" ".join(["ab"[p % 2], *map(repr, numbers)]) + "\n")
+    with open("w.txt", "w", encoding="ascii") as file:
+        file.write("".join(f"{rng.gauss(0, 1 + p)!r}\n" for p in range(200)))
+    common = ("rdf", "f.xyz", "--r-max", "4", "--bins", "40", "--partials", "-o", "a.txt")
+    same(*common, "--weights", "w.txt", outputs=("a.txt",))
+    same(*common, "--estimator", "force", "--temperature", "1.5", "--trust-temperature",
+         outputs=("a.txt",))
+
+
 def test_lists():
     cli.ok("make", "clustered", "2000", "--seed", "3", "-o", "p.npy")
     extras = ("--distances", "--vectors", "--shifts", "--sorted")
@@ -162,9 +182,7 @@ def test_errors():
             assert not os.path.exists("a.npy"), name
     for name, run in ways():
         for arguments, word in ((("pairs", "good.npy", "-c", "0.1", "-o", "a.npy"), "--sorted"),
-                                (("rdf", "good.npy", "--box", "1", "--weights", "w.txt"), "rank")):
-            with open("w.txt", "w", encoding="ascii") as file:
-                file.write("1\n" * 100)
+                                (("rdf", "good.npy", "--box", "1", "--exclude-bonds"), "rank")):
             done = run(*arguments)
             assert done.returncode == 10 and word in done.stderr, (name, done.stderr)
             assert not os.path.exists("a.npy"), name

@@ -145,7 +145,8 @@ def check_histograms(team, way, box, x, y, about):
     random = np.random.default_rng(7)
     species, molecules = random.integers(0, 2, len(x)), random.integers(0, 100, len(x))
     of_y = random.integers(0, 2, len(y))
-    for how, columns in (({}, {}), ({"n_species": 2}, {"species": species}),
+    weights = random.normal(size=len(x)) * 1e3 ** np.linspace(0, 1, len(x))
+    for how, columns in (({}, {}), ({"n_species": 2}, {"species": species, "weights": weights}),
                          ({}, {"molecules": molecules}),
                          ({"n_species": 2},
                           {"species": species, "against": y, "species_against": of_y})):
@@ -161,6 +162,8 @@ def check_histograms(team, way, box, x, y, about):
                 equal(found.counts(a, b), one.counts(a, b), about, columns.keys())
                 equal(found.ideal(a, b), one.ideal(a, b), about)
                 equal(found.g(a, b), one.g(a, b), about)
+                if "weights" in columns:
+                    equal(found.sums(a, b), one.sums(a, b), about)
     assert one.counts(0, 1).sum() > 0
 
 

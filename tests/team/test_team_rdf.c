@@ -22,6 +22,13 @@ typedef struct rdf_work {
     char message[MOST_RANKS][512];
 } rdf_work;
 
+/** Return the forces from a particle on. */
+static const void *forces_from(const rdf_work *w, const void *forces, int64_t first)
+{
+    const char *at = forces;
+    return at ? at + 3 * (size_t)first * (size_t)w->points.precision : NULL;
+}
+
 static void count(team_rank *rank)
 {
     rdf_work *w = rank->user;
@@ -31,12 +38,16 @@ static void count(team_rank *rank)
     kith_rdf_options o = w->options;
     o.species = o.species ? o.species + w->first[r] : NULL;
     o.molecules = o.molecules ? o.molecules + w->first[r] : NULL;
+    o.weights = o.weights ? o.weights + w->first[r] : NULL;
+    o.forces = forces_from(w, o.forces, w->first[r]);
     if (o.against) {
         other = team_slice(&w->against, w->first_against[r], w->first_against[r + 1]);
         o.against = &other;
         o.species_against = o.species_against ? o.species_against + w->first_against[r] : NULL;
         o.molecules_against = o.molecules_against ? o.molecules_against + w->first_against[r]
                                                   : NULL;
+        o.weights_against = o.weights_against ? o.weights_against + w->first_against[r] : NULL;
+        o.forces_against = forces_from(w, o.forces_against, w->first_against[r]);
     }
     for (int frame = 0; frame < FRAMES && w->status[r] == KITH_OK; frame++) {
         w->status[r] = kith_team_rdf_count(rank->team, &mine, &w->in->box, &o, &w->out[r]);
@@ -47,12 +58,18 @@ static void count(team_rank *rank)
 static int equal(const kith_histogram *a, const kith_histogram *b)
 {
     const size_t all = (size_t)a->partials * (size_t)a->bins * sizeof(int64_t);
+    const size_t partials = (size_t)a->partials * sizeof(double);
+    const size_t forces = 2 * partials * ((size_t)a->bins + 1);
     return a->bins == b->bins && a->partials == b->partials && a->frames == b->frames &&
            a->against == b->against && a->dim == b->dim && a->n_species == b->n_species &&
            memcmp(a->counts, b->counts, all) == 0 && memcmp(a->ideal, b->ideal, all) == 0 &&
            memcmp(a->edges, b->edges, ((size_t)a->bins + 1) * sizeof *a->edges) == 0 &&
            memcmp(a->pairs, b->pairs, (size_t)a->partials * sizeof *a->pairs) == 0 &&
-           memcmp(a->centres, b->centres, (size_t)a->n_species * sizeof *a->centres) == 0;
+           memcmp(a->centres, b->centres, (size_t)a->n_species * sizeof *a->centres) == 0 &&
+           !a->sums == !b->sums && (!a->sums || memcmp(a->sums, b->sums, all) == 0) &&
+           !a->pushes == !b->pushes &&
+           (!a->pushes || (memcmp(a->pushes, b->pushes, forces) == 0 &&
+                           memcmp(a->density, b->density, partials) == 0));
 }
 
 /** Compare a team with one process. */
@@ -93,6 +110,17 @@ static int32_t *random_column(rng *r, int64_t n, int64_t most)
     return column;
 }
 
+/** Make n random numbers of both signs, of which the last is the largest and 0 is one: ranks differ
+ *  in their largest ones. */
+static double *random_reals(rng *r, int64_t n, double most)
+{
+    double *reals = check_malloc((size_t)n * sizeof *reals);
+    for (int64_t p = 0; p < n; p++) {
+        reals[p] = p == n - 1 ? -3 * most : p % 10 == 3 ? 0 : most * rng_uniform(r, -0.5, 0.5);
+    }
+    return reals;
+}
+
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
@@ -123,6 +151,19 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
         w.options.against = &w.against;
         w.options.molecules_against = w.options.molecules ? column[3] : NULL;
     }
+    double *weights[2] = {random_reals(r, in.n, 1e3), random_reals(r, other.n, 1e-7)};
+    double *reals[2] = {random_reals(r, 3 * in.n, 20), random_reals(r, 3 * other.n, 1e4)};
+    stored forces[2] = {stored_make(reals[0], in.n, precision, LAYOUT_PACKED),
+                        stored_make(reals[1], other.n, precision, LAYOUT_PACKED)};
+    const bool two = w.options.against != NULL;
+    if (how / 5 % 2) {
+        w.options.weights = weights[0];
+        w.options.weights_against = two ? weights[1] : NULL;
+    }
+    if (how / 11 % 2 && !w.options.minimum_image) {
+        w.options.forces = forces[0].points.x;
+        w.options.forces_against = two ? forces[1].points.x : NULL;
+    }
     team_run run = {.backend = backend,
                     .ranks = team_ranks(how),
                     .chunk_bytes = chunks[how % 4],
@@ -132,6 +173,11 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     compare(ctx, &w, &run, in.name);
     for (int c = 0; c < 4; c++) {
         free(column[c]);
+    }
+    for (int s = 0; s < 2; s++) {
+        free(weights[s]);
+        free(reals[s]);
+        stored_free(&forces[s]);
     }
     stored_free(&a);
     stored_free(&b);

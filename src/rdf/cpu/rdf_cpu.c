@@ -119,7 +119,9 @@ static void add_counts_range(void *state, int64_t begin, int64_t end)
             rdf->counts[at] += kith__tally_total(scale, tally, counter);
             sum += tally->sums ? tally->sums[counter] : 0;
         }
-        if (rdf->sums) {
+        if (rdf->wide_sums) {
+            rdf->wide_sums[at] = sum;
+        } else if (rdf->sums) {
             rdf->sums[at] = (double)sum / rdf->weight_scale;
         }
     }
@@ -138,7 +140,12 @@ static void add_forces_range(void *state, int64_t begin, int64_t end)
             const struct kith__tally *tally = kith__tally_of(kith__sweep_of(loop->ctx, t));
             sum += tally->force_sums[counter][row % 2] + tally->force_sums64[counter][row % 2];
         }
-        rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1), sum);
+        if (rdf->wide_force_sums) {
+            rdf->wide_force_sums[at] = sum;
+        } else {
+            rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1),
+                                                        sum);
+        }
     }
 }
 

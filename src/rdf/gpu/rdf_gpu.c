@@ -219,9 +219,16 @@ static kith_status fetch(struct count *c)
     KITH_TRY(kith__gpu_download(ctx, copies));
     KITH_TRY(kith__gpu_check_plan(&c->s));
     for (int64_t at = 0; at < n && sums; at++) {
-        rdf->sums[at] = (double)wide_at(sums, n, at) / rdf->weight_scale;
+        if (rdf->wide_sums) {
+            rdf->wide_sums[at] = wide_at(sums, n, at);
+        } else {
+            rdf->sums[at] = (double)wide_at(sums, n, at) / rdf->weight_scale;
+        }
     }
-    for (int64_t at = 0; at < m; at++) {
+    for (int64_t at = 0; at < m && rdf->wide_force_sums; at++) {
+        rdf->wide_force_sums[at] = wide_at(force_sums, m, at);
+    }
+    for (int64_t at = 0; at < m && !rdf->wide_force_sums; at++) {
         const int64_t row = at / (rdf->bins + 1);
         rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1),
                                                     wide_at(force_sums, m, at));
