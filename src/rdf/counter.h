@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The definition of what a pair counts as, read by the C and the CUDA compiler: the counter of its
- * squared distance, whether it is excluded, and the product of its weights. A partial histogram has
+ * squared distance, and the product of its weights. A partial histogram has
  * counter 0 for pairs below the first edge, k + 1 for bin k, and bins + 1 for pairs above the last
  * edge.
  */
@@ -12,29 +12,6 @@
 
 #define KITH_PER_PRECISION "rdf/counter_real.h"
 #include "core/per_precision.h"
-
-/** Return true when j is among the bonded partners that are listed for i. */
-KITH_FN bool kith__is_bonded(const struct kith__rdf *rdf, int32_t i, int32_t j)
-{
-    for (int64_t at = rdf->bond_offsets[i]; at < rdf->bond_offsets[i + 1]; at++) {
-        if (rdf->bonds[at] == j) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/** Return true when the pair of particles i and j, by the caller's indices, is excluded: they are
- *  in one molecule, or bonded. @param cross i and j are of two sets */
-KITH_FN bool kith__is_excluded(const struct kith__rdf *rdf, bool cross, int32_t i, int32_t j)
-{
-    if (rdf->molecules[0] && rdf->molecules[0][i] >= 0 &&
-        rdf->molecules[0][i] == rdf->molecules[1][j]) {
-        return true;
-    }
-    return rdf->bond_offsets &&
-           (kith__is_bonded(rdf, i, j) || (!cross && kith__is_bonded(rdf, j, i)));
-}
 
 /** Return w_i * w_j in units of 1 / weight_scale, rounded towards 0. */
 KITH_FN int64_t kith__product(const struct kith__rdf *rdf, int32_t i, int32_t j)

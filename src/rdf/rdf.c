@@ -45,28 +45,6 @@ static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
     return KITH_OK;
 }
 
-/** Check the bonded partners of n particles. @param m  number of particles that partners may be */
-static kith_status check_bonds(kith_ctx *ctx, const kith_rdf_options *o, int64_t n, int64_t m)
-{
-    const int64_t *offsets = o->bond_offsets;
-    if (!offsets) {
-        return KITH_OK;
-    }
-    KITH_CHECK(ctx, offsets[0] >= 0, KITH_INVALID, "options.bond_offsets[0] is %lld",
-               (long long)offsets[0]);
-    for (int64_t p = 0; p < n; p++) {
-        KITH_CHECK(ctx, offsets[p + 1] >= offsets[p], KITH_INVALID,
-                   "options.bond_offsets[%lld] is less than the one before it", (long long)p + 1);
-    }
-    KITH_CHECK(ctx, o->bonds || offsets[n] == offsets[0], KITH_INVALID, "options.bonds is NULL");
-    for (int64_t at = offsets[0]; at < offsets[n] && o->bonds; at++) {
-        KITH_CHECK(ctx, o->bonds[at] >= 0 && o->bonds[at] < m, KITH_INVALID,
-                   "options.bonds[%lld] is %d, expected 0 to %lld", (long long)at,
-                   (int)o->bonds[at], (long long)m - 1);
-    }
-    return KITH_OK;
-}
-
 /** Check that weights are finite. @param[out] largest  the largest |w| */
 static kith_status check_weights(kith_ctx *ctx, const char *name, const double *weights, int64_t n,
                                  double *largest)
@@ -115,9 +93,9 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
         .r_min = o->r_min,
         .width = (o->r_max - o->r_min) / (double)o->bins,
         .species = {o->species, cross ? o->species_against : o->species},
-        .molecules = {o->molecules, cross ? o->molecules_against : o->molecules},
-        .bond_offsets = o->bond_offsets,
-        .bonds = o->bonds,
+        .excluded = {.molecules = {o->molecules, cross ? o->molecules_against : o->molecules},
+                     .bond_offsets = o->bond_offsets,
+                     .bonds = o->bonds},
         .weights = {o->weights, cross ? o->weights_against : o->weights},
         .dim = q->dim,
     };
@@ -126,7 +104,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
                (long long)rdf->bins);
     KITH_TRY(
         kith__check_species(ctx, count, "options.species_against", rdf->species[1], q->b.n, n));
-    KITH_TRY(check_bonds(ctx, o, q->a.n, q->b.n));
+    KITH_TRY(kith__check_bonds(ctx, o->bond_offsets, o->bonds, q->a.n, q->b.n));
     if (!rdf->weights[0]) {
         return KITH_OK;
     }

@@ -7,6 +7,7 @@
 
 #include "core/backend.h"
 #include "engine/batch.h"
+#include "engine/excluded.h"
 #include "engine/pieces.h"
 #include "engine/question.h"
 
@@ -37,18 +38,14 @@ struct kith__rdf {
     const double *edges;       /**< [bins + 1] edges [length] */
     const void *edge2;         /**< [bins + 1] squared edges in the points' precision [length^2] */
     const int32_t *species[2]; /**< [n] species of each particle; NULL: all are 0 */
-    const int32_t *molecules[2]; /**< [n] pairs within one molecule, a number >= 0, are excluded;
-                                      NULL: there are no molecules */
-    const int64_t *bond_offsets; /**< [n + 1] where the partners of each particle begin in `bonds`;
-                                      NULL: no bonds */
-    const int32_t *bonds;        /**< partners of each particle; bonded pairs are excluded */
-    const double *weights[2];    /**< [n] weight of each particle; NULL: no weights */
-    double most_weight[2];       /**< largest |weight| of each set */
-    double weight_scale;         /**< power of 2 that brings every product of weights below 2^62 */
-    int dim;                     /**< 2 or 3 dimensions */
-    const void *forces[2];       /**< [n][3] in the points' precision [force]; NULL: none */
-    double most_forces[2];       /**< largest |component| of a force, of each set [force] */
-    double most_force;           /**< largest |component| of a force of the first set, plus that of
+    struct kith__excluded excluded; /**< pairs that are not counted */
+    const double *weights[2];       /**< [n] weight of each particle; NULL: no weights */
+    double most_weight[2];          /**< largest |weight| of each set */
+    double weight_scale;   /**< power of 2 that brings every product of weights below 2^62 */
+    int dim;               /**< 2 or 3 dimensions */
+    const void *forces[2]; /**< [n][3] in the points' precision [force]; NULL: none */
+    double most_forces[2]; /**< largest |component| of a force, of each set [force] */
+    double most_force;     /**< largest |component| of a force of the first set, plus that of
                                       the second [force] */
     struct kith__force_units force_units; /**< fixed-point units of pair-force sums */
     int64_t *counts; /**< [partials][bins] zero; the backend writes them on success alone */

@@ -134,7 +134,7 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
                (int)rdf.partials, (long long)rdf.bins);
     for (int side = 0; side < 2; side++) {
         rdf.species[side] = (side ? other : a)->column[SPECIES];
-        rdf.molecules[side] = (side ? other : a)->column[MOLECULES];
+        rdf.excluded.molecules[side] = (side ? other : a)->column[MOLECULES];
         rdf.weights[side] = (side ? other : a)->column[WEIGHTS];
         rdf.forces[side] = (side ? other : a)->column[FORCES];
     }
@@ -488,7 +488,7 @@ static kith_status count(void *call)
     w->set[1] = (struct kith__set){"against", w->call.question.b, NULL};
     for (int s = 0; s < w->n_sets; s++) {
         w->given[s][SPECIES] = rdf->species[s];
-        w->given[s][MOLECULES] = rdf->molecules[s];
+        w->given[s][MOLECULES] = rdf->excluded.molecules[s];
         w->given[s][WEIGHTS] = rdf->weights[s];
         w->given[s][FORCES] = rdf->forces[s];
     }

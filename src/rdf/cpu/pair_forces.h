@@ -106,7 +106,7 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
                       (const double(*)[KITH_FORCE_RECORD])kith__tally_of(sweep)->near, to - begin,
                       tile_index + begin, pair->p + (begin - k), pair->r2 + (begin - k));
         for (int l = begin; l < to && !scale->counts_alone; l++) {
-            if (kith__is_excluded(scale->rdf, sweep->question->cross, at->row->id,
+            if (kith__is_excluded(&scale->rdf->excluded, sweep->question->cross, at->row->id,
                                   sweep->tile.id[tile_index[l]])) {
                 pair->p[l - k] = 0;
             }

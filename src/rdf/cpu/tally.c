@@ -101,7 +101,7 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
         .question = q,
         .stride = rdf->bins + 2 + KITH_LANES,
         .copies = 1,
-        .counts_alone = !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0],
+        .counts_alone = kith__excludes_none(&rdf->excluded) && !rdf->weights[0],
     };
     scale->size = (rdf->partials * scale->stride + KITH_LANES - 1) / KITH_LANES * KITH_LANES;
     while (scale->counts_alone && !rdf->forces[0] && scale->copies < KITH_MOST_COPIES &&
@@ -171,7 +171,7 @@ void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally,
                      int32_t i, int32_t j)
 {
     const struct kith__rdf *rdf = scale->rdf;
-    if (kith__is_excluded(rdf, scale->question->cross, i, j)) {
+    if (kith__is_excluded(&rdf->excluded, scale->question->cross, i, j)) {
         return;
     }
     assert(counter >= 0 && counter < scale->size);

@@ -196,7 +196,7 @@ template <typename real, int WAY> struct force_tally {
         const int32_t counter = counter_of(r2);
         if (counter >= counters.row ||
             (WAY == ONE_BY_ONE && !scale.plain &&
-             kith__is_excluded(&scale.rdf, scale.cross, home.id[k], other.id[l]))) {
+             kith__is_excluded(&scale.rdf.excluded, scale.cross, home.id[k], other.id[l]))) {
             return;
         }
         const int32_t partial = scale.rdf.species[0]

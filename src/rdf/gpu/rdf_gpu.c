@@ -42,18 +42,18 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
     for (int set = 0; set < (q->cross ? 2 : 1); set++) {
         array[SPECIES + set] = (struct kith__gpu_array){rdf->species[set], n[set] * sizeof(int32_t),
                                                         NULL};
-        array[MOLECULES + set] = (struct kith__gpu_array){rdf->molecules[set],
+        array[MOLECULES + set] = (struct kith__gpu_array){rdf->excluded.molecules[set],
                                                           n[set] * sizeof(int32_t), NULL};
         array[WEIGHTS + set] = (struct kith__gpu_array){rdf->weights[set], n[set] * sizeof(double),
                                                         NULL};
         array[FORCES + set] = (struct kith__gpu_array){rdf->forces[set],
                                                        n[set] * 3 * (size_t)q->precision, NULL};
     }
-    if (rdf->bond_offsets) {
-        array[OFFSETS] = (struct kith__gpu_array){rdf->bond_offsets, (n[0] + 1) * sizeof(int64_t),
-                                                  NULL};
+    if (rdf->excluded.bond_offsets) {
+        array[OFFSETS] = (struct kith__gpu_array){rdf->excluded.bond_offsets,
+                                                  (n[0] + 1) * sizeof(int64_t), NULL};
         array[BONDS] = (struct kith__gpu_array){
-            rdf->bonds, (size_t)rdf->bond_offsets[n[0]] * sizeof(int32_t), NULL};
+            rdf->excluded.bonds, (size_t)rdf->excluded.bond_offsets[n[0]] * sizeof(int32_t), NULL};
     }
     if (rdf->forces[0]) {
         array[OVER] = (struct kith__gpu_array){rdf->force_units.over,
@@ -82,12 +82,12 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
     c->scale.first = (void *)((char *)rest + forces);
     for (int set = 0; set < 2; set++) {
         rdf->species[set] = array[SPECIES + set * other].at;
-        rdf->molecules[set] = array[MOLECULES + set * other].at;
+        rdf->excluded.molecules[set] = array[MOLECULES + set * other].at;
         rdf->weights[set] = array[WEIGHTS + set * other].at;
         rdf->forces[set] = array[FORCES + set * other].at;
     }
-    rdf->bond_offsets = array[OFFSETS].at;
-    rdf->bonds = array[BONDS].at;
+    rdf->excluded.bond_offsets = array[OFFSETS].at;
+    rdf->excluded.bonds = array[BONDS].at;
     rdf->edge2 = array[EDGES].at;
     rdf->force_units.over = array[OVER].at;
     return KITH_OK;
@@ -136,7 +136,7 @@ int kith__gpu_choose_copies(int64_t n, int64_t wanted, int64_t most)
 /** Return true when no pair is excluded, and there are no weights. */
 static bool is_plain(const struct kith__rdf *rdf)
 {
-    return !rdf->molecules[0] && !rdf->bond_offsets && !rdf->weights[0];
+    return kith__excludes_none(&rdf->excluded) && !rdf->weights[0];
 }
 
 /** Return the most shared memory for the counters of a thread block of the sweep [bytes]: half of

@@ -244,7 +244,7 @@ static __device__ __forceinline__ void count_single(const struct kith__gpu_scale
                                                     int64_t first_here, uint32_t bin, int32_t i,
                                                     int32_t j)
 {
-    if (!s.plain && kith__is_excluded(&s.rdf, s.cross, i, j)) {
+    if (!s.plain && kith__is_excluded(&s.rdf.excluded, s.cross, i, j)) {
         return;
     }
     if (s.copies > 0) {
