@@ -29,6 +29,9 @@ module kith
     ! kith_nearest_options has too.
     integer(c_int), parameter, public :: KITH_IJ = 0, KITH_CSR = 1, KITH_MATRIX = 2
     integer(c_int), parameter, public :: KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4
+    ! kith_pairs_options%radius_rule.
+    integer(c_int), parameter, public :: KITH_RADIUS_NONE = 0, KITH_RADIUS_GATHER = 1, &
+        KITH_RADIUS_SCATTER = 2, KITH_RADIUS_EITHER = 3, KITH_RADIUS_BOTH = 4, KITH_RADIUS_SUM = 5
     ! Elements of kith_fof_options%roles.
     integer(c_int8_t), parameter, public :: KITH_LINK = 0, KITH_ATTACH = 1, KITH_IGNORE = 2
     ! Lengths of arrays: types of particles, and densities that define spheres.
@@ -88,6 +91,19 @@ module kith
         integer(c_int64_t) :: width ! KITH_MATRIX: least entries of a row
         integer(c_int32_t) :: fill ! KITH_MATRIX: one less than j of entries without a neighbour
         integer(c_int) :: queued
+        integer(c_int32_t) :: n_species
+        integer(c_int) :: radius_rule ! KITH_RADIUS_GATHER, ...
+        type(c_ptr) :: species ! c_loc of integer(int32), (n): from 0
+        type(c_ptr) :: species_against
+        type(c_ptr) :: cutoffs ! c_loc of real(real64), (n_species, n_species)
+        type(c_ptr) :: radii ! c_loc of reals of the kind of the coordinates, (n)
+        type(c_ptr) :: radii_against
+        real(c_double) :: r_min
+        type(c_ptr) :: molecules ! c_loc of integer(int32), (n)
+        type(c_ptr) :: molecules_against
+        type(c_ptr) :: bond_offsets ! c_loc of integer(int64), (n + 1): from 0
+        type(c_ptr) :: bonds ! c_loc of integer(int32): particles from 0
+        type(c_ptr) :: active ! c_loc of integer(int8), (n)
     end type kith_pairs_options
 
     ! A pair list, as in C. Programs use kith_pair_list.

@@ -24,6 +24,17 @@ typedef enum kith_layout {
 /** Extras to store for each pair; a bit set. */
 enum { KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4 };
 
+/** How the radii h of two particles decide whether they are a pair: r2 <= H * H, the product
+ *  rounded in the points' precision. */
+typedef enum kith_radius_rule {
+    KITH_RADIUS_NONE = 0,    /**< there are no radii */
+    KITH_RADIUS_GATHER = 1,  /**< H = h_i. Not in half lists */
+    KITH_RADIUS_SCATTER = 2, /**< H = h_j. Not in half lists */
+    KITH_RADIUS_EITHER = 3,  /**< H = the larger of h_i and h_j */
+    KITH_RADIUS_BOTH = 4,    /**< H = the smaller of h_i and h_j */
+    KITH_RADIUS_SUM = 5      /**< H = h_i + h_j, rounded in the points' precision */
+} kith_radius_rule;
+
 /** What list to make. Fill with kith_pairs_options_init, then change what you need. */
 typedef struct kith_pairs_options {
     size_t size;                /**< sizeof(kith_pairs_options): set by the init call */
@@ -46,7 +57,51 @@ typedef struct kith_pairs_options {
                                      its length is known; the arrays are written in the order of
                                      the context's stream. Not for KITH_MATRIX and batches, and
                                      ignored in host memory */
+    int32_t n_species;          /**< 1 to 1024 with `species`, else 0 */
+    kith_radius_rule radius_rule;   /**< how `radii` decide; KITH_RADIUS_NONE without them */
+    const int32_t *species;         /**< [n] of each particle, 0 to n_species - 1; NULL: there is no
+                                           table of cutoffs */
+    const int32_t *species_against; /**< [n of against] */
+    const double *cutoffs;          /**< [n_species][n_species] radius of the pairs of species s_i
+                                           and s_j [length]; 0: none are listed. Equal for (s, t)
+                                           and (t, s) without `against`. In host memory */
+    const void *radii;              /**< [n] h of each particle, 0 or more, precision of the points
+                                           [length]; NULL: none */
+    const void *radii_against;      /**< [n of against] */
+    double r_min;             /**< pairs nearer than this are not listed [length]; 0: all are */
+    const int32_t *molecules; /**< [n] number of each particle's molecule: pairs within a
+                                           molecule are not listed; a negative number is no
+                                           molecule; NULL: there are none */
+    const int32_t *molecules_against; /**< [n of against] */
+    const int64_t *bond_offsets;      /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
+                                           bonds[bond_offsets[i + 1] - 1] are not listed; a bond is
+                                           given for one of its particles, or for both; NULL: no
+                                           bonds */
+    const int32_t *bonds;             /**< [bond_offsets[n]] the other particle of each bond */
+    const uint8_t *active; /**< [n] 0: the particle's row is empty: full lists alone; NULL:
+                                           all have rows */
 } kith_pairs_options;
+
+/*
+ * RULES. With `species`, `radii`, `r_min`, `molecules`, `bonds` or `active` a list holds the pairs
+ * that all of those permit which are given:
+ *     species    r2 <= c * c, c = cutoffs[s_i][s_j] rounded, and the product rounded
+ *     radii      r2 <= H * H (kith_radius_rule)
+ *     r_min      r2 >= m * m, m = r_min rounded, and the product rounded
+ *     cutoff     r2 <= cutoff * cutoff, as always. With species or radii the argument may be 0:
+ *                these alone decide
+ * each rounded in the precision of the points. No image of a pair that is bonded, or of one
+ * molecule, is listed, nor one of a particle itself that is in a molecule. Arrays are in the memory
+ * of the points. Those in host memory are checked (KITH_INVALID). In device memory a
+ * species outside the table has no pairs, nor has a radius that is not 0 or more; other arrays must
+ * be as described.
+ *
+ * With radii the cost is O(n + candidates), and the candidates are in proportion to the pairs,
+ * whatever the radii: particles are divided into classes of radius, by powers of 2. On a GPU
+ * batches, KITH_MATRIX lists and kith_pairs_enqueue search with the largest radius instead.
+ * kith_pairs_enqueue needs a cutoff with radii; for more than 64 species it cannot be captured in a
+ * graph (KITH_UNSUPPORTED).
+ */
 
 /** Set every field to its default: half (i, j), unsorted, no extras, fill -1. */
 KITH_API void kith_pairs_options_init(kith_pairs_options *options);
@@ -103,9 +158,10 @@ typedef struct kith_pairs {
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space
- * @param cutoff      radius, > 0, its square a normal number in the points' precision; along a
- *                    periodic axis at most 500 times the box's height, or less where a box is so
- *                    flat and skewed that rounding moves images by more than its height
+ * @param cutoff      radius, > 0, its square a normal number in the points' precision; with a table
+ *                    of cutoffs, or radii, 0 too: no limit but theirs (RULES). The largest radius
+ *                    is along a periodic axis at most 500 times the box's height, or less where a
+ *                    box is so flat and skewed that rounding moves images by more than its height
  * @param options     NULL: the defaults
  * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.

@@ -42,7 +42,12 @@ class PairsOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("full", C.c_int),
                 ("sorted", C.c_int), ("unordered", C.c_int), ("layout", C.c_int),
                 ("extras", C.c_uint), ("block_pairs", C.c_int64), ("batch", C.POINTER(Batch)),
-                ("width", C.c_int64), ("fill", C.c_int32), ("queued", C.c_int)]
+                ("width", C.c_int64), ("fill", C.c_int32), ("queued", C.c_int),
+                ("n_species", C.c_int32), ("radius_rule", C.c_int), ("species", C.c_void_p),
+                ("species_against", C.c_void_p), ("cutoffs", C.c_void_p), ("radii", C.c_void_p),
+                ("radii_against", C.c_void_p), ("r_min", C.c_double), ("molecules", C.c_void_p),
+                ("molecules_against", C.c_void_p), ("bond_offsets", C.c_void_p),
+                ("bonds", C.c_void_p), ("active", C.c_void_p)]
 
 
 class Pairs(C.Structure):

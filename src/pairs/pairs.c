@@ -45,6 +45,7 @@ struct search {
     bool is_batch;            /**< the search is of a batch */
     struct kith__batch batch; /**< the batch; in a search of one system only batch.whole is set */
     struct kith__list list;   /**< the form of the list */
+    struct kith__rules rules; /**< the rules of the list, where list.rules is not NULL */
 };
 
 kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
@@ -55,11 +56,15 @@ kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
     return check_options(ctx, own);
 }
 
-/** Check points, box, cutoff and options, and build the search. */
+/** Check points, box, cutoff and options, and build the search.
+ *  @param enqueued  the call may not wait for a device
+ *  @param[out] search  must stay where it is: its members refer to each other */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double cutoff, const kith_pairs_options *given, struct search *search)
+                           double cutoff, const kith_pairs_options *given, bool enqueued,
+                           struct search *search)
 {
     kith_pairs_options own;
+    bool has_rules;
     KITH_TRY(kith__pairs_options(ctx, given, &own));
     const kith_pairs_options *options = &own;
     search->is_batch = options->batch != NULL;
@@ -74,6 +79,9 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         .width = options->width,
         .fill = options->fill,
     };
+    KITH_TRY(kith__rules_read(ctx, options, points, search->list.full, enqueued, &cutoff,
+                              &search->rules, &has_rules));
+    search->list.rules = has_rules ? &search->rules : NULL;
     if (!search->is_batch) {
         return kith__question_init(ctx, points, options->against, box, cutoff, "cutoff",
                                    &search->batch.whole);
@@ -133,7 +141,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     struct search search;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, false, &search));
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
     KITH_TRY(check_size(ctx, &search.list, out));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
@@ -145,7 +153,7 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
     struct search search;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, false, &search));
     KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, out));
     out->width = search.list.layout == KITH_MATRIX ? search.list.width : 0;
     return make(ctx, &search, false, out);
@@ -195,7 +203,7 @@ kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const ki
                               int64_t *neighbours)
 {
     struct search search;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, false, &search));
     KITH_CHECK(ctx, n != NULL, KITH_INVALID, "n is NULL");
     const kith_status status = search.is_batch
                                    ? ctx->backend->pairs->batch_count(ctx, &search.batch,
@@ -222,7 +230,7 @@ kith_status kith__pairs_each(kith_ctx *ctx, const kith_points *points, const kit
                              void *user)
 {
     struct search search;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, false, &search));
     KITH_CHECK(ctx, fn != NULL, KITH_INVALID, "fn is NULL");
     KITH_CHECK(ctx, search.list.layout != KITH_MATRIX, KITH_INVALID,
                "options.layout is KITH_MATRIX, but kith_pairs_each makes KITH_IJ lists");
@@ -251,7 +259,7 @@ static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_
     kith_pairs own;
     KITH_RESULT_READ(ctx, given, KITH_PAIRS_0_1, &own);
     const kith_pairs *out = &own;
-    KITH_TRY(prepare(ctx, points, box, cutoff, options, &search));
+    KITH_TRY(prepare(ctx, points, box, cutoff, options, true, &search));
     KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
                "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
     KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, out));

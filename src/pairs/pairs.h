@@ -8,6 +8,7 @@
 #include "core/backend.h"
 #include "engine/batch.h"
 #include "engine/question.h"
+#include "rules.h"
 
 /** The form of a pair list: kith_pairs_options, checked. */
 struct kith__list {
@@ -21,6 +22,7 @@ struct kith__list {
     int64_t block_pairs; /**< most pairs of a block that is passed to a callback; 1 or more */
     int64_t width;       /**< KITH_MATRIX: entries of a row; of a list that grows, the least */
     int32_t fill;        /**< KITH_MATRIX: j of the entries behind the neighbours of a row */
+    const struct kith__rules *rules; /**< which pairs within the cutoff are listed; NULL: all */
 };
 
 /** The operations of a backend. All of them return KITH_OK, KITH_NOT_FINITE or KITH_LIMIT for a

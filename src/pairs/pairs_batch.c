@@ -107,6 +107,21 @@ static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_
     return KITH_OK;
 }
 
+/** Return the form of the list of one system, whose rules count its particles in the whole batch.
+ *  @param rules  memory for these rules */
+static struct kith__list list_of(const struct lists *lists, int64_t system,
+                                 struct kith__rules *rules)
+{
+    struct kith__list list = *lists->list;
+    if (list.rules) {
+        *rules = *list.rules;
+        rules->first[0] = (int32_t)lists->loop.batch->a[system];
+        rules->first[1] = (int32_t)lists->loop.batch->b[system];
+        list.rules = rules;
+    }
+    return list;
+}
+
 /** Make the list of one system at the end of a view, with indices of the whole batch.
  *  @param row        first row of the system in the view's offsets
  *  @param at         pairs of the view before it, added to the offsets
@@ -117,10 +132,12 @@ static kith_status make_list(kith_ctx *lane, const struct lists *lists, int64_t 
 {
     const struct kith__batch *batch = lists->loop.batch;
     struct kith__question q;
+    struct kith__rules rules;
+    const struct kith__list list = list_of(lists, system, &rules);
     KITH_TRY(kith__batch_question(lane, batch, system, &q));
     view->n = 0;
     if (q.a.n + q.b.n > 0) {
-        KITH_TRY(lane->backend->pairs->fill(lane, &q, lists->list, false, view));
+        KITH_TRY(lane->backend->pairs->fill(lane, &q, &list, false, view));
     } else if (view->offsets) {
         view->offsets[0] = 0;
     }
@@ -245,11 +262,13 @@ static kith_status count_group(kith_ctx *lane, const struct kith__group *group, 
     int64_t sum = 0;
     for (int64_t s = group->first; s < group->last; s++) {
         struct kith__question q;
+        struct kith__rules rules;
+        const struct kith__list list = list_of(lists, s, &rules);
         int64_t n = 0;
         int64_t *neighbours = lists->neighbours ? lists->neighbours + batch->a[s] : NULL;
         kith_status status = kith__batch_question(lane, batch, s, &q);
         if (status == KITH_OK && q.a.n + q.b.n > 0) {
-            status = lane->backend->pairs->count(lane, &q, lists->list, &n, neighbours);
+            status = lane->backend->pairs->count(lane, &q, &list, &n, neighbours);
         }
         KITH_TRY(kith__batch_failed(lane, s, status));
         sum += n;
@@ -472,10 +491,12 @@ static kith_status stream_group(kith_ctx *ctx, struct stream *stream,
 {
     for (int64_t s = group->first; s < group->last; s++) {
         struct kith__question q;
+        struct kith__rules rules;
+        const struct kith__list list = list_of(&stream->lists, s, &rules);
         stream->system = s;
         KITH_TRY(kith__batch_question(ctx, stream->batch, s, &q));
         if (q.a.n > 0 && q.b.n > 0) {
-            KITH_TRY(ctx->backend->pairs->each(ctx, &q, stream->lists.list, pass_on, stream));
+            KITH_TRY(ctx->backend->pairs->each(ctx, &q, &list, pass_on, stream));
         }
     }
     return KITH_OK;

@@ -175,6 +175,9 @@ static kith_status check(struct pairs_team *w)
     KITH_TRY(kith__pairs_options(ctx, w->given, &w->options));
     KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
     KITH_TRY(o->against ? kith__team_host(w->team, "against", o->against) : KITH_OK);
+    KITH_CHECK(ctx, !kith__has_rules(o), KITH_UNSUPPORTED,
+               "options: teams take no species, radii, r_min, molecules, bonds or active particles "
+               "yet");
     KITH_CHECK(ctx, o->layout == KITH_IJ, KITH_UNSUPPORTED,
                "options.layout: teams make no layout but KITH_IJ yet");
     return kith__question_init(ctx, w->points, o->against, w->box, w->cutoff, "cutoff", &w->q);

@@ -60,6 +60,19 @@ int main(void)
     FIELD(kith_pairs_options, width);
     FIELD(kith_pairs_options, fill);
     FIELD(kith_pairs_options, queued);
+    FIELD(kith_pairs_options, n_species);
+    FIELD(kith_pairs_options, radius_rule);
+    FIELD(kith_pairs_options, species);
+    FIELD(kith_pairs_options, species_against);
+    FIELD(kith_pairs_options, cutoffs);
+    FIELD(kith_pairs_options, radii);
+    FIELD(kith_pairs_options, radii_against);
+    FIELD(kith_pairs_options, r_min);
+    FIELD(kith_pairs_options, molecules);
+    FIELD(kith_pairs_options, molecules_against);
+    FIELD(kith_pairs_options, bond_offsets);
+    FIELD(kith_pairs_options, bonds);
+    FIELD(kith_pairs_options, active);
 
     SIZE(kith_pairs);
     FIELD(kith_pairs, n);

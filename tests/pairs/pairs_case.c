@@ -331,9 +331,85 @@ static trial trial_make(const pair_case *c, kith_precision precision, layout how
 {
     trial t = {.c = c, .points = stored_make(c->xyz, c->n, precision, how)};
     t.other = stored_make(c->against, c->against ? c->m : 0, precision, (how + 1) % LAYOUTS);
-    t.full = oracle_full(&t.points.points, c->against ? &t.other.points : NULL, c->box, c->cutoff);
+    t.full = oracle_full(&t.points.points, c->against ? &t.other.points : NULL, c->box,
+                         c->rules ? c->reach : c->cutoff);
+    int64_t kept = 0;
+    for (int64_t p = 0; p < t.full.n && c->rules; p++)
+        if (c->listed(c->user, precision, &t.full.pairs[p]))
+            t.full.pairs[kept++] = t.full.pairs[p];
+    t.full.n = c->rules ? kept : t.full.n;
     t.half = oracle_half(&t.full);
     return t;
+}
+
+/* The rows of a KITH_MATRIX list, made to fit, as a list of records; then rows that are too narrow:
+ * the first entries of the sorted ones, and all counts. */
+static void check_matrix(const trial *t, kith_pairs_options *o)
+{
+    const kith_precision precision = t->points.points.precision;
+    kith_pairs list = {.size = sizeof list}, csr = {0};
+    int64_t *at = check_malloc(((size_t)t->c->n + 1) * sizeof *at);
+    if (!check_ok(t, o,
+                  kith_pairs_find(t->ctx, &t->points.points, t->c->box, t->c->cutoff, o, &list)))
+        return;
+    csr = list;
+    csr.offsets = at;
+    for (int64_t i = 0, n = 0; i < t->c->n; i++) { /* move the rows together */
+        at[i] = n;
+        at[i + 1] = n + list.counts[i];
+        for (int64_t e = i * list.width; e < (i + 1) * list.width; e++) {
+            if (e - i * list.width >= list.counts[i]) {
+                CHECK(list.j[e] == -1, "%s: j %d behind row %lld", described(t, o), list.j[e],
+                      (long long)i);
+                continue;
+            }
+            csr.j[n] = list.j[e];
+            for (int k = 0; k < 3 && o->extras; k++) {
+                memcpy((char *)csr.vectors + (3 * n + k) * precision,
+                       (char *)list.vectors + (3 * e + k) * precision, precision);
+                csr.shifts[3 * n + k] = list.shifts[3 * e + k];
+            }
+            if (o->extras)
+                memcpy((char *)csr.distances + n * precision,
+                       (char *)list.distances + e * precision, precision);
+            n++;
+        }
+    }
+    kith_pairs_options rows = *o;
+    rows.layout = KITH_CSR;
+    rows.full = 1;
+    csr.n = t->c->n ? at[t->c->n] : 0;
+    at[t->c->n] = csr.n;
+    CHECK(list.n == csr.n && list.overflowed == 0, "%s: matrix of %lld pairs", described(t, o),
+          (long long)list.n);
+    check_list(t, &rows, &csr);
+    const int64_t width = list.widest / 2;
+    int32_t *j = check_malloc((size_t)(t->c->n * width + 1) * sizeof *j);
+    int32_t *counts = check_malloc((size_t)(t->c->n + 1) * sizeof *counts);
+    kith_pairs narrow = {
+        .size = sizeof narrow, .j = j, .counts = counts, .capacity = t->c->n * width};
+    kith_pairs_options small = *o;
+    small.extras = 0;
+    small.width = width;
+    const kith_status status = kith_pairs_fill(t->ctx, &t->points.points, t->c->box, t->c->cutoff,
+                                               &small, &narrow);
+    CHECK(status == (list.widest > width ? KITH_CAPACITY : KITH_OK) && narrow.n == csr.n &&
+              narrow.widest == list.widest,
+          "%s: narrow matrix: %s: %lld pairs, widest %lld", described(t, o),
+          kith_status_name(status), (long long)narrow.n, (long long)narrow.widest);
+    for (int64_t i = 0; i < t->c->n; i++) {
+        const int64_t count = at[i + 1] - at[i];
+        int same = counts[i] == count;
+        for (int64_t k = 0; k < width && same; k++)
+            same = k >= count ? j[i * width + k] == -1
+                              : !o->sorted || j[i * width + k] == csr.j[at[i] + k];
+        if (!CHECK(same, "%s: narrow row %lld", described(t, o), (long long)i))
+            break;
+    }
+    free(counts);
+    free(j);
+    free(at);
+    kith_pairs_free(&list);
 }
 
 static void trial_free(trial *t)
@@ -355,7 +431,7 @@ static void check_trial(const pair_case *c, kith_ctx *ctx, kith_precision precis
     }
     kith_pairs list = {0};
     const unsigned extras[5] = {0, ALL_EXTRAS, KITH_DISTANCES, KITH_VECTORS, KITH_SHIFTS};
-    for (int full = 0; full < 2; full++)
+    for (int full = c->full_only ? 1 : 0; full < 2; full++)
         for (int csr = 0; csr < 2; csr++)
             for (int sorted = 0; sorted < 2; sorted++)
                 for (int e = 0; e < (c->n <= 20 ? 5 : 2); e++) {
@@ -366,8 +442,21 @@ static void check_trial(const pair_case *c, kith_ctx *ctx, kith_precision precis
                     o.sorted = sorted;
                     o.layout = csr ? KITH_CSR : KITH_IJ;
                     o.extras = extras[e];
+                    if (c->rules)
+                        c->rules(c->user, precision, &o);
                     check_options(&t, &o, &list);
                 }
+    for (int sorted = 0; sorted < 2 && c->rules; sorted++)
+        for (int e = 0; e < 2; e++) {
+            kith_pairs_options o;
+            kith_pairs_options_init(&o);
+            o.against = t.against;
+            o.sorted = sorted;
+            o.layout = KITH_MATRIX;
+            o.extras = extras[e];
+            c->rules(c->user, precision, &o);
+            check_matrix(&t, &o);
+        }
     kith_pairs_free(&list);
     trial_free(&t);
 }

@@ -26,6 +26,15 @@ typedef struct pair_case {
     case_precisions precisions; /**< float and double unless said */
     int exact_inverse;          /**< fractional coordinates have no rounding errors: points may be
                                      on the faces of a triclinic box */
+
+    /** Add the rules of the case to the options; NULL: it has none. KITH_MATRIX lists are checked
+     *  too, then. */
+    void (*rules)(const void *user, kith_precision precision, kith_pairs_options *o);
+    /** Return whether the rules list a pair within `reach`. */
+    int (*listed)(const void *user, kith_precision precision, const oracle_pair *pair);
+    const void *user; /**< argument of both */
+    double reach;     /**< with rules: at least the distance of any pair */
+    int full_only;    /**< with rules: they are for full lists alone */
 } pair_case;
 
 /**

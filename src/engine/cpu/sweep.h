@@ -156,6 +156,9 @@ struct kith__sweep {
                                        does nothing more */
     kith_ctx *ctx;                /**< context of the call */
     int64_t candidates_since_poll; /**< candidates since kith__cancelled was last called */
+    int64_t
+        candidates; /**< candidates that were tested in all calls, and those that were considered
+                             for tiles: the cost of searches, for tests */
 
     /* Parameters and state of the operation. */
     void *job;                           /**< data that all threads share (kith__run.job) */
@@ -199,6 +202,7 @@ static inline bool kith__sweep_goes_on(struct kith__sweep *sweep, int64_t n)
 {
     enum { CANDIDATES = 1 << 17 };
     sweep->candidates_since_poll += n;
+    sweep->candidates += n;
     if (sweep->candidates_since_poll >= CANDIDATES) {
         sweep->candidates_since_poll = 0;
         if (sweep->failed == KITH_OK && kith__cancelled(sweep->ctx)) {

@@ -231,7 +231,7 @@ KITH_INLINE void process_query_block(struct kith__sweep *sweep, query_fn *operat
                                          .q = q,
                                          .clear = 1 - query->error_bound - q,
                                          .most = 1 + query->error_bound - q};
-        assert(0 <= i.id && i.id < sweep->grid->a.n);
+        assert(0 <= i.id && i.id < sweep->question->a.n);
         if (i.id >= sweep->id_begin && i.id < sweep->id_end &&
             kith__sweep_goes_on(sweep, sweep->tile.n)) {
             operation(sweep, &i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances and vectors of the pairs of a row, for one precision. Included by pairs_kernel.c
- * through per_precision.h.
+ * Distances and vectors of the pairs of a row, and the hits that the rules of a list permit, for
+ * one precision. Included by pairs_kernel.c through per_precision.h.
  */
 
 /** Separations of a query particle and some of its hits. */
@@ -69,4 +69,40 @@ static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const stru
             }
         }
     }
+}
+
+/** Remove the hits that the rules do not list.
+ *  @param[in,out] hit  [n] indices in the tile
+ *  @return the number of hits that are left */
+static int KITH_REAL(keep_listed)(const struct kith__sweep *sweep, const struct query_particle *i,
+                                  int n, int32_t *hit)
+{
+    const struct kith__rules *rules = kith__list_of(sweep)->rules;
+    const struct kith__tile *tile = &sweep->tile;
+    const struct kith__sorted *a = &sweep->grid->a;
+    const real ri[3] = {((real *)a->x)[i->slot], ((real *)a->y)[i->slot], ((real *)a->z)[i->slot]};
+    int kept = 0;
+    for (int h = 0; h < n; h += KITH_SEPARATIONS) {
+        const int m = n - h < KITH_SEPARATIONS ? n - h : KITH_SEPARATIONS;
+        int32_t slot[KITH_SEPARATIONS];
+        int32_t shift[KITH_SEPARATIONS];
+        struct KITH_REAL(separations) separations;
+        for (int l = 0; l < m; l++) {
+            slot[l] = tile->slot[hit[h + l]];
+            shift[l] = tile_shift(sweep, hit[h + l]);
+            separations.r2[l] = 0;
+        }
+        if (rules->by_distance && tile->shifted) {
+            KITH_REAL(find_separations)(sweep, ri, slot, shift, m, &separations);
+        } else if (rules->by_distance) {
+            KITH_REAL(find_separations)(sweep, ri, slot, NULL, m, &separations);
+        }
+        for (int l = 0; l < m; l++) {
+            const int32_t j = tile->id[hit[h + l]];
+            const bool is_self = rules->no_self && j == i->id && shift[l] == no_shift;
+            hit[kept] = hit[h + l];
+            kept += !is_self && KITH_REAL(kith__is_listed)(rules, i->id, j, separations.r2[l]);
+        }
+    }
+    return kept;
 }

@@ -88,6 +88,7 @@ static kith_status fill_width(kith_ctx *ctx, const struct kith__question *q,
         sweep->keep_slots = list->extras != 0;
         sweep->by_id = list->sorted;
         state->extras = list->extras;
+        state->rules = list->rules;
         state->out = &arrays;
         state->width = out->width;
         state->fill = list->fill;

@@ -19,8 +19,10 @@
 #include <string.h>
 
 #include "pairs_cpu.h"
+#include "radii_cpu.h"
 
 #include "engine/cpu/run.h"
+#include "pairs/classes.h"
 #include "pairs/list.h"
 #include "pairs/pairs_batch.h"
 
@@ -37,9 +39,14 @@ static kith__write_rows_fn *const write_kernel[] = {KITH_EACH_ISA(write_rows)};
 
 /** Prepare every thread's sweep for a list. */
 static kith_status prepare(kith_ctx *ctx, const struct kith__question *q,
-                           const struct kith__grid *grid, enum kith__stencil stencil)
+                           const struct kith__list *list, const struct kith__grid *grid,
+                           enum kith__stencil stencil)
 {
-    return kith__run_prepare(ctx, q, grid, stencil, sizeof(struct kith__list_state));
+    KITH_TRY(kith__run_prepare(ctx, q, grid, stencil, sizeof(struct kith__list_state)));
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__list_of(kith__sweep_of(ctx, t))->rules = list->rules;
+    }
+    return KITH_OK;
 }
 
 /** Set the list that a thread writes to, and its extras.
@@ -48,7 +55,10 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
                                            const kith_pairs *out)
 {
     struct kith__list_state *state = kith__list_of(sweep);
-    sweep->keep_slots = extras != 0;
+    if (extras != 0 && !sweep->keep_slots) {
+        sweep->keep_slots = true;
+        sweep->room_hits = 0; /* counting by rules may have allocated the arrays without slots */
+    }
     state->extras = extras;
     state->out = out;
     return state;
@@ -80,10 +90,17 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours)
 {
     struct kith__grid grid;
+    bool done = false;
+    KITH_TRY(kith__wants_classes(q, list) ? kith__radii_count(ctx, q, list, n, neighbours, &done)
+                                          : KITH_OK);
+    if (done) {
+        return KITH_OK;
+    }
     KITH_TRY(kith__grid_build(ctx, q, &grid));
-    const int64_t each_twice = list->full && !q->cross ? 2 : 1;
+    const bool from_both = q->cross || (list->rules && list->rules->one_sided);
+    const int64_t each_twice = list->full && !from_both ? 2 : 1;
     if (neighbours) {
-        KITH_TRY(prepare(ctx, q, &grid, KITH_ALL));
+        KITH_TRY(prepare(ctx, q, list, &grid, KITH_ALL));
         KITH_TRY(count_rows(ctx, &grid, q->a.n, false, neighbours));
         int64_t sum = 0;
         for (int64_t p = 0; p < q->a.n; p++) {
@@ -92,7 +109,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
         *n = list->full ? sum : sum / 2;
         return KITH_OK;
     }
-    KITH_TRY(prepare(ctx, q, &grid, q->cross ? KITH_ALL : KITH_FORWARD));
+    KITH_TRY(prepare(ctx, q, list, &grid, from_both ? KITH_ALL : KITH_FORWARD));
     struct kith__run run = kith__run_of(ctx, kith__work_blocks(&grid));
     run.block = count_kernel[kith__isa(ctx)];
     KITH_TRY(kith__run(&run));
@@ -213,7 +230,7 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__list *list, const struct kith__grid *grid,
                                  bool grow, kith_pairs *out)
 {
-    KITH_TRY(prepare(ctx, q, grid, list->full ? KITH_ALL : KITH_FORWARD));
+    KITH_TRY(prepare(ctx, q, list, grid, list->full ? KITH_ALL : KITH_FORWARD));
     const struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
     if (grow) {
         int64_t guess = 0;
@@ -269,7 +286,7 @@ static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *
                                     int64_t **offsets)
 {
     const int64_t n = q->a.n;
-    KITH_TRY(prepare(ctx, q, grid, KITH_ALL));
+    KITH_TRY(prepare(ctx, q, list, grid, KITH_ALL));
     int64_t *offset = kith__work_need(&ctx->work, KITH_CPU_OFFSETS,
                                       (size_t)(n + 1) * sizeof *offset);
     KITH_CHECK(ctx, offset != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)n);
@@ -338,6 +355,12 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__list *list, bool grow, kith_pairs *out)
 {
     struct kith__grid grid;
+    bool done = false;
+    KITH_TRY(kith__wants_classes(q, list) ? kith__radii_fill(ctx, q, list, grow, out, &done)
+                                          : KITH_OK);
+    if (done) {
+        return KITH_OK;
+    }
     KITH_TRY(kith__grid_build(ctx, q, &grid));
     KITH_TRY(list->sorted ? check_images(ctx, q, &grid) : KITH_OK);
     if (list->layout == KITH_MATRIX) {
@@ -435,8 +458,8 @@ static kith_status stream_appended(struct stream *stream)
     kith_ctx *ctx = stream->ctx;
     const int64_t blocks = kith__work_blocks(stream->grid);
     const int64_t most = stream->list->block_pairs;
-    KITH_TRY(
-        prepare(ctx, stream->question, stream->grid, stream->list->full ? KITH_ALL : KITH_FORWARD));
+    KITH_TRY(prepare(ctx, stream->question, stream->list, stream->grid,
+                     stream->list->full ? KITH_ALL : KITH_FORWARD));
     int64_t *counts = kith__work_need(&ctx->work, KITH_CPU_BLOCK_COUNTS,
                                       (size_t)(blocks + 1) * sizeof *counts);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",
@@ -496,6 +519,12 @@ static kith_status each_block(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__list *list, kith_block_fn fn, void *user)
 {
     struct kith__grid grid;
+    bool done = false;
+    KITH_TRY(kith__wants_classes(q, list) ? kith__radii_each(ctx, q, list, fn, user, &done)
+                                          : KITH_OK);
+    if (done) {
+        return KITH_OK;
+    }
     KITH_TRY(kith__grid_build(ctx, q, &grid));
     KITH_TRY(list->sorted ? check_images(ctx, q, &grid) : KITH_OK);
     struct kith__cpu *cpu = ctx->state;

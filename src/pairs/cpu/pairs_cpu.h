@@ -19,16 +19,19 @@ enum {
 
 /** State of a pair list in one thread: sweep->state. */
 struct kith__list_state {
-    int64_t hits;           /**< pairs that this thread has counted */
-    int64_t width;          /**< KITH_MATRIX: entries of a row */
-    int32_t fill;           /**< KITH_MATRIX: j of the entries behind the hits of a row */
-    int64_t *counts;        /**< [a.n] hits of each particle, by the caller's index */
-    unsigned extras;        /**< KITH_DISTANCES, ...: arrays to write beside i and j */
-    const kith_pairs *out;  /**< the list whose arrays are written */
+    int64_t hits;                    /**< pairs that this thread has counted */
+    int64_t width;                   /**< KITH_MATRIX: entries of a row */
+    int32_t fill;                    /**< KITH_MATRIX: j of the entries behind the hits of a row */
+    int64_t *counts;                 /**< [a.n] hits of each particle, by the caller's index */
+    unsigned extras;                 /**< KITH_DISTANCES, ...: arrays to write beside i and j */
+    const struct kith__rules *rules; /**< which hits are listed; NULL: all */
+    const kith_pairs *out;           /**< the list whose arrays are written */
     const int64_t *offsets; /**< [a.n + 1] first pair of each particle's row in the whole list */
-    int64_t base;  /**< number, in the whole list, of the pair at index 0 of the arrays: not 0
+    int64_t base;    /**< number, in the whole list, of the pair at index 0 of the arrays: not 0
                         where a part of the list is made at a time */
-    int64_t block; /**< work block that is being processed */
+    int64_t *filled; /**< [a.n] hits that were written to each row by earlier searches; NULL: there
+                          is one search */
+    int64_t block;   /**< work block that is being processed */
 
     /** Write the collected hits to their destination and discard them: called when there are too
      *  many to collect more. */

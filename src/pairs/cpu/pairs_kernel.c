@@ -9,9 +9,52 @@
 #include "engine/cpu/lanes.h"
 #include "engine/cpu/visit.h"
 
+/** Return true when a hit of a row is written as (j, i), so that the smaller index comes first. */
+static inline bool is_reversed(const struct kith__sweep *sweep, const struct kith__row *row,
+                               int32_t hit)
+{
+    return sweep->stencil == KITH_FORWARD && row->id > hit;
+}
+
+enum { KITH_SEPARATIONS = 64 }; /**< hits whose separations are computed at a time */
+
+#define KITH_PER_PRECISION "pairs/cpu/extras_real.h"
+#include "core/per_precision.h"
+
+/** Collect those hits of query particle i that the rules of the list permit, as indices in the
+ *  tile. Not inlined, as most lists have no rules.
+ *  @param upper    only candidates of higher rank (kith__tile.rank) than i are hits
+ *  @param[out] to  [tile.n + KITH_LANES] the indices
+ *  @return the number of hits */
+static __attribute__((noinline)) int collect_listed(const struct kith__sweep *sweep,
+                                                    const struct query_particle *i, bool upper,
+                                                    int32_t *to)
+{
+    if (!kith__is_active(kith__list_of(sweep)->rules, i->id)) {
+        return 0;
+    }
+    const int n = upper ? collect_hits(sweep, i, (struct hit_output){.upper = true, .to = to})
+                        : collect_hits(sweep, i, (struct hit_output){.to = to});
+    return sweep->question->precision == KITH_FLOAT ? keep_listed_f(sweep, i, n, to)
+                                                    : keep_listed_d(sweep, i, n, to);
+}
+
+/** Return the number of hits of query particle i that are listed.
+ *  @param upper  count only candidates of higher rank (kith__tile.rank) than i */
+KITH_INLINE int64_t count_listed(struct kith__sweep *sweep, const struct query_particle *i,
+                                 bool upper)
+{
+    if (!kith__list_of(sweep)->rules) {
+        return count_hits(sweep, i, upper);
+    }
+    return kith__hits_room(sweep, sweep->tile.n)
+               ? collect_listed(sweep, i, upper, sweep->hit_id + sweep->n_hits)
+               : 0;
+}
+
 static void count_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
-    kith__list_of(sweep)->hits += count_hits(sweep, i, false);
+    kith__list_of(sweep)->hits += count_listed(sweep, i, false);
 }
 
 void KITH_OF_ISA(count_pairs)(struct kith__sweep *sweep, int64_t block)
@@ -41,12 +84,34 @@ KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict h
     }
 }
 
+/** Store the hits of query particle i that are listed. Not inlined, as most lists have no rules.
+ *  @param upper    only candidates of higher rank (kith__tile.rank) than i are hits
+ *  @param[out] to  [tile.n + KITH_LANES] the caller's indices
+ *  @return the number of hits */
+static __attribute__((noinline)) int buffer_listed(struct kith__sweep *sweep,
+                                                   const struct query_particle *i, bool upper,
+                                                   int32_t *to)
+{
+    const int n = collect_listed(sweep, i, upper, to);
+    if (kith__list_of(sweep)->extras) {
+        keep_hits(sweep, n, to);
+        return n;
+    }
+    for (int p = 0; p < n; p++) {
+        to[p] = sweep->tile.id[to[p]];
+    }
+    return n;
+}
+
 /** Store the hits of query particle i after those collected.
  *  @param upper  only candidates of higher rank (kith__tile.rank) than i are hits
  *  @return the number of hits */
 KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_particle *i, bool upper)
 {
     int32_t *to = sweep->hit_id + sweep->n_hits;
+    if (kith__list_of(sweep)->rules) {
+        return buffer_listed(sweep, i, upper, to);
+    }
     if (!kith__list_of(sweep)->extras) {
         return collect_hits(sweep, i,
                             (struct hit_output){.of = sweep->tile.id, .upper = upper, .to = to});
@@ -58,8 +123,8 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_partic
 
 static void count_rows_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
-    kith__list_of(sweep)->counts[i->id] += sweep->upper ? count_hits(sweep, i, true)
-                                                        : count_hits(sweep, i, false);
+    kith__list_of(sweep)->counts[i->id] += sweep->upper ? count_listed(sweep, i, true)
+                                                        : count_listed(sweep, i, false);
 }
 
 void KITH_OF_ISA(count_rows)(struct kith__sweep *sweep, int64_t block)
@@ -95,18 +160,6 @@ void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
     }
     process_work_block(sweep, block, NULL, collect_operation, NULL);
 }
-
-/** Return true when a hit of a row is written as (j, i), so that the smaller index comes first. */
-static inline bool is_reversed(const struct kith__sweep *sweep, const struct kith__row *row,
-                               int32_t hit)
-{
-    return sweep->stencil == KITH_FORWARD && row->id > hit;
-}
-
-enum { KITH_SEPARATIONS = 64 }; /**< hits whose separations are computed at a time */
-
-#define KITH_PER_PRECISION "pairs/cpu/extras_real.h"
-#include "core/per_precision.h"
 
 /** Compute how many boxes wrapping subtracted from the coordinates of a particle.
  *  @param id          index of the particle in the caller's order
@@ -278,7 +331,9 @@ static void fill_row_operation(struct kith__sweep *sweep, const struct query_par
         return;
     }
     const kith_pairs *out = kith__list_of(sweep)->out;
-    int64_t *const filled = &sweep->query.filled[i->slot - sweep->query.begin];
+    int64_t *const filled = kith__list_of(sweep)->filled
+                                ? &kith__list_of(sweep)->filled[i->id]
+                                : &sweep->query.filled[i->slot - sweep->query.begin];
     const int64_t at = kith__list_of(sweep)->offsets[i->id] - kith__list_of(sweep)->base + *filled;
     const int n = sweep->upper ? buffer_hits(sweep, i, true) : buffer_hits(sweep, i, false);
     const struct kith__row row = row_of(sweep, i, n);
@@ -309,7 +364,7 @@ static void fill_matrix_operation(struct kith__sweep *sweep, const struct query_
     const struct kith__list_state *state = kith__list_of(sweep);
     int64_t *const filled = &sweep->query.filled[i->slot - sweep->query.begin];
     if (state->width == 0) { /* count only */
-        *filled += count_hits(sweep, i, false);
+        *filled += count_listed(sweep, i, false);
         state->counts[i->id] = *filled;
         return;
     }

@@ -148,17 +148,6 @@ static __device__ __forceinline__ void write_extras(const Cluster &c,
     }
 }
 
-/** Call run_sweep with OPERATION<float, ...>{...} or OPERATION<double, ...>{...}, by the precision
- *  of the points. */
-#define RUN_BY_PRECISION(sweep, stream, OPERATION, INITIAL, ...) \
-    ((sweep)->grid.question.precision == KITH_FLOAT \
-         ? run_sweep<float>(sweep, OPERATION<float __VA_ARGS__> INITIAL, stream) \
-         : run_sweep<double>(sweep, OPERATION<double __VA_ARGS__> INITIAL, stream))
-#define INITIALLY(...) \
-    { \
-        __VA_ARGS__ \
-    }
-
 /** Return the memory in which the packed image of pair p is kept until its row is sorted: the start
  *  of one of its extras. NULL without extras, when images are not needed. */
 template <typename real>

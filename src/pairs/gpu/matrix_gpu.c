@@ -74,11 +74,12 @@ static kith_status clear_totals(const struct rows *rows)
 }
 
 /** Queue the sweep that writes the hits of some rows. */
-static gpuError_t queue_sweep(const struct rows *rows, const struct kith__gpu_matrix *matrix)
+static gpuError_t queue_sweep(const struct rows *rows, const struct kith__rules *rules,
+                              const struct kith__gpu_matrix *matrix)
 {
     gpuStream_t stream = rows->gpu->stream;
-    return rows->batch ? kith__gpu_batch_fill_matrix(&rows->batch->sweep, matrix, stream)
-                       : kith__gpu_fill_matrix(&rows->search->sweep, matrix, stream);
+    return rows->batch ? kith__gpu_batch_fill_matrix(&rows->batch->sweep, rules, matrix, stream)
+                       : kith__gpu_fill_matrix(&rows->search->sweep, rules, matrix, stream);
 }
 
 /** Queue what follows the sweep. */
@@ -112,7 +113,7 @@ static kith_status queue_rows(const struct rows *rows, const struct kith__list *
         KITH_GPU_TRY(ctx, "clearing counts",
                      gpuMemsetAsync(rows->counts, 0, (size_t)rows->n * sizeof *rows->counts,
                                     rows->gpu->stream));
-        KITH_GPU_TRY(ctx, "filling rows", queue_sweep(rows, &matrix));
+        KITH_GPU_TRY(ctx, "filling rows", queue_sweep(rows, list->rules, &matrix));
     }
     KITH_GPU_TRY(ctx, "filling rows", queue_finish(rows, &matrix));
     return KITH_OK;

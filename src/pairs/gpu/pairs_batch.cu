@@ -5,6 +5,7 @@
  * permitted: a single sweep appends their pairs.
  */
 #include "engine/gpu/batch_sweep.cuh"
+#include "listed.cuh"
 #include "matrix.cuh"
 #include "pairs_batch_gpu.h"
 
@@ -72,45 +73,51 @@ template <typename real> struct finish_by_system {
 
 /* ---------------------------------------------------------------------------------- launchers */
 
-template <bool UPPER>
-static gpuError_t count_of(const struct kith__gpu_batch_sweep *sweep, int64_t *counts,
-                           gpuStream_t stream)
+/** Queue the sweep with an operation.
+ *  @param rules  NULL: all hits are listed */
+template <typename real, class Operation>
+static gpuError_t run_list(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
+                           const struct kith__rules *rules, gpuStream_t stream)
 {
-    if (sweep->systems.question.precision == KITH_FLOAT) {
-        return run_batch<float>(sweep, count_rows<UPPER>{counts, 0}, stream);
-    }
-    return run_batch<double>(sweep, count_rows<UPPER>{counts, 0}, stream);
+    return rules ? run_batch<real>(sweep, listed<Operation>(operation, *rules), stream)
+                 : run_batch<real>(sweep, operation, stream);
 }
 
-gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep, int64_t *counts,
+/** Queue an operation whose type does not depend on that of the coordinates. */
+template <class Operation>
+static gpuError_t run_any(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
+                          const struct kith__rules *rules, gpuStream_t stream)
+{
+    return sweep->systems.question.precision == KITH_FLOAT
+               ? run_list<float>(sweep, operation, rules, stream)
+               : run_list<double>(sweep, operation, rules, stream);
+}
+
+gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
+                                 const struct kith__rules *rules, int64_t *counts,
                                  gpuStream_t stream)
 {
-    return sweep->upper ? count_of<true>(sweep, counts, stream)
-                        : count_of<false>(sweep, counts, stream);
+    return sweep->upper ? run_any(sweep, count_rows<true>{counts, 0}, rules, stream)
+                        : run_any(sweep, count_rows<false>{counts, 0}, rules, stream);
 }
 
-template <typename real, bool UPPER>
+template <bool UPPER>
 static gpuError_t write_of(const struct kith__gpu_batch_sweep *sweep,
-                           const struct kith__gpu_list *list, const int64_t *offsets,
-                           gpuStream_t stream)
+                           const struct kith__rules *rules, const struct kith__gpu_list *list,
+                           const int64_t *offsets, gpuStream_t stream)
 {
     unsigned long long *total = (unsigned long long *)&sweep->systems.small->total;
-    if (has_extras(list)) {
-        return run_batch<real>(sweep, write_list_to<UPPER, true>(*list, offsets, total), stream);
-    }
-    return run_batch<real>(sweep, write_list_to<UPPER, false>(*list, offsets, total), stream);
+    return has_extras(list)
+               ? run_any(sweep, write_list_to<UPPER, true>(*list, offsets, total), rules, stream)
+               : run_any(sweep, write_list_to<UPPER, false>(*list, offsets, total), rules, stream);
 }
 
 gpuError_t kith__gpu_batch_write(const struct kith__gpu_batch_sweep *sweep,
-                                 const struct kith__gpu_list *list, const int64_t *offsets,
-                                 gpuStream_t stream)
+                                 const struct kith__rules *rules, const struct kith__gpu_list *list,
+                                 const int64_t *offsets, gpuStream_t stream)
 {
-    if (sweep->systems.question.precision == KITH_FLOAT) {
-        return sweep->upper ? write_of<float, true>(sweep, list, offsets, stream)
-                            : write_of<float, false>(sweep, list, offsets, stream);
-    }
-    return sweep->upper ? write_of<double, true>(sweep, list, offsets, stream)
-                        : write_of<double, false>(sweep, list, offsets, stream);
+    return sweep->upper ? write_of<true>(sweep, rules, list, offsets, stream)
+                        : write_of<false>(sweep, rules, list, offsets, stream);
 }
 
 gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
@@ -158,22 +165,24 @@ gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const
 
 template <bool EXTRAS, kith__rows ROWS>
 static gpuError_t fill_rows(const struct kith__gpu_batch_sweep *sweep,
-                            const struct kith__gpu_matrix *matrix, gpuStream_t stream)
+                            const struct kith__rules *rules, const struct kith__gpu_matrix *matrix,
+                            gpuStream_t stream)
 {
-    return sweep->systems.question.precision == KITH_FLOAT
-               ? run_batch<float>(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), stream)
-               : run_batch<double>(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), stream);
+    return run_any(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), rules, stream);
 }
 
 gpuError_t kith__gpu_batch_fill_matrix(const struct kith__gpu_batch_sweep *sweep,
+                                       const struct kith__rules *rules,
                                        const struct kith__gpu_matrix *matrix, gpuStream_t stream)
 {
     if (matrix->list.extras_later) {
-        return has_extras(&matrix->list) ? fill_rows<true, ROWS_TO_SORT>(sweep, matrix, stream)
-                                         : fill_rows<false, ROWS_TO_SORT>(sweep, matrix, stream);
+        return has_extras(&matrix->list)
+                   ? fill_rows<true, ROWS_TO_SORT>(sweep, rules, matrix, stream)
+                   : fill_rows<false, ROWS_TO_SORT>(sweep, rules, matrix, stream);
     }
-    return has_extras(&matrix->list) ? fill_rows<true, ROWS_OF_MATRIX>(sweep, matrix, stream)
-                                     : fill_rows<false, ROWS_OF_MATRIX>(sweep, matrix, stream);
+    return has_extras(&matrix->list)
+               ? fill_rows<true, ROWS_OF_MATRIX>(sweep, rules, matrix, stream)
+               : fill_rows<false, ROWS_OF_MATRIX>(sweep, rules, matrix, stream);
 }
 
 gpuError_t kith__gpu_batch_finish_matrix(const struct kith__gpu_systems *systems,

@@ -10,6 +10,7 @@
 #include "matrix_gpu.h"
 #include "pairs/list.h"
 #include "parts.h"
+#include "rules_gpu.h"
 
 /** Queue the offsets of the rows: b->counts.
  *  @param full  count the pairs of both ends, whatever the list is */
@@ -21,7 +22,8 @@ static kith_status queue_offsets(struct kith__gpu_batch *b, const struct kith__l
     if (b->empty) {
         return KITH_OK;
     }
-    KITH_GPU_TRY(ctx, "counting rows", kith__gpu_batch_count(&b->sweep, b->counts, b->gpu->stream));
+    KITH_GPU_TRY(ctx, "counting rows",
+                 kith__gpu_batch_count(&b->sweep, list->rules, b->counts, b->gpu->stream));
     return kith__gpu_batch_scan(b);
 }
 
@@ -41,7 +43,7 @@ static kith_status queue_unordered(struct kith__gpu_batch *b, const struct kith_
     b->sweep.upper = !list->full;
     if (!b->empty) {
         KITH_GPU_TRY(ctx, "finding pairs",
-                     kith__gpu_batch_write(&b->sweep, &part, NULL, b->gpu->stream));
+                     kith__gpu_batch_write(&b->sweep, list->rules, &part, NULL, b->gpu->stream));
     }
     return KITH_OK;
 }
@@ -56,7 +58,7 @@ static kith_status queue_rows(struct kith__gpu_batch *b, const struct kith__list
         return KITH_OK;
     }
     KITH_GPU_TRY(ctx, "filling rows",
-                 kith__gpu_batch_write(&b->sweep, &part, b->counts, b->gpu->stream));
+                 kith__gpu_batch_write(&b->sweep, list->rules, &part, b->counts, b->gpu->stream));
     if (list->sorted) {
         KITH_GPU_TRY(ctx, "sorting rows",
                      kith__gpu_batch_sort(&b->sweep.systems, &part, b->counts, b->gpu->stream));
@@ -159,12 +161,15 @@ static kith_status fill_on_host(struct kith__gpu_batch *b, const struct kith__li
 /* ------------------------------------------------------------------------------------- backend */
 
 kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
-                                 const struct kith__list *list, bool grow, kith_pairs *out)
+                                 const struct kith__list *asked, bool grow, kith_pairs *out)
 {
     struct kith__gpu_batch b;
+    struct kith__gpu_ruled ruled;
+    const struct kith__list *list = &ruled.list;
     const int64_t rows = batch->whole.a.n;
     int64_t n = 0;
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, false, &ruled));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
     if (list->layout == KITH_MATRIX) {
         return kith__gpu_matrix_fill_batch(&b, list, grow, out);
@@ -194,11 +199,14 @@ kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
 }
 
 kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *batch,
-                                    const struct kith__list *list, const kith_pairs *out,
+                                    const struct kith__list *asked, const kith_pairs *out,
                                     int64_t *result)
 {
     struct kith__gpu_batch b;
+    struct kith__gpu_ruled ruled;
+    const struct kith__list *list = &ruled.list;
     KITH_TRY(kith__gpu_begin_queueing(ctx));
+    KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, true, &ruled));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, false, &b));
     if (list->layout == KITH_MATRIX) {
         return kith__gpu_matrix_enqueue_batch(&b, list, out, result);
@@ -217,11 +225,14 @@ kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *bat
 }
 
 kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch,
-                                  const struct kith__list *list, int64_t *n, int64_t *neighbours)
+                                  const struct kith__list *asked, int64_t *n, int64_t *neighbours)
 {
     struct kith__gpu_batch b;
+    struct kith__gpu_ruled ruled;
+    const struct kith__list *list = &ruled.list;
     int64_t sum = 0;
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, false, &ruled));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
     KITH_TRY(queue_offsets(&b, list, true));
     KITH_TRY(kith__gpu_batch_read(&b, &sum));
@@ -237,13 +248,16 @@ kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch
 }
 
 kith_status kith__gpu_each_batch(kith_ctx *ctx, const struct kith__batch *batch,
-                                 const struct kith__list *list, kith_block_fn fn, void *user)
+                                 const struct kith__list *asked, kith_block_fn fn, void *user)
 {
     static const int64_t least = (int64_t)1 << 22;
     struct kith__gpu_batch b;
+    struct kith__gpu_ruled ruled;
+    const struct kith__list *list = &ruled.list;
     struct parts t = {.b = &b, .list = list, .fn = fn, .user = user};
     int64_t n = 0;
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, false, &ruled));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
     KITH_TRY(queue_offsets(&b, list, false));
     KITH_TRY(kith__gpu_batch_read(&b, &n));

@@ -15,15 +15,16 @@ extern "C" {
 
 /** Count the neighbours of each particle.
  *  @param[out] counts  [a.n] numbers by the caller's index */
-gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep, int64_t *counts,
+gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
+                                 const struct kith__rules *rules, int64_t *counts,
                                  gpuStream_t stream);
 
 /** Write a list.
  *  @param offsets  [a.n + 1] first pair of each particle's row in the list; NULL: the pairs are
  *                  appended in any order, and small->total, which was 0, becomes their number */
 gpuError_t kith__gpu_batch_write(const struct kith__gpu_batch_sweep *sweep,
-                                 const struct kith__gpu_list *list, const int64_t *offsets,
-                                 gpuStream_t stream);
+                                 const struct kith__rules *rules, const struct kith__gpu_list *list,
+                                 const int64_t *offsets, gpuStream_t stream);
 
 /** Sort all rows of the list by j and image, and write their extras. */
 gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
@@ -36,6 +37,7 @@ gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const
 
 /** kith__gpu_fill_matrix, kith__gpu_finish_matrix and kith__gpu_write_totals for a batch. */
 gpuError_t kith__gpu_batch_fill_matrix(const struct kith__gpu_batch_sweep *sweep,
+                                       const struct kith__rules *rules,
                                        const struct kith__gpu_matrix *matrix, gpuStream_t stream);
 gpuError_t kith__gpu_batch_finish_matrix(const struct kith__gpu_systems *systems,
                                          const struct kith__gpu_matrix *matrix,

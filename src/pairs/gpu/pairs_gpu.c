@@ -18,6 +18,7 @@
 #include "pairs/list.h"
 #include "pairs_batch_gpu.h"
 #include "parts.h"
+#include "rules_gpu.h"
 
 /** Return true when the list is written by rows, at offsets that are counted first; else pairs are
  *  appended in any order. */
@@ -39,16 +40,18 @@ static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__
         return KITH_OK;
     }
     if (by_rows(list)) {
-        s->sweep.forward = list->full && !s->sweep.grid.question.cross; /* counts at both ends */
+        const bool one_sided = list->rules && list->rules->one_sided;
+        s->sweep.forward = list->full && !s->sweep.grid.question.cross &&
+                           !one_sided; /* counts at both ends */
         KITH_GPU_TRY(ctx, "clearing counts",
                      gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, stream));
         KITH_GPU_TRY(ctx, "counting rows",
-                     kith__gpu_count_rows(&s->sweep, !list->full, s->counts, stream));
+                     kith__gpu_count_rows(&s->sweep, list->rules, !list->full, s->counts, stream));
         s->sweep.forward = false;
     } else {
         s->sweep.forward = !list->full;
         KITH_GPU_TRY(ctx, "counting pairs",
-                     kith__gpu_count_work_blocks(&s->sweep, s->counts, n + 1, stream));
+                     kith__gpu_count_work_blocks(&s->sweep, list->rules, s->counts, n + 1, stream));
     }
     size_t bytes = s->temporary_bytes;
     KITH_GPU_TRY(ctx, "summing counts",
@@ -63,7 +66,7 @@ static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__list
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
     KITH_GPU_TRY(ctx, "filling rows",
-                 kith__gpu_fill_rows(&s->sweep, !list->full, part, s->counts, stream));
+                 kith__gpu_fill_rows(&s->sweep, list->rules, !list->full, part, s->counts, stream));
     if (list->sorted) {
         KITH_GPU_TRY(ctx, "sorting rows",
                      kith__gpu_sort_rows(&s->sweep.grid, part, s->counts, first, last, stream));
@@ -90,7 +93,7 @@ static kith_status fill(struct kith__gpu_search *s, const struct kith__list *lis
         return fill_rows(s, list, &part, 0, n);
     }
     KITH_GPU_TRY(ctx, "filling pairs",
-                 kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
+                 kith__gpu_append(&s->sweep, list->rules, &part, s->counts, NULL, s->gpu->stream));
     return KITH_OK;
 }
 
@@ -104,8 +107,9 @@ static kith_status fill_unordered(struct kith__gpu_search *s, const struct kith_
     *total = s->empty ? (const void *)s->counts : &small->total;
     s->sweep.forward = !list->full;
     if (!s->empty) {
-        KITH_GPU_TRY(s->ctx, "finding pairs",
-                     kith__gpu_append(&s->sweep, &part, NULL, &small->total, s->gpu->stream));
+        KITH_GPU_TRY(
+            s->ctx, "finding pairs",
+            kith__gpu_append(&s->sweep, list->rules, &part, NULL, &small->total, s->gpu->stream));
     }
     return KITH_OK;
 }
@@ -174,8 +178,9 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     } else {
         s->sweep.first = first;
         s->sweep.last = last < s->work_blocks ? last : s->work_blocks;
-        KITH_GPU_TRY(ctx, "filling pairs",
-                     kith__gpu_append(&s->sweep, &part, s->counts, NULL, s->gpu->stream));
+        KITH_GPU_TRY(
+            ctx, "filling pairs",
+            kith__gpu_append(&s->sweep, t->list->rules, &part, s->counts, NULL, s->gpu->stream));
     }
     KITH_TRY(t->deliver(t, staging, base));
     KITH_CHECK(ctx, !kith__watch(ctx, end, t->total), KITH_CANCELLED,
@@ -288,30 +293,46 @@ static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__l
     return stream_parts(&t);
 }
 
-static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *question,
-                              const struct kith__list *list, bool grow, kith_pairs *out)
+/** A search that waits for the device. */
+struct waiting {
+    struct kith__gpu_search s;    /**< the search */
+    struct kith__gpu_ruled ruled; /**< the list, with its rules in device memory */
+};
+
+/** Begin an operation that waits for the device. @param asked  the list */
+static kith_status begin_waiting(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__list *asked, struct waiting *w)
 {
-    struct kith__gpu_search s;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
+    KITH_TRY(kith__gpu_bring_rules(ctx, question, asked, false, &w->ruled));
+    return kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &w->s);
+}
+
+static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *question,
+                              const struct kith__list *asked, bool grow, kith_pairs *out)
+{
+    struct waiting w;
+    const struct kith__list *list = &w.ruled.list;
+    struct kith__gpu_search *s = &w.s;
+    KITH_TRY(begin_waiting(ctx, question, asked, &w));
     if (list->layout == KITH_MATRIX) {
-        return kith__gpu_matrix_fill(&s, list, grow, out);
+        return kith__gpu_matrix_fill(s, list, grow, out);
     }
     if (out->memory == KITH_HOST) {
-        return fill_on_host(&s, list, grow, out);
+        return fill_on_host(s, list, grow, out);
     }
     int64_t n = 0;
     if (grow) {
         const int64_t *total;
-        KITH_TRY(queue_offsets(&s, list, &total));
-        KITH_TRY(kith__gpu_read_back(&s, total, &n));
-        KITH_TRY(grow_list(&s, list, n, out));
-        KITH_TRY(fill(&s, list, out));
-        KITH_TRY(list->queued ? KITH_OK : kith__gpu_read_back(&s, NULL, NULL));
+        KITH_TRY(queue_offsets(s, list, &total));
+        KITH_TRY(kith__gpu_read_back(s, total, &n));
+        KITH_TRY(grow_list(s, list, n, out));
+        KITH_TRY(fill(s, list, out));
+        KITH_TRY(list->queued ? KITH_OK : kith__gpu_read_back(s, NULL, NULL));
     } else {
         const void *total;
-        KITH_TRY(queue(&s, list, out, &total));
-        KITH_TRY(kith__gpu_read_back(&s, total, &n));
+        KITH_TRY(queue(s, list, out, &total));
+        KITH_TRY(kith__gpu_read_back(s, total, &n));
     }
     out->n = n;
     out->rows = question->a.n;
@@ -319,12 +340,15 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
 }
 
 static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *question,
-                                 const struct kith__list *list, const kith_pairs *out,
+                                 const struct kith__list *asked, const kith_pairs *out,
                                  int64_t *result)
 {
     struct kith__gpu_search s;
+    struct kith__gpu_ruled ruled;
+    const struct kith__list *list = &ruled.list;
     const void *total;
     KITH_TRY(kith__gpu_begin_queueing(ctx));
+    KITH_TRY(kith__gpu_bring_rules(ctx, question, asked, true, &ruled));
     KITH_TRY(kith__gpu_search_begin(ctx, question, false, KITH_GPU_CLUSTER, &s));
     if (list->layout == KITH_MATRIX) {
         return kith__gpu_matrix_enqueue(&s, list, out, result);
@@ -338,22 +362,25 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
 static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours)
 {
-    struct kith__gpu_search s;
+    struct waiting w;
+    struct kith__gpu_search *s = &w.s;
     const int64_t particles = question->a.n;
-    const int64_t each_twice = list->full && !question->cross ? 2 : 1;
-    struct kith__list wanted = {.full = question->cross || neighbours,
+    const bool from_both = question->cross || (list->rules && list->rules->one_sided);
+    const int64_t each_twice = list->full && !from_both ? 2 : 1;
+    struct kith__list wanted = {.full = from_both || neighbours,
                                 .layout = neighbours ? KITH_CSR : KITH_IJ};
     const int64_t *total;
     int64_t sum = 0;
-    KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(queue_offsets(&s, &wanted, &total));
-    KITH_TRY(kith__gpu_read_back(&s, total, &sum));
+    wanted.rules = list->rules;
+    KITH_TRY(begin_waiting(ctx, question, &wanted, &w));
+    wanted = w.ruled.list;
+    KITH_TRY(queue_offsets(s, &wanted, &total));
+    KITH_TRY(kith__gpu_read_back(s, total, &sum));
     if (!neighbours) {
         *n = sum * each_twice;
         return KITH_OK;
     }
-    struct stream t = {.search = &s, .list = &wanted};
+    struct stream t = {.search = s, .list = &wanted};
     KITH_TRY(fetch_offsets(&t));
     for (int64_t p = 0; p < particles; p++) {
         neighbours[p] = t.offsets[p + 1] - t.offsets[p];
@@ -363,23 +390,24 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
 }
 
 static kith_status each_block(kith_ctx *ctx, const struct kith__question *question,
-                              const struct kith__list *list, kith_block_fn fn, void *user)
+                              const struct kith__list *asked, kith_block_fn fn, void *user)
 {
     static const int64_t most = (int64_t)1 << 22;
-    struct kith__gpu_search s;
+    struct waiting w;
+    struct kith__gpu_search *s = &w.s;
+    const struct kith__list *list = &w.ruled.list;
     const int64_t *total;
-    KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &s));
-    KITH_TRY(queue_offsets(&s, list, &total));
+    KITH_TRY(begin_waiting(ctx, question, asked, &w));
+    KITH_TRY(queue_offsets(s, list, &total));
     const int64_t wanted = list->block_pairs < most ? list->block_pairs : most;
-    struct stream t = {.search = &s,
+    struct stream t = {.search = s,
                        .list = list,
                        .most = wanted > least_part ? wanted : least_part,
                        .piece = wanted,
                        .deliver = deliver_to_function,
                        .fn = fn,
                        .user = user};
-    KITH_TRY(kith__gpu_read_back(&s, total, &t.total));
+    KITH_TRY(kith__gpu_read_back(s, total, &t.total));
     return stream_parts(&t);
 }
 

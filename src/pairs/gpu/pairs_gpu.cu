@@ -4,8 +4,7 @@
  * pairs in the order of work blocks: count the hits of each work block, append pairs. Where EXTRAS
  * is a template parameter, lists without distances, vectors and images need fewer registers.
  */
-#include "packet.cuh"
-#include "engine/gpu/gpu_sweep.cuh"
+#include "grid_lists.cuh"
 
 /** Shared memory of operations that need none. */
 struct nothing {
@@ -234,35 +233,28 @@ static __device__ __forceinline__ void end_work_block(const visit<real> &v, appe
 
 /* ---------------------------------------------------------------------------------- launchers */
 
-gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int64_t *counts,
-                                       int64_t n, gpuStream_t stream)
+gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep,
+                                       const struct kith__rules *rules, int64_t *counts, int64_t n,
+                                       gpuStream_t stream)
 {
     const gpuError_t error = gpuMemsetAsync(counts, 0, (size_t)n * sizeof *counts, stream);
     return error != gpuSuccess
                ? error
-               : RUN_BY_PRECISION(sweep, stream, count_work_blocks, INITIALLY(counts, 0));
+               : RUN_BY_PRECISION(sweep, rules, stream, count_work_blocks, INITIALLY(counts, 0));
 }
 
-/** Queue an operation whose type does not depend on that of the coordinates. */
-template <class Operation>
-static gpuError_t run_any(const struct kith__gpu_sweep *sweep, const Operation &operation,
-                          gpuStream_t stream)
-{
-    return sweep->grid.question.precision == KITH_FLOAT
-               ? run_sweep<float>(sweep, operation, stream)
-               : run_sweep<double>(sweep, operation, stream);
-}
-
-gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
+gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep,
+                                const struct kith__rules *rules, bool upper, int64_t *counts,
                                 gpuStream_t stream)
 {
-    return upper            ? run_any(sweep, count_rows<true>{counts, 0}, stream)
-           : sweep->forward ? run_any(sweep, count_both{counts, 0}, stream)
-                            : run_any(sweep, count_rows<false>{counts, 0}, stream);
+    return upper            ? run_any(sweep, count_rows<true>{counts, 0}, rules, stream)
+           : sweep->forward ? run_any(sweep, count_both{counts, 0}, rules, stream)
+                            : run_any(sweep, count_rows<false>{counts, 0}, rules, stream);
 }
 
-gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__gpu_list *list,
-                            const int64_t *offsets, unsigned long long *total, gpuStream_t stream)
+gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
+                            const struct kith__gpu_list *list, const int64_t *offsets,
+                            unsigned long long *total, gpuStream_t stream)
 {
     if (!offsets) {
         const gpuError_t error = gpuMemsetAsync(total, 0, sizeof *total, stream);
@@ -271,27 +263,28 @@ gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct ki
         }
     }
     if (!offsets && !sweep->forward && has_extras(list)) {
-        return run_any(sweep, write_list_to<false, true>(*list, NULL, total), stream);
+        return run_any(sweep, write_list_to<false, true>(*list, NULL, total), rules, stream);
     }
     return has_extras(list)
-               ? RUN_BY_PRECISION(sweep, stream, append,
+               ? RUN_BY_PRECISION(sweep, rules, stream, append,
                                   INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , true)
-               : RUN_BY_PRECISION(sweep, stream, append,
+               : RUN_BY_PRECISION(sweep, rules, stream, append,
                                   INITIALLY(*list, offsets, total, 0, 0, 0, 0, 0), , false);
 }
 
-gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
-                               const struct kith__gpu_list *list, const int64_t *offsets,
-                               gpuStream_t stream)
+gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
+                               bool upper, const struct kith__gpu_list *list,
+                               const int64_t *offsets, gpuStream_t stream)
 {
     if (upper) {
         return has_extras(list)
-                   ? run_any(sweep, write_list_to<true, true>(*list, offsets, NULL), stream)
-                   : run_any(sweep, write_list_to<true, false>(*list, offsets, NULL), stream);
+                   ? run_any(sweep, write_list_to<true, true>(*list, offsets, NULL), rules, stream)
+                   : run_any(sweep, write_list_to<true, false>(*list, offsets, NULL), rules,
+                             stream);
     }
     return has_extras(list)
-               ? run_any(sweep, write_list_to<false, true>(*list, offsets, NULL), stream)
-               : run_any(sweep, write_list_to<false, false>(*list, offsets, NULL), stream);
+               ? run_any(sweep, write_list_to<false, true>(*list, offsets, NULL), rules, stream)
+               : run_any(sweep, write_list_to<false, false>(*list, offsets, NULL), rules, stream);
 }
 
 /** Set *result to the number of pairs, or to the status of the plan. */

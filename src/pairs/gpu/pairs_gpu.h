@@ -7,6 +7,7 @@
 #define KITH_GPU_PAIRS_H
 
 #include "engine/gpu/gpu_sweep.h"
+#include "pairs/pairs.h"
 
 /** The part of a list that is written: pair base + k of the list goes to index k of the arrays. */
 struct kith__gpu_list {
@@ -48,30 +49,35 @@ struct kith__gpu_matrix_totals {
 extern "C" {
 #endif
 
+/* rules, in each of these: which hits are listed, with arrays in device memory; NULL: all. */
+
 /** Count the hits of each work block.
  *  @param[out] counts  [n] hits by work block; elements behind the last work block become 0 */
-gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep, int64_t *counts,
-                                       int64_t n, gpuStream_t stream);
+gpuError_t kith__gpu_count_work_blocks(const struct kith__gpu_sweep *sweep,
+                                       const struct kith__rules *rules, int64_t *counts, int64_t n,
+                                       gpuStream_t stream);
 
 /** Count the neighbours of each particle.
  *  @param upper           count only j after i, as in half lists
  *  @param[in,out] counts  [a.n] numbers by the caller's index; cleared by the caller */
-gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep, bool upper, int64_t *counts,
+gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep,
+                                const struct kith__rules *rules, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
 /** Append pairs to a list.
  *  @param offsets     [work blocks] first pair of each work block in the list; NULL: pairs are
  *                     appended in the order in which warps find them
  *  @param[out] total  number of pairs; used when offsets is NULL */
-gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__gpu_list *list,
-                            const int64_t *offsets, unsigned long long *total, gpuStream_t stream);
+gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
+                            const struct kith__gpu_list *list, const int64_t *offsets,
+                            unsigned long long *total, gpuStream_t stream);
 
 /** Write the rows of a list.
  *  @param upper    rows hold only j after i, as in half lists
  *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
-gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, bool upper,
-                               const struct kith__gpu_list *list, const int64_t *offsets,
-                               gpuStream_t stream);
+gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
+                               bool upper, const struct kith__gpu_list *list,
+                               const int64_t *offsets, gpuStream_t stream);
 
 /** Sort rows [first, last) of the list by j and image, and write their extras. Rows that the arrays
  *  do not hold as a whole are skipped. */
@@ -87,6 +93,7 @@ gpuError_t kith__gpu_write_result(const struct kith__gpu_grid *grid, const int64
 /** Write the hits of some rows of a KITH_MATRIX list, as many as fit, and count all of them.
  *  matrix->counts is cleared by the caller. */
 gpuError_t kith__gpu_fill_matrix(const struct kith__gpu_sweep *sweep,
+                                 const struct kith__rules *rules,
                                  const struct kith__gpu_matrix *matrix, gpuStream_t stream);
 
 /** Sort some rows of a KITH_MATRIX list by j and image, and write their extras, where they are to
@@ -101,6 +108,11 @@ gpuError_t kith__gpu_finish_matrix(const struct kith__gpu_grid *grid,
 gpuError_t kith__gpu_write_totals(const struct kith__gpu_grid *grid,
                                   const struct kith__gpu_matrix_totals *totals, int64_t *result,
                                   gpuStream_t stream);
+
+/** Write a small array of the host to device memory, by the parameters of kernels: so that it
+ *  becomes a part of a graph that is being captured, and nothing waits.
+ *  @param bytes  a multiple of 4 */
+gpuError_t kith__gpu_put(void *to, const void *from, size_t bytes, gpuStream_t stream);
 
 #ifdef __cplusplus
 }

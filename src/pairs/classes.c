@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "classes.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/** Return the class of a radius.
+ *  @param largest  the largest radius of all particles, > 0 */
+static int class_of(double radius, double largest)
+{
+    if (!(radius > largest * 0x1p-31)) {
+        return KITH_CLASSES - 1;
+    }
+    int exponent; /* of largest / radius in [2^(exponent - 1), 2^exponent) */
+    (void)frexp(largest / radius, &exponent);
+    const int c = exponent - 1;
+    return c < 0 ? 0 : c < KITH_CLASSES ? c : KITH_CLASSES - 1;
+}
+
+/** Return the largest of n radii. */
+static double largest_of(const void *radii, int64_t n, kith_precision precision)
+{
+    double largest = 0;
+    for (int64_t p = 0; p < n; p++) {
+        largest = fmax(largest, kith__real_at(radii, p, precision));
+    }
+    return largest;
+}
+
+/** Sort the particles of a set by class: counting sort. */
+static void sort_set(const void *radii, int64_t n, kith_precision precision, const uint8_t *active,
+                     double largest, int set, struct kith__classes *classes)
+{
+    int64_t *const start = classes->start[set];
+    int64_t next[KITH_CLASSES];
+    memset(start, 0, sizeof classes->start[set]);
+    memset(classes->largest[set], 0, sizeof classes->largest[set]);
+    for (int64_t p = 0; p < n; p++) {
+        const double radius = kith__real_at(radii, p, precision);
+        const int c = class_of(radius, largest);
+        if (!active || active[p]) {
+            start[c + 1]++;
+            classes->largest[set][c] = fmax(classes->largest[set][c], radius);
+        }
+    }
+    for (int c = 0; c < KITH_CLASSES; c++) {
+        next[c] = start[c];
+        start[c + 1] += start[c];
+    }
+    for (int64_t p = 0; p < n; p++) {
+        if (!active || active[p]) {
+            const int c = class_of(kith__real_at(radii, p, precision), largest);
+            classes->order[set][next[c]++] = (int32_t)p;
+        }
+    }
+}
+
+int kith__classes_find(const struct kith__question *q, const struct kith__rules *rules,
+                       const void *const radii[2], const uint8_t *active,
+                       struct kith__classes *classes)
+{
+    const double largest = fmax(largest_of(radii[0], q->a.n, q->precision),
+                                largest_of(radii[1], q->b.n, q->precision));
+    int n = 0;
+    classes->rule = rules->radius_rule;
+    classes->two_sets = rules->two_sets;
+    sort_set(radii[0], q->a.n, q->precision, active, largest, 0, classes);
+    sort_set(radii[1], q->b.n, q->precision, NULL, largest, 1, classes);
+    for (int c = 0; c < KITH_CLASSES; c++) {
+        n += classes->start[0][c] < classes->start[0][c + 1] ||
+             classes->start[1][c] < classes->start[1][c + 1];
+    }
+    return n;
+}
+
+/** A range of classes, [first, last). */
+struct class_range {
+    int first, last;
+};
+
+/** Return the largest radius of a range of classes of a set. */
+static double largest_in(const struct kith__classes *classes, int set, struct class_range range)
+{
+    double largest = 0;
+    for (int c = range.first; c < range.last; c++) {
+        largest = fmax(largest, classes->largest[set][c]);
+    }
+    return largest;
+}
+
+/** Return the largest distance of a pair whose radii are at most these. */
+static double reach_of(kith_radius_rule rule, kith_precision precision, double hi, double hj)
+{
+    return precision == KITH_FLOAT ? (double)kith__radius_of_pair_f(rule, (float)hi, (float)hj)
+                                   : kith__radius_of_pair_d(rule, hi, hj);
+}
+
+/** Add the search of rows of some classes against particles of some classes, if there are any. */
+static int add_search(const struct kith__classes *classes, kith_precision precision, double most,
+                      struct class_range a, struct class_range b, struct kith__class_search *search)
+{
+    const struct class_range range[2] = {a, b};
+    for (int set = 0; set < 2; set++) {
+        search->first[set] = classes->start[set][range[set].first];
+        search->last[set] = classes->start[set][range[set].last];
+        if (search->first[set] == search->last[set]) {
+            return 0;
+        }
+    }
+    /* a cutoff has a square that is a normal number, and is not so small that cells are useless */
+    const double least = fmax(most * 0x1p-32,
+                              precision == KITH_FLOAT ? 1.2 * 0x1p-63 : 1.2 * 0x1p-511);
+    const double reach = reach_of(classes->rule, precision, largest_in(classes, 0, a),
+                                  largest_in(classes, 1, b));
+    search->cutoff = kith__rounded(fmin(fmax(reach, least), most), precision);
+    return 1;
+}
+
+int kith__class_searches(const struct kith__classes *classes, kith_precision precision, double most,
+                         struct kith__class_search search[KITH_CLASS_SEARCHES])
+{
+    const struct class_range all = {0, KITH_CLASSES};
+    int n = 0;
+    for (int c = 0; c < KITH_CLASSES; c++) {
+        const struct class_range own = {c, c + 1};
+        const struct class_range not_larger = {c, KITH_CLASSES};
+        const struct class_range smaller = {c + 1, KITH_CLASSES};
+        const struct class_range not_smaller = {0, c + 1};
+        const struct class_range larger = {0, c};
+        switch (classes->rule) {
+        case KITH_RADIUS_GATHER:
+            n += add_search(classes, precision, most, own, all, &search[n]);
+            break;
+        case KITH_RADIUS_SCATTER:
+            n += add_search(classes, precision, most, all, own, &search[n]);
+            break;
+        case KITH_RADIUS_BOTH:
+            n += add_search(classes, precision, most, own, not_smaller, &search[n]);
+            n += add_search(classes, precision, most, larger, own, &search[n]);
+            break;
+        default:
+            n += add_search(classes, precision, most, own, not_larger, &search[n]);
+            n += add_search(classes, precision, most, smaller, own, &search[n]);
+        }
+    }
+    return n;
+}

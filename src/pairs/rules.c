@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading and checking the rules of a list (rules.h): the table of cutoffs is rounded and squared,
+ * and the largest distance that the rules permit becomes the cutoff of the search.
+ */
+#include "rules.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/backend.h"
+
+/* Buffers of the context's scratch memory. */
+enum {
+    KITH_RULES_SQUARES = KITH_WORK_OF(pairs) + 16, /**< kith__rules.squares */
+    KITH_RULES_RADII,                              /**< radii that were in device memory */
+};
+
+/** The caller's rules that are being read. */
+struct reading {
+    const kith_pairs_options *options; /**< of full size */
+    const kith_points *points;         /**< the particles */
+    int64_t n[2];                      /**< particles of each set; of one set both are equal */
+    kith_precision precision;          /**< precision of the points */
+    bool on_host;                      /**< arrays are in host memory */
+};
+
+/** Check that an array is given for both sets, for none, or for the points alone where there is one
+ *  set. */
+static kith_status check_both(kith_ctx *ctx, const struct reading *r, const char *name,
+                              const void *array, const void *against)
+{
+    KITH_CHECK(ctx, r->options->against ? !array == !against : !against, KITH_INVALID,
+               "options.%s_against is %s, but options.%s is %s, and options.against is %s", name,
+               against ? "given" : "NULL", name, array ? "given" : "NULL",
+               r->options->against ? "given" : "NULL");
+    return KITH_OK;
+}
+
+/** Return a square, rounded to a precision. */
+static double square_of(double length, kith_precision precision)
+{
+    return kith__rounded(length * length, precision);
+}
+
+/** Read the table of cutoffs.
+ *  @param[out] largest  the largest cutoff, rounded */
+static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kith__rules *rules,
+                              double *largest)
+{
+    const kith_pairs_options *o = r->options;
+    const int32_t n = o->n_species;
+    KITH_TRY(check_both(ctx, r, "species", o->species, o->species_against));
+    KITH_CHECK(ctx, o->species ? n >= 1 && n <= 1024 : n == 0, KITH_INVALID,
+               "options.n_species is %d, expected 1 to 1024, or 0 without options.species", (int)n);
+    KITH_CHECK(ctx, !o->species == !o->cutoffs, KITH_INVALID,
+               "options.species is %s, but options.cutoffs is %s", o->species ? "given" : "NULL",
+               o->cutoffs ? "given" : "NULL");
+    *largest = INFINITY;
+    if (!o->species) {
+        return KITH_OK;
+    }
+    const int32_t *other = o->against ? o->species_against : o->species;
+    if (r->on_host) {
+        KITH_TRY(kith__check_species(ctx, "options.n_species", "options.species", o->species,
+                                     r->n[0], n));
+        KITH_TRY(kith__check_species(ctx, "options.n_species", "options.species_against", other,
+                                     r->n[1], n));
+    }
+    const size_t bytes = (size_t)n * (size_t)n * (size_t)r->precision;
+    void *squares = kith__work_need(&ctx->work, KITH_RULES_SQUARES, bytes);
+    KITH_CHECK(ctx, squares != NULL, KITH_NO_MEMORY, "out of memory for %d species", (int)n);
+    *largest = 0;
+    for (int32_t a = 0; a < n; a++) {
+        for (int32_t b = 0; b < n; b++) {
+            const double cutoff = o->cutoffs[(int64_t)a * n + b];
+            KITH_CHECK(ctx, isfinite(cutoff) && cutoff >= 0, KITH_INVALID,
+                       "options.cutoffs[%d][%d] is %g, expected a finite length, 0 or more", (int)a,
+                       (int)b, cutoff);
+            KITH_CHECK(ctx, o->against || cutoff == o->cutoffs[(int64_t)b * n + a], KITH_INVALID,
+                       "options.cutoffs[%d][%d] is %g, but [%d][%d] is %g", (int)a, (int)b, cutoff,
+                       (int)b, (int)a, o->cutoffs[(int64_t)b * n + a]);
+            const double c = kith__rounded(cutoff, r->precision);
+            kith__set_real(squares, (int64_t)a * n + b, r->precision,
+                           cutoff > 0 ? square_of(c, r->precision) : -1);
+            *largest = fmax(*largest, c);
+        }
+    }
+    KITH_CHECK(ctx, *largest > 0, KITH_INVALID,
+               "options.cutoffs: all are 0, expected a positive one");
+    rules->n_species = n;
+    rules->species[0] = o->species;
+    rules->species[1] = other;
+    rules->squares = squares;
+    rules->by_distance = true;
+    return KITH_OK;
+}
+
+/** Find the largest radius of a set, and check all.
+ *  @param name  of the array, for the message */
+static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const char *name,
+                                  const void *radii, int64_t n, double *largest)
+{
+    *largest = 0;
+    if (!r->on_host) {
+        const size_t bytes = (size_t)n * (size_t)r->precision;
+        void *copy = kith__work_need(&ctx->work, KITH_RULES_RADII, bytes);
+        KITH_CHECK(ctx, copy != NULL, KITH_NO_MEMORY, "out of memory for %lld radii", (long long)n);
+        KITH_TRY(kith__end_call(ctx, ctx->backend->fetch(ctx, copy, radii, bytes)));
+        radii = copy;
+    }
+    for (int64_t p = 0; p < n; p++) {
+        const double h = kith__real_at(radii, p, r->precision);
+        KITH_CHECK(ctx, isfinite(h) && h >= 0, KITH_INVALID,
+                   "options.%s[%lld] is %g, expected a finite length, 0 or more", name,
+                   (long long)p, h);
+        *largest = h > *largest ? h : *largest;
+    }
+    return KITH_OK;
+}
+
+/** Read the radii.
+ *  @param enqueued  nothing may wait for the device: radii in its memory are not read
+ *  @param[out] largest  the largest distance that they permit; infinity where they are not read */
+static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full, bool enqueued,
+                              struct kith__rules *rules, double *largest)
+{
+    const kith_pairs_options *o = r->options;
+    const kith_radius_rule rule = o->radius_rule;
+    KITH_TRY(check_both(ctx, r, "radii", o->radii, o->radii_against));
+    KITH_CHECK(ctx, (unsigned)rule <= KITH_RADIUS_SUM && (rule != KITH_RADIUS_NONE) == !!o->radii,
+               KITH_INVALID, "options.radius_rule is %d, but options.radii is %s", (int)rule,
+               o->radii ? "given: expected KITH_RADIUS_GATHER to KITH_RADIUS_SUM" : "NULL");
+    *largest = INFINITY;
+    if (!o->radii) {
+        return KITH_OK;
+    }
+    const bool one_sided = rule == KITH_RADIUS_GATHER || rule == KITH_RADIUS_SCATTER;
+    KITH_CHECK(ctx, full || !one_sided, KITH_INVALID,
+               "options.radius_rule is KITH_RADIUS_%s, which needs options.full: (i, j) may be a "
+               "pair where (j, i) is none",
+               rule == KITH_RADIUS_GATHER ? "GATHER" : "SCATTER");
+    rules->radius_rule = rule;
+    rules->radii[0] = o->radii;
+    rules->radii[1] = o->against ? o->radii_against : o->radii;
+    rules->by_distance = true;
+    rules->one_sided = rules->one_sided || one_sided;
+    if (enqueued) {
+        return KITH_OK;
+    }
+    double h[2];
+    KITH_TRY(largest_radius(ctx, r, "radii", rules->radii[0], r->n[0], &h[0]));
+    h[1] = h[0];
+    KITH_TRY(o->against ? largest_radius(ctx, r, "radii_against", rules->radii[1], r->n[1], &h[1])
+                        : KITH_OK);
+    *largest = r->precision == KITH_FLOAT
+                   ? (double)kith__radius_of_pair_f(rule, (float)h[0], (float)h[1])
+                   : kith__radius_of_pair_d(rule, h[0], h[1]);
+    KITH_CHECK(ctx, *largest > 0 || r->n[0] == 0 || r->n[1] == 0, KITH_INVALID,
+               "options.radii: the largest distance of a pair is 0, expected a positive one");
+    return KITH_OK;
+}
+
+/** Read molecules, bonds, r_min and active particles. */
+static kith_status read_exclusions(kith_ctx *ctx, const struct reading *r, bool full,
+                                   struct kith__rules *rules)
+{
+    const kith_pairs_options *o = r->options;
+    KITH_TRY(check_both(ctx, r, "molecules", o->molecules, o->molecules_against));
+    KITH_CHECK(ctx, o->bond_offsets || !o->bonds, KITH_INVALID,
+               "options.bonds is given, but options.bond_offsets is NULL");
+    KITH_TRY(r->on_host ? kith__check_bonds(ctx, o->bond_offsets, o->bonds, r->n[0], r->n[1])
+                        : KITH_OK);
+    KITH_CHECK(ctx, isfinite(o->r_min) && o->r_min >= 0, KITH_INVALID,
+               "options.r_min is %g, expected a finite length, 0 or more", o->r_min);
+    KITH_CHECK(
+        ctx, full || !o->active, KITH_INVALID,
+        "options.active needs options.full: rows of particles that are not active are empty");
+    rules->excluded = (struct kith__excluded){
+        .molecules = {o->molecules, o->against ? o->molecules_against : o->molecules},
+        .bond_offsets = o->bond_offsets,
+        .bonds = o->bonds};
+    rules->least2 = square_of(kith__rounded(o->r_min, r->precision), r->precision);
+    KITH_CHECK(ctx, isfinite(rules->least2), KITH_INVALID,
+               "options.r_min is %g: its square leaves the range of %s coordinates", o->r_min,
+               r->precision == KITH_FLOAT ? "float" : "double");
+    rules->by_distance = rules->by_distance || rules->least2 > 0;
+    rules->active = o->active;
+    rules->one_sided = rules->one_sided || o->active;
+    return KITH_OK;
+}
+
+bool kith__has_rules(const kith_pairs_options *o)
+{
+    return o->species || o->species_against || o->cutoffs || o->n_species != 0 || o->radii ||
+           o->radii_against || o->radius_rule != KITH_RADIUS_NONE || o->r_min != 0 ||
+           o->molecules || o->molecules_against || o->bond_offsets || o->bonds || o->active;
+}
+
+/** Return true when rules can be read for these sets of particles; others are refused when the
+ *  question is built. */
+static bool are_sets(const kith_points *points, const kith_points *against)
+{
+    return points && points->n >= 0 && points->n <= INT32_MAX &&
+           (points->precision == KITH_FLOAT || points->precision == KITH_DOUBLE) &&
+           (!against ||
+            (against->n >= 0 && against->n <= INT32_MAX &&
+             against->precision == points->precision && against->memory == points->memory));
+}
+
+kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *o, const kith_points *points,
+                             bool full, bool enqueued, double *cutoff, struct kith__rules *rules,
+                             bool *has_rules)
+{
+    *has_rules = kith__has_rules(o);
+    if (!*has_rules || !are_sets(points, o->against)) {
+        return KITH_OK;
+    }
+    const struct reading r = {
+        .options = o,
+        .points = points,
+        .n = {points->n, o->against ? o->against->n : points->n},
+        .precision = points->precision,
+        .on_host = points->memory == KITH_HOST,
+    };
+    KITH_TRY(kith__check_memory(ctx, "points", points->memory));
+    *rules = (struct kith__rules){.two_sets = o->against != NULL, .memory = points->memory};
+    double by_table, by_radii;
+    KITH_TRY(read_table(ctx, &r, rules, &by_table));
+    KITH_TRY(read_radii(ctx, &r, full, enqueued, rules, &by_radii));
+    KITH_TRY(read_exclusions(ctx, &r, full, rules));
+    const double largest = fmin(by_table, by_radii);
+    KITH_CHECK(ctx, *cutoff != 0 || isfinite(largest) || !enqueued || !o->radii, KITH_UNSUPPORTED,
+               "cutoff is 0, but kith_pairs_enqueue cannot read options.radii: give the largest "
+               "distance of a pair");
+    if (*cutoff == 0 && isfinite(largest)) {
+        *cutoff = largest > 0 ? largest : 1; /* 0: a set is empty */
+    } else if (*cutoff > 0 && isfinite(*cutoff) && largest > 0) {
+        *cutoff = fmin(*cutoff, largest);
+    }
+    return KITH_OK;
+}
