@@ -23,6 +23,8 @@ struct kith__list {
     int64_t width;       /**< KITH_MATRIX: entries of a row; of a list that grows, the least */
     int32_t fill;        /**< KITH_MATRIX: j of the entries behind the neighbours of a row */
     const struct kith__rules *rules; /**< which pairs within the cutoff are listed; NULL: all */
+    const struct kith__class_lists *classes; /**< a GPU's: searches between classes of radius, by
+                                                  which rows are made; NULL: one search */
 };
 
 /** The operations of a backend. All of them return KITH_OK, KITH_NOT_FINITE or KITH_LIMIT for a

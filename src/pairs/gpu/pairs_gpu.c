@@ -13,6 +13,7 @@
  */
 #include "pairs_gpu.h"
 
+#include "class_lists.h"
 #include "engine/gpu/search.h"
 #include "matrix_gpu.h"
 #include "pairs/list.h"
@@ -24,7 +25,7 @@
  *  appended in any order. */
 static bool by_rows(const struct kith__list *list)
 {
-    return list->sorted || list->layout == KITH_CSR;
+    return list->sorted || list->layout == KITH_CSR || list->classes;
 }
 
 /** Queue the offsets of work blocks, or rows, in the list: s->counts.
@@ -38,6 +39,9 @@ static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__
     *total = s->counts + n;
     if (s->empty) {
         return KITH_OK;
+    }
+    if (list->classes) {
+        return kith__gpu_classes_offsets(s, list);
     }
     if (by_rows(list)) {
         const bool one_sided = list->rules && list->rules->one_sided;
@@ -65,6 +69,9 @@ static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__list
 {
     kith_ctx *ctx = s->ctx;
     gpuStream_t stream = s->gpu->stream;
+    if (list->classes) {
+        return kith__gpu_classes_fill(s, list, part, first, last);
+    }
     KITH_GPU_TRY(ctx, "filling rows",
                  kith__gpu_fill_rows(&s->sweep, list->rules, !list->full, part, s->counts, stream));
     if (list->sorted) {
@@ -295,8 +302,9 @@ static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__l
 
 /** A search that waits for the device. */
 struct waiting {
-    struct kith__gpu_search s;    /**< the search */
-    struct kith__gpu_ruled ruled; /**< the list, with its rules in device memory */
+    struct kith__gpu_search s;      /**< the search */
+    struct kith__gpu_ruled ruled;   /**< the list, with its rules in device memory */
+    struct kith__class_lists lists; /**< searches between classes of radius */
 };
 
 /** Begin an operation that waits for the device. @param asked  the list */
@@ -305,7 +313,13 @@ static kith_status begin_waiting(kith_ctx *ctx, const struct kith__question *que
 {
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_bring_rules(ctx, question, asked, false, &w->ruled));
-    return kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &w->s);
+    if (kith__wants_classes(question, asked) && asked->layout != KITH_MATRIX) {
+        KITH_TRY(
+            kith__gpu_classes_begin(ctx, question, asked->rules, &w->ruled.list, &w->lists, &w->s));
+    }
+    return w->ruled.list.classes
+               ? KITH_OK
+               : kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &w->s);
 }
 
 static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *question,

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists with a radius for each particle on a GPU, by searches between classes of radius
+ * (pairs/classes.h).
+ */
+#ifndef KITH_GPU_RADII_H
+#define KITH_GPU_RADII_H
+
+#include "pairs/classes.h"
+#include "pairs_gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Copy the coordinates of some particles.
+ *  @param from     points in device memory
+ *  @param order    [n] their indices
+ *  @param[out] to  [3][n] */
+gpuError_t kith__gpu_copy_points(const kith_points *from, int dim, const int32_t *order, int64_t n,
+                                 void *to, gpuStream_t stream);
+
+/** Replace indices of copies by those of the particles: id[s] = order[id[s]].
+ *  @param[in,out] id  [n] */
+gpuError_t kith__gpu_name_particles(int32_t *id, const int32_t *order, int64_t n,
+                                    gpuStream_t stream);
+
+/** Add the hits of a search to those of each particle. @param counts  [a.n of all particles] */
+gpuError_t kith__gpu_count_more(const struct kith__gpu_sweep *sweep,
+                                const struct kith__rules *rules, bool upper, int64_t *counts,
+                                gpuStream_t stream);
+
+/** Append the hits of a search to the rows of a list.
+ *  @param offsets         [a.n + 1 of all particles] first pair of each row
+ *  @param[in,out] filled  [a.n] pairs that were written to each row, or would have been */
+gpuError_t kith__gpu_append_rows(const struct kith__gpu_sweep *sweep,
+                                 const struct kith__rules *rules, bool upper,
+                                 const struct kith__gpu_list *list, const int64_t *offsets,
+                                 int64_t *filled, gpuStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
