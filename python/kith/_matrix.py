@@ -15,10 +15,11 @@ from ._lib import library
 from ._numbers import real, whole
 from ._out import Expected, checked, outputs
 from ._rows import Rows, extras
+from ._rules import Rules, ruled
 from ._sources import resolve
 
 
-def matrix(x: Any, cutoff: Any, box: Any, want: Optional[str], sort: Any, against: Any,
+def matrix(x: Any, rules: Rules, box: Any, want: Optional[str], sort: Any, against: Any,
            many: Optional[Systems], index: Any, width: Any, fill: Any, out: Any, count: Any,
            ctx: Optional[Context]) -> Any:
     """Find the neighbours of each particle, in arrays of a fixed shape: see pairs(). `many`: the
@@ -30,6 +31,7 @@ def matrix(x: Any, cutoff: Any, box: Any, want: Optional[str], sort: Any, agains
     options.fill = whole(fill, "fill", -2 ** 31, 2 ** 31 - 1)
     options.width = 0 if width is None else whole(width, "width", 0, 2 ** 31 - 1)
     options.extras = extras(want, "with layout 'matrix' ")
+    source = x
     x, box = resolve(x, box)
     dim = dimensions(x, box)
     space = as_box(box, dim)
@@ -44,9 +46,14 @@ def matrix(x: Any, cutoff: Any, box: Any, want: Optional[str], sort: Any, agains
     if many is not None:
         given, lives = filled(many, dim)
         options.batch = C.pointer(given)
-    cutoff = real(cutoff, "cutoff")
+    if rules.given:
+        options, cutoff, held = ruled(options, rules, source, x, kept,
+                                      inputs[1] if against is not None else None)
+    else:
+        cutoff = real(rules.cutoff, "cutoff")
     on = context(ctx, kept)
-    brief = max(map(len, inputs)) <= SMALL and cutoff <= space.reach and many is None
+    brief = (max(map(len, inputs)) <= SMALL and cutoff <= space.reach and many is None
+             and not rules.given)
     at_box = None if many and many.boxes is not None else C.byref(space.struct())
     arguments = C.byref(points), at_box, cutoff, C.byref(options)
     rows = Rows(want, options.width, dim, wide, inputs)

@@ -19,6 +19,7 @@ from ._matrix import matrix
 from ._numbers import real
 from ._out import Expected, checked, outputs
 from ._rows import EXTRAS
+from ._rules import Rules, ruled
 from ._sources import resolve
 
 _FIELD = {"i": "i", "j": "j", "o": "offsets", "d": "distances", "D": "vectors", "S": "shifts"}
@@ -133,10 +134,12 @@ class _List(Owned):
                               number)
 
 
-def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
+def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = None, *,
           full: bool = False, layout: str = "ij", sort: bool = False, against: Any = None,
           batch: Any = None, index: Any = np.int32, width: Optional[int] = None, fill: int = -1,
-          out: Any = None, count: Any = None, ctx: Optional[Context] = None) -> Any:
+          out: Any = None, count: Any = None, ctx: Optional[Context] = None, species: Any = None,
+          radii: Any = None, rule: Optional[str] = None, r_min: float = 0.0,
+          molecules: Any = None, bonds: Any = None, active: Any = None) -> Any:
     """Find all pairs of particles within a radius, periodic images included.
 
     Parameters
@@ -145,8 +148,12 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
         Coordinates, float32 or float64; pairs are decided in this precision. NumPy, PyTorch, CuPy,
         JAX, or anything with `__array_interface__`, `__cuda_array_interface__` or `__dlpack__`. Or
         a Frame, ase.Atoms, an AtomGroup of MDAnalysis, data of pynbody or yt, with their box.
-    cutoff : float
-        The radius, in the unit of the coordinates; r <= cutoff is a pair.
+    cutoff : float, dict or array [species][species]
+        The radius, in the unit of the coordinates; r <= cutoff is a pair. Radii by pairs of
+        species, {("Si", "O"): 1.8, ("O", "O"): 2.0}, in either order: pairs of others are not
+        listed. Or radii of atoms by name, {"Si": 1.1, "O": 0.7}, whose sums are the radii of
+        pairs. Or a table by numbers of species. With `radii` it may be left out; else no pair is
+        further apart than it.
     box : Box, float or array, optional
         The box, or what Box takes as its cell, periodic on all axes. Default: the box of x,
         else open space.
@@ -190,6 +197,23 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
         particles have more than `width`; the arrays then hold what fits.
     ctx : Context, optional
         Default: this thread's own; for x on a GPU one on that GPU and x's stream.
+    species : array [n], optional
+        The species of each particle, for a cutoff by species: names or numbers as in the dict, or
+        numbers of rows of the table. Default: names of elements, where x holds them. With
+        `against` a pair of arrays, as radii and molecules.
+    radii : array [n], optional
+        A radius h of each particle, of the type of x and in its memory.
+    rule : {"gather", "scatter", "either", "both", "sum"}, optional
+        With radii: a pair has r <= h_i; r <= h_j; one of these; both; or r <= h_i + h_j. "gather"
+        and "scatter" are for full lists. Radii may span any range: the cost is that of the pairs.
+    r_min : float, optional
+        Pairs nearer than this are left out.
+    molecules : array [n] of integers, optional
+        Pairs of one molecule are left out; a negative number is no molecule.
+    bonds : array [bonds][2] of integers, optional
+        Pairs that are left out; with `against` the second of each is a particle of that.
+    active : array [n] of bool, optional
+        Of full lists: the rows of other particles are empty.
 
     Returns
     -------
@@ -230,6 +254,14 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     >>> kith.pairs([x, x[:2]], 1.5, [kith.Box(10.0), kith.Box(20.0)])
     (array([0], dtype=int32), array([1], dtype=int32))
 
+    Cutoffs by pair of species, and a radius for each particle:
+
+    >>> kith.pairs(x, {("O", "H"): 1.5}, 10.0, species=["O", "H", "H"])
+    (array([0], dtype=int32), array([1], dtype=int32))
+    >>> kith.pairs(x, box=10.0, radii=np.array([0.5, 4.5, 1.0]), rule="gather", full=True,
+    ...            sort=True)
+    (array([1, 1], dtype=int32), array([0, 2], dtype=int32))
+
     Arrays of a fixed shape, whose rows end in `fill`:
 
     >>> j, n = kith.pairs(x, 1.5, 10.0, layout="matrix", width=2, fill=3)
@@ -240,15 +272,15 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     """
     if layout == "matrix":
         x, box, against, many = systems(x, box, against, batch)
-        return matrix(x, cutoff, box, want, sort, against, many, index, width, fill, out, count,
-                      ctx)
+        return matrix(x, Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active), box,
+                      want, sort, against, many, index, width, fill, out, count, ctx)
     if width is not None or fill != -1:
         raise ValueError("width and fill are of layout 'matrix' alone")
     try:
         plan = _plans[want, full, layout, sort]
     except (KeyError, TypeError):
         plan = _plan(want, full, layout, sort)
-    many = None
+    many, source = None, x
     if batch is not None or type(x) in (list, tuple):
         x, box, against, many = systems(x, box, against, batch)
     if type(x) is not np.ndarray:
@@ -265,10 +297,20 @@ def pairs(x: Any, cutoff: float, box: Any = None, want: Optional[str] = None, *,
     if many is not None:
         options, lives = _batched(options, many, dim)
     wide = index is not np.int32 and is_wide(index)
-    cutoff = real(cutoff, "cutoff")
+    if (type(cutoff) is float and species is None and radii is None and rule is None and not r_min
+            and molecules is None and bonds is None and active is None):
+        by_rules = False  # the usual case is fast
+    else:
+        rules = Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active)
+        by_rules = rules.given
+    if by_rules:
+        options, cutoff, held = ruled(options, rules, source, x, kept,
+                                      None if others is None else others[0])
+    else:
+        cutoff = real(cutoff, "cutoff")
     on = context(ctx, kept)
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
-        cutoff <= space.reach) and many is None
+        cutoff <= space.reach) and many is None and not by_rules
     at_box = None if many and many.boxes is not None else C.byref(space.struct())
     if count is not None:
         if out is None or not isinstance(kept, DeviceArray):
@@ -434,9 +476,11 @@ def _checked(targets: list[Any], want: str, kept: Memory, others: Any, dim: int,
     return checked(targets, expected, [kept] + ([others[0]] if others else []))
 
 
-def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
+def count_pairs(x: Any, cutoff: Any = None, box: Any = None, *, full: bool = False,
                 against: Any = None, batch: Any = None, neighbours: bool = False,
-                ctx: Optional[Context] = None) -> Any:
+                ctx: Optional[Context] = None, species: Any = None, radii: Any = None,
+                rule: Optional[str] = None, r_min: float = 0.0, molecules: Any = None,
+                bonds: Any = None, active: Any = None) -> Any:
     """Count pairs, storing none. Parameters as in `pairs`.
 
     Returns
@@ -450,6 +494,7 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
     >>> kith.count_pairs(np.array([[0., 0, 0], [0, 0, 1], [0, 0, 2]]), 1.0)
     2
     """
+    source = x
     x, box, against, many = systems(x, box, against, batch)
     x, box = resolve(x, box)
     dim = dimensions(x, box)
@@ -460,9 +505,15 @@ def count_pairs(x: Any, cutoff: float, box: Any = None, *, full: bool = False,
         options, *others = _against(options, against, dim, kept)
     if many is not None:
         options, lives = _batched(options, many, dim)
-    cutoff, n = real(cutoff, "cutoff"), C.c_int64()
+    n = C.c_int64()
+    rules = Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active)
+    if rules.given:
+        options, cutoff, held = ruled(options, rules, source, x, kept,
+                                      None if others is None else others[0])
+    else:
+        cutoff = real(cutoff, "cutoff")
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
-        cutoff <= space.reach) and many is None
+        cutoff <= space.reach) and many is None and not rules.given
     at_box = None if many and many.boxes is not None else C.byref(space.struct())
     each = np.empty(len(kept), np.int64) if neighbours else None
     context(ctx, kept).call("kith_pairs_count", C.byref(points), at_box, cutoff,

@@ -25,6 +25,20 @@ def resolve(x: Any, box: Any) -> tuple[Any, Any]:
     return found[0], found[1] if box is None else box
 
 
+def names_of(x: Any) -> Any:
+    """Return the names of the species of an object that holds particles; None: it has none."""
+    if isinstance(x, Frame):
+        return x.elements if x.species is not None else None
+    where = type(x).__module__.partition(".")[0]
+    if where == "ase" and hasattr(x, "get_chemical_symbols"):
+        return np.array(x.get_chemical_symbols())
+    if where == "MDAnalysis":
+        atoms = getattr(x, "atoms", x)
+        names = getattr(atoms, "elements", None)
+        return getattr(atoms, "names", None) if names is None else names
+    return None
+
+
 def _ase(x: Any) -> Optional[tuple[Any, Optional[Box]]]:
     if not hasattr(x, "positions") or not hasattr(x, "cell"):
         return None

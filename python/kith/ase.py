@@ -49,8 +49,9 @@ def neighbor_list(quantities: str, a: Any, cutoff: Any, self_interaction: bool =
     if not len(positions) or not largest > 0:
         found = _empty()
     else:
-        found = dict(zip("ijdDS", pairs(positions, largest, Box.from_ase(a), "ijdDS", full=True,
-                                        sort=True, index=np.int64, ctx=ctx)))
+        found = dict(zip("ijdDS", pairs(positions, box=Box.from_ase(a), want="ijdDS", full=True,
+                                        sort=True, index=np.int64, ctx=ctx,
+                                        **_rules(cutoff, largest, a))))
         if self_interaction:
             found = _with_itself(found, len(positions))
         found = _nearer(found, cutoff, a)
@@ -84,6 +85,15 @@ def _largest(cutoff: Any, atoms: Any) -> float:
         raise ValueError(f"cutoff has the shape {radii.shape}; expected a radius of each of "
                          f"{len(atoms)} atoms")
     return 2 * float(radii.max(initial=0.0))
+
+
+def _rules(cutoff: Any, largest: float, atoms: Any) -> dict[str, Any]:
+    """Return the arguments of pairs() that list all pairs at the radius for them, or nearer."""
+    if isinstance(cutoff, dict):
+        return {"cutoff": _by_numbers(cutoff), "species": np.asarray(atoms.numbers)}
+    if np.ndim(cutoff) == 0:
+        return {"cutoff": largest}
+    return {"cutoff": None, "radii": np.asarray(cutoff, dtype=float), "rule": "sum"}
 
 
 def _nearer(found: dict[str, Any], cutoff: Any, atoms: Any) -> dict[str, Any]:
