@@ -18,16 +18,24 @@ enum { BLOCK_PAIRS = 1 << 19 };
 static void check_task(void *at, struct argp_state *state)
 {
     const pairs_task *task = at;
-    option_refuse(state, !(task->listing.cutoff > 0),
+    option_refuse(state, !(task->listing.cutoff > 0) && !task->by_species,
                   "no --cutoff given: the radius, in the unit of the coordinates");
+    option_refuse(state, (task->without_molecules || task->without_bonds) && task->listing.against,
+                  "--exclude-molecules and --exclude-bonds are of one set: leave out --against");
     option_refuse(state, task->count_only && task->listing.shared.output,
                   "--count writes no list: leave out --count or --output");
     listing_check(&task->listing, state);
 }
 
 static const option_row pairs_options[] = {
-    {"cutoff", 'c', "R", "radius: pairs have distance <= R (required)", 1,
-     POSITIVE_AT(pairs_task, listing.cutoff)},
+    {"cutoff", 'c', "R",
+     "radius: pairs have distance <= R; or radii by pairs of species, "
+     "Si-O=1.8,O-O=2 (required)",
+     1, READ_BY(pairs_read_cutoff)},
+    {"r-min", 0, "R", "leave out pairs nearer than R", 1, NOT_NEGATIVE_AT(pairs_task, r_min)},
+    {"exclude-molecules", 0, NULL, "leave out pairs of one molecule, or bonded ones", 1,
+     FLAG_AT(pairs_task, without_molecules)},
+    {"exclude-bonds", 0, NULL, NULL, 1, FLAG_AT(pairs_task, without_bonds)},
     {"full", 0, NULL, "each pair twice, (i, j) and (j, i)", 1, FLAG_AT(pairs_task, list.full)},
     {"sorted", 0, NULL, "by i, then j", 1, FLAG_AT(pairs_task, list.sorted)},
     {"count", 0, NULL, "print the number of pairs, nothing else", 1,
@@ -80,7 +88,8 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     const listing_task *asked = &task->listing;
     listing_outcome *listing = &found->listing;
     const kith_points points = input_points(&listing->a);
-    const io_pairs_layout layout = listing_layout(asked, listing);
+    io_pairs_layout layout = listing_layout(asked, listing);
+    layout.cutoff = task->by_species ? found->rules.largest : asked->cutoff;
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
                    .mirrored = !task->list.full && !asked->against};
@@ -114,6 +123,11 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
 /** Refuse what several ranks cannot do yet. @return exit status, reported */
 static int check_ranks(const pairs_task *task)
 {
+    if (task->by_species || task->r_min > 0 || task->without_molecules || task->without_bonds) {
+        return report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
+                            "--cutoff by species, --r-min, --exclude-molecules and "
+                            "--exclude-bonds: several ranks do not do these yet");
+    }
     if (task->listing.shared.output && !task->list.sorted) {
         return report_error(STATUS_NO_BACKEND, "add --sorted",
                             "--output: several ranks write sorted lists alone");
@@ -151,6 +165,7 @@ static int run(pairs_task *task, pairs_outcome *found)
 {
     const options *o = &task->listing.shared;
     CLI_TRY(listing_read(&task->listing, &found->listing));
+    CLI_TRY(pairs_rules_read(task, found));
     CLI_TRY(search(task, found));
     if (found->neighbours) {
         found->spread = spread_of(found->neighbours, found->listing.a.particles.n);
@@ -177,6 +192,7 @@ int verb_pairs(int argc, char **argv)
     pairs_outcome found = {0};
     const int status = run(&task, &found);
     free(found.neighbours);
+    pairs_rules_free(&found.rules);
     listing_free(&found.listing);
     return status;
 }

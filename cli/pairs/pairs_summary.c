@@ -5,6 +5,8 @@
 #include "pairs.h"
 #include "common/report.h"
 
+#include <stdio.h>
+
 static void print_neighbours(const spread *s)
 {
     if (s->n == 0) {
@@ -16,10 +18,43 @@ static void print_neighbours(const spread *s)
     spread_draw(s);
 }
 
+/** Print --cutoff by pairs of species, as it was given. */
+static void print_cutoff(const pairs_task *task)
+{
+    if (task->by_species) {
+        report_line("cutoff", "%s\n", report_text(task->by_species).s);
+    } else {
+        report_line("cutoff", "%s\n", report_real(task->listing.cutoff).s);
+    }
+    if (task->r_min > 0) {
+        report_line("r_min", "%s\n", report_real(task->r_min).s);
+    }
+}
+
+/** Return the radius, or the radii by pairs of species: {"Si-O": 1.8}. */
+static json_t *cutoff_json(const pairs_task *task, const pairs_rules *rules)
+{
+    if (!task->by_species) {
+        return report_json_real(task->listing.cutoff);
+    }
+    json_t *all = json_object();
+    for (int a = 0; a < rules->n_names; a++) {
+        for (int b = a; b < rules->n_names; b++) {
+            char name[2 * IO_NAME_LENGTH + 1];
+            const double radius = rules->table[a * rules->n_names + b];
+            (void)snprintf(name, sizeof name, "%s-%s", rules->names[a], rules->names[b]);
+            if (radius > 0) {
+                json_object_set_new(all, name, report_json_real(radius));
+            }
+        }
+    }
+    return all;
+}
+
 void pairs_print(const pairs_task *task, const pairs_outcome *found)
 {
     listing_print_space(&task->listing, &found->listing);
-    report_line("cutoff", "%s\n", report_real(task->listing.cutoff).s);
+    print_cutoff(task);
     report_line("pairs", "%s, %s\n", report_bold(report_count(found->n).s).s,
                 task->listing.against ? "each (i, j) once"
                 : task->list.full     ? "each twice: full list"
@@ -34,9 +69,12 @@ json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
     json_object_set_new(list, "full",
                         json_boolean(task->list.full || task->listing.against != NULL));
     json_object_set_new(list, "sorted", json_boolean(task->list.sorted));
+    json_object_set_new(list, "r_min", report_json_real(task->r_min));
+    json_object_set_new(list, "exclude_molecules", json_boolean(task->without_molecules));
+    json_object_set_new(list, "exclude_bonds", json_boolean(task->without_bonds));
     json_t *facts = json_pack(
-        "{s:f, s:o, s:I, s:o, s:f}", "cutoff", task->listing.cutoff, "list", list, "pairs",
-        (json_int_t)found->n, "neighbours",
+        "{s:o, s:o, s:I, s:o, s:f}", "cutoff", cutoff_json(task, &found->rules), "list", list,
+        "pairs", (json_int_t)found->n, "neighbours",
         found->neighbours ? spread_json(&found->spread, "particles") : json_null(),
         "pairs_per_second", report_rate((double)found->n, found->listing.search_seconds));
     return listing_json(&task->listing, &found->listing, "pairs", facts);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rules of a list of `kith pairs`: cutoffs by pair of species, pairs of a molecule or bonded ones
+ * that are not listed. Species, molecules and bonds are those of the frame of INPUT, which is read
+ * as a trajectory for them.
+ */
+#include "pairs.h"
+#include "common/parse.h"
+#include "common/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const expected =
+    "a finite number above 0, or radii by pairs of species, Si-O=1.8,O-O=2";
+
+void pairs_read_cutoff(void *at, const option_given *given)
+{
+    pairs_task *task = at;
+    task->listing.cutoff = 0;
+    task->by_species = NULL;
+    if (strchr(given->arg, '=')) {
+        task->by_species = given->arg;
+        return;
+    }
+    task->listing.cutoff = option_number(given->state, "--cutoff", given->arg, DBL_TRUE_MIN,
+                                         HUGE_VAL, expected);
+}
+
+/** A frame that is read for its species, molecules and bonds. */
+typedef struct frame_reading {
+    const pairs_task *task;
+    pairs_rules *rules;
+    int set;          /**< 0: INPUT, 1: --against */
+    const char *path; /**< of the file */
+    int64_t n;        /**< particles of the set */
+} frame_reading;
+
+/** Return the number of a species in the table, which grows. @return -1: no memory, or too many */
+static int32_t species_number(pairs_rules *rules, const char *name)
+{
+    for (int k = 0; k < rules->n_names; k++) {
+        if (strcmp(rules->names[k], name) == 0) {
+            return k;
+        }
+    }
+    if (rules->n_names == PAIRS_MOST_SPECIES) {
+        return -1;
+    }
+    snprintf(rules->names[rules->n_names], sizeof rules->names[0], "%s", name);
+    return rules->n_names++;
+}
+
+/** Copy the species of a frame. @return exit status, reported */
+static int copy_species(const frame_reading *r, const io_frame *frame)
+{
+    pairs_rules *rules = r->rules;
+    bool named = false;
+    int32_t *of_name = malloc(((size_t)frame->n_names + 1) * sizeof *of_name);
+    int32_t *species = malloc(((size_t)r->n + 1) * sizeof *species);
+    rules->species[r->set] = species;
+    int status = of_name && species ? STATUS_OK : report_no_memory("species");
+    for (int k = 0; k < frame->n_names && status == STATUS_OK; k++) {
+        named = named || *frame->names[k];
+        of_name[k] = species_number(rules, frame->names[k]);
+        if (of_name[k] < 0) {
+            status = report_error(STATUS_LIMIT, NULL, "%s: --cutoff: more than %d species", r->path,
+                                  PAIRS_MOST_SPECIES);
+        }
+    }
+    if (status == STATUS_OK && !named && r->n > 0) {
+        status = report_error(STATUS_INVALID, "give one radius: --cutoff R",
+                              "%s: --cutoff: the file has no species", r->path);
+    }
+    for (int64_t p = 0; p < r->n && status == STATUS_OK; p++) {
+        species[p] = of_name[frame->species[p]];
+    }
+    free(of_name);
+    return status;
+}
+
+/** Copy the molecules of a frame. @return exit status, reported */
+static int copy_molecules(const frame_reading *r, const io_frame *frame)
+{
+    const size_t bytes = (size_t)r->n * sizeof(int32_t);
+    if (!frame->molecule) {
+        return report_error(STATUS_INVALID, NULL,
+                            "%s: --exclude-molecules: the file has no molecules", r->path);
+    }
+    r->rules->molecules = malloc(bytes + 1);
+    if (!r->rules->molecules) {
+        return report_no_memory("molecules");
+    }
+    memcpy(r->rules->molecules, frame->molecule, bytes);
+    return STATUS_OK;
+}
+
+/** Sort the bonds of a frame by their first particle: counting sort. @return exit status,
+ *  reported */
+static int copy_bonds(const frame_reading *r, const io_frame *frame)
+{
+    pairs_rules *rules = r->rules;
+    if (!frame->bond) {
+        return report_error(STATUS_INVALID, NULL, "%s: --exclude-bonds: the file has no bonds",
+                            r->path);
+    }
+    rules->bond_offsets = calloc((size_t)r->n + 2, sizeof *rules->bond_offsets);
+    rules->bonds = malloc(((size_t)frame->n_bonds + 1) * sizeof *rules->bonds);
+    if (!rules->bond_offsets || !rules->bonds) {
+        return report_no_memory("bonds");
+    }
+    int64_t *next = rules->bond_offsets + 1; /* offset of p, at p: moves to that of p + 1 */
+    for (int64_t b = 0; b < frame->n_bonds; b++) {
+        next[frame->bond[2 * b] + 1]++;
+    }
+    for (int64_t p = 0; p < r->n; p++) {
+        next[p + 1] += next[p];
+    }
+    for (int64_t b = 0; b < frame->n_bonds; b++) {
+        rules->bonds[next[frame->bond[2 * b]]++] = frame->bond[2 * b + 1];
+    }
+    return STATUS_OK;
+}
+
+/** input_frame_fn: copy what the rules need of the frame. */
+static int take_frame(void *user, const io_frame *frame)
+{
+    const frame_reading *r = user;
+    if (frame->particles.n != r->n) {
+        return report_error(STATUS_FORMAT, NULL,
+                            "%s: %lld particles, but read as a trajectory %lld", r->path,
+                            (long long)r->n, (long long)frame->particles.n);
+    }
+    CLI_TRY(r->task->by_species ? copy_species(r, frame) : STATUS_OK);
+    CLI_TRY(r->task->without_molecules ? copy_molecules(r, frame) : STATUS_OK);
+    return r->task->without_bonds ? copy_bonds(r, frame) : STATUS_OK;
+}
+
+/** Read the frame of a set. @return exit status, reported */
+static int read_frame(const pairs_task *task, pairs_rules *rules, int set, const char *path,
+                      int64_t n)
+{
+    char frame[32];
+    frame_reading r = {task, rules, set, path, n};
+    io_trajectory_options how = input_how(&task->listing.shared);
+    input_frames from = {0};
+    snprintf(frame, sizeof frame, "%lld", (long long)how.read.frame);
+    how.frames = frame;
+    how.read.fields |= (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
+                       (task->without_bonds ? (unsigned)IO_BONDS : 0);
+    return input_each_frame(path, &how, take_frame, &r, &from);
+}
+
+/** Find the species whose name is a text. @return its number; -1: there is none */
+static int find_species(const pairs_rules *rules, const char *text, size_t length)
+{
+    for (int k = 0; k < rules->n_names; k++) {
+        if (strlen(rules->names[k]) == length && memcmp(rules->names[k], text, length) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/** Find the two species of "Si-O"; names may contain dashes.
+ *  @return true: pair holds their numbers */
+static bool find_pair(const pairs_rules *rules, const char *text, size_t length, int pair[2])
+{
+    for (const char *dash = memchr(text, '-', length); dash;
+         dash = memchr(dash + 1, '-', length - (size_t)(dash + 1 - text))) {
+        pair[0] = find_species(rules, text, (size_t)(dash - text));
+        pair[1] = find_species(rules, dash + 1, length - (size_t)(dash + 1 - text));
+        if (pair[0] >= 0 && pair[1] >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Set the table of cutoffs from --cutoff. @return exit status, reported */
+static int read_table(const pairs_task *task, pairs_rules *rules)
+{
+    const int n = rules->n_names;
+    rules->table = calloc((size_t)n * (size_t)n + 1, sizeof *rules->table);
+    if (!rules->table) {
+        return report_no_memory("the table of cutoffs");
+    }
+    for (const char *at = task->by_species; *at;) {
+        const size_t length = strcspn(at, "=,");
+        double radius = 0;
+        int pair[2];
+        const char *end = at[length] == '=' ? parse_leading(at + length + 1, &radius) : NULL;
+        if (!end || (*end != ',' && *end != '\0') || !isfinite(radius) || !(radius > 0)) {
+            option_invalid("--cutoff", task->by_species, expected);
+        }
+        if (!find_pair(rules, at, length, pair)) {
+            char names[512] = "";
+            for (int k = 0, used = 0; k < n && used < (int)sizeof names; k++) {
+                used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", k ? ", " : "",
+                                 *rules->names[k] ? rules->names[k] : "unnamed");
+            }
+            return report_error(STATUS_INVALID, NULL,
+                                "%s: --cutoff: '%.*s' is no pair of its species; there are: %s",
+                                task->listing.input, (int)length, at, names);
+        }
+        const int64_t k[2] = {(int64_t)pair[0] * n + pair[1], (int64_t)pair[1] * n + pair[0]};
+        if (rules->table[k[0]] > 0 && rules->table[k[0]] != radius) {
+            return report_error(STATUS_INVALID, NULL, "--cutoff: two radii for '%.*s'", (int)length,
+                                at);
+        }
+        rules->table[k[0]] = rules->table[k[1]] = radius;
+        rules->largest = fmax(rules->largest, radius);
+        at = end + (*end == ',');
+    }
+    return STATUS_OK;
+}
+
+int pairs_rules_read(pairs_task *task, pairs_outcome *found)
+{
+    pairs_rules *rules = &found->rules;
+    kith_pairs_options *list = &task->list;
+    const listing_task *listing = &task->listing;
+    list->r_min = task->r_min;
+    if (!task->by_species && !task->without_molecules && !task->without_bonds) {
+        return STATUS_OK;
+    }
+    CLI_TRY(read_frame(task, rules, 0, listing->input, found->listing.a.particles.n));
+    if (listing->against) {
+        CLI_TRY(read_frame(task, rules, 1, listing->against, found->listing.b.particles.n));
+    }
+    list->molecules = rules->molecules;
+    list->bond_offsets = rules->bond_offsets;
+    list->bonds = rules->bonds;
+    if (task->by_species) {
+        CLI_TRY(read_table(task, rules));
+        list->n_species = rules->n_names;
+        list->species = rules->species[0];
+        list->species_against = listing->against ? rules->species[1] : NULL;
+        list->cutoffs = rules->table;
+    }
+    return STATUS_OK;
+}
+
+void pairs_rules_free(pairs_rules *rules)
+{
+    free(rules->species[0]);
+    free(rules->species[1]);
+    free(rules->molecules);
+    free(rules->bond_offsets);
+    free(rules->bonds);
+    free(rules->table);
+}
