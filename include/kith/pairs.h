@@ -151,7 +151,8 @@ typedef struct kith_pairs {
 
 /**
  * Find all pairs within the cutoff, into arrays that the library allocates.
- * Cost: O(n + pairs) time; at most 64 bytes of scratch memory for each particle beyond the list.
+ * Cost: O(n + pairs) time; at most 64 bytes of scratch memory for each particle beyond the list;
+ * with radii about 200 bytes, and 8 bytes for each pair of a sorted list.
  * Candidates and their images take up to 40 MB for each thread on a CPU, for any number of them;
  * only sorted lists need about 130 bytes for each image within the cutoff of a particle, and are
  * refused (KITH_LIMIT) from 4 GB for each thread on.

@@ -57,6 +57,23 @@ static kith_status find(void *user, kith_ctx *ctx, int64_t *seen)
     return status == KITH_OK ? fill(s, ctx, seen) : status;
 }
 
+/* Rules: a table of cutoffs, radii of many classes. */
+static void add_rules(kith_pairs_options *options)
+{
+    static const double cutoffs[4] = {0.1, 0.2, 0.2, 0.15};
+    static int32_t species[N];
+    static double radii[N];
+    for (int p = 0; p < N; p++) {
+        species[p] = p % 2;
+        radii[p] = 0.15 / (1 << p % 4);
+    }
+    options->species = species;
+    options->n_species = 2;
+    options->cutoffs = cutoffs;
+    options->radii = radii;
+    options->radius_rule = KITH_RADIUS_EITHER;
+}
+
 /* Rows of a fixed width: into arrays that grow, and into the caller's. */
 static kith_status find_rows(void *user, kith_ctx *ctx, int64_t *seen)
 {
@@ -114,6 +131,16 @@ int main(int argc, char **argv)
             no_memory_check(&(no_memory_use){backend, find_rows, release, &s});
             s.list.size = 0;
         }
+    }
+    for (int form = 0; form < 3; form++) {
+        kith_pairs_options_init(&s.options);
+        add_rules(&s.options);
+        s.options.sorted = form > 0;
+        s.options.layout = form == 2 ? KITH_MATRIX : form == 1 ? KITH_CSR : KITH_IJ;
+        s.options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+        s.list.size = form == 2 ? sizeof s.list : 0;
+        no_memory_check(&(no_memory_use){backend, form == 2 ? find_rows : find, release, &s});
+        s.list.size = 0;
     }
     free(xyz);
     return check_done();

@@ -152,8 +152,7 @@ static void check_cases(kith_ctx *ctx)
     plane.dim = 2;
     double *a = points_in_box(&r, MOST, &brick), *b = points_in_box(&r, MOST, &brick);
     check_set(ctx, &r, "open", a, 1100, NULL, 0, NULL, 0.22, 1);
-    check_set(ctx, &r, "periodic", a, 1030, NULL, 0, &brick, 0.15, 0);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 2; k++)
         check_set(ctx, &r, "few", a, 60 + 100 * k, NULL, 0, k % 2 ? &brick : NULL, 0.3, k == 0);
     check_set(ctx, &r, "two sets", a, 780, b, 1350, &brick, 0.25, 1);
     check_set(ctx, &r, "two sets, open", b, 350, a, 280, NULL, 0.25, 0);
