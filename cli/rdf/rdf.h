@@ -260,13 +260,15 @@ bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
 /** Frames that are counted by one call: their particles, and the sums of their grain. Zero it
  *  first; rdf_batch_free frees it. */
 typedef struct rdf_batch {
-    kith_histogram sum;   /**< sums over the frames of the grain */
-    double volume;        /**< sum of the volumes of their boxes */
-    void *xyz;            /**< [particles][3] positions of the frames of a call */
-    size_t bytes;         /**< size of xyz */
-    int64_t *offsets;     /**< [most_systems + 1] first particle of each frame */
-    kith_box *boxes;      /**< [most_systems] box of each frame */
-    int64_t most_systems; /**< frames that offsets and boxes have room for */
+    kith_histogram sum;     /**< sums over the frames of the grain */
+    double volume;          /**< sum of the volumes of their boxes */
+    void *xyz;              /**< [particles][3] positions of the frames of a call */
+    size_t bytes;           /**< size of xyz */
+    int32_t *species;       /**< [most_particles] class of each particle */
+    int64_t most_particles; /**< particles that species has room for */
+    int64_t *offsets;       /**< [most_systems + 1] first particle of each frame */
+    kith_box *boxes;        /**< [most_systems] box of each frame */
+    int64_t most_systems;   /**< frames that offsets and boxes have room for */
 } rdf_batch;
 
 /** Return how many frames, from a frame on, rdf_batch_count may be given at once; 0: batches do not

@@ -20,8 +20,8 @@
 /** Return true when the sums of a batch are made by one sweep over all of its frames. */
 static bool is_plain(const rdf_task *task, const rdf_outcome *found)
 {
-    return found->classes.n == 1 && !task->without_molecules && !task->without_bonds &&
-           !task->force && !task->weights && !task->minimum_image && !found->structure.direct;
+    return !task->without_molecules && !task->without_bonds && !task->force && !task->weights &&
+           !task->minimum_image && !found->structure.direct;
 }
 
 int64_t rdf_batch_frames(const rdf_task *task, const rdf_outcome *found, int64_t frame)
@@ -29,20 +29,23 @@ int64_t rdf_batch_frames(const rdf_task *task, const rdf_outcome *found, int64_t
     return is_plain(task, found) ? rdf_blocks_left(task->blocks, frame) : 0;
 }
 
-/** Return true when all frames have one precision and number of dimensions. */
+/** Return true when all frames have one precision, and one number of dimensions and of classes. */
 static bool are_alike(rdf_frame *const *frames, int64_t n)
 {
     bool alike = true;
     for (int64_t k = 1; k < n; k++) {
         alike = alike && frames[k]->part.points.precision == frames[0]->part.points.precision &&
-                frames[k]->box.dim == frames[0]->box.dim;
+                frames[k]->box.dim == frames[0]->box.dim &&
+                frames[k]->n_classes == frames[0]->n_classes;
     }
     return alike;
 }
 
-/** Make the arrays of a batch large enough. @return false: no memory */
-static bool grow(rdf_batch *batch, int64_t systems, size_t bytes)
+/** Make the arrays of a batch large enough.
+ *  @param row  size of the position of a particle [bytes]   @return false: no memory */
+static bool grow(rdf_batch *batch, int64_t systems, int64_t particles, size_t row)
 {
+    const size_t bytes = (size_t)particles * row;
     if (systems > batch->most_systems) {
         free(batch->offsets);
         free(batch->boxes);
@@ -55,7 +58,13 @@ static bool grow(rdf_batch *batch, int64_t systems, size_t bytes)
         batch->xyz = malloc(bytes);
         batch->bytes = batch->xyz ? bytes : 0;
     }
-    return systems <= batch->most_systems && bytes <= batch->bytes;
+    if (particles > batch->most_particles) {
+        free(batch->species);
+        batch->species = malloc((size_t)particles * sizeof *batch->species);
+        batch->most_particles = batch->species ? particles : 0;
+    }
+    return systems <= batch->most_systems && bytes <= batch->bytes &&
+           particles <= batch->most_particles;
 }
 
 /** Count frames into the histogram of their grain. */
@@ -67,14 +76,15 @@ static kith_status count_together(const rdf_outcome *found, kith_ctx *ctx, rdf_f
     const size_t row = 3 * (size_t)precision;
     kith_batch systems;
     int64_t particles = 0;
-    how.n_species = 1;
+    how.n_species = frames[0]->n_classes;
     if (n == 1) {
+        how.species = frames[0]->part.species;
         return kith_rdf_count(ctx, &frames[0]->part.points, &frames[0]->box, &how, &batch->sum);
     }
     for (int64_t k = 0; k < n; k++) {
         particles += frames[k]->part.points.n;
     }
-    if (!grow(batch, n, (size_t)(particles + 1) * row)) {
+    if (!grow(batch, n, particles + 1, row)) {
         return KITH_NO_MEMORY;
     }
     batch->offsets[0] = 0;
@@ -82,6 +92,8 @@ static kith_status count_together(const rdf_outcome *found, kith_ctx *ctx, rdf_f
         const kith_points *points = &frames[k]->part.points;
         memcpy((char *)batch->xyz + (size_t)batch->offsets[k] * row, points->x,
                (size_t)points->n * row);
+        memcpy(batch->species + batch->offsets[k], frames[k]->part.species,
+               (size_t)points->n * sizeof *batch->species);
         batch->offsets[k + 1] = batch->offsets[k] + points->n;
         batch->boxes[k] = frames[k]->box;
     }
@@ -90,6 +102,7 @@ static kith_status count_together(const rdf_outcome *found, kith_ctx *ctx, rdf_f
     systems.offsets = batch->offsets;
     systems.boxes = batch->boxes;
     how.batch = &systems;
+    how.species = batch->species;
     const kith_points points = kith_points_packed(batch->xyz, particles, precision);
     return kith_rdf_count(ctx, &points, NULL, &how, &batch->sum);
 }
@@ -106,8 +119,10 @@ static bool fill_row(const rdf_outcome *found, const rdf_batch *batch, rdf_frame
     memset(f->row, 0, (size_t)l->width * sizeof *f->row);
     f->row[l->frames] = (double)h->frames;
     f->row[l->volume] = batch->volume;
-    f->row[l->centres] = (double)h->centres[0];
-    for (int64_t k = 0; k < l->bins; k++) {
+    for (int32_t a = 0; a < h->n_species; a++) {
+        f->row[l->centres + a] = (double)h->centres[a];
+    }
+    for (int64_t k = 0; k < l->partials * l->bins; k++) {
         f->row[l->counts + k] = (double)h->counts[k];
         f->row[l->ideal + k] = h->ideal[k];
     }
@@ -165,6 +180,7 @@ void rdf_batch_free(rdf_batch *batch)
 {
     kith_histogram_free(&batch->sum);
     free(batch->xyz);
+    free(batch->species);
     free(batch->offsets);
     free(batch->boxes);
     *batch = (rdf_batch){0};

@@ -392,11 +392,9 @@ static kith_status count_group(kith_ctx *lane, const struct kith__group *group, 
 }
 
 /** Return true when a backend may count the pairs of all systems together. */
-static bool counts_together(const kith_ctx *ctx, const kith_rdf_options *o,
-                            const struct kith__rdf *rdf)
+static bool counts_together(const kith_ctx *ctx, const kith_rdf_options *o)
 {
-    return ctx->backend->rdf->count_batch && rdf->partials == 1 && !o->molecules && !o->weights &&
-           !o->forces;
+    return ctx->backend->rdf->count_batch && !o->molecules && !o->weights && !o->forces;
 }
 
 /** Count all systems by one operation of the backend, and add each as a frame. */
@@ -404,16 +402,19 @@ static kith_status count_together(kith_ctx *ctx, const struct kith__batch *batch
                                   const struct kith__rdf *rdf, struct kith__frame *frame,
                                   kith_histogram *out)
 {
-    const int64_t bins = out->bins;
     KITH_TRY(ctx->backend->rdf->count_batch(ctx, batch, rdf));
     for (int64_t s = 0; s < batch->systems; s++) {
         struct kith__question q;
+        struct kith__rdf own = *rdf;
         KITH_TRY(kith__batch_failed(ctx, s, kith__batch_question(ctx, batch, s, &q)));
-        memset(frame->members, 0, 2 * sizeof *frame->members);
-        count_members(&q, rdf, frame->members);
+        own.species[0] = rdf->species[0] ? rdf->species[0] + batch->a[s] : NULL;
+        own.species[1] = rdf->species[1] ? rdf->species[1] + batch->b[s] : NULL;
+        memset(frame->members, 0, 2 * (size_t)rdf->n_species * sizeof *frame->members);
+        count_members(&q, &own, frame->members);
         add_frame(&q, rdf, frame, out);
         if (s == 0) { /* the counts are those of all systems: they are added once */
-            memset(frame->counts, 0, (size_t)bins * sizeof *frame->counts);
+            memset(frame->counts, 0,
+                   (size_t)rdf->partials * (size_t)out->bins * sizeof *frame->counts);
         }
     }
     return KITH_OK;
@@ -432,7 +433,7 @@ static kith_status add_systems(kith_ctx *ctx, const struct kith__batch *batch,
         KITH_TRY(kith__batch_failed(ctx, s, check_nearest(ctx, options, &q, &own)));
         nearest = nearest || own.nearest;
     }
-    if (!nearest && batch->systems > 0 && counts_together(ctx, options, rdf)) {
+    if (!nearest && batch->systems > 0 && counts_together(ctx, options)) {
         return count_together(ctx, batch, rdf, frame, out);
     }
     struct frames frames = {

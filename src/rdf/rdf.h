@@ -64,8 +64,8 @@ struct kith__rdf_backend {
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__rdf *rdf);
 
-    /** Count the pairs of all systems of a batch together: one species, no excluded pairs, no
-     *  weights, no forces, not nearest images alone. NULL: not offered. */
+    /** Count the pairs of all systems of a batch together: no excluded pairs, no weights, no
+     *  forces, not nearest images alone. NULL: not offered. */
     kith_status (*count_batch)(kith_ctx *ctx, const struct kith__batch *batch,
                                const struct kith__rdf *rdf);
 };

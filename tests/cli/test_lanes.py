@@ -99,6 +99,8 @@ def test_together():
     write_xyz("a.xyz", frames)
     rdf = ("rdf", "a.xyz", *COUNT, "-o")
     for options in (("--blocks", "1"), ("--blocks", "2"), (), ("--select", "O"),
+                    ("--partials", "--blocks", "1"),
+                    ("--select", "O", "--with", "H", "--blocks", "2"),
                     ("--frames", "5:600:2", "--blocks", "1"), ("--precision", "float", "--blocks",
                                                                "1")):
         same(*rdf, "a.npy", *options, outputs=("a.npy",), numbers=("1", TOGETHER))

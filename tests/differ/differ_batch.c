@@ -269,10 +269,23 @@ static void check_nearest(differ *d, const batch *made, rng *r)
 
 /* ------------------------------------------------------------------------------------ g(r) */
 
+/** Random species of n particles. */
+static int32_t *make_species(rng *r, int64_t n, int32_t n_species)
+{
+    int32_t *species = check_malloc((size_t)(n + 1) * sizeof *species);
+    for (int64_t p = 0; p < n; p++) {
+        species[p] = (int32_t)rng_below(r, n_species);
+    }
+    return species;
+}
+
 static void check_rdf(differ *d, const batch *made, rng *r)
 {
     kith_rdf_options options;
     kith_rdf_options_init(&options);
+    options.n_species = (int32_t)(1 + rng_below(r, 3));
+    int32_t *species = make_species(r, made->whole.n, options.n_species);
+    int32_t *others = make_species(r, made->whole.m, options.n_species);
     options.bins = 1 + rng_below(r, 50);
     options.r_max = made->whole.cutoff;
     kith_histogram expected = {.size = sizeof expected};
@@ -280,25 +293,32 @@ static void check_rdf(differ *d, const batch *made, rng *r)
     for (int64_t s = 0; s < made->systems; s++) {
         alone system = make_alone(made, s);
         options.against = made->whole.other ? &system.b.points : NULL;
+        options.species = species + made->a[s];
+        options.species_against = made->whole.other ? others + made->b[s] : NULL;
         is_ok(last, kith_rdf_count(last, &system.a.points, system.box, &options, &expected));
         free_alone(&system);
     }
     options.batch = &made->given;
     options.against = made->whole.other ? &made->other.points : NULL;
+    options.species = species;
+    options.species_against = made->whole.other ? others : NULL;
     for (int c = 0; c < d->contexts; c++) {
         kith_histogram all = {.size = sizeof all};
         if (is_ok(d->ctx[c], kith_rdf_count(d->ctx[c], &made->points.points,
                                             differ_box(&made->whole), &options, &all))) {
+            const int64_t n = all.partials * all.bins;
             CHECK(all.frames == expected.frames &&
-                      same(all.counts, 0, expected.counts, all.bins, sizeof *all.counts) &&
-                      same(all.ideal, 0, expected.ideal, all.bins, sizeof *all.ideal) &&
-                      same(all.pairs, 0, expected.pairs, 1, sizeof *all.pairs),
+                      same(all.counts, 0, expected.counts, n, sizeof *all.counts) &&
+                      same(all.ideal, 0, expected.ideal, n, sizeof *all.ideal) &&
+                      same(all.pairs, 0, expected.pairs, all.partials, sizeof *all.pairs),
                   "%s: %lld frames of a batch have another histogram than alone",
                   kith_backend(d->ctx[c]), (long long)made->systems);
         }
         kith_histogram_free(&all);
     }
     kith_histogram_free(&expected);
+    free(species);
+    free(others);
 }
 
 void differ_batch(differ *d, rng *r)

@@ -6,7 +6,7 @@
 #include "engine/gpu/batch_sweep.cuh"
 #include "rdf_gpu.h"
 
-enum { MOST_SHARED = 8192 }; /**< most bins whose counters are in shared memory */
+enum { MOST_SHARED = 8192 }; /**< most counters that are in shared memory */
 
 KITH_DYNAMIC_SHARED(uint32_t, batch_counters);
 
@@ -22,25 +22,32 @@ static __device__ __forceinline__ int32_t counter_of(const struct kith__rdf &rdf
     return kith__counter_from_guess_d(&rdf, r2, guess);
 }
 
-/** Operation: count the hits by distance; with UPPER each unordered pair once. */
-template <typename real, bool UPPER> struct batch_tally {
+/** Operation: count the hits by distance; with UPPER each unordered pair once; with MIXED by
+ *  species. */
+template <typename real, bool UPPER, bool MIXED> struct batch_tally {
     struct shared {
         int unused; /**< there is none */
     };
-    struct kith__rdf rdf;       /**< the bins; edge2 is in device memory */
-    unsigned long long *counts; /**< [bins] pairs */
+    struct kith__rdf rdf;       /**< the bins; edge2 and species are in device memory */
+    unsigned long long *counts; /**< [partials][bins] pairs */
     float per_width;            /**< 1 / width of linear bins; 0: bins are not linear */
     int64_t since;              /**< most pairs that this warp has counted since its last flush */
 
+    /** Return the number of counters. */
+    __device__ __forceinline__ int64_t counters() const
+    {
+        return MIXED ? rdf.partials * rdf.bins : rdf.bins;
+    }
+
     __device__ __forceinline__ bool in_shared() const
     {
-        return rdf.bins <= MOST_SHARED;
+        return counters() <= MOST_SHARED;
     }
 
     /** Add the counters of the thread block to those in device memory, and zero them. */
     __device__ void flush(int first, int step)
     {
-        for (int64_t k = first; k < rdf.bins && in_shared(); k += step) {
+        for (int64_t k = first; k < counters() && in_shared(); k += step) {
             const uint32_t n = atomicExch(&batch_counters[k], 0u);
             if (n > 0) {
                 atomicAdd(&counts[k], (unsigned long long)n);
@@ -64,10 +71,17 @@ template <typename real, bool UPPER> struct batch_tally {
         if (counter < 1 || counter > rdf.bins) {
             return; /* below the first edge: no hit is above the last one */
         }
+        int64_t to = counter - 1;
+        if (MIXED) {
+            const struct kith__gpu_systems &all = c.sweep->systems;
+            to += kith__partial(rdf.n_species, all.question.cross, rdf.species[0][c.shared->id[k]],
+                                rdf.species[1][all.b.id[at.slot]]) *
+                  rdf.bins;
+        }
         if (in_shared()) {
-            atomicAdd(&batch_counters[counter - 1], 1u);
+            atomicAdd(&batch_counters[to], 1u);
         } else {
-            atomicAdd(&counts[counter - 1], 1ull);
+            atomicAdd(&counts[to], 1ull);
         }
     }
 
@@ -97,42 +111,47 @@ template <typename real, bool UPPER> struct batch_tally {
     }
 };
 
-template <typename real, bool UPPER>
-static __device__ __forceinline__ void batch_begin_block(batch_tally<real, UPPER> &operation)
+template <typename real, bool UPPER, bool MIXED>
+static __device__ __forceinline__ void batch_begin_block(batch_tally<real, UPPER, MIXED> &operation)
 {
-    for (int64_t k = threadIdx.x; k < operation.rdf.bins && operation.in_shared();
+    for (int64_t k = threadIdx.x; k < operation.counters() && operation.in_shared();
          k += blockDim.x) {
         batch_counters[k] = 0;
     }
     __syncthreads();
 }
 
-template <typename real, bool UPPER>
-static __device__ __forceinline__ void batch_end_block(batch_tally<real, UPPER> &operation)
+template <typename real, bool UPPER, bool MIXED>
+static __device__ __forceinline__ void batch_end_block(batch_tally<real, UPPER, MIXED> &operation)
 {
     __syncthreads();
     operation.flush((int)threadIdx.x, (int)blockDim.x);
 }
 
-template <typename real>
+template <typename real, bool MIXED>
 static gpuError_t tally(const struct kith__gpu_batch_sweep *sweep, const struct kith__rdf *rdf,
                         unsigned long long *counts, gpuStream_t stream)
 {
     const float per_width = rdf->linear ? (float)(1 / rdf->width) : 0.0f;
-    const size_t bytes = rdf->bins <= MOST_SHARED ? (size_t)rdf->bins * sizeof(uint32_t) : 0;
+    const int64_t n = rdf->partials * rdf->bins;
+    const size_t bytes = n <= MOST_SHARED ? (size_t)n * sizeof(uint32_t) : 0;
     if (sweep->upper) {
-        return run_batch<real>(sweep, batch_tally<real, true>{*rdf, counts, per_width, 0}, stream,
-                               bytes);
+        return run_batch<real>(sweep, batch_tally<real, true, MIXED>{*rdf, counts, per_width, 0},
+                               stream, bytes);
     }
-    return run_batch<real>(sweep, batch_tally<real, false>{*rdf, counts, per_width, 0}, stream,
-                           bytes);
+    return run_batch<real>(sweep, batch_tally<real, false, MIXED>{*rdf, counts, per_width, 0},
+                           stream, bytes);
 }
 
 gpuError_t kith__gpu_tally_batch(const struct kith__gpu_batch_sweep *sweep,
                                  const struct kith__rdf *rdf, unsigned long long *counts,
                                  gpuStream_t stream)
 {
-    return sweep->systems.question.precision == KITH_FLOAT
-               ? tally<float>(sweep, rdf, counts, stream)
-               : tally<double>(sweep, rdf, counts, stream);
+    const bool single = sweep->systems.question.precision == KITH_FLOAT;
+    if (rdf->partials > 1) {
+        return single ? tally<float, true>(sweep, rdf, counts, stream)
+                      : tally<double, true>(sweep, rdf, counts, stream);
+    }
+    return single ? tally<float, false>(sweep, rdf, counts, stream)
+                  : tally<double, false>(sweep, rdf, counts, stream);
 }

@@ -13,19 +13,26 @@ kith_status kith__gpu_count_frames(kith_ctx *ctx, const struct kith__batch *batc
 {
     struct kith__gpu_batch b;
     struct kith__gpu *gpu = ctx->state;
-    const size_t bytes = (size_t)rdf->bins * sizeof *rdf->counts;
-    struct kith__gpu_array edges = {rdf->edge2,
-                                    (size_t)(rdf->bins + 1) * (size_t)batch->whole.precision, NULL};
+    const struct kith__question *q = &batch->whole;
+    const size_t bytes = (size_t)rdf->partials * (size_t)rdf->bins * sizeof *rdf->counts;
+    const bool mixed = rdf->partials > 1;
+    struct kith__gpu_array arrays[] = {
+        {rdf->edge2, (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL},
+        {mixed ? rdf->species[0] : NULL, (size_t)q->a.n * sizeof *rdf->species[0], NULL},
+        {mixed && q->cross ? rdf->species[1] : NULL, (size_t)q->b.n * sizeof *rdf->species[1],
+         NULL}};
     struct kith__rdf own = *rdf;
     void *rest;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
-    KITH_TRY(kith__gpu_upload_arrays(ctx, EDGES, &edges, 1, 0, &rest));
+    KITH_TRY(kith__gpu_upload_arrays(ctx, EDGES, arrays, 3, 0, &rest));
     unsigned long long *counts = kith__gpu_need(gpu, COUNTS, bytes);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of device memory for %lld counters",
-               (long long)rdf->bins);
+               (long long)rdf->partials * (long long)rdf->bins);
     KITH_GPU_TRY(ctx, "clearing counters", gpuMemsetAsync(counts, 0, bytes, gpu->stream));
-    own.edge2 = edges.at;
+    own.edge2 = arrays[0].at;
+    own.species[0] = arrays[1].at;
+    own.species[1] = q->cross ? arrays[2].at : arrays[1].at;
     b.sweep.upper = !batch->whole.cross;
     if (!b.empty) {
         KITH_GPU_TRY(ctx, "counting pairs",
