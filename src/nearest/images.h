@@ -17,7 +17,9 @@ struct kith__image_planes {
     double normal[3][3]; /**< unit vector perpendicular to all periodic rows but row k, on the side
                               of row k */
     double period[3];    /**< normal[k] . row k: distance between the planes [length] */
-    double least_sine;   /**< sine of the least angle between a row and the plane of the others */
+    int32_t most[3];   /**< largest |S[k]| of an image that may hold a neighbour within the cutoff;
+                              KITH_MAX_IMAGES + 1 without a cutoff */
+    double least_sine; /**< sine of the least angle between a row and the plane of the others */
 };
 
 /** The images that have been searched: those with first[k] <= S[k] <= last[k] along each axis. */
@@ -69,7 +71,7 @@ KITH_FN double kith__image_tolerance(const struct kith__question *question,
 /** Find the nearest slab of images that have not been searched.
  *  @param lo, hi    bounds of normal[k] . r over the particles whose neighbours are searched
  *  @param all_lo, all_hi  bounds of normal[k] . r over all candidates
- *  @return false when no axis is periodic */
+ *  @return false when there is none within the cutoff, as where no axis is periodic */
 KITH_FN bool kith__next_slab(const struct kith__image_planes *planes, const double lo[3],
                              const double hi[3], const double all_lo[3], const double all_hi[3],
                              const struct kith__image_range *searched,
@@ -82,8 +84,11 @@ KITH_FN bool kith__next_slab(const struct kith__image_planes *planes, const doub
     for (int k = 0; k < 3; k++) {
         const int32_t up = searched->last[k] + 1, down = searched->first[k] - 1;
         if (planes->periodic[k]) {
-            const double above = up * planes->period[k] + all_lo[k] - hi[k];
-            const double below = lo[k] - (down * planes->period[k] + all_hi[k]);
+            const double above = up > planes->most[k] ? INFINITY
+                                                      : up * planes->period[k] + all_lo[k] - hi[k];
+            const double below = -down > planes->most[k]
+                                     ? INFINITY
+                                     : lo[k] - (down * planes->period[k] + all_hi[k]);
             if (fmin(above, below) < slab->distance) {
                 slab->distance = fmin(above, below);
                 slab->axis = k;

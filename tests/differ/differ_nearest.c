@@ -108,9 +108,8 @@ static bool are_equal(const kith_nearest *a, const kith_nearest *b, kith_precisi
            same(a->shifts, b->shifts, n, 3 * sizeof *a->shifts);
 }
 
-/** Search on every context. KITH_LIMIT is a neighbour that may be too many boxes away: with a
- *  cutoff only where particles are spread along an open axis that is not perpendicular to the
- *  periodic ones. */
+/** Search on every context. KITH_LIMIT is a neighbour that may be too many boxes away, which those
+ *  within a cutoff are not. */
 static void check_contexts(differ *d, const differ_input *in, const search *s)
 {
     kith_nearest first = {.size = sizeof first}, got = {.size = sizeof got};
@@ -121,8 +120,7 @@ static void check_contexts(differ *d, const differ_input *in, const search *s)
         const kith_status status = kith_nearest_find(ctx, &s->points.points, differ_box(in), s->k,
                                                      &s->options, out);
         expected = k == 0 ? status : expected;
-        const bool allowed = status == KITH_OK ||
-                             (status == KITH_LIMIT && (s->options.cutoff == 0 || !in->straight));
+        const bool allowed = status == KITH_OK || (status == KITH_LIMIT && s->options.cutoff == 0);
         if (CHECK(allowed && status == expected, "%s: %s: %s", kith_backend(ctx),
                   kith_status_name(status), kith_message(ctx)) &&
             status == KITH_OK && k > 0) {

@@ -203,6 +203,33 @@ static void check_far_along_open_axis(kith_ctx *ctx, kith_nearest *out)
     }
 }
 
+/** Particles spread along an open axis that is not perpendicular to the periodic ones: those in the
+ *  box are many boxes from each other along the normals of the periodic axes. */
+static void check_spread_along_skewed_axis(kith_ctx *ctx, kith_nearest *out)
+{
+    enum { N = 6 };
+    double xyz[3 * N];
+    input in = {.box = {.dim = 3,
+                        .row = {{1.2, -1.1, 0}, {4.8, 0.4, 3.8}, {2.4, 0, 1.9}},
+                        .periodic = {1, 0, 1}},
+                .n = N,
+                .m = -1,
+                .k = 8,
+                .cutoff = 2,
+                .xyz = xyz,
+                .name = "spread along a skewed axis"};
+    for (int p = 0; p < N; p++) {
+        const double f[3] = {0.1 + 0.13 * p, p < 3 ? 0.2 : 700.3, 0.9 - 0.11 * p};
+        for (int m = 0; m < 3; m++) {
+            xyz[3 * p + m] = f[0] * in.box.row[0][m] + f[1] * in.box.row[1][m] +
+                             f[2] * in.box.row[2][m];
+        }
+    }
+    for (int precision = 0; precision < 2; precision++) {
+        check_input(ctx, &in, precision ? KITH_FLOAT : KITH_DOUBLE, LAYOUT_PACKED, out);
+    }
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
@@ -221,6 +248,7 @@ int main(int argc, char **argv)
     rng r = {20261125};
     check_image_at_tie(ctx, &r, &out);
     check_far_along_open_axis(ctx, &out);
+    check_spread_along_skewed_axis(ctx, &out);
     kith_nearest_free(&out);
     kith_close(ctx);
     return check_done();
