@@ -48,6 +48,8 @@ enum column {
     MOLECULES,
     WEIGHTS,
     FORCES,
+    BOND_OFFSETS,
+    BONDS,
     EDGES,
     LABELS,
     MASSES,
@@ -76,6 +78,7 @@ struct job {
     int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
     bool has_against;              /**< the call has a second set */
     int64_t groups;                /**< HALOS: groups */
+    int64_t bonds;                 /**< RDF: bonds, those before the first particle's included */
     int64_t k;                     /**< NEAREST: neighbours of each particle */
     kith_precision precision;      /**< of the positions */
     bool has_box;                  /**< the call has a box */
@@ -514,15 +517,21 @@ static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram
     kith_points points;
     kith_rdf_options o = job->rdf;
     kith_histogram own = {0};
-    const void *species, *molecules, *weights, *edges;
+    const void *species, *molecules, *weights, *edges, *offsets, *bonds;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter(r, job, SPECIES, sizeof *o.species, &species));
     RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o.molecules, &molecules));
     RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o.weights, &weights));
     RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o.forces));
+    RANKS_TRY(
+        share(r, job, BOND_OFFSETS, (job->n + 1) * (int64_t)sizeof *o.bond_offsets, &offsets));
+    RANKS_TRY(share(r, job, BONDS, job->bonds * (int64_t)sizeof *o.bonds, &bonds));
     RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
     o.species = species;
     o.molecules = molecules;
+    o.bond_offsets = offsets ? (const int64_t *)offsets + first_of(r, job->n, r->control.rank)
+                             : NULL;
+    o.bonds = bonds;
     o.weights = weights;
     o.edges = edges;
     const kith_status status = kith_team_rdf_count(r->team, &points, box_of(job), &o,
@@ -542,9 +551,12 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
                       .whole = {[SPECIES] = how->species,
                                 [MOLECULES] = how->molecules,
                                 [WEIGHTS] = how->weights,
+                                [BOND_OFFSETS] = how->bond_offsets,
+                                [BONDS] = how->bond_offsets ? how->bonds : NULL,
                                 [FORCES] = how->forces,
                                 [EDGES] = how->edges}};
     describe_sets(&job, points, box, NULL);
+    job.bonds = how->bond_offsets ? how->bond_offsets[points->n] : 0;
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);
 }

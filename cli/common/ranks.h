@@ -51,7 +51,7 @@ int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const 
 kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            double length, const kith_fof_options *how, kith_groups *out);
 
-/** Call kith_rdf_count, or do it over all ranks, without `against` and bonds.
+/** Call kith_rdf_count, or do it over all ranks, without `against`.
  *  @return as kith_rdf_count; ranks_status reports it */
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *how, kith_histogram *out);

@@ -357,15 +357,6 @@ static int survey(const io_trajectory_options *how, struct work *w)
                : input_survey(task->input, &boxes, task->shared.quiet, take_box, w);
 }
 
-/** Refuse what several ranks cannot count yet. @return exit status, reported */
-static int check_ranks(const rdf_task *task, const rdf_outcome *found)
-{
-    return task->without_bonds && found->ranks
-               ? report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
-                              "--exclude-bonds: several ranks do not exclude them yet")
-               : STATUS_OK;
-}
-
 int rdf_run(const rdf_task *task, rdf_outcome *found)
 {
     struct work w = {.task = task, .found = found};
@@ -386,7 +377,6 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     how.read.watch = watch_reading;
     how.read.user = &w;
     CLI_TRY(ranks_open(&task->shared, watch_counting, &w, &found->ctx, &found->ranks));
-    CLI_TRY(check_ranks(task, found));
     const int surveyed = survey(&how, &w);
     if (surveyed != STATUS_OK) {
         return surveyed == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : surveyed;

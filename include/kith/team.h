@@ -167,8 +167,9 @@ KITH_API kith_status kith_team_load_read(const kith_team *team, kith_team_load *
  * it reaches about everything, each pair of ranks counts the pairs between their particles.
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
- * @param options     bonds and batches are not offered yet: KITH_UNSUPPORTED. Arrays are of this
- *                    rank's particles; molecules have one numbering for all ranks
+ * @param options     batches are not offered yet: KITH_UNSUPPORTED. Arrays are of this rank's
+ *                    particles; molecules have one numbering for all ranks, and bonds are global
+ *                    indices
  * @param[in,out] out as in kith_rdf_count; equal on all ranks
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_DEVICE_LOST; KITH_TEAM_LOST. On failure nothing is added.

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bonds.h"
 #include "core/sized.h"
 #include "ghosts.h"
 #include "rdf/histogram.h"
@@ -39,6 +40,9 @@ enum {
     SUMS,                                   /**< sums of one block, then those of all blocks */
     FORCE_SUMS = SUMS + 2,                  /**< pair-force sums of one block, then of all */
     LIMBS = FORCE_SUMS + 2,                 /**< sums as numbers of 32 bits */
+    BONDS,                                  /**< bonds of the particles that it was dealt */
+    BOND_ROWS = BONDS + KITH_BONDS_BUFFERS, /**< bonds of one block */
+    VISITOR_GLOBAL = BOND_ROWS + KITH_BOND_ROWS_BUFFERS, /**< ring: global indices */
     BUFFERS_END
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
@@ -47,23 +51,26 @@ _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs 
 struct block {
     kith_points points;            /**< coordinates */
     const void *column[N_COLUMNS]; /**< [points.n] NULL: none */
+    const int64_t *global;         /**< [points.n] global indices; set where there are bonds */
 };
 
 /** One call. */
 struct rdf_team {
-    kith_team *team;                 /**< the team */
-    const kith_points *points;       /**< the particles as given */
-    const kith_box *box;             /**< the box as given */
-    const kith_rdf_options *options; /**< the options as given */
-    kith_histogram *out;             /**< the histogram */
-    struct kith__rdf_call call;      /**< checked arguments, and the frame */
-    int n_sets;                      /**< sets of particles, 1 or 2 */
-    struct kith__set set[2];         /**< particles of this rank, as given */
-    struct kith__dealt dealt[2];     /**< particles that it was dealt */
-    const void *given[2][N_COLUMNS]; /**< columns as given; NULL: none */
-    void *column[2][N_COLUMNS];      /**< columns of the particles that it was dealt */
-    kith__wide *sums;                /**< as rdf.wide_sums, of all blocks; NULL: no weights */
-    kith__wide *force_sums;          /**< as rdf.wide_force_sums; NULL: no forces */
+    kith_team *team;                      /**< the team */
+    const kith_points *points;            /**< the particles as given */
+    const kith_box *box;                  /**< the box as given */
+    const kith_rdf_options *options;      /**< the options as given */
+    kith_histogram *out;                  /**< the histogram */
+    struct kith__rdf_call call;           /**< checked arguments, and the frame */
+    int n_sets;                           /**< sets of particles, 1 or 2 */
+    struct kith__set set[2];              /**< particles of this rank, as given */
+    struct kith__dealt dealt[2];          /**< particles that it was dealt */
+    const void *given[2][N_COLUMNS];      /**< columns as given; NULL: none */
+    void *column[2][N_COLUMNS];           /**< columns of the particles that it was dealt */
+    struct kith__bonds_given bonds_given; /**< bonds as given */
+    struct kith__bonds bonds;             /**< bonds of the particles that it was dealt */
+    kith__wide *sums;                     /**< as rdf.wide_sums, of all blocks; NULL: no weights */
+    kith__wide *force_sums;               /**< as rdf.wide_force_sums; NULL: no forces */
 };
 
 /** Return the bytes of an element of a column. */
@@ -79,7 +86,8 @@ static size_t column_size(const struct rdf_team *w, int column)
 /** Return the particles [first, first + n) that this rank was dealt. */
 static struct block block_of(const struct rdf_team *w, int s, int64_t first, int64_t n)
 {
-    struct block block = {kith__dealt_points(&w->call.question, &w->dealt[s], first, n), {NULL}};
+    struct block block = {.points = kith__dealt_points(&w->call.question, &w->dealt[s], first, n),
+                          .global = w->dealt[s].global + first};
     for (int c = 0; c < N_COLUMNS; c++) {
         const char *column = w->column[s][c];
         block.column[c] = column ? column + (size_t)first * column_size(w, c) : NULL;
@@ -137,6 +145,13 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
         rdf.excluded.molecules[side] = (side ? other : a)->column[MOLECULES];
         rdf.weights[side] = (side ? other : a)->column[WEIGHTS];
         rdf.forces[side] = (side ? other : a)->column[FORCES];
+    }
+    if (w->bonds_given.offsets) {
+        struct kith__bond_rows rows;
+        KITH_TRY(kith__bond_rows(w->team, BOND_ROWS, &w->bonds, a->points.n, a->global,
+                                 other->points.n, other->global, &rows));
+        rdf.bond_offsets = rows.offsets;
+        rdf.bonds = rows.partner;
     }
     const int64_t counters = rdf.partials * rdf.bins;
     KITH_TRY(kith__team_need(w->team, COUNTS, counters, sizeof *rdf.counts, &rdf.counts));
@@ -198,6 +213,14 @@ static kith_status bring_ghosts(struct rdf_team *w, int s, const struct kith__ro
         KITH_TRY(kith__route_send(team, route, column, size, column + (size_t)dealt->n * size));
     }
     return KITH_OK;
+}
+
+/** Bring the bonds of the particles that this rank was dealt, if there are bonds. */
+static kith_status deal_bonds(struct rdf_team *w)
+{
+    return w->bonds_given.offsets ? kith__bonds_deal(w->team, BONDS, &w->bonds_given, &w->set[0],
+                                                     &w->dealt[0], w->n_sets == 1, &w->bonds)
+                                  : KITH_OK;
 }
 
 /** Count the pairs of this rank's domain. */
@@ -276,7 +299,14 @@ static kith_status receive(struct rdf_team *w, const struct step *step, struct b
     KITH_TRY(kith__route_open(team, REACH, w->dealt[s].n, to_one, step, &route));
     KITH_AGREE(team, kith__team_need(team, VISITOR, route.received, size, &xyz));
     KITH_TRY(kith__route_send(team, &route, w->dealt[s].xyz, size, xyz));
-    *block = (struct block){kith_points_packed(xyz, route.received, q->precision), {NULL}};
+    *block = (struct block){.points = kith_points_packed(xyz, route.received, q->precision)};
+    if (w->bonds_given.offsets) {
+        int64_t *global = NULL;
+        KITH_AGREE(team,
+                   kith__team_need(team, VISITOR_GLOBAL, route.received, sizeof *global, &global));
+        KITH_TRY(kith__route_send(team, &route, w->dealt[s].global, sizeof *global, global));
+        block->global = global;
+    }
     for (int c = 0; c < N_COLUMNS; c++) {
         void *column = NULL;
         if (w->column[s][c]) {
@@ -299,6 +329,7 @@ static kith_status count_ring(struct rdf_team *w)
     for (int k = 0; k <= s; k++) {
         KITH_TRY(deal_set(w, k, NULL));
     }
+    KITH_TRY(deal_bonds(w));
     const struct block own = block_of(w, 0, 0, w->dealt[0].n);
     const struct block other = block_of(w, s, 0, w->dealt[s].n);
     KITH_AGREE(team, count_block(w, &own, s == 0 ? NULL : &other));
@@ -325,6 +356,8 @@ static kith_status count_share(struct rdf_team *w)
         KITH_TRY(kith__team_base(team, BASE + s, &w->set[s]));
         team->load.points += w->set[s].base[team->ranks];
     }
+    KITH_AGREE(team, kith__bonds_check(team, &w->bonds_given, w->set[0].points.n,
+                                       w->set[last].base[team->ranks]));
     enum { MOST_BITS = 31 }; /* of the number of particles: numbers of pairs are int64 */
     KITH_AGREE(team, team->load.points >> (MOST_BITS + 1) == 0
                          ? KITH_OK
@@ -337,6 +370,7 @@ static kith_status count_share(struct rdf_team *w)
         KITH_TRY(count_ring(w));
     } else {
         KITH_TRY(bring_ghosts(w, last, &route));
+        KITH_TRY(deal_bonds(w));
         KITH_AGREE(team, count_domain(w));
         team->load.ghosts = w->dealt[last].ghosts;
     }
@@ -353,8 +387,6 @@ static kith_status check(kith_team *team, const kith_points *points, const kith_
     KITH_TRY(kith__rdf_options(ctx, given, own));
     KITH_TRY(own->against ? kith__team_host(team, "against", own->against) : KITH_OK);
     KITH_CHECK(ctx, !own->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
-    KITH_CHECK(ctx, !own->bond_offsets && !own->bonds, KITH_UNSUPPORTED,
-               "options.bonds: teams do not exclude bonded pairs yet; give molecules");
     return KITH_OK;
 }
 
@@ -383,6 +415,7 @@ static kith_status check_equal(kith_team *team, const kith_points *points, const
     equal[n++] = (struct kith__equal){"options.species", o->species != NULL};
     equal[n++] = (struct kith__equal){"options.n_species", o->n_species};
     equal[n++] = (struct kith__equal){"options.molecules", o->molecules != NULL};
+    equal[n++] = (struct kith__equal){"options.bond_offsets", o->bond_offsets != NULL};
     equal[n++] = (struct kith__equal){"options.weights", o->weights != NULL};
     equal[n++] = (struct kith__equal){"options.forces", o->forces != NULL};
     equal[n++] = (struct kith__equal){"options.minimum_image", o->minimum_image};
@@ -480,6 +513,8 @@ static kith_status count(void *call)
     kith_rdf_options o;
     KITH_AGREE(team, check(team, w->points, w->options, &o));
     KITH_TRY(check_equal(team, w->points, w->box, &o, w->out));
+    w->bonds_given = (struct kith__bonds_given){o.bond_offsets, o.bonds};
+    o.bond_offsets = NULL; /* partners are of all ranks: kith__bonds_check */
     KITH_AGREE(team, kith__rdf_check(team->ctx, w->points, w->box, &o, &w->call));
     const struct kith__rdf *rdf = &w->call.rdf;
     KITH_TRY(begin_arrays(w, &o));

@@ -38,6 +38,7 @@ static void count(team_rank *rank)
     kith_rdf_options o = w->options;
     o.species = o.species ? o.species + w->first[r] : NULL;
     o.molecules = o.molecules ? o.molecules + w->first[r] : NULL;
+    o.bond_offsets = o.bond_offsets ? o.bond_offsets + w->first[r] : NULL;
     o.weights = o.weights ? o.weights + w->first[r] : NULL;
     o.forces = forces_from(w, o.forces, w->first[r]);
     if (o.against) {
@@ -110,8 +111,8 @@ static int32_t *random_column(rng *r, int64_t n, int64_t most)
     return column;
 }
 
-/** Make n random numbers of both signs, of which the last is the largest and 0 is one: ranks differ
- *  in their largest ones. */
+/** Make n random numbers of both signs, some of them 0. The last one is the largest, so that ranks
+ *  differ in their largest ones. */
 static double *random_reals(rng *r, int64_t n, double most)
 {
     double *reals = check_malloc((size_t)n * sizeof *reals);
@@ -119,6 +120,25 @@ static double *random_reals(rng *r, int64_t n, double most)
         reals[p] = p == n - 1 ? -3 * most : p % 10 == 3 ? 0 : most * rng_uniform(r, -0.5, 0.5);
     }
     return reals;
+}
+
+/** Bonds of n particles with some of m, at random: none, one or several, also twice or with itself.
+ *  @param[out] offsets  [n + 1] free it
+ *  @return partners; free it */
+static int32_t *random_bonds(rng *r, int64_t n, int64_t m, int64_t **offsets)
+{
+    enum { MOST = 30 };
+    int32_t *bonds = check_malloc((size_t)(MOST * n + 1) * sizeof *bonds);
+    int64_t *begin = check_malloc((size_t)(n + 1) * sizeof *begin);
+    begin[0] = 0;
+    for (int64_t p = 0; p < n; p++) {
+        begin[p + 1] = begin[p] + (m > 0 && p % 3 ? rng_below(r, MOST) : 0);
+        for (int64_t at = begin[p]; at < begin[p + 1]; at++) {
+            bonds[at] = (int32_t)rng_below(r, m);
+        }
+    }
+    *offsets = begin;
+    return bonds;
 }
 
 /** One input, in one precision, with what `how` says. */
@@ -164,6 +184,12 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
         w.options.forces = forces[0].points.x;
         w.options.forces_against = two ? forces[1].points.x : NULL;
     }
+    int64_t *offsets;
+    int32_t *bonds = random_bonds(r, in.n, two ? other.n : in.n, &offsets);
+    if (how / 7 % 2) {
+        w.options.bond_offsets = offsets;
+        w.options.bonds = bonds;
+    }
     team_run run = {.backend = backend,
                     .ranks = team_ranks(how),
                     .chunk_bytes = chunks[how % 4],
@@ -174,6 +200,8 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     for (int c = 0; c < 4; c++) {
         free(column[c]);
     }
+    free(offsets);
+    free(bonds);
     for (int s = 0; s < 2; s++) {
         free(weights[s]);
         free(reals[s]);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Bonds between particles of all ranks: dealt to the ranks whose particles have them, and listed by
+ * the numbers that these particles and others have on a rank.
+ */
+#ifndef KITH_BONDS_H
+#define KITH_BONDS_H
+
+#include "move.h"
+
+/** A bond, as one of its particles has it. */
+struct kith__bond {
+    int64_t first;  /**< global index of the particle, in the first set */
+    int64_t second; /**< global index of its partner, in the last set */
+};
+
+/** Bonds as given: those of particle p are partner[offsets[p]] to partner[offsets[p + 1] - 1]. */
+struct kith__bonds_given {
+    const int64_t *offsets; /**< [n + 1] NULL: no bonds */
+    const int32_t *partner; /**< global index of each partner */
+};
+
+/** Bonds of the particles that this rank was dealt. */
+struct kith__bonds {
+    struct kith__bond *bond; /**< [n] ascending by first, then by second */
+    int64_t n;               /**< number of bonds */
+};
+
+/** Bonds by numbers on this rank, as kith_rdf_options has them. */
+struct kith__bond_rows {
+    const int64_t *offsets; /**< [particles + 1] */
+    const int32_t *partner; /**< number of each partner in its block of particles */
+};
+
+enum { KITH_BONDS_BUFFERS = 8 }; /**< buffers that kith__bonds_deal uses */
+enum { KITH_BOND_ROWS_BUFFERS = 3 };
+
+/** Check the bonds of n particles. @param m  particles of all ranks that may be partners
+ *  @return KITH_OK, KITH_INVALID */
+kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *given, int64_t n,
+                              int64_t m);
+
+/**
+ * Bring each bond to the rank that its first particle was dealt to. Collective.
+ * @param buffer  first of KITH_BONDS_BUFFERS buffers of the team
+ * @param set     the first set, as given
+ * @param dealt   the particles of this set that the rank was dealt
+ * @param both    there is one set: a bond given for one of its particles is one of both
+ * @return KITH_OK, KITH_NO_MEMORY, KITH_LIMIT, KITH_CANCELLED, KITH_TEAM_LOST
+ */
+kith_status kith__bonds_deal(kith_team *team, int buffer, const struct kith__bonds_given *given,
+                             const struct kith__set *set, const struct kith__dealt *dealt,
+                             bool both, struct kith__bonds *out);
+
+/**
+ * List the bonds between this rank's particles and those of a block. Not collective. O(n log n).
+ * @param buffer     first of KITH_BOND_ROWS_BUFFERS buffers of the team
+ * @param n          particles of this rank
+ * @param global     [n] their global indices, ascending
+ * @param m          particles of the block
+ * @param partners   [m] their global indices, in any order
+ * @return KITH_OK, KITH_NO_MEMORY
+ */
+kith_status kith__bond_rows(kith_team *team, int buffer, const struct kith__bonds *bonds, int64_t n,
+                            const int64_t *global, int64_t m, const int64_t *partners,
+                            struct kith__bond_rows *out);
+
+#endif
