@@ -284,8 +284,10 @@ typedef struct kith_team_pairs {
     int32_t *shifts;      /**< [n][3] as in kith_pairs */
     int64_t capacity;     /**< number of pairs that the arrays can hold */
     kith_memory memory;   /**< where the arrays are: KITH_HOST */
-    uint32_t size; /**< sizeof(kith_team_pairs) of the caller; 0: the fields of version 0.2 */
-    void *owner;   /**< of the library */
+    uint32_t size;        /**< sizeof(kith_team_pairs) of the caller; 0: the fields up to owner */
+    void *owner;          /**< of the library */
+    int64_t *offsets;     /**< [rows + 1] KITH_CSR: row r has pairs offsets[r] to offsets[r + 1] -
+                               1, and i is NULL; else NULL */
 } kith_team_pairs;
 
 /**
@@ -294,9 +296,10 @@ typedef struct kith_team_pairs {
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
  * @param cutoff      as in kith_pairs_find
- * @param options     NULL: the defaults. Rows (KITH_CSR, KITH_MATRIX) and batches are not
- *                    offered yet: KITH_UNSUPPORTED. `against` are this rank's particles of the
- *                    other set. sorted: by ids[i], then the global index of j, then Sc, Sb, Sa
+ * @param options     NULL: the defaults. KITH_MATRIX and batches are not offered yet:
+ *                    KITH_UNSUPPORTED. `against` are this rank's particles of the other set.
+ *                    sorted: by ids[i], then the global index of j, then Sc, Sb, Sa; lists of
+ *                    layout KITH_CSR, whose rows are the particles that the rank was dealt, are so
  * @param[in,out] out the list. Zeroed, or from an earlier call on this team, whose arrays are then
  *                    reused. Free with kith_team_pairs_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

@@ -207,7 +207,7 @@ class TeamPairs(C.Structure):
                 ("ids", C.c_void_p), ("ids_against", C.c_void_p), ("i", C.c_void_p),
                 ("j", C.c_void_p), ("distances", C.c_void_p), ("vectors", C.c_void_p),
                 ("shifts", C.c_void_p), ("capacity", C.c_int64), ("memory", C.c_int),
-                ("size", C.c_uint32), ("owner", C.c_void_p)]
+                ("size", C.c_uint32), ("owner", C.c_void_p), ("offsets", C.c_void_p)]
 
 
 class TeamNearest(C.Structure):

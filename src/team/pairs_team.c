@@ -24,8 +24,8 @@ enum {
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
 
-/* Numbers of the arrays in kith__owned.array. */
-enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS, IDS_AGAINST };
+/* Numbers of the arrays in kith__owned.array. A list has i or offsets. */
+enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS, IDS_AGAINST, OFFSETS = I };
 
 /* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
 enum { KITH_TEAM_PAIRS_0_2 = KITH_SIZE_UP_TO(kith_team_pairs, owner) };
@@ -73,7 +73,7 @@ static bool make_room(struct pairs_team *w, int64_t n)
     }
     int64_t capacity = out->capacity + out->capacity / 2 + FIRST;
     capacity = capacity > least ? capacity : least;
-    out->i = grow(w, I, sizeof *out->i, true, capacity);
+    out->i = grow(w, I, sizeof *out->i, !out->offsets, capacity);
     out->j = grow(w, J, sizeof *out->j, true, capacity);
     out->distances = grow(w, DISTANCES, real, extras & KITH_DISTANCES, capacity);
     out->vectors = grow(w, VECTORS, 3 * real, extras & KITH_VECTORS, capacity);
@@ -99,7 +99,11 @@ static int append_block(void *user, const kith_pairs *block, int64_t first)
         if (i >= w->dealt[0].n) {
             continue;
         }
-        out->i[at] = i;
+        if (out->offsets) {
+            out->offsets[i + 1]++; /* numbers of pairs, of which search() makes offsets */
+        } else {
+            out->i[at] = i;
+        }
         out->j[at] = w->order[block->j[p]];
         if (out->distances) {
             memcpy((char *)out->distances + (size_t)at * real,
@@ -133,6 +137,23 @@ static kith_status write_ids(struct pairs_team *w, int array, const struct kith_
     return KITH_OK;
 }
 
+/** Make the offsets of the rows, as zeros, where the list has them. */
+static kith_status begin_rows(struct pairs_team *w)
+{
+    kith_ctx *ctx = w->team->ctx;
+    kith_team_pairs *out = w->out;
+    const size_t bytes = (size_t)(w->dealt[0].n + 1) * sizeof *out->offsets;
+    out->offsets = NULL;
+    out->i = NULL;
+    if (w->options.layout == KITH_CSR) {
+        out->offsets = kith__owned_need(out->owner, OFFSETS, bytes);
+        KITH_CHECK(ctx, out->offsets, KITH_NO_MEMORY, "out of memory for %lld rows",
+                   (long long)w->dealt[0].n);
+        memset(out->offsets, 0, bytes);
+    }
+    return KITH_OK;
+}
+
 /** Search, and list the pairs of this rank. */
 static kith_status search(struct pairs_team *w)
 {
@@ -148,6 +169,7 @@ static kith_status search(struct pairs_team *w)
     out->capacity = 0;
     out->ids_against = NULL;
     KITH_TRY(write_ids(w, IDS, &w->dealt[0], &out->ids));
+    KITH_TRY(begin_rows(w));
     if (w->n_sets == 2) {
         points = kith__dealt_points(&w->q, &w->dealt[0], 0, w->dealt[0].n);
         o.against = &merged;
@@ -155,6 +177,8 @@ static kith_status search(struct pairs_team *w)
     }
     o.block_pairs = o.block_pairs ? o.block_pairs : BLOCK_PAIRS;
     o.unordered = 0;
+    o.sorted = o.sorted || out->offsets;
+    o.layout = KITH_IJ;
     const bool some = make_room(w, 1); /* so that no array is NULL */
     const kith_status status = some ? kith__pairs_each(ctx, &points, w->box, w->cutoff, &o,
                                                        append_block, w)
@@ -163,6 +187,9 @@ static kith_status search(struct pairs_team *w)
                (long long)out->n);
     out->rows = w->dealt[0].n;
     out->points = merged.n;
+    for (int64_t row = 0; row < out->rows && out->offsets; row++) {
+        out->offsets[row + 1] += out->offsets[row];
+    }
     return status;
 }
 
@@ -178,8 +205,8 @@ static kith_status check(struct pairs_team *w)
     KITH_CHECK(ctx, !kith__has_rules(o), KITH_UNSUPPORTED,
                "options: teams take no species, radii, r_min, molecules, bonds or active particles "
                "yet");
-    KITH_CHECK(ctx, o->layout == KITH_IJ, KITH_UNSUPPORTED,
-               "options.layout: teams make no layout but KITH_IJ yet");
+    KITH_CHECK(ctx, o->layout != KITH_MATRIX, KITH_UNSUPPORTED,
+               "options.layout is KITH_MATRIX, which teams do not make yet");
     return kith__question_init(ctx, w->points, o->against, w->box, w->cutoff, "cutoff", &w->q);
 }
 
@@ -192,6 +219,7 @@ static kith_status check_equal(const struct pairs_team *w, bool neighbours)
     equal[n++] = (struct kith__equal){"cutoff", kith__bits(w->cutoff)};
     equal[n++] = (struct kith__equal){"options.full", o->full};
     equal[n++] = (struct kith__equal){"options.sorted", o->sorted};
+    equal[n++] = (struct kith__equal){"options.layout", o->layout};
     equal[n++] = (struct kith__equal){"options.extras", (int64_t)o->extras};
     equal[n++] = (struct kith__equal){"options.against", o->against != NULL};
     equal[n++] = (struct kith__equal){"neighbours: given or NULL", neighbours};
@@ -211,6 +239,18 @@ static kith_status begin(struct pairs_team *w, bool neighbours)
                                 &reach);
 }
 
+/** Check that the caller's list has the field that KITH_CSR returns. */
+static kith_status check_size(const struct pairs_team *w)
+{
+    KITH_CHECK(w->team->ctx,
+               w->options.layout != KITH_CSR ||
+                   w->out->size >= KITH_SIZE_UP_TO(kith_team_pairs, offsets),
+               KITH_INVALID,
+               "out->size is %u, but the layout is KITH_CSR: set it to sizeof(kith_team_pairs)",
+               (unsigned)w->out->size);
+    return KITH_OK;
+}
+
 /** kith__team_work_fn: find the pairs. */
 static kith_status find(void *call)
 {
@@ -220,6 +260,7 @@ static kith_status find(void *call)
     KITH_AGREE(team,
                kith__team_check_out(team, out->owner, out->i || out->j || out->ids, out->memory));
     KITH_TRY(begin(w, false));
+    KITH_AGREE(team, check_size(w));
     KITH_AGREE(team, search(w));
     out->all = out->n;
     return kith__team_combine(team, KITH_SUM, &out->all, 1);

@@ -350,6 +350,7 @@ int main(void)
     FIELD(kith_team_pairs, memory);
     FIELD(kith_team_pairs, size);
     FIELD(kith_team_pairs, owner);
+    FIELD(kith_team_pairs, offsets);
 
     SIZE(kith_team_nearest);
     FIELD(kith_team_nearest, rows);

@@ -35,6 +35,7 @@ static void find(team_rank *rank)
         other = team_slice(&w->against, w->first_against[r], w->first_against[r + 1]);
         o.against = &other;
     }
+    w->out[r].size = o.layout == KITH_CSR ? sizeof w->out[r] : 0;
     for (int k = 0; k < AGAIN && w->status[r] == KITH_OK; k++) { /* twice into one struct */
         w->status[r] = kith_team_pairs_find(rank->team, &mine, &w->in->box, w->in->cutoff, &o,
                                             &w->out[r]);
@@ -92,6 +93,24 @@ static entry entry_of(const int64_t *ids_i, const int64_t *ids_j, const int32_t 
     return e;
 }
 
+/** Return i of each pair of a list of rows; NULL where the rows are not those of the list. */
+static int32_t *make_i(const kith_team_pairs *o)
+{
+    int32_t *i = check_malloc((size_t)o->n * sizeof *i);
+    int fine = !o->i && o->offsets && o->offsets[0] == 0 && o->offsets[o->rows] == o->n;
+    for (int64_t row = 0; row < o->rows && fine; row++) {
+        fine = o->offsets[row + 1] >= o->offsets[row] && o->offsets[row + 1] <= o->n;
+        for (int64_t p = o->offsets[row]; p < o->offsets[row + 1] && fine; p++) {
+            i[p] = (int32_t)row;
+        }
+    }
+    if (!fine) {
+        free(i);
+        return NULL;
+    }
+    return i;
+}
+
 /** Compare the ranks' rows, put together, with the list of one process, which is sorted. */
 static void check_list(const pairs_work *w, int ranks, const kith_pairs *one)
 {
@@ -114,13 +133,19 @@ static void check_list(const pairs_work *w, int ranks, const kith_pairs *one)
     for (int r = 0; r < ranks && fine; r++) {
         const kith_team_pairs *o = &w->out[r];
         const int64_t *ids_j = w->against.n >= 0 ? o->ids_against : o->ids;
-        for (int64_t p = 0; p < o->n; p++) {
-            fine = fine && o->i[p] >= 0 && o->i[p] < o->rows && o->j[p] >= 0 && o->j[p] < o->points;
-            all[at] = entry_of(o->ids, ids_j, o->i, o->j, o->distances, o->vectors, o->shifts, real,
+        const int rowed = w->options.layout == KITH_CSR;
+        int32_t *made = rowed ? make_i(o) : NULL;
+        const int32_t *i = rowed ? made : o->i;
+        fine = fine && i && (rowed || !o->offsets);
+        for (int64_t p = 0; p < o->n && i; p++) {
+            fine = fine && i[p] >= 0 && i[p] < o->rows && o->j[p] >= 0 && o->j[p] < o->points;
+            all[at] = entry_of(o->ids, ids_j, i, o->j, o->distances, o->vectors, o->shifts, real,
                                p);
-            fine = fine && (!w->options.sorted || p == 0 || by_pair(&all[at - 1], &all[at]) <= 0);
+            fine = fine && (!(w->options.sorted || rowed) || p == 0 ||
+                            by_pair(&all[at - 1], &all[at]) <= 0);
             at++;
         }
+        free(made);
         for (int64_t p = 1; p < o->rows; p++) {
             fine = fine && o->ids[p] > o->ids[p - 1];
         }
@@ -151,6 +176,7 @@ static void compare(kith_ctx *ctx, pairs_work *w, team_run *run, const char *nam
     memset(w->status, 0, sizeof w->status);
     memset(w->out, 0, sizeof w->out);
     o.sorted = 1;
+    o.layout = KITH_IJ;
     o.against = w->against.n >= 0 ? &w->against : NULL;
     kith_status status = kith_pairs_find(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &one);
     if (status == KITH_OK) {
@@ -201,6 +227,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     kith_pairs_options_init(&w.options);
     w.options.full = how / 11 % 2;
     w.options.sorted = how / 13 % 2;
+    w.options.layout = how / 5 % 3 == 1 ? KITH_CSR : KITH_IJ;
     /* an unsorted list is compared pair by pair: equal (i, j) must have their shifts */
     w.options.extras = (unsigned)(how / 17 % 2 ? KITH_SHIFTS | KITH_DISTANCES | KITH_VECTORS
                                                : KITH_SHIFTS);
