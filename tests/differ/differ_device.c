@@ -263,7 +263,9 @@ void differ_device(kith_ctx *ctx, const differ_input *in, kith_pairs_options for
     check_find(&t);
     for (int64_t lack = 0; lack < 2 && lack <= t.n; lack++) {
         check_fill(&t, lack);
-        check_enqueue(&t, lack);
+        if (!form.batch) { /* test_pairs_batch_device queues batches: all of one in device memory */
+            check_enqueue(&t, lack);
+        }
     }
     free(records);
     cudaFree(memory[0]);
