@@ -150,8 +150,8 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
         struct kith__bond_rows rows;
         KITH_TRY(kith__bond_rows(w->team, BOND_ROWS, &w->bonds, a->points.n, a->global,
                                  other->points.n, other->global, &rows));
-        rdf.bond_offsets = rows.offsets;
-        rdf.bonds = rows.partner;
+        rdf.excluded.bond_offsets = rows.offsets;
+        rdf.excluded.bonds = rows.partner;
     }
     const int64_t counters = rdf.partials * rdf.bins;
     KITH_TRY(kith__team_need(w->team, COUNTS, counters, sizeof *rdf.counts, &rdf.counts));
