@@ -41,8 +41,8 @@
  * MEMORY. Inputs are borrowed for the call, never written, never kept. Where the library allocates
  * (kith_pairs_find), the result owns its arrays until kith_pairs_free. Scratch is kept in the
  * context and reused: a second call of equal size allocates nothing. Calls that make a flock or
- * choose a subset of one allocate each time, and so do the spheres of kith_halos_measure, and
- * groups and histograms of a batch.
+ * choose a subset of one allocate each time, and so do kith_verlet_open, the spheres of
+ * kith_halos_measure, and groups and histograms of a batch.
  *
  * THREADS. A context serves one call at a time; different contexts are independent. While a call
  * runs, any other call that returns a status, of the context or a flock of it, from another thread
@@ -56,16 +56,17 @@
  * that the library does not know must be 0. kith_points, kith_box, kith_replicas, kith_flock_rule
  * and kith_flock_thing never grow.
  *
- * ERRORS. Every fallible call returns a kith_status; kith_message() has the message. A ctx or flock
- * that is NULL gives KITH_INVALID. After every failure, also of a refused argument, results are
- * empty, as each call says. An int that is a flag is 0 or 1, an enum one of its values; others are
- * refused by name.
+ * ERRORS. Every fallible call returns a kith_status; kith_message() has the message. A ctx, flock
+ * or kept list that is NULL gives KITH_INVALID. After every failure, also of a refused argument,
+ * results are empty, as each call says. An int that is a flag is 0 or 1, an enum one of its values;
+ * others are refused by name.
  */
 #ifndef KITH_H
 #define KITH_H
 
 #include <kith/core.h>
 #include <kith/pairs.h>
+#include <kith/verlet.h>
 #include <kith/nearest.h>
 #include <kith/order.h>
 #include <kith/fof.h>

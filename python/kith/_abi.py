@@ -70,6 +70,18 @@ class Nearest(C.Structure):
                 ("memory", C.c_int), ("size", C.c_uint32), ("owner", C.c_void_p)]
 
 
+class VerletOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("cutoff", C.c_double), ("skin", C.c_double),
+                ("with_skin", C.c_int), ("full", C.c_int), ("layout", C.c_int),
+                ("extras", C.c_uint)]
+
+
+class VerletState(C.Structure):
+    _fields_ = [("updates", C.c_int64), ("rebuilds", C.c_int64), ("reason", C.c_int),
+                ("rebuilt", C.c_int), ("kept", C.c_int64), ("displacement", C.c_double),
+                ("allowed", C.c_double)]
+
+
 class Order(C.Structure):
     _fields_ = [("n", C.c_int64), ("order", C.c_void_p), ("memory", C.c_int), ("size", C.c_uint32),
                 ("owner", C.c_void_p)]
@@ -227,6 +239,7 @@ STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures,
            "kith_replicas": Replicas, "kith_overlap_options": OverlapOptions,
            "kith_overlaps": Overlaps,
+           "kith_verlet_options": VerletOptions, "kith_verlet_state": VerletState,
            "kith_waves": Waves, "kith_transport": Transport, "kith_team_load": TeamLoad,
            "kith_team_groups": TeamGroups, "kith_team_halos": TeamHalos,
            "kith_team_pairs": TeamPairs, "kith_team_nearest": TeamNearest}

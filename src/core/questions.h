@@ -11,7 +11,8 @@
 
 /** Expand X(NAME) for each question. */
 #define KITH_QUESTIONS(X) \
-    X(pairs) X(fof) X(halos) X(rdf) X(waves) X(debye) X(overlap) X(flock) X(nearest) X(order)
+    X(pairs) \
+    X(fof) X(halos) X(rdf) X(waves) X(debye) X(overlap) X(flock) X(nearest) X(order) X(verlet)
 
 /** Numbers of the buffers of a context's scratch memory, on the host and on a device: buffers 0 to
  *  KITH_WORK_EACH - 1 belong to the engine; question NAME has KITH_WORK_EACH buffers from number

@@ -111,6 +111,24 @@ int main(void)
     FIELD(kith_nearest, size);
     FIELD(kith_nearest, owner);
 
+    SIZE(kith_verlet_options);
+    FIELD(kith_verlet_options, size);
+    FIELD(kith_verlet_options, cutoff);
+    FIELD(kith_verlet_options, skin);
+    FIELD(kith_verlet_options, with_skin);
+    FIELD(kith_verlet_options, full);
+    FIELD(kith_verlet_options, layout);
+    FIELD(kith_verlet_options, extras);
+
+    SIZE(kith_verlet_state);
+    FIELD(kith_verlet_state, updates);
+    FIELD(kith_verlet_state, rebuilds);
+    FIELD(kith_verlet_state, reason);
+    FIELD(kith_verlet_state, rebuilt);
+    FIELD(kith_verlet_state, kept);
+    FIELD(kith_verlet_state, displacement);
+    FIELD(kith_verlet_state, allowed);
+
     SIZE(kith_order);
     FIELD(kith_order, n);
     FIELD(kith_order, order);

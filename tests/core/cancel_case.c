@@ -417,6 +417,42 @@ static kith_status flock_nearest(kith_ctx *ctx, const cancel_sets *s)
     return status;
 }
 
+/** Update a kept list three times, the last time after particles have moved too far. */
+static kith_status keep_list(kith_ctx *ctx, const double *xyz, int64_t n, double radius)
+{
+    double *moved = check_malloc(3 * (size_t)n * sizeof *moved);
+    const kith_points points = kith_points_packed(xyz, n, KITH_DOUBLE);
+    const kith_points others = kith_points_packed(moved, n, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    for (int64_t p = 0; p < 3 * n; p++) {
+        moved[p] = xyz[p] + (p % 2 ? radius : -radius);
+    }
+    kith_verlet_options options;
+    kith_verlet_options_init(&options);
+    options.cutoff = radius;
+    options.skin = radius / 4;
+    options.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
+    kith_verlet *verlet = NULL;
+    kith_pairs list = {0};
+    kith_status status = kith_verlet_open(ctx, &options, &verlet);
+    for (int step = 0; step < 3 && status == KITH_OK; step++) {
+        status = kith_verlet_update(verlet, step < 2 ? &points : &others, &box, &list);
+    }
+    kith_verlet_close(verlet);
+    kith_pairs_free(&list);
+    return status;
+}
+
+static kith_status keep_spread(kith_ctx *ctx, const cancel_sets *s)
+{
+    return keep_list(ctx, s->spread, s->n < 300000 ? s->n : 300000, 0.02);
+}
+
+static kith_status keep_clump(kith_ctx *ctx, const cancel_sets *s)
+{
+    return keep_list(ctx, s->clump, s->dense < 8000 ? s->dense : 8000, 0.1);
+}
+
 const cancel_case *cancel_cases(int *n)
 {
     static const cancel_case all[] = {
@@ -428,6 +464,8 @@ const cancel_case *cancel_cases(int *n)
         {"count pairs of two sets and images", cancel_count_images_between},
         {"find a sorted list with extras", cancel_find_sorted},
         {"find rows", cancel_find_rows},
+        {"keep a list of many particles", keep_spread},
+        {"keep a list of a clump", keep_clump},
         {"find pairs of many images", cancel_find_images},
         {"stream a clump", cancel_each_clump},
         {"stream sorted pairs", cancel_each_sorted},

@@ -12,7 +12,7 @@
 static int allocates(const char *name)
 {
     return strcmp(name, "kith_flock_open") == 0 || strcmp(name, "kith_glance_choose") == 0 ||
-           strcmp(name, "kith_halos_measure") == 0;
+           strcmp(name, "kith_halos_measure") == 0 || strcmp(name, "kith_verlet_open") == 0;
 }
 
 static kith_status measure_halos(world *w)

@@ -63,6 +63,7 @@ static void check_init(int later)
     CHECK_INIT(kith_debye_options, kith_debye_options_init, later);
     CHECK_INIT(kith_overlap_options, kith_overlap_options_init, later);
     CHECK_INIT(kith_flock_options, kith_flock_options_init, later);
+    CHECK_INIT(kith_verlet_options, kith_verlet_options_init, later);
 }
 
 /** A call accepts a larger struct while its excess is 0, and no size that no version has. */
@@ -169,6 +170,39 @@ static void check_more_options(void)
     kith_flock_close(flock);
 }
 
+/** Open a kept list, update it and close it. */
+static kith_status keep_list(const kith_verlet_options *options)
+{
+    kith_verlet *verlet = NULL;
+    kith_pairs list = {0};
+    kith_status status = kith_verlet_open(ctx, options, &verlet);
+    if (status == KITH_OK) {
+        status = kith_verlet_update(verlet, &points, &box, &list);
+        CHECK(status == KITH_OK && list.n > 0, "%lld pairs", (long long)list.n);
+    }
+    kith_verlet_state known, part;
+    memset(&part, BYTE, sizeof part);
+    if (status == KITH_OK) {
+        CHECK(kith_verlet_read(verlet, &known) == KITH_OK && known.updates == 1 &&
+                  kith_verlet_read_sized(verlet, &part, sizeof(int64_t)) == KITH_OK &&
+                  part.updates == 1,
+              "%s", kith_message(ctx));
+        CHECK(((unsigned char *)&part)[sizeof(int64_t)] == BYTE, "written beyond the size");
+    }
+    kith_verlet_close(verlet);
+    kith_pairs_free(&list);
+    return status;
+}
+
+static void check_kept(void)
+{
+    LATER(kith_verlet_options) options;
+    kith_verlet_options_init(&options.of);
+    options.of.cutoff = 1;
+    options.of.skin = 0.2;
+    CHECK_SIZES(options, keep_list(&options.of));
+}
+
 static void check_results(void)
 {
     LATER(kith_pairs) list = {0};
@@ -256,6 +290,7 @@ int main(int argc, char **argv)
     check_largest(options.of.backend);
     check_options();
     check_more_options();
+    check_kept();
     check_results();
     check_halos();
     kith_groups_free(&groups);

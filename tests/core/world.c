@@ -374,6 +374,52 @@ static kith_status measure_flock(world *w, fault f)
     return status;
 }
 
+static kith_verlet *verlet_for(const world *w, fault f)
+{
+    return f == NO_CONTEXT ? NULL : w->verlet;
+}
+
+static kith_status open_verlet(world *w, fault f)
+{
+    kith_verlet_options options;
+    kith_verlet_options_init(&options);
+    options.size += f == WRONG_SIZE;
+    options.cutoff = cutoff;
+    kith_verlet *verlet = w->verlet;
+    const kith_status status = kith_verlet_open(context_for(w, f), f == NO_INPUT ? NULL : &options,
+                                                f == NO_OUTPUT ? NULL : &verlet);
+    CHECK(f == NO_OUTPUT || (status == KITH_OK) == (verlet != NULL), "a list after a failure");
+    kith_verlet_close(status == KITH_OK ? verlet : NULL);
+    return status;
+}
+
+static kith_status update_verlet(world *w, fault f)
+{
+    kith_points storage;
+    const kith_points *points = points_for(w, f, &storage);
+    const kith_status status = kith_verlet_update(verlet_for(w, f), points, &cube,
+                                                  f == NO_OUTPUT ? NULL : &w->kept);
+    if (f != NO_OUTPUT) {
+        CHECK((status == KITH_OK) == (w->kept.n > 0) && (status == KITH_OK) == (w->kept.rows > 0),
+              "%lld pairs, %lld rows", (long long)w->kept.n, (long long)w->kept.rows);
+    }
+    return status;
+}
+
+static kith_status read_verlet(world *w, fault f)
+{
+    kith_verlet_state state = {.updates = -5};
+    const kith_status status = kith_verlet_read(verlet_for(w, f), f == NO_OUTPUT ? NULL : &state);
+    CHECK(f == NO_OUTPUT || state.updates >= 0, "%lld updates", (long long)state.updates);
+    CHECK(status == KITH_OK || state.updates <= 0, "%lld updates", (long long)state.updates);
+    return status;
+}
+
+static kith_status rebuild_verlet(world *w, fault f)
+{
+    return kith_verlet_rebuild(verlet_for(w, f));
+}
+
 static kith_status choose_glance(world *w, fault f)
 {
     static const int32_t index[2] = {3, 9};
@@ -423,6 +469,11 @@ const call calls[] = {
     {"kith_flock_step", step_flock, OF_CONTEXT},
     {"kith_flock_read", read_flock, OF_CONTEXT},
     {"kith_flock_measure", measure_flock, OF_CONTEXT | 1 << NO_OUTPUT},
+    {"kith_verlet_open", open_verlet,
+     OF_CONTEXT | 1 << NO_INPUT | 1 << WRONG_SIZE | 1 << NO_OUTPUT},
+    {"kith_verlet_update", update_verlet, OF_INPUT | 1 << NO_OUTPUT},
+    {"kith_verlet_read", read_verlet, OF_CONTEXT | 1 << NO_OUTPUT},
+    {"kith_verlet_rebuild", rebuild_verlet, OF_CONTEXT},
     {"kith_glance_choose", choose_glance, OF_CONTEXT | 1 << NO_INPUT},
     {"kith_glance_take", take_glance, OF_CONTEXT},
     {"kith_glance_see", see_glance, OF_CONTEXT},
@@ -456,6 +507,11 @@ world *world_open(const char *backend, kith_watch_fn watch, void *user)
     flight.separation.radius = flight.alignment.radius = flight.cohesion.radius = cutoff;
     CHECK(kith_flock_open(w->ctx, &points, &points, &cube, &flight, &w->flock) == KITH_OK, "%s",
           kith_message(w->ctx));
+    kith_verlet_options kept;
+    kith_verlet_options_init(&kept);
+    kept.cutoff = cutoff;
+    kept.skin = cutoff / 4;
+    CHECK(kith_verlet_open(w->ctx, &kept, &w->verlet) == KITH_OK, "%s", kith_message(w->ctx));
     return w;
 }
 
@@ -470,6 +526,8 @@ void world_close(world *w)
     kith_histogram_free(&w->histogram);
     kith_overlaps_free(&w->overlaps);
     kith_flock_close(w->flock);
+    kith_verlet_close(w->verlet);
+    kith_pairs_free(&w->kept);
     kith_close(w->ctx);
     free(w);
 }

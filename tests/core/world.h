@@ -17,7 +17,7 @@
 /** What is wrong with a call's arguments. */
 typedef enum fault {
     NO_FAULT,
-    NO_CONTEXT, /**< ctx, or flock, is NULL */
+    NO_CONTEXT, /**< ctx, flock or verlet is NULL */
     NO_INPUT,   /**< points, replicas or index is NULL */
     WRONG_SIZE, /**< options.size */
     NOT_FINITE, /**< a coordinate is not a number */
@@ -31,6 +31,8 @@ enum { WORLD_POINTS = 200, WORLD_BINS = 10, WORLD_PAIRS = 20000, WORLD_K = 4 };
 typedef struct world {
     kith_ctx *ctx;
     kith_flock *flock;
+    kith_verlet *verlet;
+    kith_pairs kept; /**< of the verlet */
     double xyz[3 * WORLD_POINTS];
     kith_pairs list, mine; /**< mine: the caller's arrays */
     int32_t i[WORLD_PAIRS], j[WORLD_PAIRS];

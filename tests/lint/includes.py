@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUESTIONS = ("pairs", "nearest", "fof", "halos", "rdf", "waves", "debye", "overlap", "flock",
-             "order")
+             "order", "verlet")
 TOPS = {  # what a folder at the top may include beside itself
     "threads": (), "sets": ("include",), "io": ("include", "threads"),
     "web": ("include", "threads", "io"), "src": ("include", "threads"), "mpi": ("include",),

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists of pairs that are kept over the steps of a simulation: Verlet lists.
+ *
+ * See kith.h for pairs, boxes, memory, threads and errors.
+ */
+#ifndef KITH_API_VERLET_H
+#define KITH_API_VERLET_H
+
+#include <kith/core.h>
+#include <kith/pairs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What list to keep. Fill with kith_verlet_options_init, then set cutoff and skin. */
+typedef struct kith_verlet_options {
+    size_t size;   /**< sizeof(kith_verlet_options): set by the init call */
+    double cutoff; /**< radius of a pair, as the cutoff of kith_pairs_find */
+    double skin;   /**< 0 or more: the pairs within cutoff + skin are kept, and searched again only
+                        when a pair that is not among them could be within the cutoff. 0: each
+                        update searches */
+    int with_skin; /**< 0: the list has exactly the pairs within the cutoff; 1: all pairs that are
+                        kept, among them those within the cutoff */
+    int full;      /**< 0: half list; 1: full list */
+    kith_layout layout; /**< KITH_IJ or KITH_CSR */
+    unsigned extras;    /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
+} kith_verlet_options;
+
+/** Set every field to its default: half (i, j), the pairs within the cutoff, no extras; cutoff and
+ *  skin 0. */
+KITH_API void kith_verlet_options_init(kith_verlet_options *options);
+
+/** Set the fields of a struct of `size` bytes to their defaults; kith_verlet_options_init is a
+ *  macro that passes sizeof. */
+KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_t size);
+#define kith_verlet_options_init(options) \
+    kith_verlet_options_init_sized(options, sizeof(kith_verlet_options))
+
+/**
+ * A list that is kept over steps. It holds the pairs within cutoff + skin of the positions at the
+ * last rebuild, and these positions: 16 bytes for each of these pairs and some 100 for each
+ * particle, in host memory on CPU cores, in device memory on a GPU.
+ *
+ * EXACT. After any history, the list of an update has the bits of kith_pairs_find with `sorted`
+ * (with_skin 0). It is made from the kept pairs, each of which is decided anew by the definition of
+ * a pair, while no other pair can be within the cutoff: (cutoff + 2 u) / s <= cutoff + skin, less
+ * bounds on rounding errors. u is the longest displacement since the rebuild, beyond that of a
+ * particle whose fractional coordinates stay while the box changes; s is the factor by which the
+ * change of the box shortens distances at most. Displacements are between nearest images: positions
+ * may be wrapped, or not, in each step.
+ *
+ * BOXES may change from step to step in shape and size. A box that is sheared slowly with its
+ * particles needs few rebuilds; one that jumps to an equivalent shape (a tilt from L / 2 to -L / 2)
+ * needs one.
+ *
+ * PARTICLES may be added, removed and renumbered: indices are those of the points given now. A
+ * change of their number leads to a rebuild, and so does a new particle under the index of another
+ * one, as it has moved too far. Programs that keep ids carry them along as they carry velocities.
+ */
+typedef struct kith_verlet kith_verlet;
+
+/** Why a list was rebuilt. */
+typedef enum kith_verlet_reason {
+    KITH_VERLET_KEPT = 0,      /**< it was not rebuilt */
+    KITH_VERLET_FIRST = 1,     /**< first update, or the first one after a failed rebuild */
+    KITH_VERLET_ASKED = 2,     /**< kith_verlet_rebuild */
+    KITH_VERLET_PARTICLES = 3, /**< the number of particles changed, or the precision */
+    KITH_VERLET_BOX = 4,       /**< the box changed too much, or its periodic axes, or dim */
+    KITH_VERLET_MOVED = 5,     /**< a particle moved too far */
+    KITH_VERLET_ALWAYS = 6     /**< nothing can be kept: the skin is 0, or no longer than rounding
+                                    errors, or cutoff + skin exceeds 400 heights of the box */
+} kith_verlet_reason;
+
+/** What the last successful update did, and what all of them did. */
+typedef struct kith_verlet_state {
+    int64_t updates;           /**< successful updates */
+    int64_t rebuilds;          /**< searches that they took */
+    kith_verlet_reason reason; /**< why the last update searched; KITH_VERLET_KEPT: it did not */
+    int rebuilt;               /**< 1: the last update searched */
+    int64_t kept;              /**< pairs that are kept */
+    double displacement;       /**< longest displacement since the last rebuild, as the last update
+                                    found it, before it rebuilt the list; 0 where none was needed;
+                                    infinite beyond some boxes */
+    double allowed;            /**< displacement up to which the list could be kept in the last
+                                    update's box; 0 where it could not */
+} kith_verlet_state;
+
+/**
+ * Open a list that is kept over steps.
+ * @param ctx      the context of all updates; outlives the list
+ * @param options  cutoff and skin are to be set
+ * @param[out] out the list, without particles; NULL after a failure. Close with kith_verlet_close,
+ *                 before kith_close.
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY
+ */
+KITH_API kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *options,
+                                      kith_verlet **out);
+
+/**
+ * Make the list of the present positions, from the kept pairs where that is possible.
+ * Cost: O(n + kept pairs), a part of that of a search; a rebuild is a sorted search with the radius
+ * cutoff + skin.
+ * @param points  the particles, in any memory, precision and number, as in kith_pairs_find
+ * @param box     NULL: open space
+ * @param[in,out] list  the list, sorted by i, then j, then Sc, Sb, Sa. Zeroed, or a list from an
+ *                      earlier call on the context, whose arrays are then reused and grown as
+ *                      needed. With options.with_skin distances, vectors and S are those of the
+ *                      present positions, too. Free with kith_pairs_free, before kith_close.
+ * @return as kith_pairs_find. On failure n and rows are 0, list is still to be freed, and the next
+ *         update is as exact as any.
+ */
+KITH_API kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points,
+                                        const kith_box *box, kith_pairs *list);
+
+/** Search at the next update, whatever it is given. @return KITH_OK; KITH_INVALID; KITH_BUSY */
+KITH_API kith_status kith_verlet_rebuild(kith_verlet *verlet);
+
+/** Read what the last update did. @param[out] out  set to zeros after a failure
+ *  @return KITH_OK; KITH_INVALID; KITH_BUSY */
+KITH_API kith_status kith_verlet_read(const kith_verlet *verlet, kith_verlet_state *out);
+
+/** Read what the last update did, into the first `size` bytes of the struct. kith_verlet_read is a
+ *  macro that passes sizeof.
+ *  @return as kith_verlet_read */
+KITH_API kith_status kith_verlet_read_sized(const kith_verlet *verlet, kith_verlet_state *out,
+                                            size_t size);
+#define kith_verlet_read(verlet, out) kith_verlet_read_sized(verlet, out, sizeof(kith_verlet_state))
+
+/** Free what is kept. Lists of its updates stay. @param verlet  NULL is fine */
+KITH_API void kith_verlet_close(kith_verlet *verlet);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

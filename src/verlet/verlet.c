@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public functions of lists that are kept over steps, and how far particles may move before a
+ * list has to be rebuilt (verlet.h has the proof). Constant time; backends read coordinates.
+ */
+#include "verlet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/owned.h"
+#include "core/sized.h"
+
+/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
+enum {
+    KITH_VERLET_OPTIONS_0_2 = KITH_SIZE_UP_TO(kith_verlet_options, extras),
+    KITH_VERLET_STATE_0_2 = KITH_SIZE_UP_TO(kith_verlet_state, allowed),
+    KITH_PAIRS_0_1 = KITH_SIZE_UP_TO(kith_pairs, owner)
+};
+
+static const kith_verlet_options defaults = {.size = sizeof(kith_verlet_options)};
+
+/* kith_verlet_options_init_sized, kith_verlet_options_init */
+KITH_INIT_CALLS(kith_verlet_options, KITH_VERLET_OPTIONS_0_2)
+
+/** Make a public call of a kept list: KITH_CALL with its context. */
+#define KITH_VERLET_CALL(verlet, status, work) \
+    do { \
+        if (verlet) { \
+            KITH_CALL((verlet)->ctx, status, work); \
+        } else { \
+            *(status) = kith__fail(NULL, KITH_INVALID, "verlet is NULL"); \
+        } \
+    } while (0)
+
+/* ------------------------------------------------------------------------------- how far is far */
+
+/** Sum over the periodic axes of the length of a row, and of this length in heights. */
+static void sum_rows(const struct kith__question *q, double *rows, double *heights)
+{
+    *rows = *heights = 0;
+    for (int k = 0; k < 3; k++) {
+        if (q->box_d.periodic[k]) {
+            const double length = kith__length(q->box_d.row[k]);
+            *rows += length;
+            *heights += length / q->height[k];
+        }
+    }
+}
+
+/** X: a bound on |d| of all pairs of a question [length]; infinite where there is none. */
+static double bound_of_pairs(const struct kith__question *q)
+{
+    const double eps = kith__epsilon(q);
+    double rows, heights;
+    sum_rows(q, &rows, &heights);
+    const double part = 3 * eps * (1 + 2 * heights);
+    return part < 0.5 ? (q->cutoff * (1 + 8 * eps) + 24 * eps * rows) / (1 - part)
+                      : (double)INFINITY;
+}
+
+/** Y: all (i, j, S) with |d| up to this are pairs of a question [length]; may be negative. */
+static double certain_pairs(const struct kith__question *q)
+{
+    const double eps = kith__epsilon(q);
+    double rows, heights;
+    sum_rows(q, &rows, &heights);
+    return (q->cutoff * (1 - 8 * eps) - 24 * eps * rows) / (1 + 3 * eps * (1 + 2 * heights));
+}
+
+/** Set the part of a matrix A^T A that the identity lacks. */
+static void strain_of(double a[3][3], double strain[3][3])
+{
+    double g[3][3];
+    for (int l = 0; l < 3; l++) {
+        for (int m = 0; m < 3; m++) {
+            g[l][m] = a[l][m] - (l == m); /* (I + g)^T (I + g) - I = g + g^T + g^T g */
+        }
+    }
+    for (int l = 0; l < 3; l++) {
+        for (int m = 0; m < 3; m++) {
+            strain[l][m] = g[l][m] + g[m][l] + g[0][l] * g[0][m] + g[1][l] * g[1][m] +
+                           g[2][l] * g[2][m];
+        }
+    }
+}
+
+/** Return the Frobenius norm of a symmetric matrix, or of its elements off the diagonal. */
+static double norm_of(double h[3][3], bool diagonal)
+{
+    double sum = 0;
+    for (int l = 0; l < 3; l++) {
+        for (int m = 0; m < 3; m++) {
+            sum += l != m || diagonal ? h[l][m] * h[l][m] : 0;
+        }
+    }
+    return sqrt(sum);
+}
+
+/** Rotate a symmetric matrix in the plane (p, q) so that h[p][q] becomes 0 (Jacobi). */
+static void rotate(double h[3][3], int p, int q)
+{
+    if (h[p][q] == 0) {
+        return;
+    }
+    const double theta = (h[q][q] - h[p][p]) / (2 * h[p][q]);
+    const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+    const double c = 1 / sqrt(t * t + 1);
+    const double s = t * c;
+    for (int k = 0; k < 3; k++) {
+        const double kp = h[k][p];
+        const double kq = h[k][q];
+        h[k][p] = c * kp - s * kq;
+        h[k][q] = s * kp + c * kq;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double pk = h[p][k];
+        const double qk = h[q][k];
+        h[p][k] = c * pk - s * qk;
+        h[q][k] = s * pk + c * qk;
+    }
+}
+
+static bool is_identity(double a[3][3])
+{
+    bool yes = true;
+    for (int l = 0; l < 3; l++) {
+        for (int m = 0; m < 3; m++) {
+            yes = yes && a[l][m] == (l == m);
+        }
+    }
+    return yes;
+}
+
+/** Return a lower bound on the smallest singular value of A: the eigenvalues of A^T A - I by
+ *  Jacobi's rotations, less what these leave off the diagonal (Weyl's inequality), less rounding
+ *  errors. 0 where A is far from a rotation. */
+static double smallest_stretch(double a[3][3])
+{
+    enum { SWEEPS = 8 };
+    double h[3][3];
+    strain_of(a, h);
+    const double norm = norm_of(h, true);
+    if (is_identity(a) || !(norm < 1)) {
+        return is_identity(a);
+    }
+    for (int k = 0; k < SWEEPS; k++) {
+        rotate(h, 0, 1);
+        rotate(h, 0, 2);
+        rotate(h, 1, 2);
+    }
+    const double least = fmin(h[0][0], fmin(h[1][1], h[2][2]));
+    const double error = norm_of(h, false) + 1024 * DBL_EPSILON * (1 + norm);
+    return sqrt(fmax(0, 1 + least - error)) * (1 - 4 * DBL_EPSILON);
+}
+
+/** Return true when two boxes have equal periodic axes, with equal rows. */
+static bool is_same_box(const struct kith__question *a, const struct kith__question *b)
+{
+    bool same = true;
+    for (int k = 0; k < 3; k++) {
+        same = same && a->box_d.periodic[k] == b->box_d.periodic[k];
+        for (int m = 0; m < 3 && a->box_d.periodic[k]; m++) {
+            same = same && a->box_d.row[k][m] == b->box_d.row[k][m];
+        }
+    }
+    return same;
+}
+
+/** Return element (l, m) of inverse(B0) B. */
+static double element_of_map(const struct kith__question *from, const struct kith__question *to,
+                             int l, int m)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        sum += from->box_d.inverse[k][l] * to->box_d.row[k][m];
+    }
+    return sum;
+}
+
+/** Return the sum of the absolute components of v. */
+static double norm_1(const double v[3])
+{
+    return fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
+}
+
+/** Choose A and t so that the fractional coordinates of a position stay. */
+static void choose_map(const struct kith__question *from, const struct kith__question *to,
+                       struct kith__verlet_map *map)
+{
+    const bool same = is_same_box(from, to);
+    const double *o = from->box_d.origin;
+    double inverse = 0;
+    *map = (struct kith__verlet_map){.norm_a = 0};
+    for (int l = 0; l < 3; l++) {
+        for (int m = 0; m < 3; m++) {
+            map->a[l][m] = same ? l == m : element_of_map(from, to, l, m);
+        }
+        map->norm_a = fmax(map->norm_a, norm_1(map->a[l]));
+    }
+    for (int k = 0; k < 3; k++) {
+        map->by[k] = to->box_d.origin[k] -
+                     (o[0] * map->a[0][k] + o[1] * map->a[1][k] + o[2] * map->a[2][k]);
+        if (to->box_d.periodic[k]) {
+            memcpy(map->row[k], to->box_d.row[k], sizeof map->row[k]);
+            memcpy(map->inverse[k], to->box_d.inverse[k], sizeof map->inverse[k]);
+        }
+        map->norm_row[k] = norm_1(map->row[k]);
+        inverse = fmax(inverse, fmax(norm_1(map->inverse[k]), norm_1(from->box_d.inverse[k])));
+    }
+    map->norm_by = norm_1(map->by) + norm_1(to->box_d.origin) + map->norm_a * norm_1(o);
+    map->far = from->box_d.orthorhombic && to->box_d.orthorhombic ? 0 : 64 * DBL_EPSILON * inverse;
+}
+
+/** Return sum (X / h_k + 12) |E_k|, a bound on what the box's change beyond A does to a pair. */
+static double bound_of_residue(const struct kith__question *from, const struct kith__question *to,
+                               double bound, const struct kith__verlet_map *map)
+{
+    double sum = 0;
+    for (int k = 0; k < 3 && !is_same_box(from, to); k++) {
+        if (!to->box_d.periodic[k]) {
+            continue;
+        }
+        const double *row = from->box_d.row[k];
+        double e[3];
+        double size = map->norm_row[k];
+        for (int m = 0; m < 3; m++) {
+            e[m] = to->box_d.row[k][m] -
+                   (row[0] * map->a[0][m] + row[1] * map->a[1][m] + row[2] * map->a[2][m]);
+            size += fabs(row[m]) * map->norm_a;
+        }
+        sum += (bound / to->height[k] + 12) * (kith__length(e) + 16 * DBL_EPSILON * size);
+    }
+    return sum;
+}
+
+/** Find how far particles may move. @return a length; 0 or less, or NaN: the list cannot be kept */
+static double find_allowed(const struct kith__question *from, const struct kith__question *to,
+                           struct kith__verlet_map *map)
+{
+    choose_map(from, to, map);
+    const double certain = certain_pairs(from);
+    const double bound = bound_of_pairs(to);
+    const double stretch = smallest_stretch(map->a);
+    const double residue = bound_of_residue(from, to, bound, map);
+    return (certain * stretch - bound - residue - 64 * DBL_EPSILON * (certain + bound)) / 2;
+}
+
+/* ------------------------------------------------------------------------------------- planning */
+
+/** Return true when pairs of this radius can be kept: their shifts can be packed. */
+static bool has_room(const struct kith__question *skin)
+{
+    bool room = true;
+    for (int k = 0; k < 3; k++) {
+        room = room && (!skin->box_d.periodic[k] ||
+                        skin->cutoff <= KITH_VERLET_MOST_BOXES * skin->height[k]);
+    }
+    return room;
+}
+
+/** Return true when two boxes have equal periodic axes, and as many dimensions. */
+static bool is_alike(const struct kith__question *a, const struct kith__question *b)
+{
+    return a->dim == b->dim &&
+           memcmp(a->box_d.periodic, b->box_d.periodic, sizeof a->box_d.periodic) == 0;
+}
+
+/** Decide, without coordinates, whether the kept pairs may serve. */
+static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
+{
+    const struct kith__question *from = &v->reference;
+    const struct kith__question *to = &plan->now;
+    struct kith__verlet_map ignored;
+    plan->allowed = 0;
+    if (!(find_allowed(&plan->skin, to, &ignored) > 0) || !has_room(&plan->skin)) {
+        plan->reason = KITH_VERLET_ALWAYS;
+    } else if (!v->valid) {
+        plan->reason = KITH_VERLET_FIRST;
+    } else if (v->asked) {
+        plan->reason = KITH_VERLET_ASKED;
+    } else if (from->a.n != to->a.n || from->precision != to->precision) {
+        plan->reason = KITH_VERLET_PARTICLES;
+    } else if (!is_alike(from, to)) {
+        plan->reason = KITH_VERLET_BOX;
+    } else {
+        plan->allowed = find_allowed(from, to, &plan->map);
+        plan->keep = plan->allowed > 0;
+        plan->allowed = plan->keep ? plan->allowed : 0;
+        plan->reason = plan->keep ? KITH_VERLET_KEPT : KITH_VERLET_BOX;
+    }
+}
+
+/** Check points and box, and set the plan. */
+static kith_status make_plan(struct kith_verlet *v, const kith_points *points, const kith_box *box,
+                             struct kith__verlet_plan *plan)
+{
+    kith_ctx *ctx = v->ctx;
+    const kith_verlet_options *o = &v->options;
+    *plan = (struct kith__verlet_plan){.with_skin = o->with_skin};
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff, "cutoff", &plan->now));
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff + o->skin, "cutoff + skin",
+                                 &plan->skin));
+    plan->list = (struct kith__list){.full = o->full,
+                                     .sorted = true,
+                                     .layout = o->layout,
+                                     .extras = o->extras,
+                                     .block_pairs = 1};
+    plan->kept = plan->list;
+    plan->kept.layout = KITH_CSR;
+    plan->kept.extras = KITH_SHIFTS;
+    choose(v, plan);
+    return KITH_OK;
+}
+
+/** Search, keeping nothing. */
+static kith_status search(struct kith_verlet *v, const struct kith__verlet_plan *plan,
+                          kith_pairs *out)
+{
+    kith_ctx *ctx = v->ctx;
+    v->rebuilt = true;
+    v->valid = false;
+    KITH_TRY(kith__end_call(
+        ctx, ctx->backend->pairs->fill(ctx, plan->with_skin ? &plan->skin : &plan->now, &plan->list,
+                                       true, out)));
+    v->state.kept = 0;
+    return KITH_OK;
+}
+
+/** Add an update to the counters. */
+static void count_update(struct kith_verlet *v, const struct kith__verlet_plan *plan)
+{
+    kith_verlet_state *state = &v->state;
+    state->updates++;
+    state->rebuilds += v->rebuilt;
+    state->rebuilt = v->rebuilt;
+    state->reason = v->rebuilt && plan->keep ? KITH_VERLET_MOVED : plan->reason;
+    state->displacement = v->displacement;
+    state->allowed = plan->allowed;
+    v->asked = false;
+}
+
+static kith_status update(struct kith_verlet *v, const kith_points *points, const kith_box *box,
+                          kith_pairs *out)
+{
+    kith_ctx *ctx = v->ctx;
+    const struct kith__verlet_backend *backend = ctx->backend->verlet;
+    struct kith__verlet_plan plan;
+    KITH_TRY(make_plan(v, points, box, &plan));
+    KITH_TRY(kith__check_memory(ctx, "list", out->memory));
+    KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
+               "list's arrays are not the library's: set *list to zeros");
+    v->displacement = 0;
+    if (plan.reason == KITH_VERLET_ALWAYS || !backend->update) {
+        plan.keep = false;
+        plan.reason = KITH_VERLET_ALWAYS;
+        plan.allowed = 0;
+        KITH_TRY(search(v, &plan, out));
+    } else {
+        KITH_TRY(kith__end_call(ctx, backend->update(ctx, v, &plan, out)));
+    }
+    count_update(v, &plan);
+    return KITH_OK;
+}
+
+/* ----------------------------------------------------------------------------- public functions */
+
+/** Run an update with a copy of the caller's struct that has all fields of this version. */
+static kith_status run(struct kith_verlet *v, const kith_points *points, const kith_box *box,
+                       kith_pairs *out)
+{
+    kith_pairs own;
+    KITH_RESULT_READ(v->ctx, out, KITH_PAIRS_0_1, &own);
+    own.width = own.widest = own.overflowed = 0;
+    const kith_status status = update(v, points, box, &own);
+    KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
+    return status;
+}
+
+kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points, const kith_box *box,
+                               kith_pairs *list)
+{
+    kith_status status;
+    KITH_VERLET_CALL(verlet, &status, run(verlet, points, box, list));
+    if (status != KITH_OK && list) {
+        list->n = list->rows = 0;
+    }
+    return status;
+}
+
+static kith_status check_options(kith_ctx *ctx, const kith_verlet_options *o)
+{
+    KITH_CHECK(ctx, isfinite(o->cutoff) && o->cutoff > 0, KITH_INVALID,
+               "options.cutoff is %g, expected a positive, finite length", o->cutoff);
+    KITH_CHECK(ctx, isfinite(o->skin) && o->skin >= 0 && isfinite(o->cutoff + o->skin),
+               KITH_INVALID, "options.skin is %g, expected a finite length of 0 or more", o->skin);
+    KITH_TRY(kith__check_flag(ctx, "options.with_skin", o->with_skin));
+    KITH_TRY(kith__check_flag(ctx, "options.full", o->full));
+    KITH_CHECK(ctx, o->layout == KITH_IJ || o->layout == KITH_CSR, KITH_INVALID,
+               "options.layout is %d, expected KITH_IJ or KITH_CSR", (int)o->layout);
+    return kith__check_extras(ctx, o->extras);
+}
+
+static kith_status open_list(kith_ctx *ctx, const kith_verlet_options *options, kith_verlet **out)
+{
+    kith_verlet_options own = defaults;
+    KITH_CHECK(ctx, out != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, options != NULL, KITH_INVALID, "options is NULL");
+    KITH_OPTIONS_READ(ctx, "options", kith_verlet_options_init, options, KITH_VERLET_OPTIONS_0_2,
+                      &own);
+    KITH_TRY(check_options(ctx, &own));
+    struct kith_verlet *v = calloc(1, sizeof *v);
+    KITH_CHECK(ctx, v != NULL, KITH_NO_MEMORY, "out of memory for a list");
+    v->ctx = ctx;
+    v->options = own;
+    *out = v;
+    return KITH_OK;
+}
+
+kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *options, kith_verlet **out)
+{
+    kith_status status;
+    if (out) {
+        *out = NULL;
+    }
+    KITH_CALL(ctx, &status, open_list(ctx, options, out));
+    return status;
+}
+
+static kith_status ask(struct kith_verlet *v)
+{
+    v->asked = true;
+    return KITH_OK;
+}
+
+kith_status kith_verlet_rebuild(kith_verlet *verlet)
+{
+    kith_status status;
+    KITH_VERLET_CALL(verlet, &status, ask(verlet));
+    return status;
+}
+
+static kith_status read_state(const struct kith_verlet *v, kith_verlet_state *out, size_t size)
+{
+    KITH_CHECK(v->ctx, out != NULL, KITH_INVALID, "out is NULL");
+    memcpy(out, &v->state, size < sizeof v->state ? size : sizeof v->state);
+    return KITH_OK;
+}
+
+kith_status kith_verlet_read_sized(const kith_verlet *verlet, kith_verlet_state *out, size_t size)
+{
+    kith_status status;
+    if (out) {
+        memset(out, 0, size);
+    }
+    KITH_VERLET_CALL(verlet, &status, read_state(verlet, out, size));
+    return status;
+}
+
+kith_status(kith_verlet_read)(const kith_verlet *verlet, kith_verlet_state *out)
+{
+    return kith_verlet_read_sized(verlet, out, KITH_VERLET_STATE_0_2);
+}
+
+void kith_verlet_close(kith_verlet *verlet)
+{
+    if (verlet) {
+        if (verlet->data) {
+            verlet->ctx->backend->verlet->forget(verlet);
+        }
+        free(verlet);
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists that are kept over steps: what they hold, how far particles may move before a list has to
+ * be rebuilt, and the operation that a backend offers.
+ *
+ * WHEN A LIST STAYS VALID. The reference is the state of the last rebuild. x0 and x are the wrapped
+ * coordinates of a particle at the reference and now, as stored numbers; B0 and B the rows of the
+ * box. A is any matrix and t any vector; the nearer A is to inverse(B0) B, the better. For each
+ * particle choose any whole numbers v[k] along the periodic axes, and let
+ *
+ *     u = x - (x0 A + t + v B)                                            (displacement)
+ *
+ * For a pair (i, j, S) now let S0 = S + v_j - v_i, and, in exact arithmetic, d = x_j - x_i + S B,
+ * d0 = x0_j - x0_i + S0 B0. Then d = d0 A + S0 E + u_j - u_i with E = B - B0 A (rows), so
+ *
+ *     |d0| <= (|d| + sum |S0_k| |E_k| + 2 max |u|) / s,   s: the smallest singular value of A.
+ *
+ * If (i, j, S) is a pair by the definition (engine/pair.h), then |d| <= X; and if |d0| <= Y, then
+ * (i, j, S0) is among the pairs that the search at the reference found, with the radius
+ * C = cutoff + skin. So the list is valid while
+ *
+ *     2 max |u| <= Y s - X - sum (X / h_k + 12) |E_k|,
+ *
+ * h being the heights of the box now.
+ *
+ * ROUNDING. eps is twice the unit roundoff of the precision. The definition computes each component
+ * of d by a difference, three products and three sums: each of its terms is rounded 4 times, so
+ * |d' - d| <= 2.1 eps (|x_j - x_i| + sum |S_k| |B_k|) <= 2.1 eps (|d| + 2 sum |S_k| |B_k|). It
+ * finds r2' <= fl(cutoff^2), and r2' has a relative error below 2 eps, and an absolute one below
+ * eps cutoff^2, as cutoff^2 is a normal number: |d'| <= cutoff (1 + 3 eps). With |S_k| <= |d| / h_k
+ * + 4,
+ * as fractional coordinates are between -1 and 2 (kith__lies_outside) up to rounding errors, which
+ * kith__verlet_map.far keeps below 1/2 each,
+ *
+ *     X (1 - q) = cutoff (1 + 8 eps) + 24 eps sum |B_k|,   q = 3 eps (1 + 2 sum |B_k| / h_k),
+ *     Y (1 + q) = C (1 - 8 eps) - 24 eps sum |B_k|,        with C, B and h of the reference,
+ *
+ * where the constants are rounded up, which covers the rounding of these formulas as well. |v_k| <=
+ * 4 is tested, so |S0_k| <= |S_k| + 8. The displacements, s and E are computed in double precision
+ * with bounds on their rounding errors, which are added.
+ */
+#ifndef KITH_VERLET_H
+#define KITH_VERLET_H
+
+#include <float.h>
+
+#include "core/backend.h"
+#include "engine/box.h"
+#include "engine/cells.h"
+#include "pairs/pairs.h"
+
+enum {
+    KITH_VERLET_MOST_TURN = 4,    /**< largest |v_k| */
+    KITH_VERLET_MOST_SHIFT = 500, /**< largest |S0_k| of a list that is kept: S = S0 + v_i - v_j can
+                                       then be packed (kith__pack_shift) */
+    KITH_VERLET_MOST_BOXES = 400, /**< longest cutoff + skin of a list that is kept [heights] */
+    KITH_VERLET_ROWS = 256        /**< rows whose shifts are packed together */
+};
+
+/** The map from reference coordinates to present ones, and what bounds the rounding errors of a
+ *  displacement. */
+struct kith__verlet_map {
+    double a[3][3];       /**< A */
+    double by[3];         /**< t [length] */
+    double row[3][3];     /**< rows of the box now; 0 along open axes [length] */
+    double inverse[3][3]; /**< inverse of the box now; 0 along open axes [1 / length] */
+    double norm_a;        /**< largest sum of absolute elements of a row of A */
+    double norm_by;       /**< sum of absolute components of t and of the origins of both boxes
+                               [length] */
+    double norm_row[3];   /**< sum of absolute components of each row [length] */
+    double far;           /**< bound on the rounding error of a fractional coordinate, for each unit
+                               of the sum of absolute coordinates [1 / length]; 0 where wrapping
+                               leaves no coordinate outside the box */
+};
+
+/** What is known about an update before coordinates are read. */
+struct kith__verlet_plan {
+    bool keep;                   /**< the kept pairs may serve */
+    kith_verlet_reason reason;   /**< why they may not */
+    double allowed;              /**< longest displacement with which they do [length] */
+    struct kith__verlet_map map; /**< set where keep is */
+    struct kith__question now;   /**< points, box and cutoff */
+    struct kith__question skin;  /**< points and box with the radius cutoff + skin */
+    struct kith__list kept;      /**< form of the kept list: rows with shifts */
+    struct kith__list list;      /**< form of the caller's list */
+    bool with_skin;              /**< all kept pairs are wanted */
+};
+
+/** Data of a list on the host's side, and of its backend. */
+struct kith_verlet {
+    kith_ctx *ctx;                   /**< context of the list */
+    kith_verlet_options options;     /**< checked options */
+    kith_verlet_state state;         /**< counters, and what the last update did */
+    bool asked;                      /**< the next update is to search */
+    bool valid;                      /**< `reference` and the kept pairs belong together */
+    double displacement;             /**< of the running update: the longest [length] */
+    bool rebuilt;                    /**< of the running update: the backend searched */
+    struct kith__question reference; /**< box, precision, n and radius of the last rebuild; its
+                                          coordinates are not kept */
+    void *data;                      /**< the backend's data; NULL: none yet */
+};
+
+/** The operations of a backend. */
+struct kith__verlet_backend {
+    /** Make the list: from the kept pairs where plan->keep, and where no displacement is longer
+     *  than plan->allowed; else rebuild. Sets verlet->displacement, rebuilt, valid and state.kept.
+     *  NULL: each update searches.
+     *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_NO_MEMORY, KITH_CANCELLED,
+     *          KITH_DEVICE_LOST */
+    kith_status (*update)(kith_ctx *ctx, struct kith_verlet *verlet,
+                          const struct kith__verlet_plan *plan, kith_pairs *out);
+
+    /** Free verlet->data. */
+    void (*forget)(struct kith_verlet *verlet);
+};
+
+extern const struct kith__verlet_backend kith__cpu_verlet, kith__cuda_verlet;
+
+/** Return v as a number to be added to packed shifts. */
+KITH_FN int32_t kith__verlet_pack_turn(const int32_t v[3])
+{
+    return v[0] + v[1] * 1024 + v[2] * 1048576;
+}
+
+/** Compute the displacement of a particle.
+ *  @param x0      wrapped coordinates at the reference [length]
+ *  @param x       wrapped coordinates now [length]
+ *  @param[out] v  rows of the box that the particle crossed; 0 where the result is infinite
+ *  @return a bound on |u|, rounding errors included; infinite where the bounds of verlet.h do not
+ *          hold */
+KITH_FN double kith__verlet_displacement(const struct kith__verlet_map *map, const double x0[3],
+                                         const double x[3], int32_t v[3])
+{
+    double u[3];
+    double sum = map->norm_by;
+    for (int m = 0; m < 3; m++) {
+        const double moved = x0[0] * map->a[0][m] + x0[1] * map->a[1][m] + x0[2] * map->a[2][m];
+        u[m] = x[m] - moved - map->by[m];
+        sum += fabs(x[m]) + map->norm_a * fabs(x0[m]);
+    }
+    double turn[3];
+    bool fits = true;
+    for (int k = 0; k < 3; k++) {
+        const double *inverse = map->inverse[k];
+        turn[k] = rint(inverse[0] * u[0] + inverse[1] * u[1] + inverse[2] * u[2]);
+        fits = fits && fabs(turn[k]) <= KITH_VERLET_MOST_TURN;
+    }
+    for (int k = 0; k < 3; k++) {
+        v[k] = fits ? (int32_t)turn[k] : 0;
+        sum += fabs(turn[k]) * map->norm_row[k];
+        for (int m = 0; m < 3; m++) {
+            u[m] -= turn[k] * map->row[k][m];
+        }
+    }
+    /* each term of u is rounded 9 times, and its square may underflow where u is below 1e-160 */
+    const double error = 16 * DBL_EPSILON * sum + 1e-160;
+    const double length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    const double bound = (length + error) * (1 + 8 * DBL_EPSILON);
+    return fits && sum * map->far < 0.5 && bound < (double)INFINITY ? bound : (double)INFINITY;
+}
+
+#endif
