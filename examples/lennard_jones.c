@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Molecular dynamics of the Lennard-Jones liquid near its triple point (rho* = 0.8442, T* = 0.722,
- * cutoff 2.5; Verlet, Phys. Rev. 159, 98, 1967), with forces from a list of pairs that has a skin:
- * it stays good until a particle has moved half as far as the skin is wide. Then its energy is
- * checked.
+ * cutoff 2.5; Verlet, Phys. Rev. 159, 98, 1967), with forces from a list of pairs that is kept over
+ * the steps, as he did: it is made from the pairs within cutoff and skin until particles have moved
+ * half as far as the skin is wide. Then its energy is checked.
  *
  *     lennard_jones [TRAJECTORY.xyz [STEPS]]
  *     kith rdf TRAJECTORY.xyz --unit sigma -o gr.txt --sq sq.txt --plot gr.pdf
@@ -19,12 +19,11 @@ enum { CELLS = 6, N = 4 * CELLS * CELLS * CELLS, FRAME_EVERY = 50 };
 static const double DENSITY = 0.8442, TEMPERATURE = 0.722, CUTOFF = 2.5, SKIN = 0.35, STEP = 0.004;
 
 static double x[N][3], v[N][3], f[N][3]; /* positions are never wrapped: the list allows it */
-static double listed[N][3];              /* positions that the list was made of */
 static double side;
 
 static kith_ctx *ctx;
+static kith_verlet *verlet;
 static kith_pairs list;
-static int lists_made;
 
 static void make_crystal(void)
 {
@@ -69,28 +68,22 @@ static void set_temperature(double temperature)
     }
 }
 
-/** Make the list anew where a particle has gone too far since it was made. */
+static kith_status open_list(void)
+{
+    kith_verlet_options options;
+    kith_verlet_options_init(&options);
+    options.cutoff = CUTOFF;
+    options.skin = SKIN;
+    options.extras = KITH_VECTORS; /* to the image of j that is the neighbour */
+    return kith_verlet_open(ctx, &options, &verlet);
+}
+
+/** The pairs that are within the cutoff now. */
 static kith_status update_list(void)
 {
-    double farthest = 0;
-    for (int p = 0; p < N; p++) {
-        double d2 = 0;
-        for (int k = 0; k < 3; k++) {
-            d2 += (x[p][k] - listed[p][k]) * (x[p][k] - listed[p][k]);
-        }
-        farthest = fmax(farthest, d2);
-    }
-    if (lists_made > 0 && farthest < SKIN * SKIN / 4) {
-        return KITH_OK;
-    }
-    memcpy(listed, x, sizeof x);
-    lists_made++;
     const kith_points points = kith_points_packed(x, N, KITH_DOUBLE);
     const kith_box box = kith_box_periodic(side, side, side);
-    kith_pairs_options options;
-    kith_pairs_options_init(&options);
-    options.extras = KITH_SHIFTS; /* which image of j is the neighbour, for x as it is */
-    return kith_pairs_find(ctx, &points, &box, CUTOFF + SKIN, &options, &list);
+    return kith_verlet_update(verlet, &points, &box, &list);
 }
 
 /** Forces of 4 (r^-12 - r^-6), cut and shifted. @return the potential energy. */
@@ -101,14 +94,8 @@ static double compute_forces(void)
     memset(f, 0, sizeof f);
     for (int64_t p = 0; p < list.n; p++) {
         const int32_t i = list.i[p], j = list.j[p];
-        double d[3], r2 = 0;
-        for (int k = 0; k < 3; k++) {
-            d[k] = x[j][k] - x[i][k] + list.shifts[3 * p + k] * side;
-            r2 += d[k] * d[k];
-        }
-        if (r2 > CUTOFF * CUTOFF) {
-            continue;
-        }
+        const double *d = (const double *)list.vectors + 3 * p;
+        const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         const double r6 = 1 / (r2 * r2 * r2), push = 24 * r6 * (2 * r6 - 1) / r2;
         energy += 4 * r6 * (r6 - 1) - at_cutoff;
         for (int k = 0; k < 3; k++) {
@@ -160,6 +147,7 @@ int main(int argc, char **argv)
         return 1;
     }
     make_crystal();
+    status = open_list();
     double energy = 0, first = 0, farthest = 0, temperature = 0;
     for (int s = -settling; s < steps && status == KITH_OK; s++) {
         if (s < 0 && s % 10 == 0) { /* hot enough to melt, then as cold as is wanted */
@@ -178,9 +166,13 @@ int main(int argc, char **argv)
     }
     printf("%d particles, %d steps at T* = %.3f: energy %.4f a particle, held within %.1g\n", N,
            steps, temperature, energy / N, farthest);
-    printf("%d lists of %lld pairs served %d steps\n", lists_made, (long long)list.n,
-           steps + settling);
+    kith_verlet_state state = {0};
+    (void)kith_verlet_read(verlet, &state);
+    printf("%lld searches served %lld steps; %lld of %lld pairs are within the cutoff\n",
+           (long long)state.rebuilds, (long long)state.updates, (long long)list.n,
+           (long long)state.kept);
     const int written = file ? ferror(file) | fclose(file) : 0;
+    kith_verlet_close(verlet);
     kith_pairs_free(&list);
     kith_close(ctx);
     return status == KITH_OK && written == 0 && farthest < 2e-3 &&

@@ -25,6 +25,7 @@ number of elements apart are not copied. Results are of the caller's kind, on it
 # Heading, module, names. A name of a class brings its public methods.
 PARTS = [
     ("Pairs", "_pairs", ["pairs", "count_pairs"]),
+    ("Kept lists", "_verlet", ["Verlet"]),
     ("Nearest neighbours", "_nearest", ["nearest"]),
     ("Orders", "_order", ["order"]),
     ("Boxes", "_box", ["Box"]),

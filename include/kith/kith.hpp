@@ -237,6 +237,63 @@ class halos : public result<kith_halos, kith_halos_free>
     }
 };
 
+/** A list that is kept over the steps of a simulation: kith_verlet. */
+class verlet
+{
+  public:
+    verlet(kith_ctx *ctx, const kith_verlet_options &options) : ctx_(ctx)
+    {
+        check(kith_verlet_open(ctx, &options, &verlet_), ctx);
+    }
+    ~verlet()
+    {
+        kith_verlet_close(verlet_);
+    }
+    verlet(verlet &&other) noexcept
+        : ctx_(other.ctx_), verlet_(std::exchange(other.verlet_, nullptr))
+    {
+    }
+    verlet &operator=(verlet &&other) noexcept
+    {
+        std::swap(ctx_, other.ctx_);
+        std::swap(verlet_, other.verlet_);
+        return *this;
+    }
+    verlet(const verlet &) = delete;
+    verlet &operator=(const verlet &) = delete;
+
+    kith_verlet *get() const noexcept
+    {
+        return verlet_;
+    }
+
+    /** kith_verlet_update. @param reuse  an earlier list, whose arrays are used again */
+    kith::pairs update(const kith_points &points, const kith_box *box = nullptr,
+                       kith::pairs reuse = {})
+    {
+        check(kith_verlet_update(verlet_, &points, box, reuse.get()), ctx_);
+        return reuse;
+    }
+
+    /** kith_verlet_rebuild. */
+    void rebuild()
+    {
+        check(kith_verlet_rebuild(verlet_), ctx_);
+    }
+
+    /** kith_verlet_read. */
+    kith_verlet_state state() const
+    {
+        kith_verlet_state found;
+        check(kith_verlet_read(verlet_, &found), ctx_);
+        return found;
+    }
+
+  private:
+    kith_ctx *ctx_;
+    kith_verlet *verlet_ = nullptr;
+};
+
 /** A backend, its threads and its memory: kith_ctx. */
 class context
 {
@@ -280,6 +337,12 @@ class context
     {
         check(kith_pairs_find(ctx_, &points, box, cutoff, options, reuse.get()), ctx_);
         return reuse;
+    }
+
+    /** kith_verlet_open. */
+    kith::verlet verlet(const kith_verlet_options &options)
+    {
+        return {ctx_, options};
     }
 
     /** kith_nearest_find. @param reuse  an earlier result, whose arrays are used again */

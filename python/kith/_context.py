@@ -169,8 +169,8 @@ class Context(Unshared):
         if backend is not None and (not isinstance(backend, str) or "\0" in backend):
             raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
         self._lock = threading.Lock()  # held during a call
-        self._flocks: Any = weakref.WeakSet()  # to be closed before the context
-        self._left: list[Any] = []  # handles of flocks whose objects are gone; closed with it
+        self._flocks: Any = weakref.WeakSet()  # and kept lists: to be closed before the context
+        self._left: list[Any] = []  # handles whose objects are gone, and their closing calls
         self.spares: list[Any] = []  # lists of pairs whose memory the next small list uses again
         self._stop = stop = [False]
         # Not a method: the context would be in a cycle of references. Lives as long as the context.
@@ -265,7 +265,7 @@ class Context(Unshared):
         self.stream = address
 
     def close(self) -> None:
-        """Free the scratch memory and end the threads, and close flocks of the context. Results
+        """Free the scratch memory and end the threads, and close flocks and kept lists of the context. Results
         stay valid.
 
         Raises
@@ -280,7 +280,8 @@ class Context(Unshared):
             for flock in list(self._flocks):
                 flock.free()
             while self._left:
-                library().kith_flock_close(self._left.pop())
+                name, handle = self._left.pop()
+                getattr(library(), name)(handle)
             self.spares.clear()
             for at in (self._at, self._brief):
                 library().kith_close(at)
@@ -289,17 +290,17 @@ class Context(Unshared):
             self._lock.release()
 
     def close_flock(self, flock: Any) -> None:
-        """Free a flock of the context, unless another thread is in a call."""
+        """Free a flock or a kept list of the context, unless another thread is in a call."""
         self._acquire()
         try:
             flock.free()
         finally:
             self._lock.release()
 
-    def leave(self, flock: Any) -> None:
-        """Close a flock, given by its handle, with the context."""
-        if flock is not None:
-            self._left.append(flock)
+    def leave(self, name: str, handle: Any) -> None:
+        """Call a function that closes a handle, of a flock or a kept list, with the context."""
+        if handle is not None:
+            self._left.append((name, handle))
 
     def _acquire(self) -> None:
         if not self._lock.acquire(blocking=False):

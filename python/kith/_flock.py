@@ -114,7 +114,7 @@ class Flock(Unshared):
         try:
             self.close()
         except Busy:  # of another thread: the context frees it later
-            self._ctx.leave(self._at)
+            self._ctx.leave("kith_flock_close", self._at)
 
     def __enter__(self) -> Flock:
         return self

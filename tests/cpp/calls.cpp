@@ -120,6 +120,31 @@ void check_order(kith::context &ctx)
     check(k == 5 && order->order == array, "the array of an order is used again");
 }
 
+void check_verlet(kith::context &ctx)
+{
+    float moved[5][3];
+    std::memcpy(moved, line, sizeof moved);
+    kith_verlet_options options;
+    kith_verlet_options_init(&options);
+    options.cutoff = 0.6;
+    options.skin = 0.2;
+    kith::verlet near = ctx.verlet(options);
+    const kith_points points = kith::points(moved[0], 5);
+    kith::pairs list = near.update(points);
+    check(list.size() == ctx.pairs(points, 0.6).size(), "pairs of a kept list");
+    moved[1][0] += 0.05F;
+    kith::verlet there = std::move(near);
+    list = there.update(points, nullptr, std::move(list));
+    check(list.size() == ctx.pairs(points, 0.6).size(), "pairs of later positions");
+    check(there.state().reason == KITH_VERLET_KEPT || there.state().reason == KITH_VERLET_ALWAYS,
+          "the list is kept");
+    there.rebuild();
+    list = there.update(points, nullptr, std::move(list));
+    check(there.state().updates == 3 && there.state().rebuilt == 1, "the list is rebuilt");
+    options.skin = -1;
+    refused([&] { ctx.verlet(options); }, KITH_INVALID, "options.skin is -1");
+}
+
 void check_halos(kith::context &ctx)
 {
     kith_fof_options options;
@@ -177,6 +202,7 @@ int main()
     check_nearest(ctx);
     check_matrix(ctx);
     check_order(ctx);
+    check_verlet(ctx);
     check_halos(ctx);
     check_failures(ctx);
     ctx = kith::context(&options);
