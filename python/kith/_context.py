@@ -265,8 +265,8 @@ class Context(Unshared):
         self.stream = address
 
     def close(self) -> None:
-        """Free the scratch memory and end the threads, and close flocks and kept lists of the context. Results
-        stay valid.
+        """Free the scratch memory and end the threads, and close flocks and kept lists of the
+        context. Results stay valid.
 
         Raises
         ------

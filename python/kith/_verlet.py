@@ -27,9 +27,9 @@ class Verlet(Unshared):
 
     It holds the pairs within cutoff + skin, and searches again only when a pair that is not among
     them could be within the cutoff: when particles have moved too far, or the box has changed too
-    much. After any history the list has the bits of `pairs` with sort=True. Particles may be wrapped,
-    added, removed and renumbered between updates, and the box may change: indices are those of the
-    particles given now.
+    much. After any history the list has the bits of `pairs` with sort=True. Particles may be
+    wrapped, added, removed and renumbered between updates, and the box may change: indices are
+    those of the particles given now.
 
     Parameters
     ----------

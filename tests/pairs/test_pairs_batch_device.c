@@ -126,7 +126,8 @@ static void check_matrix(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch
     check_same_matrix(batch, &found, &want, "found");
     for (int64_t width = want.widest / 3; width <= want.widest; width += 1 + want.widest / 2) {
         kith_pairs few = want, into = found;
-        int64_t result[KITH_RESULTS] = {-1, -1, -1}, *on_device = device_make(result, sizeof result);
+        int64_t result[KITH_RESULTS] = {-1, -1, -1};
+        int64_t *on_device = device_make(result, sizeof result);
         o.width = own.width = width;
         few.owner = into.owner = NULL;
         const kith_status status = kith_pairs_fill(cpu, &batch->points.points, box, rc, &o, &few);
