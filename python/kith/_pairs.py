@@ -19,7 +19,7 @@ from ._matrix import matrix
 from ._numbers import real
 from ._out import Expected, checked, outputs
 from ._rows import EXTRAS
-from ._rules import Rules, ruled
+from ._rules import Rules, ruled, rules_of
 from ._sources import resolve
 
 _FIELD = {"i": "i", "j": "j", "o": "offsets", "d": "distances", "D": "vectors", "S": "shifts"}
@@ -297,20 +297,15 @@ def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = Non
     if many is not None:
         options, lives = _batched(options, many, dim)
     wide = index is not np.int32 and is_wide(index)
-    if (type(cutoff) is float and species is None and radii is None and rule is None and not r_min
-            and molecules is None and bonds is None and active is None):
-        by_rules = False  # the usual case is fast
-    else:
-        rules = Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active)
-        by_rules = rules.given
-    if by_rules:
+    rules = rules_of(cutoff, species, radii, rule, r_min, molecules, bonds, active)
+    if rules is not None:
         options, cutoff, held = ruled(options, rules, source, x, kept,
                                       None if others is None else others[0])
     else:
         cutoff = real(cutoff, "cutoff")
     on = context(ctx, kept)
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
-        cutoff <= space.reach) and many is None and not by_rules
+        cutoff <= space.reach) and many is None and rules is None
     at_box = None if many and many.boxes is not None else C.byref(space.struct())
     if count is not None:
         if out is None or not isinstance(kept, DeviceArray):
@@ -506,14 +501,14 @@ def count_pairs(x: Any, cutoff: Any = None, box: Any = None, *, full: bool = Fal
     if many is not None:
         options, lives = _batched(options, many, dim)
     n = C.c_int64()
-    rules = Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active)
-    if rules.given:
+    rules = rules_of(cutoff, species, radii, rule, r_min, molecules, bonds, active)
+    if rules is not None:
         options, cutoff, held = ruled(options, rules, source, x, kept,
                                       None if others is None else others[0])
     else:
         cutoff = real(cutoff, "cutoff")
     brief = len(kept) <= SMALL and (others is None or len(others[0]) <= SMALL) and (
-        cutoff <= space.reach) and many is None and not rules.given
+        cutoff <= space.reach) and many is None and rules is None
     at_box = None if many and many.boxes is not None else C.byref(space.struct())
     each = np.empty(len(kept), np.int64) if neighbours else None
     context(ctx, kept).call("kith_pairs_count", C.byref(points), at_box, cutoff,

@@ -42,6 +42,16 @@ class Rules(NamedTuple):
                 or self.bonds is not None or self.active is not None or bool(self.r_min))
 
 
+def rules_of(cutoff: Any, species: Any, radii: Any, rule: Any, r_min: Any, molecules: Any,
+             bonds: Any, active: Any) -> Optional[Rules]:
+    """Return the rules that arguments give; None, without delay, where they give none."""
+    if (type(cutoff) is float and species is None and radii is None and rule is None and not r_min
+            and molecules is None and bonds is None and active is None):
+        return None
+    rules = Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active)
+    return rules if rules.given else None
+
+
 class _Sets(NamedTuple):
     """The sets of particles that rules are about."""
 

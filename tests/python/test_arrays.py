@@ -297,7 +297,7 @@ def test_overhead():
     for call, most in ((lambda: kith.pairs(x, 0.2, BOX), 50),
                        (lambda: kith.pairs(x, 0.2, BOX, "ijdS"), 60),
                        (lambda: kith.pairs(x, 0.2, BOX, out=room), 70),
-                       (lambda: kith.count_pairs(x, 0.2, BOX), 45),
+                       (lambda: kith.count_pairs(x, 0.2, BOX), 47),
                        (lambda: kith.fof(x, 0.2, BOX), 90)):
         call()
         events = []
