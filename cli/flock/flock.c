@@ -56,10 +56,6 @@ static void check_task(void *at, struct argp_state *state)
                   "--output and --record without --steps need --record-every N");
     option_refuse(state, task->shared.port > 0 && !task->view, "--port needs --view");
     option_refuse(state, task->shared.address && !task->view, "--address needs --view");
-    option_refuse(state, task->restart_every >= 0 && !task->restart,
-                  "--restart-every needs --restart FILE");
-    option_refuse(state, task->record_every >= 0 && !recorded,
-                  "--record-every needs --output or --record");
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
     if (task->shared.output) {
         check_output(task->shared.output, state);
