@@ -300,7 +300,10 @@ def test_processes():
         else:
             example = [run([*launcher, "-n", str(ranks)], EXAMPLE, told) for ranks in (1, 3)]
             assert [done.returncode for done in example] == [0, 0], example
-            assert example[0].stdout == example[1].stdout and "halos" in example[0].stdout, example
+            # MPI's libraries may write lines like "[hwloc/linux] failed to find ..."
+            said = [[line for line in done.stdout.splitlines() if not line.startswith("[")]
+                    for done in example]
+            assert said[0] == said[1] and "halos" in said[0][0], example
     if not ran:
         raise needs.Skip("no launcher of mpi4py's MPI (apt-get install openmpi-bin mpich)")
 
