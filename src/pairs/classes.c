@@ -23,7 +23,8 @@ static double largest_of(const void *radii, int64_t n, kith_precision precision)
 {
     double largest = 0;
     for (int64_t p = 0; p < n; p++) {
-        largest = fmax(largest, kith__real_at(radii, p, precision));
+        const double radius = kith__real_at(radii, p, precision);
+        largest = radius > largest ? radius : largest;
     }
     return largest;
 }
