@@ -50,7 +50,7 @@ PARTS = [
     ("Memory of a GPU", "_kinds", ["DeviceArray"]),
 ]
 # Methods for the package alone.
-INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_flock", "free", "handle", "stop",
+INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_opened", "free", "handle", "stop",
           "prepared", "agree"}
 SECTION = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 

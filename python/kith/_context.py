@@ -169,7 +169,7 @@ class Context(Unshared):
         if backend is not None and (not isinstance(backend, str) or "\0" in backend):
             raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
         self._lock = threading.Lock()  # held during a call
-        self._flocks: Any = weakref.WeakSet()  # and kept lists: to be closed before the context
+        self._opened: Any = weakref.WeakSet()  # flocks and kept lists: closed before the context
         self._left: list[Any] = []  # handles whose objects are gone, and their closing calls
         self.spares: list[Any] = []  # lists of pairs whose memory the next small list uses again
         self._stop = stop = [False]
@@ -277,8 +277,8 @@ class Context(Unshared):
             return
         self._acquire()
         try:
-            for flock in list(self._flocks):
-                flock.free()
+            for one in list(self._opened):
+                one.free()
             while self._left:
                 name, handle = self._left.pop()
                 getattr(library(), name)(handle)
@@ -289,11 +289,11 @@ class Context(Unshared):
         finally:
             self._lock.release()
 
-    def close_flock(self, flock: Any) -> None:
+    def close_opened(self, one: Any) -> None:
         """Free a flock or a kept list of the context, unless another thread is in a call."""
         self._acquire()
         try:
-            flock.free()
+            one.free()
         finally:
             self._lock.release()
 

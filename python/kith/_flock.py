@@ -77,7 +77,7 @@ class Flock(Unshared):
         self._ctx.call("kith_flock_open", C.byref(points), C.byref(velocities), C.byref(space),
                        C.byref(options), C.byref(at))
         self._at = at
-        self._ctx._flocks.add(self)
+        self._ctx._opened.add(self)
 
     _at: Any = None
     _ctx: Any = None
@@ -128,7 +128,7 @@ class Flock(Unshared):
     def close(self) -> None:
         """Free the flock, and its context if that is its own."""
         if self._ctx is not None:
-            self._ctx.close_flock(self)
+            self._ctx.close_opened(self)
             if self._own:
                 self._ctx.close()
 

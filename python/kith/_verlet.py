@@ -94,7 +94,7 @@ class Verlet(Unshared):
         at = C.c_void_p()
         on.call("kith_verlet_open", C.byref(self._options), C.byref(at))
         self._at, self._ctx = at, on
-        on._flocks.add(self)
+        on._opened.add(self)
 
     def __del__(self) -> None:
         if library is None:  # the process ends, and takes the memory along
@@ -114,7 +114,7 @@ class Verlet(Unshared):
         """Free what is kept, and the context if that is its own. Results stay valid."""
         self._closed = True
         if self._ctx is not None:
-            self._ctx.close_flock(self)
+            self._ctx.close_opened(self)
             if self._own:
                 self._ctx.close()
 
