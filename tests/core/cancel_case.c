@@ -440,6 +440,7 @@ static kith_status keep_list(kith_ctx *ctx, const double *xyz, int64_t n, double
     }
     kith_verlet_close(verlet);
     kith_pairs_free(&list);
+    free(moved);
     return status;
 }
 
