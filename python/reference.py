@@ -134,7 +134,7 @@ def document(prefix, node, lines):
     begin = [one for one in node.body if isinstance(one, ast.FunctionDef)
              and one.name == "__init__"]
     bases = [base.id for base in node.bases if isinstance(base, ast.Name)
-             and base.id not in ("Unshared", "NamedTuple")]
+             and base.id not in ("Unshared", "Opened", "NamedTuple")]
     yield f"### {prefix}{node.name}"
     if begin and "Error" not in " ".join(bases) and node.name not in (
             "Groups", "TeamGroups", "TeamHistogram", "StructureFactor", "DeviceArray", "View"):

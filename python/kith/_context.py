@@ -7,7 +7,7 @@ import ctypes as C
 import re
 import threading
 import weakref
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, TypeVar
 
 from . import _abi
 from ._lib import library
@@ -169,7 +169,7 @@ class Context(Unshared):
         if backend is not None and (not isinstance(backend, str) or "\0" in backend):
             raise TypeError(f"backend is {backend!r}; expected a name such as 'cpu'")
         self._lock = threading.Lock()  # held during a call
-        self._opened: Any = weakref.WeakSet()  # flocks and kept lists: closed before the context
+        self._opened: Any = weakref.WeakSet()  # of Opened: closed before the context
         self._left: list[Any] = []  # handles whose objects are gone, and their closing calls
         self.spares: list[Any] = []  # lists of pairs whose memory the next small list uses again
         self._stop = stop = [False]
@@ -361,6 +361,54 @@ def failure(status: int, message: str) -> BaseException:
 def text_of(ctx: Optional[Context]) -> str:
     """Return the message of the last failure in a context; None: of the last call without one."""
     return _text(library().kith_message(None if ctx is None else ctx.handle))
+
+
+_O = TypeVar("_O", bound="Opened")
+
+
+class Opened(Unshared):
+    """What the library keeps between calls: a flock, a kept list. It belongs to a context, which
+    frees it when it is closed itself."""
+
+    CLOSING = ""  # name of the call that frees it
+    _at: Any = None  # the library's handle; None: not opened yet, or freed
+    _ctx: Any = None
+    _own = False  # the context was made for this object, and is closed with it
+    _closed = False
+
+    def __del__(self) -> None:
+        if library is None:  # the process ends, and takes the memory along
+            return
+        try:
+            self.close()
+        except Busy:  # of another thread: the context frees it later
+            self._ctx.leave(self.CLOSING, self._at)
+
+    def __enter__(self: _O) -> _O:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _take(self, ctx: Context, at: Any) -> None:
+        """Keep a handle that a context has opened."""
+        self._ctx, self._at = ctx, at
+        ctx._opened.add(self)
+
+    def close(self) -> None:
+        """Free what is kept, and the context if that is its own. Results stay valid."""
+        self._closed = True
+        if self._ctx is not None:
+            self._ctx.close_opened(self)
+            if self._own:
+                self._ctx.close()
+
+    def free(self) -> None:
+        """Free what is kept. Called by the context, which is in no other call then."""
+        if self._at is not None:
+            getattr(library(), self.CLOSING)(self._at)
+            self._at = None
+            self._closed = True
 
 
 class _Local(threading.local):

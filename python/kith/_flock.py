@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import coordinates, of_one_memory
-from ._context import Busy, Context, Unshared, context
+from ._context import Context, Opened, context
 from ._kinds import NUMPY, DeviceArray, kind_of, take
 from ._lib import library
 from ._numbers import real, whole
@@ -21,8 +21,9 @@ _REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise")
 _WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
 
-class Flock(Unshared):
-    """Particles on their way.
+class Flock(Opened):
+    """Particles on their way. `close()`, or the end of a `with` block, frees them, and their
+    context if that is their own.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ class Flock(Unshared):
     >>> flock.step(4).positions
     array([[2., 2., 2.]])
     """
+
+    CLOSING = "kith_flock_close"
 
     def __init__(self, x: Any, v: Any, box: Any = None, *, ctx: Optional[Context] = None,
                  **how: Any) -> None:
@@ -76,12 +79,7 @@ class Flock(Unshared):
             self._ctx = Context()
         self._ctx.call("kith_flock_open", C.byref(points), C.byref(velocities), C.byref(space),
                        C.byref(options), C.byref(at))
-        self._at = at
-        self._ctx._opened.add(self)
-
-    _at: Any = None
-    _ctx: Any = None
-    _own = False
+        self._take(self._ctx, at)
 
     def _options(self) -> _abi.FlockOptions:
         options = _abi.FlockOptions()
@@ -108,35 +106,8 @@ class Flock(Unshared):
                 raise TypeError(f"Flock has no option {name!r}")
         return options
 
-    def __del__(self) -> None:
-        if library is None:  # the process ends, and takes the memory along
-            return
-        try:
-            self.close()
-        except Busy:  # of another thread: the context frees it later
-            self._ctx.leave("kith_flock_close", self._at)
-
-    def __enter__(self) -> Flock:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
     def __len__(self) -> int:
         return int(self._shape[0])
-
-    def close(self) -> None:
-        """Free the flock, and its context if that is its own."""
-        if self._ctx is not None:
-            self._ctx.close_opened(self)
-            if self._own:
-                self._ctx.close()
-
-    def free(self) -> None:
-        """Free the flock. Called by its context, which is in no other call then."""
-        if self._at is not None:
-            library().kith_flock_close(self._at)
-            self._at = None
 
     def _call(self, name: str, *arguments: Any) -> None:
         if self._at is None:

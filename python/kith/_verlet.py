@@ -11,7 +11,7 @@ import numpy as np
 from . import _abi
 from ._arrays import coordinates, is_wide, no_gradient
 from ._box import as_box, dimensions
-from ._context import Busy, Context, Unshared, context
+from ._context import Context, Opened, context
 from ._kinds import DeviceArray, kind_of
 from ._lib import library
 from ._numbers import real
@@ -22,14 +22,15 @@ _REASONS = ("kept", "first", "asked", "particles", "box", "moved", "always")
 _MOST_LISTS = 2  # whose memory later updates use again
 
 
-class Verlet(Unshared):
+class Verlet(Opened):
     """A list of pairs that is kept over the steps of a simulation.
 
     It holds the pairs within cutoff + skin, and searches again only when a pair that is not among
     them could be within the cutoff: when particles have moved too far, or the box has changed too
     much. After any history the list has the bits of `pairs` with sort=True. Particles may be
     wrapped, added, removed and renumbered between updates, and the box may change: indices are
-    those of the particles given now.
+    those of the particles given now. `close()`, or the end of a `with` block, frees what is kept;
+    lists that were returned stay valid.
 
     Parameters
     ----------
@@ -67,9 +68,7 @@ class Verlet(Unshared):
     ('kept', 2, 1)
     """
 
-    _at: Any = None
-    _ctx: Any = None
-    _own = False
+    CLOSING = "kith_verlet_close"
 
     def __init__(self, cutoff: float, skin: float, want: Optional[str] = None, *,
                  full: bool = False, layout: str = "ij", with_skin: bool = False,
@@ -82,7 +81,6 @@ class Verlet(Unshared):
         options.layout, options.extras = plan.options.layout, plan.options.extras
         self._options, self._want, self._wide = options, plan.want, is_wide(index)
         self._lists: list[_List] = []
-        self._closed = False
         if ctx is None:  # the arguments are checked now, on any context
             trial, at = context(), C.c_void_p()
             trial.call("kith_verlet_open", C.byref(options), C.byref(at))
@@ -93,37 +91,7 @@ class Verlet(Unshared):
     def _open(self, on: Context) -> None:
         at = C.c_void_p()
         on.call("kith_verlet_open", C.byref(self._options), C.byref(at))
-        self._at, self._ctx = at, on
-        on._opened.add(self)
-
-    def __del__(self) -> None:
-        if library is None:  # the process ends, and takes the memory along
-            return
-        try:
-            self.close()
-        except Busy:  # of another thread: the context frees it later
-            self._ctx.leave("kith_verlet_close", self._at)
-
-    def __enter__(self) -> Verlet:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Free what is kept, and the context if that is its own. Results stay valid."""
-        self._closed = True
-        if self._ctx is not None:
-            self._ctx.close_opened(self)
-            if self._own:
-                self._ctx.close()
-
-    def free(self) -> None:
-        """Free what is kept. Called by the context, which is in no other call then."""
-        if self._at is not None:
-            library().kith_verlet_close(self._at)
-            self._at = None
-            self._closed = True
+        self._take(on, at)
 
     def _prepare(self, kept: Any) -> None:
         """Open the list, or refuse coordinates that its context cannot reach."""
