@@ -3,6 +3,7 @@
  * kith flock: boids and their kin, step by step, measured and recorded on their way.
  */
 #include "flock_options.h"
+#include "sweep.h"
 
 #include "common/gnuplot.h"
 #include "common/parse.h"
@@ -51,19 +52,20 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, !task->input && task->boids == 0, "no INPUT given, nor --boids N");
     option_refuse(state, task->input && task->boids > 0,
                   "INPUT and --boids both give the particles: leave one out");
-    option_refuse(state, task->endless && !task->view, "no --steps N given");
-    option_refuse(state, task->endless && recorded && task->record_every < 0,
+    option_refuse(state, task->endless && !task->view && !task->sweep, "no --steps N given");
+    option_refuse(state, task->endless && !task->sweep && recorded && task->record_every < 0,
                   "--output and --record without --steps need --record-every N");
     option_refuse(state, task->shared.port > 0 && !task->view, "--port needs --view");
     option_refuse(state, task->shared.address && !task->view, "--address needs --view");
-    task->steps = task->endless ? INT64_MAX / 2 : task->steps;
-    if (task->shared.output) {
+    if (task->shared.output && !task->sweep) {
         check_output(task->shared.output, state);
     }
     flock_make_stages(task, state);
     for (int64_t k = 0; k < task->n_stages; k++) {
         flock_check_model(&task->stage[k].model);
     }
+    sweep_check(task, state);
+    task->steps = task->endless ? INT64_MAX / 2 : task->steps;
 }
 
 static const option_row flock_options[] = {
@@ -79,6 +81,11 @@ static const option_row flock_options[] = {
      READ_BY(flock_read_parameters), PATH_AT(flock_task, parameters_file, FILE_READ)},
     {"at", 0, "STEP:NAME=V", "a change on the way: 500:noise=0.2, 9:no-things", 4,
      READ_BY(flock_note_change)},
+    {"sweep", 0, "NAME=A:B:C", "order over values; -o is a table", 12, TEXT_AT(flock_task, sweep)},
+    {"replicas", 0, "N", NULL, 12, WHOLE_AT(flock_task, replicas, 1, 1000000, "1 to 1000000")},
+    {"equilibrate", 0, "N", "of a sweep; default: 1000, 4000", 13,
+     FROM_ZERO_AT(flock_task, equilibrate)},
+    {"sample", 0, "N", NULL, 13, FROM_ONE_AT(flock_task, sample)},
     {"reflect", 0, "xyz", "walls of the box", 8,
      READ_AT(flock_task, start.model.reflecting, option_read_axes),
      .expected = "axes like xyz or xy"},
@@ -151,6 +158,9 @@ int verb_flock(int argc, char **argv)
                        .measure_every = -1,
                        .record_every = -1,
                        .restart_every = -1,
+                       .replicas = 1,
+                       .equilibrate = -1,
+                       .sample = -1,
                        .flock_members = 10,
                        .bins = 20};
     film_options_init(&task.film);
@@ -159,7 +169,7 @@ int verb_flock(int argc, char **argv)
 
     progress_catch_signals();
     flock_run run = {.saved = -1};
-    const int status = run_flock(&task, &run);
+    const int status = task.swept ? sweep_fly(&task) : run_flock(&task, &run);
     flock_view_close(&run);
     kith_groups_free(&run.groups);
     film_free(run.film);
@@ -174,5 +184,6 @@ int verb_flock(int argc, char **argv)
     free(task.stage);
     free(task.change);
     free(task.parameters);
+    sweep_free(task.swept);
     return status;
 }

@@ -51,6 +51,10 @@ typedef struct flock_task {
     int64_t n_changes;           /**< number of --at */
     flock_stage *stage;          /**< [n_stages] in order of steps; the first is `start` */
     int64_t n_stages;            /**< number of stages */
+    const char *sweep;           /**< --sweep: NAME=VALUES; NULL: one run */
+    int64_t replicas;            /**< --replicas: runs of each value of a sweep */
+    int64_t equilibrate, sample; /**< steps of a run of a sweep: before, and with samples */
+    struct sweep *swept;         /**< the sweep (sweep.h); NULL: one run */
 } flock_task;
 
 /** What was measured at one step. */

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One run of a sweep. The order parameter is sampled all the time; flocks, and how far fluctuations
+ * of the headings are correlated, are looked at some times in a run.
+ *
+ * Correlation length (Cavagna et al. 2010, PNAS 107, 11865): with u = v / |v| and du = u - <u>, the
+ * distance at which the mean of du_i . du_j over pairs first falls to 0.
+ */
+#include "sweep.h"
+
+#include "common/box.h"
+#include "common/engine.h"
+#include "common/report.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINS = 100 }; /* of distances, up to half the box */
+
+/** Integrated correlation time of a series, in samples: 1/2 + the sum of its correlations up to the
+ *  first distance in time that is five times that sum (Sokal 1997). NaN: it does not vary. */
+static double correlation_time(const double *x, int64_t n)
+{
+    static const double window = 5, rounding = 1e-24; /* of what lies between 0 and 1, squared */
+    double mean = 0, variance = 0, time = 0.5;
+    for (int64_t k = 0; k < n; k++) {
+        mean += x[k] / (double)n;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        variance += (x[k] - mean) * (x[k] - mean) / (double)n;
+    }
+    if (!(variance > rounding)) {
+        return NAN;
+    }
+    for (int64_t t = 1; t < n && (double)t < window * time; t++) {
+        double sum = 0;
+        for (int64_t k = 0; k + t < n; k++) {
+            sum += (x[k] - mean) * (x[k + t] - mean);
+        }
+        time += sum / (double)(n - t) / variance;
+    }
+    return time;
+}
+
+/** Set du of one coordinate, as weights of the particles. */
+static void fluctuations(const io_particles *p, int axis, double *du)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double v[3];
+        for (int k = 0; k < 3; k++) {
+            v[k] = io_real(p->velocity, 3 * i + k, p->precision);
+        }
+        const double speed = box_vector_length(v);
+        du[i] = speed > 0 ? v[axis] / speed : 0;
+        mean += du[i] / (double)p->n;
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        du[i] -= mean;
+    }
+}
+
+/** Return where a curve, given at the middles of bins, first falls to 0; NaN: nowhere.
+ *  @param pairs  [BINS] a bin without pairs has no value */
+static double first_zero(const double *products, const int64_t *pairs, double width)
+{
+    double r = NAN, c = NAN; /* the bin before */
+    for (int k = 0; k < BINS; k++) {
+        if (pairs[k] == 0) {
+            continue;
+        }
+        const double middle = (k + 0.5) * width, mean = products[k] / (double)pairs[k];
+        if (mean <= 0) {
+            return c > 0 ? r + (middle - r) * c / (c - mean) : NAN;
+        }
+        r = middle;
+        c = mean;
+    }
+    return NAN;
+}
+
+/** Measure the correlation length of the state that was read to run->in.
+ *  @param[out] out  NaN: there is none, or it is not measured */
+static kith_status measure_length(flock_run *run, double *out)
+{
+    const io_particles *p = &run->in.particles;
+    double products[BINS] = {0};
+    int64_t pairs[BINS];
+    kith_rdf_options how;
+    kith_rdf_options_init(&how);
+    how.bins = BINS;
+    how.r_max = box_half_height(&run->space);
+    *out = NAN;
+    if (p->n > SWEEP_MOST_BOIDS || !(how.r_max > 0) || !isfinite(how.r_max)) {
+        return KITH_OK;
+    }
+    double *du = malloc((size_t)(p->n + 1) * sizeof *du);
+    kith_status status = du ? KITH_OK : KITH_NO_MEMORY;
+    how.weights = du;
+    for (int k = 0; k < p->dim && status == KITH_OK; k++) {
+        const kith_points points = input_points(&run->in);
+        kith_histogram histogram = {0};
+        fluctuations(p, k, du);
+        status = kith_rdf_count(run->ctx, &points, &run->space, &how, &histogram);
+        for (int64_t b = 0; b < BINS && status == KITH_OK; b++) {
+            products[b] += histogram.sums[b];
+            pairs[b] = histogram.counts[b];
+        }
+        kith_histogram_free(&histogram);
+    }
+    free(du);
+    if (status == KITH_OK) {
+        *out = first_zero(products, pairs, how.r_max / BINS);
+    }
+    return status;
+}
+
+/** Look at flocks and correlations, and add to the sums of the means. @param lengths  number of
+ *  looks that found a correlation length */
+static kith_status look(const flock_task *task, flock_run *run, sweep_result *out, int64_t *lengths)
+{
+    flock_sample sample;
+    double length;
+    (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
+    kith_status status = flock_take_sample(task, run, &sample);
+    status = status == KITH_OK ? measure_length(run, &length) : status;
+    if (status == KITH_OK) {
+        const double boids = (double)run->in.particles.n;
+        out->mean[SWEEP_FLOCKS] += (double)sample.flocks / SWEEP_LOOKS;
+        out->mean[SWEEP_LARGEST] += (double)sample.largest / boids / SWEEP_LOOKS;
+        out->mean[SWEEP_LENGTH] += isnan(length) ? 0 : length;
+        *lengths += !isnan(length);
+    }
+    return status;
+}
+
+/** Take sample m of the run. */
+static kith_status take(const sweep *s, const flock_task *task, flock_run *run, int64_t m,
+                        double *series, sweep_result *out, int64_t *lengths)
+{
+    kith_flock_measures now;
+    const kith_status status = kith_flock_measure(run->flock, &now);
+    if (status != KITH_OK) {
+        return status;
+    }
+    sweep_sums *block = &out->block[m * SWEEP_BLOCKS / s->samples];
+    const double phi = now.polarisation, square = phi * phi;
+    series[m] = phi;
+    block->n++;
+    block->sum[0] += phi;
+    block->sum[1] += square;
+    block->sum[2] += square * square;
+    out->mean[SWEEP_MILLING] += now.milling / (double)s->samples;
+    out->mean[SWEEP_NEIGHBOURS] += now.neighbours / (double)s->samples;
+    const bool looks = (m + 1) * SWEEP_LOOKS / s->samples > m * SWEEP_LOOKS / s->samples;
+    return looks ? look(task, run, out, lengths) : KITH_OK;
+}
+
+/** Make some steps, and tell their number. */
+static kith_status advance(flock_run *run, int64_t steps, sweep_progress told, void *user)
+{
+    enum { MOST = 100 }; /* at a time */
+    kith_status status = KITH_OK;
+    for (int64_t left = steps; left > 0 && status == KITH_OK; left -= MOST) {
+        const int64_t now = left < MOST ? left : MOST;
+        status = flock_step(run, now);
+        status = status == KITH_OK && told(user, now) ? KITH_CANCELLED : status;
+    }
+    return status;
+}
+
+/** Equilibrate and sample a flock that is open. @param series  [samples] scratch */
+static kith_status sample_all(const sweep *s, const flock_task *task, flock_run *run,
+                              double *series, sweep_progress told, void *user, sweep_result *out)
+{
+    int64_t lengths = 0;
+    kith_status status = advance(run, task->equilibrate, told, user);
+    for (int64_t m = 0; m < s->samples && status == KITH_OK; m++) {
+        status = advance(run, s->every, told, user);
+        status = status == KITH_OK ? take(s, task, run, m, series, out, &lengths) : status;
+    }
+    out->time = (double)s->every * correlation_time(series, s->samples);
+    out->mean[SWEEP_LENGTH] /= lengths > 0 ? (double)lengths : NAN;
+    return status;
+}
+
+/** Place the boids, of one run at a time: libraries that read INPUT may not serve several threads.
+ *  @return exit status, reported */
+static int start(flock_task *task, flock_run *run)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    const int status = flock_start(task, run);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int sweep_run(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_progress told,
+              void *user, sweep_result *out)
+{
+    flock_task task = *s->task;
+    flock_stage stage = s->value[value].stage;
+    stage.model.seed += (uint64_t)replica;
+    task.start = stage;
+    task.stage = &stage;
+    task.n_stages = 1;
+    task.boids = s->value[value].boids;
+    task.restart = NULL;
+    flock_run run = {.ctx = ctx, .saved = -1};
+    double *series = malloc((size_t)s->samples * sizeof *series);
+    memset(out, 0, sizeof *out);
+    int status = series ? STATUS_OK : report_no_memory("the samples");
+    status = status == STATUS_OK ? start(&task, &run) : status;
+    status = status == STATUS_OK ? flock_open(&task, &run) : status;
+    if (status == STATUS_OK) {
+        const kith_status done = sample_all(s, &task, &run, series, told, user, out);
+        const printed about = report_format("--sweep, %s = %s", s->name, s->value[value].text);
+        status = engine_status(ctx, done, about.s);
+    }
+    out->done = status == STATUS_OK;
+    kith_groups_free(&run.groups);
+    kith_flock_close(run.flock);
+    input_free(&run.in);
+    free(series);
+    return status;
+}
