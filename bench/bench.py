@@ -49,7 +49,7 @@ QUESTIONS = (
                                 times=10, command=True))),
     Question("nearest", (Comparison("peers_nearest.py", ("scipy", "pykdtree", "freud-analysis")),)),
     Question("batch"),
-    Question("flock"),
+    Question("flock", (Comparison("peers_flock.py", ("pyvicsek", "atooms-active", "scipy")),)),
     Question("overlap"),
     Question("gpu"),
 )

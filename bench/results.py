@@ -78,7 +78,7 @@ def counts_pairs(result):
 
 def fields_of(result):
     """What a result must say of its question and answer."""
-    if result["case"] == "flock":
+    if result["case"].split()[0] == "flock":
         return FLOCK
     if result["case"] == "frames":
         return FRAMES

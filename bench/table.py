@@ -61,6 +61,8 @@ def question(r):
     if r["case"] == "fof":
         kind = r["set"].replace("soneira_peebles", "Soneira-Peebles")
         return f"groups, {kind}" + ("" if r["periodic"] else ", open box")
+    if r["case"] == "flock vicsek":
+        return "a step of Vicsek's model in 2-D"
     if r["case"] == "frames":
         return f"g(r), {count(r['frames'])} frames of a GSD file, {r['bins']} bins, a process"
     if "bins" in r:
