@@ -1017,6 +1017,7 @@ int ranks_join(bool *several)
         exit(end);
     }
     processes = &self;
+    (void)setenv("NO_COLOR", "1", 0); /* the terminal may be the launcher's, which ends in a file */
     (void)on_exit(end_processes, NULL);
     return STATUS_OK;
 }
@@ -1085,6 +1086,9 @@ int ranks_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ctx
     }
     if (strlen(list) >= BACKENDS_BYTES || names > MOST_RANKS) {
         return report_error(STATUS_INVALID, NULL, "--backend: the list of backends is too long");
+    }
+    if (*list == ',' || strstr(list, ",,") || (names > 1 && list[strlen(list) - 1] == ',')) {
+        return report_error(STATUS_INVALID, NULL, "--backend: got '%s', a name is empty", list);
     }
     struct ranks *r = processes ? processes : start_threads(names);
     if (!r) {

@@ -52,16 +52,23 @@ static int32_t species_number(pairs_rules *rules, const char *name)
     return rules->n_names++;
 }
 
-/** Copy the species of a frame. @return exit status, reported */
+/** Copy the species of a frame. Those that no particle has are none: --species left them out.
+ *  @return exit status, reported */
 static int copy_species(const frame_reading *r, const io_frame *frame)
 {
     pairs_rules *rules = r->rules;
     bool named = false;
-    int32_t *of_name = malloc(((size_t)frame->n_names + 1) * sizeof *of_name);
+    int32_t *of_name = calloc((size_t)frame->n_names + 1, sizeof *of_name);
     int32_t *species = malloc(((size_t)r->n + 1) * sizeof *species);
     rules->species[r->set] = species;
     int status = of_name && species ? STATUS_OK : report_no_memory("species");
+    for (int64_t p = 0; p < r->n && status == STATUS_OK; p++) {
+        of_name[frame->species[p]] = 1;
+    }
     for (int k = 0; k < frame->n_names && status == STATUS_OK; k++) {
+        if (of_name[k] == 0) {
+            continue;
+        }
         named = named || *frame->names[k];
         of_name[k] = species_number(rules, frame->names[k]);
         if (of_name[k] < 0) {
@@ -191,7 +198,8 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
         double radius = 0;
         int pair[2];
         const char *end = at[length] == '=' ? parse_leading(at + length + 1, &radius) : NULL;
-        if (!end || (*end != ',' && *end != '\0') || !isfinite(radius) || !(radius > 0)) {
+        if (!end || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0') ||
+            !isfinite(radius) || !(radius > 0)) {
             option_invalid("--cutoff", task->by_species, expected);
         }
         if (!find_pair(rules, at, length, pair)) {

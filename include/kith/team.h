@@ -18,10 +18,12 @@
  * precisions, which is checked; numbers of particles may differ, and be 0. All ranks return one
  * status: where ranks fail, that of the lowest one, with its message, which begins with the rank. A
  * coordinate that cannot be used is named by the global index of its particle; elements of other
- * arrays by their index on the rank.
+ * arrays by their index on the rank. Ranks that make different calls are all told KITH_INVALID.
  *
- * A LOST RANK. When a transport fails, or a rank closes its team while others are in a collective
- * call, these return KITH_TEAM_LOST, as does each later call of the team, which can only be closed.
+ * A LOST RANK. When a transport fails, or a rank of threads closes its team while others are in a
+ * collective call, these return KITH_TEAM_LOST, as does each later call of the team, which can only
+ * be closed. MPI tells nothing of a rank that has closed its team: the others wait for it. A
+ * process that cannot go on should end all by MPI_Abort.
  *
  * See kith.h for pairs, boxes, memory, threads and errors.
  */
@@ -135,8 +137,9 @@ KITH_API void kith_team_options_init_sized(kith_team_options *options, size_t si
 KITH_API kith_status kith_team_open(kith_ctx *ctx, const kith_transport *transport,
                                     const kith_team_options *options, kith_team **out);
 
-/** Leave a team, close its transport and free its scratch memory. Not collective: ranks that are in
- *  a collective call are told KITH_TEAM_LOST. Close results and teams before their contexts.
+/** Leave a team, close its transport and free its scratch memory. Not collective: ranks of threads
+ *  that are in a collective call are told KITH_TEAM_LOST, those of MPI wait. Close results and
+ *  teams before their contexts.
  *  @param team  NULL is fine. */
 KITH_API void kith_team_close(kith_team *team);
 

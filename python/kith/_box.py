@@ -50,6 +50,8 @@ class Box:
         if given is None:
             dim = dim or 3
             rows = np.zeros((dim, dim))
+        elif given.ndim < 2 and (given < 0).any():
+            raise ValueError(f"cell is {cell!r}; expected lengths of 0 or more")
         elif given.ndim == 0:
             dim = dim or 3
             rows = np.eye(dim) * given

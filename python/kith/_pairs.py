@@ -42,9 +42,10 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
         raise ValueError(f"layout is {layout!r}; it may be 'ij', 'csr' or 'matrix'")
     letters = "ijdDS" if layout == "ij" else "ojdDS"
     asked, want = want, letters[:2] if want is None else want
-    if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
+    if (not isinstance(want, str) or not want or any(letter not in letters for letter in want)
+            or len(set(want)) < len(want)):
         raise ValueError(f"want is {want!r}; with layout {layout!r} it may have the letters "
-                         f"{letters}")
+                         f"{letters}, each once")
     key = asked, bool(full), layout, bool(sort)
     made = _plans.get(key)
     if made is None:
@@ -151,9 +152,10 @@ def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = Non
     cutoff : float, dict or array [species][species]
         The radius, in the unit of the coordinates; r <= cutoff is a pair. Radii by pairs of
         species, {("Si", "O"): 1.8, ("O", "O"): 2.0}, in either order: pairs of others are not
-        listed. Or radii of atoms by name, {"Si": 1.1, "O": 0.7}, whose sums are the radii of
-        pairs. Or a table by numbers of species. With `radii` it may be left out; else no pair is
-        further apart than it.
+        listed. Or radii of all species by name, {"Si": 1.1, "O": 0.7}, whose sums are the radii
+        of pairs. A name that no particle has is refused; with an object of ASE symbols may be
+        absent, and atomic numbers stand for them. Or a table by numbers of species. One cutoff is
+        above 0. With `radii` it may be left out; else no pair is further apart than it.
     box : Box, float or array, optional
         The box, or what Box takes as its cell, periodic on all axes. Default: the box of x,
         else open space.

@@ -117,6 +117,9 @@ def _table(cutoff: dict[Any, Any]) -> tuple[dict[Any, int], np.ndarray[Any, Any]
     """Return the species that a dict of cutoffs names, by number, and the table; its last row and
     column, of zeros, are those of all other species."""
     pairs = {key: real(value, f"cutoff[{key!r}]") for key, value in cutoff.items()}
+    for key, radius in pairs.items():
+        if not 0 <= radius < np.inf:
+            raise ValueError(f"cutoff[{key!r}] is {radius}, expected a finite number, 0 or more")
     whole = all(isinstance(key, tuple) and len(key) == 2 for key in pairs)
     if not pairs or not whole and any(isinstance(key, tuple) for key in pairs):
         raise ValueError("cutoff: expected {(a, b): radius} by pairs of species, or {a: radius}, "
@@ -128,7 +131,7 @@ def _table(cutoff: dict[Any, Any]) -> tuple[dict[Any, int], np.ndarray[Any, Any]
         for (a, b), radius in pairs.items():
             k, other = (index[_item(a)], index[_item(b)]), pairs.get((b, a), radius)
             if other != radius:
-                raise ValueError(f"cutoff of {(a, b)!r} is {radius}, but of {(b, a)!r} {other}")
+                raise ValueError(f"cutoff of {(a, b)!r} is {radius!r}, but of {(b, a)!r} {other!r}")
             table[k] = table[k[::-1]] = radius
     else:
         radii = np.array([pairs[name] for name in names])
@@ -136,14 +139,43 @@ def _table(cutoff: dict[Any, Any]) -> tuple[dict[Any, int], np.ndarray[Any, Any]
     return index, table
 
 
-def _numbered(values: Any, n: int, name: str, index: dict[Any, int], sets: _Sets) -> Memory:
-    """Return the species of a set as numbers of the table."""
+def _spelt(cutoff: dict[Any, Any], source: Any) -> tuple[dict[Any, Any], set[Any]]:
+    """Return a dict of cutoffs whose atomic numbers are symbols where the species are those of an
+    object of ASE, and the names that are right although no particle has them: its symbols."""
+    if type(source).__module__.partition(".")[0] != "ase":
+        return cutoff, set()
+    from ase.data import chemical_symbols as symbols
+
+    def name(one: Any) -> Any:
+        number = isinstance(one, (int, np.integer)) and 0 <= one < len(symbols)
+        return symbols[one] if number else one
+    return {tuple(map(name, key)) if isinstance(key, tuple) else name(key): radius
+            for key, radius in cutoff.items()}, set(symbols)
+
+
+def _check_names(cutoff: dict[Any, Any], found: set[Any], right: set[Any]) -> None:
+    """Refuse a dict of cutoffs that names a species which no particle has, or one of radii that
+    lacks a species."""
+    names = {_item(name) for key in cutoff for name in (key if isinstance(key, tuple) else (key,))}
+    there = ", ".join(sorted(map(repr, found)))
+    wrong = sorted(map(repr, names - found - right)) if found else []
+    if wrong:
+        raise ValueError(f"cutoff names {wrong[0]}, which is no species; there are {there}")
+    lacking = sorted(map(repr, found - names))
+    if lacking and not any(isinstance(key, tuple) for key in cutoff):
+        raise ValueError(f"cutoff has no radius for the species {lacking[0]}")
+
+
+def _numbered(values: Any, n: int, name: str, index: dict[Any, int], sets: _Sets,
+              found: set[Any]) -> Memory:
+    """Return the species of a set as numbers of the table, and add them to `found`."""
     if values is None:
         raise ValueError(f"{name} is not given, but cutoff is by species")
     array = np.asarray(values) if isinstance(values, (list, tuple)) else fetched(values, name)
     if array.shape != (n,):
         raise ValueError(f"{name} has the shape {array.shape}; expected {(n,)}")
     unique, inverse = np.unique(array, return_inverse=True)
+    found.update(map(_item, unique))
     numbers = np.array([index.get(_item(one), len(index)) for one in unique], np.int32)
     return sets.put(np.ascontiguousarray(numbers[inverse.reshape(-1)] if n else
                                          np.empty(0, np.int32)))
@@ -159,12 +191,15 @@ def _cutoffs(made: _abi.PairsOptions, rules: Rules, sets: _Sets,
     first, second = sets.two(rules.species, "species")
     arrays: list[Optional[Memory]]
     if isinstance(rules.cutoff, dict):
-        index, table = _table(rules.cutoff)
-        if rules.species is None and sets.m is None:
-            first = names_of(sets.source)
-        arrays = [_numbered(first, sets.n, "species", index, sets)]
+        own = rules.species is None and sets.m is None
+        cutoff, right = _spelt(rules.cutoff, sets.source if own else None)
+        index, table = _table(cutoff)
+        first = names_of(sets.source) if own else first
+        found: set[Any] = set()
+        arrays = [_numbered(first, sets.n, "species", index, sets, found)]
         if sets.m is not None:
-            arrays.append(_numbered(second, sets.m, "species of against", index, sets))
+            arrays.append(_numbered(second, sets.m, "species of against", index, sets, found))
+        _check_names(cutoff, found, right)
     else:
         table = np.array(rules.cutoff, np.float64, order="C")
         if table.shape[0] != table.shape[1] or not len(table):
@@ -230,7 +265,9 @@ def _bonds(made: _abi.PairsOptions, bonds: Any, sets: _Sets, lives: list[Any]) -
                          "integers [bonds][2]")
     if array.size and (array.min() < 0 or array[:, 0].max() >= sets.n
                        or array[:, 1].max() >= (sets.n if sets.m is None else sets.m)):
-        raise ValueError("bonds: an index is no particle's")
+        others = "" if sets.m is None else f", and 0 to {sets.m - 1} of against"
+        raise ValueError(f"bonds: they name particles {array.min()} to {array.max()}; expected 0 "
+                         f"to {sets.n - 1}{others}")
     order = np.argsort(array[:, 0], kind="stable")
     partners = np.ascontiguousarray(array[order, 1], np.int32)
     offsets = np.zeros(sets.n + 1, np.int64)

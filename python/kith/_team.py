@@ -527,7 +527,9 @@ class Team(Unshared):
         ----------
         x : array [n][3] or [n][2]
             Coordinates of this rank's particles, as in `fof`.
-        cutoff, box, want, full, against : optional
+        cutoff : float
+            The radius. Teams take no cutoffs by species, radii or other rules yet.
+        box, want, full, against : optional
             As in `kith.pairs`; `against` is this rank's part of the other set. Letters of `want`:
             "ijdDS".
         sort : bool, optional

@@ -29,7 +29,9 @@ class Verlet(Opened):
     them could be within the cutoff: when particles have moved too far, or the box has changed too
     much. After any history the list has the bits of `pairs` with sort=True. Particles may be
     wrapped, added, removed and renumbered between updates, and the box may change: indices are
-    those of the particles given now. `close()`, or the end of a `with` block, frees what is kept;
+    those of the particles given now. One cutoff is for all pairs: kept lists take no radii, species
+    or excluded pairs. Where the order of pairs does not matter, `pairs` of each step can be faster.
+    `close()`, or the end of a `with` block, frees what is kept;
     lists that were returned stay valid.
 
     Parameters
@@ -73,6 +75,8 @@ class Verlet(Opened):
     def __init__(self, cutoff: float, skin: float, want: Optional[str] = None, *,
                  full: bool = False, layout: str = "ij", with_skin: bool = False,
                  index: Any = np.int32, ctx: Optional[Context] = None) -> None:
+        if layout not in ("ij", "csr"):
+            raise ValueError(f"layout is {layout!r}; it may be 'ij' or 'csr'")
         plan = _plan(want, full, layout, True)
         options = _abi.VerletOptions()
         library().kith_verlet_options_init_sized(C.byref(options), C.sizeof(options))

@@ -79,8 +79,8 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
                        "options.cutoffs[%d][%d] is %g, expected a finite length, 0 or more", (int)a,
                        (int)b, cutoff);
             KITH_CHECK(ctx, o->against || cutoff == o->cutoffs[(int64_t)b * n + a], KITH_INVALID,
-                       "options.cutoffs[%d][%d] is %g, but [%d][%d] is %g", (int)a, (int)b, cutoff,
-                       (int)b, (int)a, o->cutoffs[(int64_t)b * n + a]);
+                       "options.cutoffs[%d][%d] is %.17g, but [%d][%d] is %.17g", (int)a, (int)b,
+                       cutoff, (int)b, (int)a, o->cutoffs[(int64_t)b * n + a]);
             const double c = kith__rounded(cutoff, r->precision);
             kith__set_real(squares, (int64_t)a * n + b, r->precision,
                            cutoff > 0 ? square_of(c, r->precision) : -1);

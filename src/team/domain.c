@@ -184,32 +184,33 @@ static kith_status run(kith_domain *domain, travel *how, const struct values *v,
     return how(domain, v);
 }
 
-/** Let values travel, as a public call. */
-static kith_status call(kith_domain *domain, travel *how, const struct values *v, int64_t n_from,
-                        int64_t n_to)
-{
-    kith_status status;
-    KITH_TEAM_CALL(domain->team, &status, run(domain, how, v, n_from, n_to));
-    return status;
-}
-
 kith_status kith_domain_send(kith_domain *domain, const void *given, size_t size, void *out)
 {
     KITH_TRY(check_domain(domain));
     const struct values v = {given, out, size};
-    return call(domain, send, &v, domain->set.points.n, domain->dealt.n + domain->dealt.ghosts);
+    kith_status status;
+    KITH_TEAM_CALL(
+        domain->team, &status,
+        run(domain, send, &v, domain->set.points.n, domain->dealt.n + domain->dealt.ghosts));
+    return status;
 }
 
 kith_status kith_domain_refresh(kith_domain *domain, void *values, size_t size)
 {
     KITH_TRY(check_domain(domain));
     const struct values v = {NULL, values, size};
-    return call(domain, refresh, &v, 0, domain->dealt.n + domain->dealt.ghosts);
+    kith_status status;
+    KITH_TEAM_CALL(domain->team, &status,
+                   run(domain, refresh, &v, 0, domain->dealt.n + domain->dealt.ghosts));
+    return status;
 }
 
 kith_status kith_domain_home(kith_domain *domain, const void *values, size_t size, void *out)
 {
     KITH_TRY(check_domain(domain));
     const struct values v = {values, out, size};
-    return call(domain, home, &v, domain->dealt.n, domain->set.points.n);
+    kith_status status;
+    KITH_TEAM_CALL(domain->team, &status,
+                   run(domain, home, &v, domain->dealt.n, domain->set.points.n));
+    return status;
 }

@@ -112,6 +112,19 @@ kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument
     return KITH_OK;
 }
 
+kith_status kith__team_same_call(kith_team *team, const char *name)
+{
+    uint64_t digest = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const char *c = name; *c; c++) {
+        digest = (digest ^ (unsigned char)*c) * 0x100000001b3u;
+    }
+    int64_t most[2] = {(int64_t)digest, (int64_t)~digest};
+    KITH_TRY(kith__team_combine(team, KITH_MAX, most, 2));
+    KITH_CHECK(team->ctx, most[0] == ~most[1], KITH_INVALID,
+               "the ranks of the team make different calls; this rank's is %s", name);
+    return KITH_OK;
+}
+
 int kith__team_space(const kith_points *points, const kith_box *box, struct kith__equal *argument)
 {
     const kith_box open = kith_box_open();

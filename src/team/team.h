@@ -71,14 +71,20 @@ kith_status kith__team_measure_load(kith_team *team);
 /** Store the message of a lost team. @return KITH_TEAM_LOST */
 kith_status kith__team_lose(kith_team *team);
 
-/** Body of a collective public call: as KITH_CALL, for a team. */
+/** Body of a collective public call: as KITH_CALL, for a team whose ranks all make this call. */
 #define KITH_TEAM_CALL(team, status, work) \
     do { \
         *(status) = kith__team_check(team); \
         if (*(status) == KITH_OK) { \
-            KITH_CALL((team)->ctx, status, work); \
+            KITH_CALL((team)->ctx, status, \
+                      (*(status) = kith__team_same_call(team, __func__)) != KITH_OK ? *(status) \
+                                                                                    : (work)); \
         } \
     } while (0)
+
+/** Check that all ranks make the call of this name. Collective.
+ *  @return KITH_OK, KITH_INVALID, KITH_TEAM_LOST */
+kith_status kith__team_same_call(kith_team *team, const char *name);
 
 /** Refuse a team that is NULL. @return KITH_OK, KITH_INVALID */
 kith_status kith__team_check(const kith_team *team);

@@ -81,12 +81,14 @@ def test_errors():
     names, points = atoms(20, 6)
     write_xyz("a.xyz", [(names, points, SIDE)])
     cli.write_npy("a.npy", points)
-    for text in ("Si-O=0", "Si-O=-1", "Si-O=x", "Si-O=1.", "=", "Si-O=1 O-O=1", "Si-O=nan"):
+    for text in ("Si-O=0", "Si-O=-1", "Si-O=x", "Si-O=1.", "=", "Si-O=1 O-O=1", "Si-O=nan",
+                 "Si-O=1,"):
         status = 0 if text == "Si-O=1." else 6
         done = cli.run("pairs", "a.xyz", "--cutoff", text)
         assert done.returncode == status, (text, done.stderr)
     cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si-Fe=1", says=["Si-Fe", "Na+"])
     cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si=1", says=["'Si'"])
+    cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si-O=1", "--species", "O", says=["there are: O"])
     cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si-O=1,O-Si=2", says=["two radii"])
     cli.fails(6, "pairs", "a.npy", "--cutoff", "Si-O=1", says=["no species"])
     cli.fails(2, "pairs", "a.xyz", says=["--cutoff"])

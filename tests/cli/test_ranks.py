@@ -202,6 +202,8 @@ def test_errors():
 def test_backends():
     cli.ok("make", "uniform", "100", "--seed", "1", "-o", "p.npy")
     cli.fails(6, "fof", "p.npy", "--box", "1", "--backend", "cpu,none", says=("rank 1", "none"))
+    for names in ("cpu,", ",cpu", "cpu,,cpu"):
+        cli.fails(6, "fof", "p.npy", "--box", "1", "--backend", names, says=("a name is empty",))
     cli.fails(6, "debye", "p.npy", "--backend", "cpu,cpu", says=("--backend", "rdf"))
     text = cli.ok("fof", "p.npy", "--box", "1", "--backend", "cpu,cpu,cpu", "--threads", "7")
     assert "3 ranks of cpu" in text and "2 threads" in text, text

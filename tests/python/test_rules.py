@@ -61,9 +61,8 @@ def test_species():
                             (TABLE, list(NAMES))):
         assert same(kith.pairs(X, cutoff, BOX, "ijdDS", full=True, sort=True, species=species),
                     filtered(X, 0.2, lambda i, j, d: d <= in_table(NAMES[i], NAMES[j])))
-    radii = {"Si": 0.05, "O": 0.03}  # sums; no pairs of Na
-    one = {"Si": 0.05, "O": 0.03, "Na": -1.0}
-    h = np.array([one[name] for name in NAMES])
+    radii = {"Si": 0.05, "O": 0.03, "Na": 0.01}  # sums
+    h = np.array([radii[name] for name in NAMES])
     assert same(kith.pairs(X, radii, BOX, "ijdDS", full=True, sort=True, species=NAMES),
                 filtered(X, 0.1, lambda i, j, d: d <= h[i] + h[j]))
 
@@ -183,6 +182,29 @@ def test_matscipy():
     found = kith.pairs(X, table, BOX, full=True, sort=True, species=numbers)
     order = np.lexsort((j, i))
     assert np.array_equal(found[0], i[order]) and np.array_equal(found[1], j[order])
+
+
+def test_names():
+    """A name that no particle has is refused, not taken as one that has no pairs."""
+    x, names = [[0, 0, 0], [0.1, 0, 0]], ["A", "B"]
+    for cutoff, words in (({("A", "C"): 1.0}, "names 'C', which is no species; there are 'A', 'B'"),
+                          ({("a", "B"): 1.0}, "names 'a', which is no species"),
+                          ({"A": 0.2}, "no radius for the species 'B'"),
+                          ({("A", "B"): -1.0}, "expected a finite number, 0 or more"),
+                          ({("A", "B"): float("nan")}, "is nan, expected a finite number")):
+        functions.raises(ValueError,
+                         lambda cutoff=cutoff: kith.pairs(x, cutoff, species=names), words)
+    assert kith.count_pairs(x, {("A", "A"): 1.0}, species=names) == 0
+    assert kith.count_pairs(np.empty((0, 3)), {("A", "C"): 1.0}, species=[]) == 0
+
+
+def test_names_of_ase():
+    atoms = needs.module("ase").Atoms("NaCl", [[0, 0, 0], [0.1, 0, 0]])
+    for cutoff in ({("Na", "Cl"): 1.0}, {(11, 17): 1.0}, {"Na": 0.5, "Cl": 0.5, "O": 3.0}):
+        assert kith.count_pairs(atoms, cutoff) == 1, cutoff
+    assert kith.count_pairs(atoms, {("O", "H"): 1.0}) == 0  # right names, which may be absent
+    functions.raises(ValueError, lambda: kith.pairs(atoms, {("NA", "Cl"): 1.0}),
+                     "names 'NA', which is no species")
 
 
 def test_scipy():

@@ -25,6 +25,7 @@ typedef enum trouble {
     CANCELLED,
     BAD_SPECIES,
     BATCH,
+    OTHER_CALL,
     LEAVES,
     TROUBLES
 } trouble;
@@ -90,7 +91,8 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
     const kith_points *given = what == NO_POINTS ? NULL : &points;
     const int no_out = what == NO_OUT;
     kith_status status = KITH_OK;
-    if (w->call == RDF) {
+    const call which = what == OTHER_CALL ? (call)((w->call + 1) % CALLS) : w->call;
+    if (which == RDF) {
         kith_rdf_options o;
         kith_histogram out = {0};
         kith_rdf_options_init(&o);
@@ -99,25 +101,25 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
         o.batch = batch;
         status = kith_team_rdf_count(team, given, &box, &o, no_out ? NULL : &out);
         kith_histogram_free(&out);
-    } else if (w->call == FOF) {
+    } else if (which == FOF) {
         kith_team_groups out = {0};
         status = kith_team_fof_find(team, given, &box, cutoff, &fof, no_out ? NULL : &out);
         CHECK(status == KITH_OK || (out.n == 0 && out.points == 0 && out.held == 0),
               "groups after a failure");
         kith_team_groups_free(&out);
-    } else if (w->call == PAIRS) {
+    } else if (which == PAIRS) {
         kith_team_pairs out = {0};
         status = kith_team_pairs_find(team, given, &box, cutoff, &pairs, no_out ? NULL : &out);
         CHECK(status == KITH_OK || (out.n == 0 && out.all == 0 && out.rows == 0),
               "pairs after a failure");
         kith_team_pairs_free(&out);
-    } else if (w->call == NEAREST) {
+    } else if (which == NEAREST) {
         kith_team_nearest out = {0};
         nearest.cutoff = cutoff;
         status = kith_team_nearest_find(team, given, &box, 3, &nearest, no_out ? NULL : &out);
         CHECK(status == KITH_OK || out.rows == 0, "rows after a failure");
         kith_team_nearest_free(&out);
-    } else if (w->call == HALOS) {
+    } else if (which == HALOS) {
         int64_t labels[EACH];
         for (int p = 0; p < EACH; p++) {
             labels[p] = 1;
@@ -165,6 +167,7 @@ static void try_trouble(const char *backend, call which, trouble what, int bad, 
                             [NO_OUT] = {KITH_INVALID, " is NULL"},
                             [BAD_SPECIES] = {KITH_INVALID, "options.species[3] is 9"},
                             [BATCH] = {KITH_UNSUPPORTED, "options.batch: teams"},
+                            [OTHER_CALL] = {KITH_INVALID, "make different calls; this rank's is "},
                             [LEAVES] = {KITH_TEAM_LOST, "the team is lost"}};
     error_work w = {.call = which, .what = what, .bad = bad, .bad_too = bad_too};
     char text[64], rank[64], particle[64];
@@ -175,7 +178,7 @@ static void try_trouble(const char *backend, call which, trouble what, int bad, 
     check_case(text);
     team_run run = {.backend = backend, .ranks = RANKS, .work = work, .user = &w};
     team_go(&run);
-    const int own = what != NONE && what != LEAVES &&
+    const int own = what != NONE && what != LEAVES && what != OTHER_CALL &&
                     strstr(expected[what].message, "differs") == NULL;
     for (int r = 0; r < RANKS; r++) {
         const int left = what == LEAVES && (r == bad || r == bad_too);
