@@ -19,9 +19,8 @@ typedef struct change {
     char *value;
 } change;
 
-/** Set the option `name`. @return false: no option has this name */
-static bool set_named(flock_task *task, const char *path, const char *name, char *value,
-                      struct argp_state *state)
+bool flock_set_named(flock_task *task, const char *path, const char *name, char *value,
+                     struct argp_state *state)
 {
     for (const option_table *table = flock_line.tables; table->rows; table++) {
         const option_row *row = option_find(table->rows, name);
@@ -47,7 +46,8 @@ static void set_parameter(flock_task *task, const char *path, char *line, struct
         *--last = '\0';
     }
     *end = '\0';
-    if (*name && (strcmp(name, "parameters") == 0 || !set_named(task, path, name, value, state))) {
+    if (*name &&
+        (strcmp(name, "parameters") == 0 || !flock_set_named(task, path, name, value, state))) {
         exit(report_error(STATUS_FORMAT, "kith flock --help lists the names",
                           "%s: '%s' is no option of kith flock", path, name));
     }
