@@ -71,6 +71,7 @@ function planeCorners(head, place, normal, thick) {
     corner.push(head.origin.map((o, e) => o + (k & 1) * a[e] + (k >> 1 & 1) * b[e] +
                                           (k >> 2 & 1) * c[e]));
   }
+  place = add3(place, normal, 0.01 * thick);      // a face of the box belongs to the wall
   const above = corner.map(p => dot3(normal, add3(p, place, -1)));
   for (let k = 0; k < corner.length; k++) {
     for (let bit = 1; bit < corner.length; bit <<= 1) {

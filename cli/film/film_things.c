@@ -88,11 +88,12 @@ int things_wall(const stage *s, const kith_flock_thing *wall, float corner[FILM_
 {
     const int corners = 1 << s->box.dim;
     float at[8][3];
+    const double edge = 1e-4 * box_vector_length(wall->normal) * box_half_height(&s->box);
     double above[8];
     int n = 0;
     for (int k = 0; k < corners; k++) {
         camera_corner(&s->box, k, at[k]);
-        above[k] = 0;
+        above[k] = -edge; /* a face of the box belongs to the wall */
         for (int a = 0; a < 3; a++) {
             above[k] += wall->normal[a] * ((double)at[k][a] - wall->place[a]);
         }

@@ -96,6 +96,11 @@ typedef struct flock_run {
 /** The options of a stage. */
 kith_flock_options flock_model_of(const flock_stage *stage);
 
+/** The things of the flock as they are now, to be drawn in the box: predators fly on beyond it, and
+ *  all but walls act by their nearest images.
+ *  @param[out] things  [KITH_MOST_THINGS]   @return their number */
+int64_t flock_things_now(const flock_task *task, const flock_run *run, kith_flock_thing *things);
+
 /** The stage of the step after `step`. */
 int64_t flock_stage_at(const flock_task *task, int64_t step);
 

@@ -78,9 +78,9 @@ static const char *preset_to_see(const flock_task *task)
 }
 
 /** Centre the box on 0, where things of presets are. */
-static void centre(options *o)
+static void centre(options *o, int dim)
 {
-    for (int k = 0; k < 3 && o->box_numbers <= 3 && !o->has_origin; k++) {
+    for (int k = 0; k < dim && o->box_numbers <= 3 && !o->has_origin; k++) {
         o->origin[k] = -o->box[o->box_numbers == 1 ? 0 : k] / 2;
     }
     o->has_origin = true;
@@ -122,6 +122,6 @@ void flock_apply_preset(flock_task *task, struct argp_state *state)
         }
     }
     if (!task->input) {
-        centre(&task->shared);
+        centre(&task->shared, task->dim);
     }
 }

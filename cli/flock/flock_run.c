@@ -49,7 +49,7 @@ static int show(const flock_task *task, flock_run *run, int64_t every)
     char caption[128];
     kith_flock_thing things[KITH_MOST_THINGS];
     snprintf(caption, sizeof caption, "step %s", report_count(run->step).s);
-    kith_flock_read_things(run->flock, things);
+    const int64_t n_things = flock_things_now(task, run, things);
     const film_frame frame = {.particles = &run->in.particles,
                               .box = &run->space,
                               .full_speed = task->start.model.max_speed,
@@ -57,7 +57,7 @@ static int show(const flock_task *task, flock_run *run, int64_t every)
                               .step = run->step,
                               .caption = caption,
                               .things = things,
-                              .n_things = task->stage[run->stage].model.n_things};
+                              .n_things = n_things};
     return film_add(run->film, &frame);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "flock_options.h"
 
+#include "common/box.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -163,6 +164,18 @@ kith_flock_options flock_model_of(const flock_stage *stage)
     kith_flock_options model = stage->model;
     model.things = stage->things;
     return model;
+}
+
+int64_t flock_things_now(const flock_task *task, const flock_run *run, kith_flock_thing *things)
+{
+    const int64_t n = task->stage[run->stage].model.n_things;
+    kith_flock_read_things(run->flock, things);
+    for (int64_t t = 0; t < n; t++) {
+        if (things[t].kind != KITH_WALL) {
+            box_wrap(&run->space, things[t].place);
+        }
+    }
+    return n;
 }
 
 int64_t flock_stage_at(const flock_task *task, int64_t step)

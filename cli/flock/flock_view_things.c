@@ -28,8 +28,8 @@ void flock_view_send_things(flock_view *view, const flock_run *run)
 {
     kith_flock_thing now[KITH_MOST_THINGS];
     json_t *list = json_array();
-    kith_flock_read_things(run->flock, now);
-    for (int64_t k = 0; k < flock_view_stage(view, run)->model.n_things; k++) {
+    const int64_t n = flock_things_now(view->task, run, now);
+    for (int64_t k = 0; k < n; k++) {
         json_array_append_new(list, thing_json(&now[k]));
     }
     if (json_equal(list, view->things)) {
