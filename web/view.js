@@ -97,6 +97,7 @@ class View {
         $("seed").value = s.seed;
       }
       this.curves.setNames(s.columns);
+      this.setPresets(s.presets);
       this.setRules(s);
     } else if (s.frames > 1) {
       $("seek").max = s.frames - 1;
@@ -117,6 +118,17 @@ class View {
     clearTimeout(this.clearing);
     if (!stays) {
       this.clearing = setTimeout(() => { $("message").textContent = ""; }, 6000);
+    }
+  }
+
+  // A preset begins another flock, which the camera then looks at as a whole.
+  setPresets(names) {
+    if (String(names) !== this.presets) {
+      this.presets = String(names);
+      $("presets").replaceChildren(...names.map(name => element("button", {onclick: () => {
+        this.before = this.scene.head && this.scene.head.epoch;
+        this.link.send({preset: name});
+      }}, name)));
     }
   }
 
@@ -400,6 +412,10 @@ class View {
       const bytes = this.waiting;
       this.waiting = null;
       this.scene.setPoints(bytes);
+      if (this.before !== undefined && this.before !== this.scene.head.epoch) {
+        this.before = undefined;
+        this.scene.home();
+      }
       this.link.giveBack(bytes);
       this.link.seen();
       this.frames++;

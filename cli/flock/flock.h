@@ -96,6 +96,13 @@ typedef struct flock_run {
 /** The options of a stage. */
 kith_flock_options flock_model_of(const flock_stage *stage);
 
+/** Name of preset k; NULL: there are not so many. */
+const char *flock_preset_name(int k);
+
+/** Make the task, which has one stage and no INPUT, that of a preset; its seed stays.
+ *  @return false: no preset has this name */
+bool flock_use_preset(flock_task *task, const char *name);
+
 /** The things of the flock as they are now, to be drawn in the box: predators fly on beyond it, and
  *  all but walls act by their nearest images.
  *  @param[out] things  [KITH_MOST_THINGS]   @return their number */

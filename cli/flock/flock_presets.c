@@ -92,6 +92,36 @@ static bool is_of_input(const char *option)
     return strcmp(option, "boids") == 0 || strcmp(option, "box") == 0 || strcmp(option, "dim") == 0;
 }
 
+/** Find a preset. @return NULL: none has this name */
+static preset *find(const char *name)
+{
+    preset *found = NULL;
+    for (int k = 0; k < PRESETS; k++) {
+        found = strcmp(presets[k].name, name) == 0 ? &presets[k] : found;
+    }
+    return found;
+}
+
+const char *flock_preset_name(int k)
+{
+    return k < PRESETS ? presets[k].name : NULL;
+}
+
+static _Noreturn void refuse_name(const char *name, const struct argp_state *state)
+{
+    char names[80] = "";
+    for (int k = 0; k < PRESETS; k++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 k == 0            ? ""
+                 : k < PRESETS - 1 ? ", "
+                                   : " or ",
+                 presets[k].name);
+    }
+    option_error(state, "--preset: got '%s', expected %s", name, names);
+    exit(STATUS_USAGE);
+}
+
 void flock_apply_preset(flock_task *task, struct argp_state *state)
 {
     if (!task->preset && task->view && !task->input && task->boids == 0) {
@@ -100,20 +130,9 @@ void flock_apply_preset(flock_task *task, struct argp_state *state)
     if (!task->preset) {
         return;
     }
-    char names[80] = "";
-    preset *chosen = NULL;
-    for (int k = 0; k < PRESETS; k++) {
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s",
-                 k == 0            ? ""
-                 : k < PRESETS - 1 ? ", "
-                                   : " or ",
-                 presets[k].name);
-        chosen = strcmp(presets[k].name, task->preset) == 0 ? &presets[k] : chosen;
-    }
+    preset *chosen = find(task->preset);
     if (!chosen) {
-        option_error(state, "--preset: got '%s', expected %s", task->preset, names);
-        return;
+        refuse_name(task->preset, state);
     }
     for (int k = 0; k < MOST_VALUES && chosen->values[k].option; k++) {
         const char *option = chosen->values[k].option;
@@ -124,4 +143,26 @@ void flock_apply_preset(flock_task *task, struct argp_state *state)
     if (!task->input) {
         centre(&task->shared, task->dim);
     }
+}
+
+bool flock_use_preset(flock_task *task, const char *name)
+{
+    preset *chosen = find(name);
+    if (!chosen) {
+        return false;
+    }
+    const uint64_t seed = task->start.model.seed;
+    task->start = (flock_stage){.step = 0};
+    kith_flock_options_init(&task->start.model);
+    task->start.model.seed = seed;
+    task->dim = 3;
+    task->preset = chosen->name;
+    task->shared.has_origin = task->shared.has_periodic = false;
+    for (int k = 0; k < MOST_VALUES && chosen->values[k].option; k++) {
+        flock_set_named(task, "--preset", chosen->values[k].option, chosen->values[k].value, NULL);
+    }
+    centre(&task->shared, task->dim);
+    task->stage[0] = task->start;
+    memcpy(task->stage[0].given, task->start.things, sizeof task->start.things);
+    return true;
 }

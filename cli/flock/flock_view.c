@@ -49,6 +49,22 @@ static bool is_recorded(const flock_run *run, const flock_task *task)
     return run->record || run->measures || run->film || task->restart;
 }
 
+/** Return true when viewers may start another preset. */
+static bool has_presets(const flock_view *view, const flock_run *run)
+{
+    return !is_recorded(run, view->task) && !view->task->input && view->task->n_stages == 1;
+}
+
+/** Names of presets that viewers may start. */
+static json_t *preset_names(const flock_view *view, const flock_run *run)
+{
+    json_t *list = json_array();
+    for (int k = 0; flock_preset_name(k) && has_presets(view, run); k++) {
+        json_array_append_new(list, json_string(flock_preset_name(k)));
+    }
+    return list;
+}
+
 static void send_state(flock_view *view, const flock_run *run, bool ended)
 {
     const bool recorded = is_recorded(run, view->task);
@@ -57,7 +73,7 @@ static void send_state(flock_view *view, const flock_run *run, bool ended)
     web_publish_json(
         view->server, WEB_STATE,
         json_pack(
-            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:s, s:s, s:o, s:o, s:s, s:b,"
+            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:s, s:s, s:o, s:o, s:s, s:b, s:o,"
             " s:[s,s,s,s,s,s,s]}",
             "kind", "flock", "title", "kith flock", "particles", (json_int_t)run->in.particles.n,
             "step", (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
@@ -65,8 +81,8 @@ static void send_state(flock_view *view, const flock_run *run, bool ended)
             "can_reset", !recorded, "seed", seed, "colour", viewer_colour_name(view->colour),
             "colours", viewer_colours(true, true, "flock"), "rules", flock_view_rules(view, run),
             "message", *view->message ? view->message : view->held, "held", *view->held != '\0',
-            "columns", "step", "polarisation", "milling", "speed", "neighbours", "flocks",
-            "largest"));
+            "presets", preset_names(view, run), "columns", "step", "polarisation", "milling",
+            "speed", "neighbours", "flocks", "largest"));
     view->announced = true;
     view->last_state = progress_clock();
 }
@@ -240,6 +256,19 @@ static void ask_reset(flock_view *view, const flock_run *run, const json_t *seed
     }
 }
 
+static void ask_preset(flock_view *view, const flock_run *run, const char *name)
+{
+    if (!has_presets(view, run)) {
+        snprintf(view->message, sizeof view->message,
+                 "no preset: this run is recorded, has --at, or began with a file");
+    } else if (!flock_use_preset(view->task, name)) {
+        snprintf(view->message, sizeof view->message, "there is no preset %.40s", name);
+    } else {
+        view->reset = true;
+        view->seed = view->task->start.model.seed;
+    }
+}
+
 /** Execute a command of a viewer. */
 static void obey(flock_view *view, flock_run *run, const json_t *command)
 {
@@ -271,6 +300,9 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
     }
     if (json_object_get(command, "thing")) {
         flock_view_set_thing(view, run, json_object_get(command, "thing"));
+    }
+    if (json_is_string(json_object_get(command, "preset"))) {
+        ask_preset(view, run, json_string_value(json_object_get(command, "preset")));
     }
     if (json_object_get(command, "reset")) {
         ask_reset(view, run, json_object_get(command, "reset"));

@@ -183,6 +183,33 @@ def test_seeds():
         watch.until(lambda w: w.state["seed"] == str(2 ** 64 - 1) and w.head["epoch"] == 1)
 
 
+def test_presets():
+    """A viewer begins another flock, in another box; runs that are bound to theirs refuse."""
+    with Served(*START, "--view", "--sphere", "3,3,3,1,0,0") as run:
+        watch = Viewer(run).until(lambda w: w.state and w.head["step"] > 0)
+        assert "bands" in watch.state["presets"] and watch.head["dim"] == 3
+        run.send(preset="nothing")
+        watch.until(lambda w: "nothing" in w.state["message"])
+        run.send(pause=True)
+        for name, n, dim, side, kinds in (("bands", 16200, 2, 90, []),
+                                          ("mill", 2500, 3, 60, ["point"])):
+            run.send(preset=name)
+            watch.until(lambda w, n=n: w.state["particles"] == n and w.head["all"] == n)
+            assert watch.head["dim"] == dim and watch.head["rows"][0][0] == side, watch.head
+            assert watch.head["origin"][:2] == (-side / 2, -side / 2)
+            watch.until(lambda w, kinds=kinds: [
+                t["kind"] for t in w.newest[THINGS]["things"]] == kinds)
+        rules = {r["name"]: r["value"] for r in watch.state["rules"]}
+        assert rules["alignment.radius"] == 2.5 and rules["max_speed"] == 1
+        run.send(pause=False)
+        watch.until(lambda w: w.head["step"] > 2)
+    with Served(*START, "--view", "--at", "9:noise=0") as run:
+        watch = Viewer(run).until(lambda w: w.state)
+        assert watch.state["presets"] == []
+        run.send(preset="mill")
+        watch.until(lambda w: "no preset" in w.state["message"])
+
+
 def test_things():
     """A thing that a viewer adds acts as one that was given; predators are seen to move."""
     hunted = (*START, "--view", "--predator", "1,2,3,1,0.5,4")
@@ -202,7 +229,7 @@ def test_things():
         watch.until(lambda w: len(w.newest[THINGS]["things"]) == 4)
         things = watch.newest[THINGS]["things"]
         assert things[1]["place"] == [7, 8, 9]
-        assert things[2]["normal"] == [1, 0, 0] and things[3]["place"] == [1, SIDE, 9]
+        assert things[2]["normal"] == [1, 0, 0] and things[3]["place"] == [1, 0, 9]
         run.send(thing={"remove": 2})
         run.send(thing={"move": 1, "place": [6, 8, 9]})
         watch.until(lambda w: w.newest[THINGS]["things"][1]["place"] == [6, 8, 9])
