@@ -68,15 +68,17 @@ static json_t *preset_names(const flock_view *view, const flock_run *run)
 static void send_state(flock_view *view, const flock_run *run, bool ended)
 {
     const bool recorded = is_recorded(run, view->task);
-    char seed[24];
+    const char *preset = view->task->preset;
+    char seed[24], title[40];
+    snprintf(title, sizeof title, "kith flock%s%s", preset ? ": " : "", preset ? preset : "");
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)view->task->start.model.seed);
     web_publish_json(
         view->server, WEB_STATE,
         json_pack(
             "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:s, s:s, s:o, s:o, s:s, s:b, s:o,"
             " s:[s,s,s,s,s,s,s]}",
-            "kind", "flock", "title", "kith flock", "particles", (json_int_t)run->in.particles.n,
-            "step", (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
+            "kind", "flock", "title", title, "particles", (json_int_t)run->in.particles.n, "step",
+            (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
             flock_view_stage(view, run)->model.time_step, "paused", view->paused, "ended", ended,
             "can_reset", !recorded, "seed", seed, "colour", viewer_colour_name(view->colour),
             "colours", viewer_colours(true, true, "flock"), "rules", flock_view_rules(view, run),

@@ -163,10 +163,12 @@ def test_presets():
               says=("'swarm'", "murmuration, mill, bands or shoal"))
     cli.fails(6, "flock", "--preset", "bands", "--model", "boids", "--steps", "1",
               says=("--noise",))
+    assert "preset     mill\n" in cli.ok("flock", "--preset", "mill", "--steps", "0")
     order = {}
     for name, steps in (("mill", 1500), ("shoal", 600), ("murmuration", 0)):
         out = cli.ok("flock", "--preset", name, "--steps", steps, "--measure-every", "0", "--json")
         order[name] = json.loads(out.splitlines()[-2])
+        assert json.loads(out.splitlines()[-1])["preset"] == name
     assert order["mill"]["milling"] > 0.7 and order["mill"]["polarisation"] < 0.3, order["mill"]
     assert order["shoal"]["polarisation"] > 0.5 and order["shoal"]["largest"] > 1500, order["shoal"]
 

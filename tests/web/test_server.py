@@ -195,6 +195,7 @@ def test_presets():
                                           ("mill", 2500, 3, 60, ["point"])):
             run.send(preset=name)
             watch.until(lambda w, n=n: w.state["particles"] == n and w.head["all"] == n)
+            assert watch.state["title"] == f"kith flock: {name}"
             assert watch.head["dim"] == dim and watch.head["rows"][0][0] == side, watch.head
             assert watch.head["origin"][:2] == (-side / 2, -side / 2)
             watch.until(lambda w, kinds=kinds: [
