@@ -19,13 +19,14 @@ function zoom(camera, factor) {
 
 function addPointer(view) {
   const canvas = view.scene.canvas, scene = view.scene, held = new Map();
-  let moved = 0;
+  let moved = 0, grip = false;
   canvas.addEventListener("contextmenu", e => e.preventDefault());
   canvas.addEventListener("pointerdown", e => {
     canvas.setPointerCapture(e.pointerId);
     canvas.classList.add("held");
     held.set(e.pointerId, {x: e.clientX, y: e.clientY});
     moved = held.size > 1 ? 99 : 0;
+    grip = held.size === 1 && e.button === 0 && view.things && view.things.grab(e.clientX, e.clientY);
   });
   canvas.addEventListener("pointermove", e => {
     const last = held.get(e.pointerId);
@@ -39,6 +40,10 @@ function addPointer(view) {
       const gap = p => Math.hypot(p.x - other.x, p.y - other.y);
       zoom(scene.camera, gap({x: e.clientX, y: e.clientY}) / Math.max(1, gap(last)));
       shift(scene, dx / 2, dy / 2);
+    } else if (grip) {
+      if (moved >= 6) {
+        view.things.drag(dx, dy);
+      }
     } else if (e.buttons & 2 || e.shiftKey || (scene.head && scene.head.dim === 2)) {
       shift(scene, dx, dy);
     } else {
@@ -48,6 +53,9 @@ function addPointer(view) {
     scene.dirty = true;
   });
   const release = e => {
+    if (view.things) {
+      view.things.drop();
+    }
     if (held.delete(e.pointerId) && moved < 6 && e.type === "pointerup") {
       view.pick(e.clientX, e.clientY);
     }
@@ -74,9 +82,11 @@ function addKeys(view) {
   const scene = view.scene, camera = scene.camera, a = 0.08;
   const keys = {
     " ": () => view.pause(), "p": () => view.pause(), ".": () => view.step(1),
-    ",": () => view.step(-1), "r": () => view.reset(), "c": () => view.nextColour(),
+    ",": () => view.step(-1), "r": () => view.askReset(), "c": () => view.nextColour(),
     "h": () => view.fold(), "0": () => scene.home(), "t": () => view.spin(),
-    "g": () => view.rings(), "Escape": () => view.choose(null),
+    "g": () => view.rings(), "Escape": () => view.escape(),
+    "Delete": () => view.things.remove(view.things.chosen),
+    "Backspace": () => view.things.remove(view.things.chosen),
     "ArrowLeft": () => turn(camera, a, 0), "ArrowRight": () => turn(camera, -a, 0),
     "ArrowUp": () => turn(camera, 0, a), "ArrowDown": () => turn(camera, 0, -a),
     "+": () => zoom(camera, 1.15), "=": () => zoom(camera, 1.15), "-": () => zoom(camera, 1 / 1.15),

@@ -2,14 +2,17 @@
 // The way to the server: one endless answer of messages in, small requests out.
 "use strict";
 
-const MAGIC = 0x3156574b, HEAD = 16, STATE = 1, POINTS = 2, CURVES = 3, GROUPS = 4, PLOT = 5;
+const MAGIC = 0x3156574b, HEAD = 16, STATE = 1, POINTS = 2, CURVES = 3, GROUPS = 4, PLOT = 5,
+      THINGS = 6;
 const WINDOW = 3;               // frames of points on their way
 const SILENCE = 4000;           // ms without a sign of life: the connection is lost
 
 class Link {
-  // on: {message(channel, Uint8Array), status("live" | "lost" | "refused")}
+  // on: {message(channel, Uint8Array), status("live" | "lost" | "refused")}. A browser opens six
+  // connections to a server at most, and a stream holds one: a page that is hidden closes its own.
   constructor(on) {
     this.on = on;
+    this.stop = new AbortController();
     this.client = crypto.getRandomValues(new Uint32Array(1))[0];
     this.points = 250000;
     this.heard = performance.now();
@@ -17,11 +20,13 @@ class Link {
     this.wait = 400;
     this.bytes = 0;
     setInterval(() => this.check(), 1000);
+    document.addEventListener("visibilitychange", () => this.look());
     this.run();
   }
 
   async run() {
     for (;;) {
+      await this.shown();
       this.stop = new AbortController();
       this.heard = performance.now();
       try {
@@ -35,9 +40,27 @@ class Link {
           await this.read(answer.body.getReader());
         }
       } catch (error) { /* as when the server goes away; what follows is the same */ }
+      if (document.hidden) {
+        continue;
+      }
       this.on.status("lost");
       await new Promise(go => setTimeout(go, this.wait));
       this.wait = Math.min(3000, this.wait * 1.6);
+    }
+  }
+
+  // Wait until the page can be seen.
+  async shown() {
+    while (document.hidden) {
+      await new Promise(go => { this.wake = go; });
+    }
+  }
+
+  look() {
+    if (document.hidden) {
+      this.stop.abort();
+    } else if (this.wake) {
+      this.wake();
     }
   }
 
@@ -105,6 +128,9 @@ class Link {
   }
 
   send(command) {
+    if (this.closed) {
+      return;
+    }
     this.post("control", JSON.stringify(command));
   }
 

@@ -33,6 +33,12 @@ int web_port(const web_server *server)
     return 0;
 }
 
+const char *web_host(const web_server *server)
+{
+    (void)server;
+    return "";
+}
+
 bool web_is_open(const web_server *server)
 {
     (void)server;

@@ -97,6 +97,9 @@ class Curves {
                                h - 3 - (y - low) / (high - low) * (h - 6)];
       to.strokeStyle = "#ffffff1a";
       to.strokeRect(0.5, 0.5, w - 1, h - 1);
+      to.beginPath();
+      to.rect(1, 1, w - 2, h - 2);
+      to.clip();
       drawLine(to, steps, ys, place, CURVE_COLOURS[c % CURVE_COLOURS.length]);
     });
   }

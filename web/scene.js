@@ -313,6 +313,7 @@ class Scene {
         ? Math.exp(-Math.max(seconds, 0.008) / (0.001 + 0.35 * this.style.trails)) : 0;
     gl.viewport(0, 0, this.width, this.height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
+    this.things && this.things.fit();
     gl.enable(gl.BLEND);
     if (keep > 0) {
       gl.blendFunc(gl.ZERO, gl.SRC_ALPHA);
@@ -324,9 +325,11 @@ class Scene {
       gl.clear(gl.COLOR_BUFFER_BIT);
     }
     gl.blendFunc(gl.ONE, gl.ONE);
+    this.things && this.things.hide();
     this.dirty = this.drawPoints(now, keep);
     this.wipe = false;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.disable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
     gl.useProgram(this.tone.program);
     gl.bindTexture(gl.TEXTURE_2D, this.sum);
@@ -342,6 +345,7 @@ class Scene {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.drawLines();
+    this.things && this.things.paint(now);
     return true;
   }
 

@@ -6,6 +6,8 @@
 
 #include <civetweb.h>
 #include <endian.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +16,22 @@
 
 enum { TOKEN_BYTES = 16, TOKEN_LENGTH = 2 * TOKEN_BYTES, CHUNK = 1 << 18 };
 
+/* Threads of civetweb. Each connection holds one until its request is read: these are for viewers,
+ * for as many connections that send nothing until their timeout, and for all other requests. */
+enum { SILENT_CONNECTIONS = 256, OTHER_REQUESTS = 16 };
+
 /** A server. */
 typedef struct site {
     web_server server;            /* the hub; the first member, so that a web_server can be cast */
     struct mg_context *mg;        /* state of civetweb */
     char token[TOKEN_LENGTH + 1]; /* random token in the address, hexadecimal */
-    char address[128];            /* address of the page */
-    bool open;                    /* other machines can reach the server */
-    int port;                     /* port that the server listens at */
-    char host[96];                /* host that the server listens at */
-    char trouble[256];            /* first message of civetweb */
-    atomic_bool stopped;          /* civetweb has stopped */
+    char address[NI_MAXHOST + TOKEN_LENGTH + 32]; /* address of the page */
+    bool open;                                    /* other machines can reach the server */
+    int port;                                     /* port that the server listens at */
+    char host[NI_MAXHOST];                        /* numeric address that the server listens at */
+    char name[NI_MAXHOST + 2]; /* host in the address of the page; IPv6 in brackets */
+    char trouble[256];         /* first message of civetweb */
+    atomic_bool stopped;       /* civetweb has stopped */
 } site;
 
 /* The page loads nothing from other hosts, runs no inline code, and is not shown in frames. */
@@ -61,7 +68,7 @@ static int64_t query(const struct mg_request_info *request, const char *name)
  *  host. */
 static bool is_here(const site *s, const char *host)
 {
-    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    const char *const names[] = {"127.0.0.1", "localhost", "[::1]", s->name};
     if (!host || s->open) {
         return host != NULL;
     }
@@ -242,16 +249,54 @@ static bool make_token(site *s)
     return true;
 }
 
-static bool listen_at(site *s, const char *address, int port)
+/** Return true when no other machine can reach an address. */
+static bool is_loopback(const struct sockaddr *address)
 {
-    char at[96];
-    const bool bracket = strchr(address, ':') && address[0] != '[';
-    snprintf(at, sizeof at, bracket ? "[%s]:%d" : "%s:%d", address, port);
-    /* A worker for each viewer, and some for all else. */
+    if (address->sa_family == AF_INET6) {
+        return IN6_IS_ADDR_LOOPBACK(
+            &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+    }
+    const struct sockaddr_in *at = (const void *)address;
+    return ntohl(at->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+/** Find the numeric address of a host name or numeric address; set s->host, s->name and s->open.
+ *  @return NULL, or what is wrong */
+static const char *find_host(site *s, const char *address)
+{
+    enum { IPV6 = 8 }; /* the bit of mg_check_feature */
+    const bool has_ipv6 = mg_check_feature(IPV6) != 0;
+    const struct addrinfo wanted = {.ai_family = has_ipv6 ? AF_UNSPEC : AF_INET,
+                                    .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char bare[NI_MAXHOST];
+    const bool bracket = address[0] == '[';
+    const size_t length = strcspn(address + bracket, "]");
+    snprintf(bare, sizeof bare, "%.*s", (int)length, address + bracket);
+    if (strchr(bare, ':') && !has_ipv6) {
+        return "this build has no IPv6: give 127.0.0.1, or another address of IPv4";
+    }
+    const int failed = getaddrinfo(bare, NULL, &wanted, &found);
+    if (failed) {
+        return gai_strerror(failed);
+    }
+    const int numeric = getnameinfo(found->ai_addr, found->ai_addrlen, s->host, sizeof s->host,
+                                    NULL, 0, NI_NUMERICHOST);
+    s->open = !is_loopback(found->ai_addr);
+    freeaddrinfo(found);
+    snprintf(s->name, sizeof s->name, strchr(bare, ':') ? "[%s]" : "%s", bare);
+    return numeric ? gai_strerror(numeric) : NULL;
+}
+
+static bool listen_at(site *s, int port)
+{
+    char at[NI_MAXHOST + 16], threads[16];
+    snprintf(at, sizeof at, strchr(s->host, ':') ? "[%s]:%d" : "%s:%d", s->host, port);
+    snprintf(threads, sizeof threads, "%d", WEB_MOST_VIEWERS + SILENT_CONNECTIONS + OTHER_REQUESTS);
     const char *options[] = {"listening_ports",
                              at,
                              "num_threads",
-                             "116",
+                             threads,
                              "request_timeout_ms",
                              "5000",
                              "tcp_nodelay",
@@ -271,9 +316,7 @@ static bool listen_at(site *s, const char *address, int port)
         return false;
     }
     s->port = ports[0].port;
-    snprintf(s->host, sizeof s->host, "%s", address);
-    snprintf(s->address, sizeof s->address, bracket ? "http://[%s]:%d/%s/" : "http://%s:%d/%s/",
-             address, s->port, s->token);
+    snprintf(s->address, sizeof s->address, "http://%s:%d/%s/", s->name, s->port, s->token);
     return true;
 }
 
@@ -293,15 +336,17 @@ bool web_open(const web_options *options, web_server **out, char *error, size_t 
         snprintf(error, room, "no memory for the live view");
         return false;
     }
-    s->open = strcmp(address, "localhost") != 0 && strcmp(address, "::1") != 0 &&
-              strcmp(address, "[::1]") != 0 && strncmp(address, "127.", 4) != 0;
-    if (make_token(s) &&
-        (listen_at(s, address, port) || (!options->port && listen_at(s, address, 0)))) {
+    const char *wrong = find_host(s, address);
+    if (!wrong && make_token(s) && (listen_at(s, port) || (!options->port && listen_at(s, 0)))) {
         *out = &s->server;
         return true;
     }
-    snprintf(error, room, "cannot serve the live view at %s, port %d: %s", address, port,
-             s->trouble[0] ? s->trouble : "no random numbers to be had");
+    if (wrong) {
+        snprintf(error, room, "cannot serve the live view at '%s': %s", address, wrong);
+    } else {
+        snprintf(error, room, "cannot serve the live view at %s, port %d: %s", address, port,
+                 s->trouble[0] ? s->trouble : "no random numbers to be had");
+    }
     web_close(&s->server);
     return false;
 }
@@ -356,6 +401,11 @@ const char *web_address(const web_server *server)
 int web_port(const web_server *server)
 {
     return ((const site *)server)->port;
+}
+
+const char *web_host(const web_server *server)
+{
+    return ((const site *)server)->name;
 }
 
 bool web_is_open(const web_server *server)

@@ -9,6 +9,7 @@ class View {
   constructor() {
     this.scene = new Scene($("scene"));
     this.curves = new Curves($("curves"));
+    this.things = new Things(this);
     this.state = {};
     this.sliders = new Map();
     this.touched = 0;
@@ -45,6 +46,8 @@ class View {
     const value = JSON.parse(new TextDecoder().decode(bytes));
     if (channel === STATE) {
       this.setState(value);
+    } else if (channel === THINGS) {
+      this.things.set(value);
     } else if (channel === GROUPS) {
       this.setGroups(value);
     } else if (channel === PLOT) {
@@ -53,15 +56,27 @@ class View {
     }
   }
 
+  // s: "live", "lost", "refused". What can do nothing is disabled.
   status(s) {
-    const ended = this.state.ended && s !== "live";
-    $("link").className = s === "live" ? "" : ended ? "ended" : "lost";
-    $("link").lastChild.textContent = s === "live" ? ""
-        : ended ? "the run has ended" : s === "refused"
-        ? "this address is not valid any more: open the one that kith printed last"
+    const ended = this.state.ended && s === "lost", lost = s === "lost" && !ended;
+    this.lostAt = lost ? this.lostAt || performance.now() : 0;
+    const long = lost && performance.now() - this.lostAt > 8000;
+    const text = s === "live" ? "" : s === "refused"
+        ? "another run of kith answers here: open the address that it printed"
+        : ended ? "the run has ended; a new one prints an address of its own"
+        : long ? `no answer from ${location.host}: start kith, or the ssh line, again`
         : "connection lost, trying again";
+    $("link").className = s === "live" ? "" : ended ? "ended" : "lost";
+    if ($("link").lastChild.textContent !== text) {
+      $("link").lastChild.textContent = text;
+    }
     $("link").hidden = s === "live" && !this.state.ended;
     document.body.dataset.link = s;
+    const closed = s !== "live" || Boolean(this.state.ended);
+    if (this.link.closed !== closed) {
+      this.link.closed = closed;
+      document.querySelectorAll(".steers").forEach(part => { part.disabled = closed; });
+    }
   }
 
   setState(s) {
@@ -70,11 +85,9 @@ class View {
     document.title = `${s.title} · kith`;
     $("title").textContent = s.title;
     if (s.message !== before.message) {
-      $("message").textContent = s.message;
-      clearTimeout(this.clearing);
-      this.clearing = setTimeout(() => { $("message").textContent = ""; }, 6000);
+      this.say(s.message, s.held);
     }
-    $("run").hidden = s.kind !== "flock";
+    $("run").hidden = $("things").hidden = s.kind !== "flock";
     $("frames").hidden = !(s.frames > 1);
     $("rings").hidden = !s.grouped;
     if (s.kind === "flock") {
@@ -84,6 +97,7 @@ class View {
         $("seed").value = s.seed;
       }
       this.curves.setNames(s.columns);
+      this.setPresets(s.presets);
       this.setRules(s);
     } else if (s.frames > 1) {
       $("seek").max = s.frames - 1;
@@ -98,6 +112,26 @@ class View {
     this.tell();
   }
 
+  // Show a message: for some seconds, or until the next one.
+  say(text, stays) {
+    $("message").textContent = text;
+    clearTimeout(this.clearing);
+    if (!stays) {
+      this.clearing = setTimeout(() => { $("message").textContent = ""; }, 6000);
+    }
+  }
+
+  // A preset begins another flock, which the camera then looks at as a whole.
+  setPresets(names) {
+    if (String(names) !== this.presets) {
+      this.presets = String(names);
+      $("presets").replaceChildren(...names.map(name => element("button", {onclick: () => {
+        this.before = this.scene.head && this.scene.head.epoch;
+        this.link.send({preset: name});
+      }}, name)));
+    }
+  }
+
   setRules(s) {
     const names = s.rules.map(r => r.name).join();
     if (names !== this.ruleNames) {
@@ -105,16 +139,17 @@ class View {
       this.sliders.clear();
       $("rules").replaceChildren(
         ...s.rules.map(r => r.choices ? this.choice(r) : this.slider(r, v => this.set(r.name, v))),
-        this.slider({name: "limit", label: "steps/s (0: all)", min: 0, max: 240, step: 5,
+        this.slider({name: "limit", label: "steps/s", min: 0, max: 240, step: 5, zero: "no limit",
                      value: s.limit}, v => this.link.send({limit: v})));
     }
-    if (performance.now() - this.touched < 1000) {
-      return;
-    }
-    for (const r of s.rules.concat({name: "limit", value: s.limit, max: 240})) {
+    const touched = performance.now() - this.touched < 1000;
+    for (const r of s.rules.concat({name: "limit", value: s.limit, min: 0, max: 240})) {
       const slider = this.sliders.get(r.name);
-      if (slider && slider.value !== r.value) {
-        slider.show(r.value, r.max);
+      if (slider && slider.limit) {
+        slider.limit(r.min, r.max);
+      }
+      if (slider && slider.value !== r.value && !touched) {
+        slider.show(r.value);
       }
     }
   }
@@ -128,20 +163,27 @@ class View {
     }, 50);
   }
 
-  // r: {name, label, min, max, step, value}
+  // r: {name, label, min, max, step, value, zero: text in place of 0}
   slider(r, changed) {
     const value = element("output"), input = element("input",
         {type: "range", min: r.min, max: r.max, step: r.step, id: `rule-${r.name}`});
-    const slider = {show: (v, max) => {
-      slider.value = v;
-      input.max = Math.max(max === undefined ? r.max : max, v);
-      input.value = v;
-      value.textContent = shown(v);
-    }};
+    const tell = v => { value.textContent = v === 0 && r.zero ? r.zero : shown(v); };
+    const slider = {
+      limit: (min, max) => {
+        if (Number(input.min) !== min || Number(input.max) !== max) {
+          [input.min, input.max] = [min, max];
+          input.value = slider.value;
+        }
+      },
+      show: v => {
+        slider.value = v;
+        input.value = v;
+        tell(v);
+      }};
     slider.show(r.value);
     input.addEventListener("input", () => {
       slider.value = Number(input.value);
-      value.textContent = shown(slider.value);
+      tell(slider.value);
       changed(slider.value);
     });
     this.sliders.set(r.name, slider);
@@ -189,6 +231,9 @@ class View {
   }
 
   pick(x, y) {
+    if (this.things.click(x, y)) {
+      return;
+    }
     let best = null, nearest = 14;
     for (const h of (this.groups || []).slice(0, MOST_RINGS)) {
       const p = this.scene.project(h.centre);
@@ -198,6 +243,12 @@ class View {
       }
     }
     this.choose(best);
+  }
+
+  escape() {
+    this.things.arm(null);
+    this.things.choose(-1);
+    this.choose(null);
   }
 
   addStyleControls() {
@@ -241,8 +292,30 @@ class View {
   }
 
   reset() {
-    const seed = Number($("seed").value);
-    this.link.send({reset: Number.isSafeInteger(seed) && seed >= 0 ? seed : 0});
+    const seed = $("seed").value.trim();
+    const fine = /^\d{1,20}$/.test(seed) && BigInt(seed) < 2n ** 64n;
+    $("seed").setAttribute("aria-invalid", String(!fine));
+    if (fine) {
+      this.link.send({reset: seed});
+    } else {
+      this.say("no reset: a seed is a whole number from 0 to 2^64 - 1");
+      $("seed").focus();
+    }
+  }
+
+  // A key is hit by accident: the flock is lost only where it is hit twice.
+  askReset() {
+    const now = performance.now();
+    if (this.state.kind !== "flock" || !this.state.can_reset) {
+      return;
+    }
+    if (now - (this.asked || -1e9) < 4000) {
+      this.asked = 0;
+      this.reset();
+    } else {
+      this.asked = now;
+      this.say("press r once more to start anew");
+    }
   }
 
   goTo(frame) {
@@ -339,6 +412,10 @@ class View {
       const bytes = this.waiting;
       this.waiting = null;
       this.scene.setPoints(bytes);
+      if (this.before !== undefined && this.before !== this.scene.head.epoch) {
+        this.before = undefined;
+        this.scene.home();
+      }
       this.link.giveBack(bytes);
       this.link.seen();
       this.frames++;

@@ -57,12 +57,13 @@ typedef enum web_channel {
     WEB_CURVES, /**< measures over time: float [rows][columns] */
     WEB_GROUPS, /**< JSON: halos */
     WEB_PLOT,   /**< JSON: a curve beside the particles, for example g(r) */
+    WEB_THINGS, /**< JSON: obstacles and attractors of a flock */
     WEB_CHANNELS
 } web_channel;
 
 /** How to listen. */
 typedef struct web_options {
-    const char *address; /**< address to listen at; NULL: 127.0.0.1 */
+    const char *address; /**< numeric address or host name to listen at; NULL: 127.0.0.1 */
     int port;            /**< port to listen at; 0: WEB_PORT or, if it is in use, any free port */
 } web_options;
 
@@ -82,6 +83,9 @@ const char *web_address(const web_server *server);
 
 /** The port that the server listens at. */
 int web_port(const web_server *server);
+
+/** The host that the server listens at, as in the address of the page: IPv6 in brackets. */
+const char *web_host(const web_server *server);
 
 /** Return true when other machines can reach the address. */
 bool web_is_open(const web_server *server);

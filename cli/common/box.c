@@ -38,6 +38,27 @@ double box_half_height(const kith_box *box)
     return least / 2;
 }
 
+void box_wrap(const kith_box *box, double r[3])
+{
+    double n[3][3];
+    box_normals(box, n);
+    const double volume = dot(n[0], box->row[0]);
+    if (volume == 0 || !isfinite(volume)) {
+        return;
+    }
+    for (int k = 0; k < box->dim; k++) {
+        const double from[3] = {r[0] - box->origin[0], r[1] - box->origin[1],
+                                r[2] - box->origin[2]};
+        const double boxes = box->periodic[k] ? floor(dot(n[k], from) / volume) : 0;
+        for (int a = 0; a < box->dim; a++) {
+            r[a] -= boxes * box->row[k][a];
+        }
+    }
+    if (box->dim == 2) {
+        r[2] = box->origin[2];
+    }
+}
+
 /* Squares of a double fit a long double. hypot() would do too, but programs that call it need glibc
  * 2.35. */
 double box_vector_length(const double v[3])

@@ -18,6 +18,10 @@ double box_vector_length(const double v[3]);
 /** Return the volume of a box [length^3]; in 2-D its area [length^2]. */
 double box_volume(const kith_box *box);
 
+/** Bring a position into the box along its periodic axes; in 2-D its z is that of the origin. A box
+ *  without volume is open: nothing is done. */
+void box_wrap(const kith_box *box, double r[3]);
+
 /** Return half the smallest distance of two opposite faces of a box [length]. */
 double box_half_height(const kith_box *box);
 

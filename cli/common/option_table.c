@@ -158,9 +158,25 @@ static void store_whole(const option_row *row, void *at, int64_t value)
     }
 }
 
+/* The rows whose options were set, each once. */
+static const option_row *set_rows[MOST_ROWS];
+static int n_set_rows;
+
+bool option_is_set(const option_row *row)
+{
+    int k = 0;
+    while (k < n_set_rows && set_rows[k] != row) {
+        k++;
+    }
+    return k < n_set_rows;
+}
+
 void option_set(void *base, const option_given *given)
 {
     const option_row *row = given->row;
+    if (!option_is_set(row) && n_set_rows < MOST_ROWS) {
+        set_rows[n_set_rows++] = row;
+    }
     const char *arg = given->arg;
     struct argp_state *state = given->state;
     void *const at = (char *)base + row->at;

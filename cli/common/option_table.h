@@ -115,6 +115,9 @@ const option_row *option_find(const option_row *rows, const char *name);
  *  @param base  the struct that the row's offset is counted from */
 void option_set(void *base, const option_given *given);
 
+/** Return true when option_set has stored an option of this row. */
+bool option_is_set(const option_row *row);
+
 /** Read `float` or `double` into a kith_precision. */
 void option_read_precision(void *at, const option_given *given);
 

@@ -94,6 +94,7 @@ static void draw(film *f, encoder_problem *problem)
     const picture shown = f->next;
     const double turn = f->how.turn * (double)f->frames / f->how.rate;
     const camera eye = camera_look(&shown.stage.box, turn, f->how.width, f->how.height);
+    things_hide(&f->next, &eye, f->pool);
     const render_scene scene = {.n = shown.n,
                                 .pos = shown.pos,
                                 .value = shown.valued ? shown.value : NULL,
@@ -364,6 +365,13 @@ int film_add(film *f, const film_frame *frame)
     shown->step = frame->step;
     snprintf(shown->caption, sizeof shown->caption, "%s", frame->caption ? frame->caption : "");
     stage_place(&shown->stage, frame->particles, f->pool, shown->pos);
+    shown->n_things = frame->n_things;
+    for (int64_t k = 0; k < frame->n_things; k++) {
+        shown->things[k] = frame->things[k];
+        for (int a = 0; a < 3; a++) {
+            shown->things[k].place[a] -= a < shown->stage.box.dim ? shown->stage.middle[a] : 0;
+        }
+    }
     choose_colours(f, frame);
     f->begun = true;
     f->added++;

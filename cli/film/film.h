@@ -38,6 +38,8 @@ typedef struct film_frame {
     int64_t number;      /**< number of the PNG of the frame */
     int64_t step;        /**< step of the run, which film_held returns */
     const char *caption; /**< text on the frame; NULL: none */
+    const kith_flock_thing *things; /**< [n_things] obstacles and attractors to draw */
+    int64_t n_things;               /**< number of them, up to KITH_MOST_THINGS */
 } film_frame;
 
 typedef struct film film;

@@ -20,15 +20,36 @@ typedef struct stage {
 
 /** A copy of a film_frame, to be drawn. */
 typedef struct picture {
-    int64_t n;         /**< number of particles */
-    float *pos;        /**< [n][3] positions from the middle of the stage */
-    float *value;      /**< [n] colours from 0 to 1 */
-    bool valued;       /**< `value` is used; else colours show density */
-    stage stage;       /**< the space */
-    int64_t number;    /**< number of the PNG */
-    int64_t step;      /**< step of the run */
-    char caption[128]; /**< text on the frame; "": none */
+    int64_t n;                                 /**< number of particles */
+    float *pos;                                /**< [n][3] positions from the middle of the stage */
+    float *value;                              /**< [n] colours from 0 to 1 */
+    bool valued;                               /**< `value` is used; else colours show density */
+    stage stage;                               /**< the space */
+    int64_t number;                            /**< number of the PNG */
+    int64_t step;                              /**< step of the run */
+    char caption[128];                         /**< text on the frame; "": none */
+    kith_flock_thing things[KITH_MOST_THINGS]; /**< [n_things], from the middle of the stage */
+    int64_t n_things;                          /**< number of obstacles and attractors */
 } picture;
+
+/** A sphere of a frame. */
+typedef struct film_sphere {
+    float centre[3]; /**< from the middle of the stage */
+    float radius;    /**< [length] */
+} film_sphere;
+
+enum { FILM_SPHERES = 8 * KITH_MOST_THINGS, FILM_CORNERS = 6 };
+
+/** List the spheres of a frame: those of its things, and their images that reach into the box.
+ *  @return their number */
+int things_spheres(const picture *shown, film_sphere out[FILM_SPHERES]);
+
+/** Find the part of a wall within the box: a polygon, in 2-D a line.
+ *  @param[out] corner  corners in order   @return their number; 0: the wall misses the box */
+int things_wall(const stage *s, const kith_flock_thing *wall, float corner[FILM_CORNERS][3]);
+
+/** Set the positions of particles that spheres hide from the camera to NaN. */
+void things_hide(picture *shown, const camera *c, struct kith__pool *pool);
 
 /** The stage of a box, or, if its rows are 0, of a box around the particles. */
 stage stage_of(const kith_box *box, const io_particles *particles);

@@ -47,9 +47,11 @@ static void check_task(void *at, struct argp_state *state)
     flock_task *task = at;
     const bool recorded = task->shared.output || task->film.path;
     task->endless = task->steps < 0;
+    flock_apply_preset(task, state);
     option_refuse(state, task->restart_change && !task->restart,
                   "--restart-change needs --restart FILE, the run to continue");
-    option_refuse(state, !task->input && task->boids == 0, "no INPUT given, nor --boids N");
+    option_refuse(state, !task->input && task->boids == 0,
+                  "no INPUT given, nor --boids N or --preset NAME");
     option_refuse(state, task->input && task->boids > 0,
                   "INPUT and --boids both give the particles: leave one out");
     option_refuse(state, task->endless && !task->view && !task->sweep, "no --steps N given");
@@ -77,8 +79,10 @@ static const option_row flock_options[] = {
     {"view", 0, NULL, "in a browser; default: 8420, 127.0.0.1", 2, FLAG_AT(flock_task, view)},
     {"port", 0, "N", NULL, 2, WHOLE_AT(flock_task, shared.port, 1, 65535, "1 to 65535")},
     {"address", 0, "A", NULL, 2, TEXT_AT(flock_task, shared.address)},
-    {"parameters", 0, "FILE", "lines NAME = VALUE of these options", 3,
-     READ_BY(flock_read_parameters), PATH_AT(flock_task, parameters_file, FILE_READ)},
+    {"preset", 0, "NAME", "murmuration, mill, bands, shoal; a file", 3,
+     TEXT_AT(flock_task, preset)},
+    {"parameters", 0, "F", NULL, 3, READ_BY(flock_read_parameters),
+     PATH_AT(flock_task, parameters_file, FILE_READ)},
     {"at", 0, "STEP:NAME=V", "a change on the way: 500:noise=0.2, 9:no-things", 4,
      READ_BY(flock_note_change)},
     {"sweep", 0, "NAME=A:B:C", "order over values; -o is a table", 12, TEXT_AT(flock_task, sweep)},

@@ -26,6 +26,7 @@ typedef struct flock_task {
     options shared;
     film_options film;           /**< --record and --film-... */
     const char *input;           /**< path of the particles at the start; NULL: --boids */
+    const char *preset;          /**< --preset: name of a set of options; NULL: none */
     int64_t boids;               /**< --boids: number of random particles; 0: INPUT */
     int dim;                     /**< --dim of these particles */
     flock_stage start;           /**< the model at step 0 */
@@ -98,6 +99,18 @@ typedef struct flock_run {
 
 /** The options of a stage. */
 kith_flock_options flock_model_of(const flock_stage *stage);
+
+/** Name of preset k; NULL: there are not so many. */
+const char *flock_preset_name(int k);
+
+/** Make the task, which has one stage and no INPUT, that of a preset; its seed stays.
+ *  @return false: no preset has this name */
+bool flock_use_preset(flock_task *task, const char *name);
+
+/** The things of the flock as they are now, to be drawn in the box: predators fly on beyond it, and
+ *  all but walls act by their nearest images.
+ *  @param[out] things  [KITH_MOST_THINGS]   @return their number */
+int64_t flock_things_now(const flock_task *task, const flock_run *run, kith_flock_thing *things);
 
 /** The stage of the step after `step`. */
 int64_t flock_stage_at(const flock_task *task, int64_t step);

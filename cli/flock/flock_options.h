@@ -12,6 +12,15 @@ extern const option_row flock_model_options[];
 
 extern const command_line flock_line;
 
+/** Set the option `name`. The task keeps the value. @param path  named in errors
+ *  @return false: no option has this name */
+bool flock_set_named(flock_task *task, const char *path, const char *name, char *value,
+                     struct argp_state *state);
+
+/** Set the options of a preset that were not given otherwise; ends the command where the name is
+ *  unknown. */
+void flock_apply_preset(flock_task *task, struct argp_state *state);
+
 /** Read options from lines "NAME = VALUE" of a file. The task keeps the text. */
 void flock_read_parameters(void *at, const option_given *given);
 

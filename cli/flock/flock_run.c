@@ -47,13 +47,17 @@ static int record(const flock_task *task, flock_run *run)
 static int show(const flock_task *task, flock_run *run, int64_t every)
 {
     char caption[128];
+    kith_flock_thing things[KITH_MOST_THINGS];
     snprintf(caption, sizeof caption, "step %s", report_count(run->step).s);
+    const int64_t n_things = flock_things_now(task, run, things);
     const film_frame frame = {.particles = &run->in.particles,
                               .box = &run->space,
                               .full_speed = task->start.model.max_speed,
                               .number = every > 0 ? (run->step + every - 1) / every : 0,
                               .step = run->step,
-                              .caption = caption};
+                              .caption = caption,
+                              .things = things,
+                              .n_things = n_things};
     return film_add(run->film, &frame);
 }
 

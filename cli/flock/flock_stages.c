@@ -5,6 +5,7 @@
  */
 #include "flock_options.h"
 
+#include "common/box.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -19,9 +20,8 @@ typedef struct change {
     char *value;
 } change;
 
-/** Set the option `name`. @return false: no option has this name */
-static bool set_named(flock_task *task, const char *path, const char *name, char *value,
-                      struct argp_state *state)
+bool flock_set_named(flock_task *task, const char *path, const char *name, char *value,
+                     struct argp_state *state)
 {
     for (const option_table *table = flock_line.tables; table->rows; table++) {
         const option_row *row = option_find(table->rows, name);
@@ -47,7 +47,8 @@ static void set_parameter(flock_task *task, const char *path, char *line, struct
         *--last = '\0';
     }
     *end = '\0';
-    if (*name && (strcmp(name, "parameters") == 0 || !set_named(task, path, name, value, state))) {
+    if (*name &&
+        (strcmp(name, "parameters") == 0 || !flock_set_named(task, path, name, value, state))) {
         exit(report_error(STATUS_FORMAT, "kith flock --help lists the names",
                           "%s: '%s' is no option of kith flock", path, name));
     }
@@ -163,6 +164,18 @@ kith_flock_options flock_model_of(const flock_stage *stage)
     kith_flock_options model = stage->model;
     model.things = stage->things;
     return model;
+}
+
+int64_t flock_things_now(const flock_task *task, const flock_run *run, kith_flock_thing *things)
+{
+    const int64_t n = task->stage[run->stage].model.n_things;
+    kith_flock_read_things(run->flock, things);
+    for (int64_t t = 0; t < n; t++) {
+        if (things[t].kind != KITH_WALL) {
+            box_wrap(&run->space, things[t].place);
+        }
+    }
+    return n;
 }
 
 int64_t flock_stage_at(const flock_task *task, int64_t step)

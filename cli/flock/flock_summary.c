@@ -14,6 +14,9 @@
 void flock_print_summary(const flock_task *task, const flock_run *run)
 {
     const int64_t steps = run->step - run->first;
+    if (task->preset) {
+        printf("preset     %s\n", task->preset);
+    }
     printf("particles  %s\nbox        ", report_count(run->in.particles.n).s);
     space_put_box(stdout, &run->space);
     printf("\nsteps      %lld to %lld in %s, %s each, by %s\n", (long long)run->first,
@@ -84,10 +87,11 @@ int flock_report_interrupted(const flock_task *task, const flock_run *run)
 json_t *flock_summary_json(const flock_task *task, const flock_run *run)
 {
     const int64_t steps = run->step - run->first;
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "kith",
-                     kith_version(), "verb", "flock", "particles", (json_int_t)run->in.particles.n,
-                     "first_step", (json_int_t)run->first, "last_step", (json_int_t)run->step,
-                     "seconds", report_json_real(run->seconds), "step_seconds",
+    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "kith",
+                     kith_version(), "verb", "flock", "preset", report_json_text(task->preset),
+                     "particles", (json_int_t)run->in.particles.n, "first_step",
+                     (json_int_t)run->first, "last_step", (json_int_t)run->step, "seconds",
+                     report_json_real(run->seconds), "step_seconds",
                      report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
                      kith_backend(run->ctx), "threads", kith_threads(run->ctx), "box",
                      space_box_json(&run->space), "output", report_json_text(task->shared.output),

@@ -9,6 +9,7 @@
 #include "common/progress.h"
 #include "common/report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,21 +49,42 @@ static bool is_recorded(const flock_run *run, const flock_task *task)
     return run->record || run->measures || run->film || task->restart;
 }
 
+/** Return true when viewers may start another preset. */
+static bool has_presets(const flock_view *view, const flock_run *run)
+{
+    return !is_recorded(run, view->task) && !view->task->input && view->task->n_stages == 1;
+}
+
+/** Names of presets that viewers may start. */
+static json_t *preset_names(const flock_view *view, const flock_run *run)
+{
+    json_t *list = json_array();
+    for (int k = 0; flock_preset_name(k) && has_presets(view, run); k++) {
+        json_array_append_new(list, json_string(flock_preset_name(k)));
+    }
+    return list;
+}
+
 static void send_state(flock_view *view, const flock_run *run, bool ended)
 {
     const bool recorded = is_recorded(run, view->task);
+    const char *preset = view->task->preset;
+    char seed[24], title[40];
+    snprintf(title, sizeof title, "kith flock%s%s", preset ? ": " : "", preset ? preset : "");
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)view->task->start.model.seed);
     web_publish_json(
         view->server, WEB_STATE,
         json_pack(
-            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:I, s:s, s:o, s:o, s:s,"
+            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:b, s:b, s:s, s:s, s:o, s:o, s:s, s:b, s:o,"
             " s:[s,s,s,s,s,s,s]}",
-            "kind", "flock", "title", "kith flock", "particles", (json_int_t)run->in.particles.n,
-            "step", (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
+            "kind", "flock", "title", title, "particles", (json_int_t)run->in.particles.n, "step",
+            (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
             flock_view_stage(view, run)->model.time_step, "paused", view->paused, "ended", ended,
-            "can_reset", !recorded, "seed", (json_int_t)view->task->start.model.seed, "colour",
-            viewer_colour_name(view->colour), "colours", viewer_colours(true, true, "flock"),
-            "rules", flock_view_rules(view, run), "message", view->message, "columns", "step",
-            "polarisation", "milling", "speed", "neighbours", "flocks", "largest"));
+            "can_reset", !recorded, "seed", seed, "colour", viewer_colour_name(view->colour),
+            "colours", viewer_colours(true, true, "flock"), "rules", flock_view_rules(view, run),
+            "message", *view->message ? view->message : view->held, "held", *view->held != '\0',
+            "presets", preset_names(view, run), "columns", "step", "polarisation", "milling",
+            "speed", "neighbours", "flocks", "largest"));
     view->announced = true;
     view->last_state = progress_clock();
 }
@@ -76,6 +98,7 @@ void flock_view_close(flock_run *run)
             send_state(view, run, true);
         }
         web_close(view->server);
+        json_decref(view->things);
         free(view);
         run->view = NULL;
     }
@@ -206,14 +229,45 @@ static void show(flock_view *view, flock_run *run, double free)
     }
 }
 
+/** Read a seed: a whole number, or its digits, as numbers of JavaScript end at 2^53.
+ *  @return false: it is none */
+static bool read_seed(const json_t *wanted, uint64_t *seed)
+{
+    const char *digits = json_string_value(wanted);
+    if (json_is_integer(wanted) && json_integer_value(wanted) >= 0) {
+        *seed = (uint64_t)json_integer_value(wanted);
+        return true;
+    }
+    if (!digits || !*digits || digits[strspn(digits, "0123456789")] != '\0') {
+        return false;
+    }
+    errno = 0;
+    *seed = strtoull(digits, NULL, 10);
+    return errno == 0;
+}
+
 static void ask_reset(flock_view *view, const flock_run *run, const json_t *seed)
 {
     if (is_recorded(run, view->task)) {
         snprintf(view->message, sizeof view->message, "no reset: this run is being recorded");
+    } else if (!read_seed(seed, &view->seed)) {
+        snprintf(view->message, sizeof view->message,
+                 "no reset: a seed is a whole number from 0 to 2^64 - 1");
     } else {
         view->reset = true;
-        view->seed = json_is_integer(seed) ? (uint64_t)json_integer_value(seed)
-                                           : view->task->start.model.seed;
+    }
+}
+
+static void ask_preset(flock_view *view, const flock_run *run, const char *name)
+{
+    if (!has_presets(view, run)) {
+        snprintf(view->message, sizeof view->message,
+                 "no preset: this run is recorded, has --at, or began with a file");
+    } else if (!flock_use_preset(view->task, name)) {
+        snprintf(view->message, sizeof view->message, "there is no preset %.40s", name);
+    } else {
+        view->reset = true;
+        view->seed = view->task->start.model.seed;
     }
 }
 
@@ -246,6 +300,12 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
     if (json_is_object(rules)) {
         flock_view_set_rules(view, run, rules);
     }
+    if (json_object_get(command, "thing")) {
+        flock_view_set_thing(view, run, json_object_get(command, "thing"));
+    }
+    if (json_is_string(json_object_get(command, "preset"))) {
+        ask_preset(view, run, json_string_value(json_object_get(command, "preset")));
+    }
     if (json_object_get(command, "reset")) {
         ask_reset(view, run, json_object_get(command, "reset"));
     }
@@ -264,8 +324,11 @@ static bool start_anew(flock_view *view, flock_run *run)
     run->n_samples = 0;
     view->task->start.model.seed = view->seed;
     for (int64_t k = 0; k < view->task->n_stages; k++) {
-        view->task->stage[k].model.seed = view->seed;
+        flock_stage *stage = &view->task->stage[k];
+        stage->model.seed = view->seed;
+        memcpy(stage->things, stage->given, sizeof stage->things); /* predators go back */
     }
+    view->held[0] = '\0';
     view->reset = false;
     view->shown = view->sampled = -1;
     view->rows = 0;
@@ -295,10 +358,42 @@ static int64_t batch(const flock_view *view, int64_t most)
     return n < most ? n : most;
 }
 
+/** Pause a run that cannot make its next step, with a sentence that says what to do. The flock is
+ *  in the state after its last whole step. */
+static void hold(flock_view *view, const flock_run *run)
+{
+    const kith_flock_options *m = &flock_view_stage(view, run)->model;
+    const char *remedy = m->max_speed > 0 ? "take a smaller time step" : "set a most speed";
+    view->paused = true;
+    view->ahead = 0;
+    view->announced = false;
+    if (*view->changed) {
+        snprintf(view->held, sizeof view->held,
+                 "Paused at step %lld: the next one leaves the range of numbers. The slider \"%s\" "
+                 "was changed "
+                 "last: move it back, or %s; then go on.",
+                 (long long)run->step, view->changed, remedy);
+    } else {
+        snprintf(
+            view->held, sizeof view->held,
+            "Paused at step %lld: the next one leaves the range of numbers. Lower a weight, or "
+            "%s; then go on.",
+            (long long)run->step, remedy);
+    }
+}
+
 static kith_status go_on(flock_view *view, flock_run *run, int64_t steps, double now)
 {
     const double before = run->seconds;
-    const kith_status status = flock_step(run, steps);
+    kith_status status = flock_step(run, steps);
+    const bool lost = status == KITH_NOT_FINITE || status == KITH_LIMIT;
+    if (lost && (view->task->endless || view->steered || web_viewers(view->server) > 0)) {
+        hold(view, run);
+        status = KITH_OK;
+    } else if (status == KITH_OK && *view->held) {
+        view->held[0] = '\0';
+        view->announced = false;
+    }
     view->step_seconds = (run->seconds - before) / (double)steps;
     view->ahead -= view->ahead > 0;
     /* A flock that cannot keep up with the limit does not catch up later. */

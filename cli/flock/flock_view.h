@@ -65,7 +65,11 @@ typedef struct flock_view {
     double rate;               /**< steps per second since the state before */
     float curve[VIEW_ROWS][VIEW_COLUMNS]; /**< [rows] samples for the curves of the page */
     int rows, skip, skipped; /**< one sample in `skip` is stored; samples skipped since the last */
-    char message[256];       /**< message shown on the page; "": none */
+    char message[256];       /**< message shown on the page for a while; "": none */
+    char held[256];          /**< why the run cannot go on, shown until it does; "": it can */
+    char changed[48];        /**< rule that a viewer changed last, as the page names it; "": none */
+    bool steered;            /**< a viewer has changed rules or things */
+    json_t *things;          /**< the things that viewers were sent last; NULL: none yet */
     bool reset;              /**< a reset was asked for */
     uint64_t seed;           /**< the seed that the reset starts from */
 } flock_view;
@@ -97,5 +101,16 @@ json_t *flock_view_rules(const flock_view *view, const flock_run *run);
 
 /** Set rules. @param wanted  an object of names and numbers. Errors go to view->message. */
 void flock_view_set_rules(flock_view *view, flock_run *run, json_t *wanted);
+
+/** Make the flock follow another model. @param next  becomes the current stage
+ *  @return false: it is refused, and view->message says why */
+bool flock_view_change(flock_view *view, flock_run *run, flock_stage *next);
+
+/** Send viewers the things of the current step, where they are not those sent last. */
+void flock_view_send_things(flock_view *view, const flock_run *run);
+
+/** Add, move or remove a thing. @param wanted  the command of the page, see docs/view.md. Errors go
+ *  to view->message. */
+void flock_view_set_thing(flock_view *view, flock_run *run, const json_t *wanted);
 
 #endif

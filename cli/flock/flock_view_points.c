@@ -120,6 +120,7 @@ bool flock_points_take(flock_view *view, flock_run *run)
         p->frame = run->space;
     }
     p->taken = true;
+    flock_view_send_things(view, run);
     return true;
 }
 

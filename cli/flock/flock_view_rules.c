@@ -4,6 +4,8 @@
  */
 #include "flock_view.h"
 
+#include "common/report.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,25 +14,27 @@
 enum { BOIDS = 1, VICSEK = 2, ANY = 3 };
 
 typedef struct rule {
-    const char *name, *label;
-    size_t at;  /* offset of a double in kith_flock_options */
-    int models; /* models that have this rule */
-    double most, step;
+    const char *name;  /* name in commands of the page */
+    const char *label; /* name on the page */
+    size_t at;         /* offset of a double in kith_flock_options */
+    int models;        /* models that have this rule */
+    double most, step; /* upper end of the slider, unless the value is higher, and its step */
+    const char *zero;  /* what the page shows for 0; NULL: the number */
 } rule;
 
 #define AT(field) offsetof(kith_flock_options, field)
 static const rule rules[] = {
-    {"separation.radius", "separation radius", AT(separation.radius), BOIDS, 12, 0.1},
-    {"separation.weight", "separation weight", AT(separation.weight), BOIDS, 0.5, 0.005},
-    {"alignment.radius", "alignment radius", AT(alignment.radius), ANY, 12, 0.1},
-    {"alignment.weight", "alignment weight", AT(alignment.weight), BOIDS, 0.5, 0.005},
-    {"cohesion.radius", "cohesion radius", AT(cohesion.radius), BOIDS, 12, 0.1},
-    {"cohesion.weight", "cohesion weight", AT(cohesion.weight), BOIDS, 0.1, 0.001},
-    {"noise", "noise", AT(noise), VICSEK, 1, 0.01},
-    {"min_speed", "least speed", AT(min_speed), BOIDS, 3, 0.05},
-    {"max_speed", "most speed", AT(max_speed), ANY, 3, 0.05},
-    {"time_step", "time step", AT(time_step), ANY, 1, 0.01},
-    {"blind_angle", "blind angle °", AT(blind_angle), ANY, 360, 5},
+    {"separation.radius", "separation radius", AT(separation.radius), BOIDS, 12, 0.1, "off"},
+    {"separation.weight", "separation weight", AT(separation.weight), BOIDS, 0.5, 0.005, "off"},
+    {"alignment.radius", "alignment radius", AT(alignment.radius), ANY, 12, 0.1, "off"},
+    {"alignment.weight", "alignment weight", AT(alignment.weight), BOIDS, 0.5, 0.005, "off"},
+    {"cohesion.radius", "cohesion radius", AT(cohesion.radius), BOIDS, 12, 0.1, "off"},
+    {"cohesion.weight", "cohesion weight", AT(cohesion.weight), BOIDS, 0.1, 0.001, "off"},
+    {"noise", "noise", AT(noise), VICSEK, 1, 0.01, NULL},
+    {"min_speed", "least speed", AT(min_speed), BOIDS, 3, 0.05, "no limit"},
+    {"max_speed", "most speed", AT(max_speed), ANY, 3, 0.05, "no limit"},
+    {"time_step", "time step", AT(time_step), ANY, 1, 0.01, NULL},
+    {"blind_angle", "blind angle °", AT(blind_angle), ANY, 360, 5, "none"},
 };
 enum { RULES = sizeof rules / sizeof *rules, MOST_NEAREST = 64 };
 
@@ -49,21 +53,59 @@ static double *field(const rule *r, kith_flock_options *m)
     return (double *)((char *)m + r->at);
 }
 
-/** Upper end of a slider: at least twice its value; of a radius at most the box. */
-static double most(const rule *r, double value, const kith_box *box)
+static bool is_named(const rule *r, const char *name)
 {
-    double limit = r->most < 2 * value && r->step < 1 ? 2 * value : r->most;
-    for (int k = 0; k < box->dim && is_radius(r); k++) {
-        const double side = fabs(box->row[k][k]);
-        limit = side > 0 && limit > side / 2 ? side / 2 : limit;
-    }
-    return limit > value ? limit : value;
+    return strcmp(r->name, name) == 0;
 }
 
-static json_t *slider(const char *name, const char *label, double value, double limit, double step)
+/** Half the shortest side of the box along axes that bound a step; HUGE_VAL: there are none. */
+static double half_side(const kith_box *box)
 {
-    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f}", "name", name, "label", label, "value", value,
-                     "min", value < 0 ? 2 * value : 0.0, "max", limit, "step", step);
+    double least = HUGE_VAL;
+    for (int k = 0; k < box->dim; k++) {
+        const double side = fabs(box->row[k][k]);
+        least = side > 0 ? fmin(least, side / 2) : least;
+    }
+    return least;
+}
+
+/** Multiple of a step next below, or above, a number. */
+static double grid(double x, double step, bool above)
+{
+    static const double rounding = 1e-9;
+    return (above ? ceil(x / step - rounding) : floor(x / step + rounding)) * step;
+}
+
+/** Ends of a slider: the upper one is at least twice the value. Values between them fit each other:
+ *  a radius the box, the least speed the most speed, and a step half the box. */
+static void find_ends(const rule *r, double value, const kith_flock_options *m, const kith_box *box,
+                      double ends[2])
+{
+    double least = value < 0 ? 2 * value : 0;
+    double most = r->most < 2 * value && r->step < 1 ? 2 * value : r->most;
+    if (is_radius(r)) {
+        most = fmin(most, half_side(box));
+    } else if (is_named(r, "min_speed") && m->max_speed > 0) {
+        most = grid(m->max_speed, r->step, false);
+    } else if (is_named(r, "max_speed")) {
+        least = m->model == KITH_BOIDS ? grid(m->min_speed, r->step, true) : r->step;
+        most = fmin(most, fmax(r->step, grid(half_side(box) / m->time_step, r->step, false)));
+    } else if (is_named(r, "time_step")) {
+        least = r->step;
+        most = m->max_speed > 0
+                   ? fmin(most, fmax(r->step, grid(half_side(box) / m->max_speed, r->step, false)))
+                   : most;
+    }
+    ends[0] = fmin(least, value);
+    ends[1] = fmax(most, value);
+}
+
+static json_t *slider(const char *name, const char *label, const char *zero, double value,
+                      const double ends[2], double step)
+{
+    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", name, "label", label, "zero",
+                     zero ? zero : "", "value", value, "min", ends[0], "max", ends[1], "step",
+                     step);
 }
 
 flock_stage *flock_view_stage(const flock_view *view, const flock_run *run)
@@ -80,14 +122,16 @@ json_t *flock_view_rules(const flock_view *view, const flock_run *run)
         const rule *r = &rules[k];
         if (r->models & model) {
             const double value = *field(r, &m) / scale(r);
-            json_array_append_new(
-                list, slider(r->name, r->label, value, most(r, value, &run->space), r->step));
+            double ends[2];
+            find_ends(r, value, &m, &run->space, ends);
+            json_array_append_new(list, slider(r->name, r->label, r->zero, value, ends, r->step));
         }
     }
-    json_array_append_new(
-        list, slider("nearest", "nearest (0: all)", (double)m.nearest, MOST_NEAREST, 1));
+    json_array_append_new(list, slider("nearest", "nearest", "all", (double)m.nearest,
+                                       (const double[]){0, MOST_NEAREST}, 1));
     if (model == BOIDS) {
-        json_array_append_new(list, slider("relative", "relative alignment", m.relative, 1, 1));
+        json_array_append_new(list, slider("relative", "relative alignment", "off", m.relative,
+                                           (const double[]){0, 1}, 1));
     }
     json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:[s,s,s]}", "name", "model", "label",
                                           "model", "value", (int)m.model, "choices", "boids",
@@ -123,30 +167,52 @@ static bool set_rule(kith_flock_options *m, const char *name, double value)
     return false;
 }
 
+/** Name of a rule on the page. */
+static const char *label_of(const char *name)
+{
+    for (int k = 0; k < RULES; k++) {
+        if (is_named(&rules[k], name)) {
+            return rules[k].label;
+        }
+    }
+    return strcmp(name, "relative") == 0 ? "relative alignment" : name;
+}
+
 void flock_view_set_rules(flock_view *view, flock_run *run, json_t *wanted)
 {
     flock_stage *stage = flock_view_stage(view, run), next = *stage;
     kith_flock_options *m = &next.model;
     const char *name;
+    const char *last = NULL;
     json_t *value;
     json_object_foreach(wanted, name, value)
     {
-        if (!json_is_number(value) || !set_rule(m, name, json_number_value(value))) {
-            snprintf(view->message, sizeof view->message, "%.40s cannot be that", name);
+        const double number = json_is_number(value) ? json_number_value(value) : NAN;
+        if (!set_rule(m, name, number)) {
+            snprintf(view->message, sizeof view->message, "%.40s cannot be %s", label_of(name),
+                     json_is_number(value) ? report_real(number).s : "that");
             return;
         }
+        last = name;
     }
     if (!flock_steps_fit(m, &run->box)) {
         snprintf(view->message, sizeof view->message, "a step would cross more than half the box");
         return;
     }
-    if (m->n_things > 0) {
-        kith_flock_read_things(run->flock, next.things); /* predators have moved */
+    kith_flock_read_things(run->flock, next.things); /* predators have moved */
+    if (flock_view_change(view, run, &next) && last) {
+        snprintf(view->changed, sizeof view->changed, "%.40s", label_of(last));
     }
-    const kith_flock_options model = flock_model_of(&next);
+}
+
+bool flock_view_change(flock_view *view, flock_run *run, flock_stage *next)
+{
+    const kith_flock_options model = flock_model_of(next);
     if (kith_flock_change(run->flock, &model) != KITH_OK) {
         snprintf(view->message, sizeof view->message, "%s", kith_message(run->ctx));
-        return;
+        return false;
     }
-    *stage = next;
+    *flock_view_stage(view, run) = *next;
+    view->steered = true;
+    return true;
 }

@@ -11,6 +11,17 @@
 static const char *const colours[] = {
     [WEB_PLAIN] = "plain", [WEB_SPEED] = "speed", [WEB_HEADING] = "heading", [WEB_GROUP] = "group"};
 
+/** Return true when an ssh tunnel to 127.0.0.1 reaches a server at this host. */
+static bool is_usual(const char *host)
+{
+    static const char *const usual[] = {"127.0.0.1", "0.0.0.0", "[::]", "localhost"};
+    bool found = false;
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
+        found = found || strcmp(host, usual[k]) == 0;
+    }
+    return found;
+}
+
 static void print_address(const options *o, const web_server *server)
 {
     char host[64] = "HOST";
@@ -21,8 +32,10 @@ static void print_address(const options *o, const web_server *server)
     } else {
         const style *look = report_style();
         printf("view       %s%s%s\n", look->bold, web_address(server), look->end);
-        printf("           from elsewhere: ssh -N -L %d:127.0.0.1:%d %s, then this address\n", port,
-               port, host);
+        const char *at = web_host(server);
+        const bool usual = is_usual(at);
+        printf("           from elsewhere: ssh -N -L %d:%s:%d %s, then this address%s\n", port,
+               usual ? "127.0.0.1" : at, port, host, usual ? "" : " at localhost");
     }
     fflush(stdout);
 }

@@ -115,6 +115,33 @@ def test_png_frames_are_the_same():
     assert names() == ["a.mp4", "b.mp4.frames", "new", "p"], names()
 
 
+def extremes(*things):
+    """Around 60 boids in the middle of a box: the brightest pixel, and how many are not dark."""
+    with open("p.xyz", "w", encoding="ascii") as file:
+        file.write('60\nLattice="40 0 0 0 40 0 0 0 40" Origin="-20 -20 -20" '
+                   'Properties=species:S:1:pos:R:3:velo:R:3\n')
+        for k in range(60):
+            file.write(f"A {k % 4 / 8} {k // 4 % 4 / 8} {k // 16 / 8} 1 0 0\n")
+    needs.built(cli.run("flock", "p.xyz", "--steps", "0", "--record", "f/", "--film-turn", "0",
+                        "--film-size", f"{WIDTH}x{HEIGHT}", "-q", *things))
+    rows = pixels("f/000000.png")
+    middle = [rows[3 * (j * WIDTH + k):3 * (j * WIDTH + k) + 3]
+              for j in range(17, 24)
+              for k in range(WIDTH // 2 - 3, WIDTH // 2 + 3)]
+    return max(map(max, middle)), sum(max(p) > 50 for p in middle)
+
+
+def test_spheres_hide_what_is_behind():
+    plain, few = extremes()
+    hidden, _ = extremes("--sphere", "0,-8,3,4,0,0")       # between the eye and the boids
+    image, _ = extremes("--sphere", "0,32,3,4,0,0")        # its image is there
+    behind, many = extremes("--sphere", "0,8,-3,4,0,0")
+    assert plain > 200 and hidden < 130 and image == hidden, (plain, hidden, image)
+    assert behind > 200 and many > few + 4, (behind, many, few)
+    wall, all_of_it = extremes("--wall", "0,5,0,0,-1,0,0,0")
+    assert wall > 200 and all_of_it == 42, (wall, all_of_it)
+
+
 def test_frames_of_files():
     """kith view --record: frames of a trajectory, and a still one seen from all sides."""
     keeps, size = tool(KEEPS), ("--film-size", f"{WIDTH}x{HEIGHT}")

@@ -142,6 +142,54 @@ def test_parameters_are_options():
     cli.fails(3, *START, "--steps", "1", "--parameters", "none.txt", says=("none.txt",))
 
 
+def test_presets():
+    """Values that are given win over a preset, wherever they are; its box is centred on 0."""
+    with open("p.txt", "w", encoding="ascii") as file:
+        file.write("boids = 40\npreset = mill\nalignment = 3,0.1\n")
+    words = ("--steps", "20", "--record-every", "20", "-q")
+    full = ("--box", "60", "--origin=-30,-30,-30", "--separation", "2,0.04", "--cohesion", "0,0",
+            "--min-speed", "1", "--point", "0,0,0,0.015,0")
+    cli.ok("flock", "--boids", "40", "--alignment", "3,0.1", *full, *words, "-o", "a.xyz")
+    cli.ok("flock", "--boids", "40", "--preset", "mill", "--alignment", "3,0.1", *words, "-o",
+           "b.xyz")
+    cli.ok("flock", "--alignment", "3,0.1", "--preset", "mill", "--boids", "40", *words, "-o",
+           "c.xyz")
+    cli.ok("flock", "--parameters", "p.txt", *words, "-o", "d.xyz")
+    cli.ok("flock", "a.xyz", "--frame", "0", "--preset", "mill", "--alignment", "3,0.1", *words,
+           "-o", "e.xyz")
+    assert read("a.xyz") == read("b.xyz") == read("c.xyz") == read("d.xyz")
+    assert frames("a.xyz")[-1][1] != frames("a.xyz")[0][1] and read("e.xyz") != read("a.xyz")
+    cli.fails(2, "flock", "--preset", "swarm", "--steps", "1",
+              says=("'swarm'", "murmuration, mill, bands or shoal"))
+    cli.fails(6, "flock", "--preset", "bands", "--model", "boids", "--steps", "1",
+              says=("--noise",))
+    assert "preset     mill\n" in cli.ok("flock", "--preset", "mill", "--steps", "0")
+    order = {}
+    for name, steps in (("mill", 1500), ("shoal", 600), ("murmuration", 0)):
+        out = cli.ok("flock", "--preset", name, "--steps", steps, "--measure-every", "0", "--json")
+        order[name] = json.loads(out.splitlines()[-2])
+        assert json.loads(out.splitlines()[-1])["preset"] == name
+    assert order["mill"]["milling"] > 0.7 and order["mill"]["polarisation"] < 0.3, order["mill"]
+    assert order["shoal"]["polarisation"] > 0.5 and order["shoal"]["largest"] > 1500, order["shoal"]
+
+
+def test_bands():
+    """Vicsek's particles gather in bands across their way: stripes of it hold far more than others,
+    and stripes along it do not."""
+    cli.ok("flock", "--preset", "bands", "--boids", "8000", "--box", "64", "--steps", "1500",
+           "--record-every", "1500", "-o", "a.xyz", "-q")
+    rows = frames("a.xyz")[-1][1]
+    way = [sum(row[k] for row in rows) for k in (3, 4)]
+    axis = 0 if abs(way[0]) > abs(way[1]) else 1
+    spread = []
+    for k in (axis, 1 - axis):
+        stripes = [0] * 8
+        for row in rows:
+            stripes[int((row[k] + 32) / 64 * 8) % 8] += 1
+        spread.append(max(stripes) / (len(rows) / 8))
+    assert spread[0] > 1.8 and spread[0] > spread[1], (spread, way)
+
+
 def test_goes_on_from_a_frame():
     same = ("--precision", "double", "--record-every", "5", "-q")
     cli.ok(*START, "--steps", "10", "-o", "a.xyz", *same)

@@ -87,11 +87,23 @@ class Browser:
         number = open(port, encoding="ascii").read().split("\n")[0]
         with urllib.request.urlopen(f"http://127.0.0.1:{number}/json/list", timeout=30) as answer:
             pages = [p for p in json.load(answer) if p["type"] == "page"]
-        self.socket = Socket(pages[0]["webSocketDebuggerUrl"])
+        self.port = int(number)
+        self.attach(pages[0]["webSocketDebuggerUrl"])
+
+    def attach(self, address):
+        self.socket = Socket(address)
         self.number = 0
         self.errors = []
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+
+    def tab(self, address):
+        """Open a tab in front of the others. @return one who drives it"""
+        other = Browser.__new__(Browser)
+        identity = self.call("Target.createTarget", url=address)["targetId"]
+        other.attach(f"ws://127.0.0.1:{self.port}/devtools/page/{identity}")
+        other.identity = identity
+        return other
 
     def note(self, message):
         method, p = message.get("method"), message.get("params", {})
@@ -145,6 +157,13 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key,
                       **({"text": text} if text and kind == "keyDown" else {}))
+
+    def drag(self, *places):
+        """Press the mouse at the first place, move it to the others, let go. One place: a click"""
+        moves = [("mouseMoved", place) for place in places]
+        for kind, (x, y) in [("mousePressed", places[0]), *moves, ("mouseReleased", places[-1])]:
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, clickCount=1, button="left",
+                      buttons=0 if kind == "mouseReleased" else 1)
 
     def close(self):
         try:

@@ -11,7 +11,7 @@ import time
 
 import needs
 import viewer
-from viewer import CURVES, POINTS, Served, Viewer, cli
+from viewer import CURVES, POINTS, THINGS, Served, Viewer, cli
 
 N, SIDE = 200, 15
 START = ("flock", "--boids", N, "--box", SIDE, "--seed", "4", "--threads", "1")
@@ -129,8 +129,134 @@ def test_steering():
             run.send(colour=colour)
             watch.until(lambda w, n=number: w.head["colour"] == n)
         run.send(reset=9)
-        watch.until(lambda w: w.state["seed"] == 9 and w.head["epoch"] == 1)
+        watch.until(lambda w: w.state["seed"] == "9" and w.head["epoch"] == 1)
         assert run.end() == 0
+
+
+def test_sliders_fit_each_other():
+    """Values within the ends of sliders are never refused; 0 is named where it means no limit."""
+    with Served(*START, "--view", "--min-speed", "0.35") as run:
+        rules = {r["name"]: r for r in Viewer(run).until(lambda w: w.state).state["rules"]}
+        assert rules["min_speed"]["max"] == 1 and abs(rules["max_speed"]["min"] - 0.35) < 1e-9
+        assert rules["max_speed"]["zero"] == "no limit" and rules["nearest"]["zero"] == "all"
+        assert rules["cohesion.radius"]["max"] == SIDE / 2 and rules["time_step"]["min"] > 0
+        for name in ("min_speed", "max_speed", "time_step", "cohesion.radius"):
+            for end in ("min", "max"):
+                run.send(set={name: rules[name][end]})
+                watch = Viewer(run).until(lambda w, n=name, e=end: any(
+                    r["name"] == n and abs(r["value"] - rules[n][e]) < 1e-9
+                    for r in w.state.get("rules", ())))
+                assert not watch.state["message"], (name, end, watch.state["message"])
+                watch.close()
+            run.send(set={name: rules[name]["value"]})
+
+
+def test_a_run_that_leaves_the_numbers_goes_on():
+    with Served(*START, "--view") as run:
+        run.send(limit=0)
+        run.send(set={"max_speed": 0})
+        run.send(set={"alignment.weight": 20})
+        watch = Viewer(run).until(lambda w: w.state and w.state["held"])
+        step, said = watch.state["step"], watch.state["message"]
+        assert watch.state["paused"] and step > 0
+        assert f"step {step}:" in said and "alignment weight" in said and "most speed" in said, said
+        run.send(pause=False)                          # nothing was changed: held once more
+        watch.until(lambda w: w.state["paused"] and w.state["held"])
+        assert watch.state["step"] == step
+        run.send(set={"alignment.weight": 0.1, "max_speed": 1})
+        run.send(pause=False)
+        watch.until(lambda w: w.state["step"] > step + 3)
+        assert not watch.state["held"] and not watch.state["message"] and not watch.state["paused"]
+        assert run.end() == 0
+
+
+def test_seeds():
+    with Served(*START, "--view") as run:
+        watch = Viewer(run)
+        for wrong in (-1, 1.5, "x", "", "1.5", "-3", str(2 ** 64), None, [], True):
+            run.send(reset=wrong)
+            watch.until(lambda w: "seed" in w.state.get("message", ""))
+            assert watch.state["seed"] == "4"
+            run.send(colour="heading")
+            watch.until(lambda w: not w.state["message"])
+        run.send(reset=str(2 ** 64 - 1))
+        watch.until(lambda w: w.state["seed"] == str(2 ** 64 - 1) and w.head["epoch"] == 1)
+
+
+def test_presets():
+    """A viewer begins another flock, in another box; runs that are bound to theirs refuse."""
+    with Served(*START, "--view", "--sphere", "3,3,3,1,0,0") as run:
+        watch = Viewer(run).until(lambda w: w.state and w.head["step"] > 0)
+        assert "bands" in watch.state["presets"] and watch.head["dim"] == 3
+        run.send(preset="nothing")
+        watch.until(lambda w: "nothing" in w.state["message"])
+        run.send(pause=True)
+        for name, n, dim, side, kinds in (("bands", 16200, 2, 90, []),
+                                          ("mill", 2500, 3, 60, ["point"])):
+            run.send(preset=name)
+            watch.until(lambda w, n=n: w.state["particles"] == n and w.head["all"] == n)
+            assert watch.state["title"] == f"kith flock: {name}"
+            assert watch.head["dim"] == dim and watch.head["rows"][0][0] == side, watch.head
+            assert watch.head["origin"][:2] == (-side / 2, -side / 2)
+            watch.until(lambda w, kinds=kinds: [
+                t["kind"] for t in w.newest[THINGS]["things"]] == kinds)
+        rules = {r["name"]: r["value"] for r in watch.state["rules"]}
+        assert rules["alignment.radius"] == 2.5 and rules["max_speed"] == 1
+        run.send(pause=False)
+        watch.until(lambda w: w.head["step"] > 2)
+    with Served(*START, "--view", "--at", "9:noise=0") as run:
+        watch = Viewer(run).until(lambda w: w.state)
+        assert watch.state["presets"] == []
+        run.send(preset="mill")
+        watch.until(lambda w: "no preset" in w.state["message"])
+
+
+def test_things():
+    """A thing that a viewer adds acts as one that was given; predators are seen to move."""
+    hunted = (*START, "--view", "--predator", "1,2,3,1,0.5,4")
+    with Served(*hunted) as run:
+        watch = Viewer(run).until(lambda w: w.newest.get(THINGS))
+        first = watch.newest[THINGS]["things"]
+        assert [t["kind"] for t in first] == ["predator"] and first[0]["reach"] == 4
+        watch.until(lambda w: w.newest[THINGS]["things"][0]["place"] != first[0]["place"])
+        run.send(pause=True)
+        run.send(reset=4)
+        watch.until(lambda w: w.newest[THINGS]["things"][0]["place"] == [1, 2, 3])
+        run.send(step=1)
+        watch.until(lambda w: w.head["step"] == 1)
+        run.send(thing={"add": {"kind": "sphere", "place": [7, 8, 9]}})
+        run.send(thing={"add": {"kind": "wall", "place": [1, 8, 9]}})
+        run.send(thing={"add": {"kind": "point", "place": [1, 99, 9]}})
+        watch.until(lambda w: len(w.newest[THINGS]["things"]) == 4)
+        things = watch.newest[THINGS]["things"]
+        assert things[1]["place"] == [7, 8, 9]
+        assert things[2]["normal"] == [1, 0, 0] and things[3]["place"] == [1, 0, 9]
+        run.send(thing={"remove": 2})
+        run.send(thing={"move": 1, "place": [6, 8, 9]})
+        watch.until(lambda w: w.newest[THINGS]["things"][1]["place"] == [6, 8, 9])
+        for wrong in ({"remove": 3}, {"remove": -1}, {"move": 9, "place": [1, 1, 1]}, {"move": "x"},
+                      {"add": {"kind": "tree", "place": [1, 1, 1]}}, {}, 7,
+                      {"add": {"kind": "point", "place": [1, 1]}}, {"add": {"kind": "point"}}):
+            run.send(thing=wrong)
+            watch.until(lambda w: w.state["message"])
+            run.send(colour="heading")
+            watch.until(lambda w: not w.state["message"])
+        run.send(step=6)
+        watch.until(lambda w: w.head["step"] == 7)
+        sphere, point = watch.newest[THINGS]["things"][1:]
+        words = [f"1:sphere=6,8,9,{sphere['radius']},{sphere['weight']},{sphere['reach']}",
+                 f"1:point=1,{SIDE},9,{point['weight']},{point['reach']}"]
+        with Served(*hunted, "--at", words[0], "--at", words[1]) as other:
+            other.send(pause=True)
+            other.send(reset=4)
+            other.send(step=7)
+            same = Viewer(other).until(lambda w: w.head["step"] == 7 and w.head["epoch"] == 1)
+            assert same.points() == watch.points()
+        for _ in range(13):
+            run.send(thing={"add": {"kind": "point", "place": [1, 1, 1]}})
+        watch.until(lambda w: len(w.newest[THINGS]["things"]) == 16)
+        run.send(thing={"add": {"kind": "point", "place": [1, 1, 1]}})
+        watch.until(lambda w: "16" in w.state["message"])
 
 
 def test_recorded_runs_are_not_reset_and_end():
@@ -259,6 +385,30 @@ def test_a_window_is_kept():
         watch.close()
 
 
+def test_silent_connections_delay_nobody():
+    with Served(*START, "--view") as run:
+        silent = [socket.create_connection(("127.0.0.1", run.port), timeout=10)
+                  for _ in range(200)]
+        for link in silent[::2]:
+            link.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        time.sleep(0.2)
+        for _ in range(3):
+            start = time.monotonic()
+            assert run.request("GET", "")[0] == 200
+            assert time.monotonic() - start < 0.5
+        start = time.monotonic()
+        Viewer(run).until(lambda w: w.head["step"] >= 0)
+        assert time.monotonic() - start < 0.5
+        for link in silent:
+            link.close()
+
+
+def has_ipv6():
+    """The machine and civetweb have it."""
+    said = cli.run(*START, "--view", "--address", "::2", "--steps", "0").stderr
+    return os.path.exists("/proc/net/if_inet6") and "no IPv6" not in said
+
+
 def test_ports_and_addresses():
     with Served(*START, "--view") as run:
         cli.fails(9, *START, "--view", "--port", run.port, says=(str(run.port), "in use"))
@@ -274,7 +424,20 @@ def test_ports_and_addresses():
         assert run.request("GET", "", token="0" * 32)[0] == 403
         run.end()
         assert "warning" in run.process.stderr.read()
+    for address in ("127.0.0.2", "localhost", "::1", "[::1]"):
+        if ":" in address and not has_ipv6():
+            cli.fails(9, *START, "--view", "--address", address, says=(address, "no IPv6"))
+            continue
+        with Served(*START, "--view", "--address", address) as run:
+            assert run.host == address.strip("[]") and run.request("GET", "")[0] == 200, address
+            assert run.request("GET", "", Host="evil.example")[0] == 403, address
+            own = f"http://{run.address.split('/')[2]}"
+            assert run.request("GET", "view.js", Origin=own)[0] == 200, address
+            Viewer(run).until(lambda w: w.head["step"] >= 0).close()
+            assert run.end() == 0 and "warning" not in run.process.stderr.read()
     cli.fails(9, *START, "--view", "--address", "203.0.113.7", says=("203.0.113.7",))
+    for wrong in ("no-host.invalid", "a b", "::1::", ""):
+        cli.fails(9, *START, "--view", "--address", wrong, says=(f"'{wrong}'",))
     cli.fails(6, *START, "--view", "--port", "70000", says=("65535",))
     cli.fails(2, *START, "--view", "-o", "a.xyz", says=("--record-every",))
 

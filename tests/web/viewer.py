@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import cli  # noqa: E402  pylint: disable=wrong-import-position,unused-import
 
-STATE, POINTS, CURVES, GROUPS, PLOT = 1, 2, 3, 4, 5
+STATE, POINTS, CURVES, GROUPS, PLOT, THINGS = 1, 2, 3, 4, 5, 6
 HEAD = struct.Struct("<3d2I2f2I12f2I")
 
 
@@ -29,8 +29,8 @@ class Served:
             line = self.process.stdout.readline()
             assert line, self.process.stderr.read()
             self.lines.append(line)
-            found = re.search(r"http://([\d.]+):(\d+)/([0-9a-f]{32})/", line)
-        self.address, self.host = found.group(0), found.group(1)
+            found = re.search(r"http://(\[[\da-f:]+\]|[\w.-]+):(\d+)/([0-9a-f]{32})/", line)
+        self.address, self.host = found.group(0), found.group(1).strip("[]")
         self.port, self.token = int(found.group(2)), found.group(3)
 
     def __enter__(self):
@@ -50,7 +50,7 @@ class Served:
 
     def request(self, method, path, body=None, token=None, **headers):
         """@return status, body"""
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        link = http.client.HTTPConnection(self.host, self.port, timeout=20)
         try:
             link.request(method, f"/{self.token if token is None else token}/{path}", body,
                          {k.replace("_", "-"): v for k, v in headers.items()})
@@ -74,7 +74,7 @@ class Viewer:
     """One who watches. .newest has the last message of each channel, .versions their numbers."""
 
     def __init__(self, served, window=0, points=0, client=1):
-        self.link = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+        self.link = http.client.HTTPConnection(served.host, served.port, timeout=20)
         self.link.request("GET", f"/{served.token}/frames?client={client}&window={window}"
                                  f"&points={points}")
         self.answer = self.link.getresponse()
