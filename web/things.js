@@ -161,7 +161,7 @@ class Things {
 
   // The next click adds a thing; a second press of the button adds it in the middle.
   arm(kind) {
-    if (this.adding === kind) {
+    if (kind && this.adding === kind) {
       this.add(this.scene.camera.centre);
       return;
     }

@@ -39,6 +39,16 @@ def use_things(browser):
     browser.key("Delete")
     browser.until("kith.things.list.length === 0")
     assert moved != before and browser.js("kith.scene.camera.yaw") == yaw
+    browser.js("kith.things.buttons.wall.click()")
+    sent = browser.js("""(() => {
+      const link = kith.link, send = link.send, sent = [];
+      link.send = command => sent.push(command);
+      kith.escape();
+      kith.escape();
+      link.send = send;
+      return sent;
+    })()""")
+    assert sent == [] and browser.js("kith.things.adding === null"), sent
 
 
 def spheres_hide(browser):
