@@ -132,26 +132,30 @@ static bool is_identity(double a[3][3])
     return yes;
 }
 
-/** Return a lower bound on the smallest singular value of A: the eigenvalues of A^T A - I by
- *  Jacobi's rotations, less what these leave off the diagonal (Weyl's inequality), less rounding
- *  errors. 0 where A is far from a rotation. */
-static double smallest_stretch(double a[3][3])
+/** Find bounds on the singular values of A: the eigenvalues of A^T A - I by Jacobi's rotations,
+ *  widened by what these leave off the diagonal (Weyl's inequality), and by rounding errors. 0 and
+ *  INFINITY where A is far from a rotation. */
+static void find_stretch(double a[3][3], double *least, double *most)
 {
     enum { SWEEPS = 8 };
     double h[3][3];
     strain_of(a, h);
     const double norm = norm_of(h, true);
     if (is_identity(a) || !(norm < 1)) {
-        return is_identity(a);
+        *least = is_identity(a);
+        *most = is_identity(a) ? 1 : (double)INFINITY;
+        return;
     }
     for (int k = 0; k < SWEEPS; k++) {
         rotate(h, 0, 1);
         rotate(h, 0, 2);
         rotate(h, 1, 2);
     }
-    const double least = fmin(h[0][0], fmin(h[1][1], h[2][2]));
+    const double low = fmin(h[0][0], fmin(h[1][1], h[2][2]));
+    const double high = fmax(h[0][0], fmax(h[1][1], h[2][2]));
     const double error = norm_of(h, false) + 1024 * DBL_EPSILON * (1 + norm);
-    return sqrt(fmax(0, 1 + least - error)) * (1 - 4 * DBL_EPSILON);
+    *least = sqrt(fmax(0, 1 + low - error)) * (1 - 4 * DBL_EPSILON);
+    *most = sqrt(1 + high + error) * (1 + 4 * DBL_EPSILON);
 }
 
 /** Return true when two boxes have equal periodic axes, with equal rows. */
@@ -212,10 +216,11 @@ static void choose_map(const struct kith__question *from, const struct kith__que
     map->far = from->box_d.orthorhombic && to->box_d.orthorhombic ? 0 : 64 * DBL_EPSILON * inverse;
 }
 
-/** Return sum (X / h_k + 12) |E_k|, a bound on what the box's change beyond A does to a pair. */
+/** R: a bound on what the box's change beyond A does to a pair, sum |S0_k| |E_k| [length]. */
 static double bound_of_residue(const struct kith__question *from, const struct kith__question *to,
                                double bound, const struct kith__verlet_map *map)
 {
+    const double kept = bound_of_pairs(from);
     double sum = 0;
     for (int k = 0; k < 3 && !is_same_box(from, to); k++) {
         if (!to->box_d.periodic[k]) {
@@ -229,21 +234,57 @@ static double bound_of_residue(const struct kith__question *from, const struct k
                    (row[0] * map->a[0][m] + row[1] * map->a[1][m] + row[2] * map->a[2][m]);
             size += fabs(row[m]) * map->norm_a;
         }
-        sum += (bound / to->height[k] + 12) * (kith__length(e) + 16 * DBL_EPSILON * size);
+        const double shift = fmax(bound / to->height[k] + 12, kept / from->height[k] + 4);
+        sum += shift * (kith__length(e) + 16 * DBL_EPSILON * size);
     }
     return sum;
 }
 
-/** Find how far particles may move. @return a length; 0 or less, or NaN: the list cannot be kept */
+/** Find how far particles may move.
+ *  @param[out] limits  for displacements up to that length
+ *  @return a length; 0 or less, or NaN: the list cannot be kept */
 static double find_allowed(const struct kith__question *from, const struct kith__question *to,
-                           struct kith__verlet_map *map)
+                           struct kith__verlet_map *map, struct kith__verlet_limits *limits)
 {
     choose_map(from, to, map);
     const double certain = certain_pairs(from);
     const double bound = bound_of_pairs(to);
-    const double stretch = smallest_stretch(map->a);
-    const double residue = bound_of_residue(from, to, bound, map);
-    return (certain * stretch - bound - residue - 64 * DBL_EPSILON * (certain + bound)) / 2;
+    const double more = bound_of_residue(from, to, bound, map) +
+                        64 * DBL_EPSILON * (certain + bound);
+    limits->farthest = bound + more;
+    limits->nearest = certain_pairs(to) - more;
+    find_stretch(map->a, &limits->least, &limits->most);
+    return (certain * limits->least - limits->farthest) / 2;
+}
+
+struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *plan)
+{
+    const struct kith__question *skin = &plan->skin;
+    const double eps = kith__epsilon(skin);
+    const double bound = bound_of_pairs(skin);
+    /* the squares of shorter distances underflow */
+    const double least = skin->precision == KITH_FLOAT ? 0x1p-70 : 0x1p-520;
+    double rows, heights;
+    sum_rows(skin, &rows, &heights);
+    return (struct kith__verlet_scale){
+        .cutoff = plan->now.cutoff,
+        .width = (skin->cutoff - plan->now.cutoff) / KITH_VERLET_LAST_BAND,
+        .error = (3 * eps * (1 + 2 * heights) + 4 * eps + 64 * DBL_EPSILON) * bound +
+                 24 * eps * rows + least};
+}
+
+void kith__verlet_bands(const struct kith__verlet_limits *limits,
+                        const struct kith__verlet_scale *scale, double displacement, int *inner,
+                        int *outer)
+{
+    const double slack = 1.0 / 64; /* more than the rounding errors of a band's ends, in widths */
+    const double near = (limits->nearest - 2 * displacement) / limits->most - scale->error;
+    const double far = (limits->farthest + 2 * displacement) / limits->least + scale->error;
+    const double first = floor((near - scale->cutoff) / scale->width - slack) - 1;
+    const double last = ceil((far - scale->cutoff) / scale->width + slack) - 1;
+    /* the first band has no lower end, the last one no upper end */
+    *inner = (int)fmax(KITH_VERLET_FIRST_BAND - 1, fmin(first, KITH_VERLET_LAST_BAND - 1));
+    *outer = (int)fmax(KITH_VERLET_FIRST_BAND, fmin(last, KITH_VERLET_LAST_BAND));
 }
 
 /* ------------------------------------------------------------------------------------- planning */
@@ -273,7 +314,7 @@ static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
     const struct kith__question *to = &plan->now;
     struct kith__verlet_map ignored;
     plan->allowed = 0;
-    if (!(find_allowed(&plan->skin, to, &ignored) > 0) || !has_room(&plan->skin)) {
+    if (!(find_allowed(&plan->skin, to, &ignored, &plan->fresh) > 0) || !has_room(&plan->skin)) {
         plan->reason = KITH_VERLET_ALWAYS;
     } else if (!v->valid) {
         plan->reason = KITH_VERLET_FIRST;
@@ -284,7 +325,7 @@ static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
     } else if (!is_alike(from, to)) {
         plan->reason = KITH_VERLET_BOX;
     } else {
-        plan->allowed = find_allowed(from, to, &plan->map);
+        plan->allowed = find_allowed(from, to, &plan->map, &plan->limits);
         plan->keep = plan->allowed > 0;
         plan->allowed = plan->keep ? plan->allowed : 0;
         plan->reason = plan->keep ? KITH_VERLET_KEPT : KITH_VERLET_BOX;

@@ -38,6 +38,16 @@
  * where the constants are rounded up, which covers the rounding of these formulas as well. |v_k| <=
  * 4 is tested, so |S0_k| <= |S_k| + 8. The displacements, s and E are computed in double precision
  * with bounds on their rounding errors, which are added.
+ *
+ * BANDS. Most of the kept pairs need no test. At a rebuild each of them is put into a band of
+ * distance, of which there are 256 of one width around the cutoff (kith__verlet_scale). By the
+ * inequalities above, a pair with |d0| > (X + R + 2 max |u|) / s is beyond the cutoff now, R being
+ * the sum over |E_k|. And |d| <= S |d0| + R + 2 max |u|, S being the largest singular value of A:
+ * where this is at most Y of the cutoff and of the box now, the pair is within the cutoff. So only
+ * pairs in the bands between these two distances are tested. Here |S0_k| <= |d0| / h0_k + 4 with
+ * the heights at the reference, so R has the larger of both bounds of |S0_k|. |d0| is known with the
+ * rounding error of the definition, 3 eps (1 + 2 sum |B_k| / h_k) |d0| + 24 eps sum |B_k|, and that
+ * of its root.
  */
 #ifndef KITH_VERLET_H
 #define KITH_VERLET_H
@@ -54,7 +64,9 @@ enum {
     KITH_VERLET_MOST_SHIFT = 500, /**< largest |S0_k| of a list that is kept: S = S0 + v_i - v_j can
                                        then be packed (kith__pack_shift) */
     KITH_VERLET_MOST_BOXES = 400, /**< longest cutoff + skin of a list that is kept [heights] */
-    KITH_VERLET_ROWS = 256        /**< rows whose shifts are packed together */
+    KITH_VERLET_ROWS = 256,       /**< rows that are processed together */
+    KITH_VERLET_FIRST_BAND = -128, /**< smallest number of a band */
+    KITH_VERLET_LAST_BAND = 127    /**< largest number of a band */
 };
 
 /** The map from reference coordinates to present ones, and what bounds the rounding errors of a
@@ -73,17 +85,36 @@ struct kith__verlet_map {
                                leaves no coordinate outside the box */
 };
 
+/** How the distance of a pair at the reference, |d0|, bounds that of now, |d|. u is the longest
+ *  displacement. */
+struct kith__verlet_limits {
+    double farthest; /**< X + R: pairs have |d0| <= (farthest + 2 u) / least [length] */
+    double nearest;  /**< Y - R: those with most |d0| + 2 u <= nearest are pairs [length] */
+    double least;    /**< s: lower bound on the singular values of A */
+    double most;     /**< S: upper bound on them */
+};
+
+/** The bands of distance: band b has |d0| in [cutoff + b width, cutoff + (b + 1) width); the first
+ *  one, KITH_VERLET_FIRST_BAND, also what is nearer, and the last one what is farther. */
+struct kith__verlet_scale {
+    double cutoff; /**< lower end of band 0 [length] */
+    double width;  /**< width of a band [length] */
+    double error;  /**< bound on the rounding error of |d0| [length] */
+};
+
 /** What is known about an update before coordinates are read. */
 struct kith__verlet_plan {
-    bool keep;                   /**< the kept pairs may serve */
-    kith_verlet_reason reason;   /**< why they may not */
-    double allowed;              /**< longest displacement with which they do [length] */
-    struct kith__verlet_map map; /**< set where keep is */
-    struct kith__question now;   /**< points, box and cutoff */
-    struct kith__question skin;  /**< points and box with the radius cutoff + skin */
-    struct kith__list kept;      /**< form of the kept list: rows with shifts */
-    struct kith__list list;      /**< form of the caller's list */
-    bool with_skin;              /**< all kept pairs are wanted */
+    bool keep;                         /**< the kept pairs may serve */
+    kith_verlet_reason reason;         /**< why they may not */
+    double allowed;                    /**< longest displacement with which they do [length] */
+    struct kith__verlet_map map;       /**< set where keep is */
+    struct kith__verlet_limits limits; /**< set where keep is */
+    struct kith__verlet_limits fresh;  /**< those just after a rebuild */
+    struct kith__question now;         /**< points, box and cutoff */
+    struct kith__question skin;        /**< points and box with the radius cutoff + skin */
+    struct kith__list kept;            /**< form of the kept list: rows with shifts */
+    struct kith__list list;            /**< form of the caller's list */
+    bool with_skin;                    /**< all kept pairs are wanted */
 };
 
 /** Data of a list on the host's side, and of its backend. */
@@ -116,47 +147,28 @@ struct kith__verlet_backend {
 
 extern const struct kith__verlet_backend kith__cpu_verlet, kith__cuda_verlet;
 
-/** Return v as a number to be added to packed shifts. */
-KITH_FN int32_t kith__verlet_pack_turn(const int32_t v[3])
-{
-    return v[0] + v[1] * 1024 + v[2] * 1048576;
-}
+/** Return the bands of a list that is rebuilt now. */
+struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *plan);
 
-/** Compute the displacement of a particle.
- *  @param x0      wrapped coordinates at the reference [length]
- *  @param x       wrapped coordinates now [length]
- *  @param[out] v  rows of the box that the particle crossed; 0 where the result is infinite
- *  @return a bound on |u|, rounding errors included; infinite where the bounds of verlet.h do not
- *          hold */
-KITH_FN double kith__verlet_displacement(const struct kith__verlet_map *map, const double x0[3],
-                                         const double x[3], int32_t v[3])
+/** Find which bands need no test.
+ *  @param displacement  the longest [length]
+ *  @param[out] inner    kept pairs in bands up to this one are pairs now; may be below the first
+ *  @param[out] outer    those in bands beyond this one are none */
+void kith__verlet_bands(const struct kith__verlet_limits *limits,
+                        const struct kith__verlet_scale *scale, double displacement, int *inner,
+                        int *outer);
+
+/** Return the longest displacement, rounding errors included, [length].
+ *  @param square  largest u . u of the particles, u being the computed displacement
+ *  @param size    largest sum of the absolute values of the terms that u was computed of
+ *  @return infinite where the bounds above do not hold */
+KITH_FN double kith__verlet_displacement(const struct kith__verlet_map *map, double square,
+                                         double size)
 {
-    double u[3];
-    double sum = map->norm_by;
-    for (int m = 0; m < 3; m++) {
-        const double moved = x0[0] * map->a[0][m] + x0[1] * map->a[1][m] + x0[2] * map->a[2][m];
-        u[m] = x[m] - moved - map->by[m];
-        sum += fabs(x[m]) + map->norm_a * fabs(x0[m]);
-    }
-    double turn[3];
-    bool fits = true;
-    for (int k = 0; k < 3; k++) {
-        const double *inverse = map->inverse[k];
-        turn[k] = rint(inverse[0] * u[0] + inverse[1] * u[1] + inverse[2] * u[2]);
-        fits = fits && fabs(turn[k]) <= KITH_VERLET_MOST_TURN;
-    }
-    for (int k = 0; k < 3; k++) {
-        v[k] = fits ? (int32_t)turn[k] : 0;
-        sum += fabs(turn[k]) * map->norm_row[k];
-        for (int m = 0; m < 3; m++) {
-            u[m] -= turn[k] * map->row[k][m];
-        }
-    }
     /* each term of u is rounded 9 times, and its square may underflow where u is below 1e-160 */
-    const double error = 16 * DBL_EPSILON * sum + 1e-160;
-    const double length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-    const double bound = (length + error) * (1 + 8 * DBL_EPSILON);
-    return fits && sum * map->far < 0.5 && bound < (double)INFINITY ? bound : (double)INFINITY;
+    const double error = 16 * DBL_EPSILON * size + 1e-160;
+    const double bound = (sqrt(square) + error) * (1 + 8 * DBL_EPSILON);
+    return size * map->far < 0.5 && bound < (double)INFINITY ? bound : (double)INFINITY;
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Two particles that are a little farther apart than cutoff + skin, and then a little nearer than
- * the cutoff: without the bounds on rounding errors, a kept list would miss some of these pairs. In
- * boxes far from the origin, skewed ones, ones that change, and both precisions.
+ * the cutoff: without the bounds on rounding errors, a kept list would miss some of these pairs. And
+ * kept pairs that cross the cutoff. In boxes far from the origin, skewed ones, ones that change, and
+ * both precisions.
  */
 #include <float.h>
 #include <math.h>
@@ -90,6 +91,29 @@ static int check_approach(kept *k, rng *r, const kith_box *box, int is_open,
     return good && check_points(k, xyz, precision, is_open ? NULL : &now);
 }
 
+/* Move a kept pair to just within or just beyond the cutoff, both particles by the same length: the
+ * bands of distance that need no test end there. @return whether all is well. */
+static int check_crossing(kept *k, rng *r, const kith_box *box, int is_open,
+                          kith_precision precision)
+{
+    const double eps = precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double side = box->row[1][1];
+    const double cutoff = k->options.cutoff, skin = k->options.skin;
+    double f[3], u[3], xyz[6];
+    kith_box now = *box;
+    if (rng_below(r, 2)) /* the box is compressed or stretched, and the particles with it */
+        for (int m = 0; m < 9; m++)
+            now.row[m / 3][m % 3] *= 1 + rng_uniform(r, -0.2, 0.2) * skin / cutoff;
+    unit(r, u);
+    for (int a = 0; a < 3; a++)
+        f[a] = rng_below(r, 2) ? 0 : rng_uniform(r, 0, 1);
+    place(box, f, u, cutoff + skin * rng_uniform(r, -1, 1), xyz);
+    kith_verlet_rebuild(k->verlet);
+    int good = check_points(k, xyz, precision, is_open ? NULL : box);
+    place(&now, f, u, cutoff + eps * side * rng_uniform(r, -2, 2), xyz);
+    return good && check_points(k, xyz, precision, is_open ? NULL : &now);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 1);
@@ -113,7 +137,8 @@ int main(int argc, char **argv)
         kept k = kept_open(ctx, &o, name);
         int good = 1;
         for (int s = 0; s < 50 && good; s++) {
-            good = check_approach(&k, &r, &box, kind == 4, precision);
+            good = s % 2 ? check_crossing(&k, &r, &box, kind == 4, precision)
+                         : check_approach(&k, &r, &box, kind == 4, precision);
             kept_lists += !kept_state(&k).rebuilt;
         }
         kept_close(&k);

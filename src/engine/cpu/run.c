@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <assert.h>
+#include <sched.h>
 #include <string.h>
 
 kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
@@ -88,4 +89,19 @@ kith_status kith__run(struct kith__run *run)
     KITH_CHECK(ctx, atomic_load(&run->status) != KITH_NO_MEMORY, KITH_NO_MEMORY,
                "out of memory in the sweep");
     return kith__proceed(ctx);
+}
+
+bool kith__wait_turn(kith_ctx *ctx, const _Atomic int64_t *turn, int64_t block,
+                     const atomic_int *status)
+{
+    enum { SPINS = 256 };
+    for (int spins = 0; atomic_load_explicit(turn, memory_order_acquire) != block; spins++) {
+        if ((status && atomic_load(status) != KITH_OK) || kith__cancelled(ctx)) {
+            return false;
+        }
+        if (spins > SPINS) {
+            sched_yield();
+        }
+    }
+    return true;
 }

@@ -570,6 +570,61 @@ static inline vi vi_add_where(vi a, vm mask, vi b)
 
 #endif
 
+/** Convert W bytes to integers. */
+static inline vi vi_from_bytes(const uint8_t *p)
+{
+#if defined(__AVX512F__)
+    return (vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i_u *)(const void *)p));
+#elif defined(__AVX2__)
+    return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)(const void *)p));
+#else
+    return (vi){p[0], p[1], p[2], p[3]};
+#endif
+}
+
+/** Return a mask of those of 64 bytes that are at most `most`: the first byte in the lowest bit. */
+static inline uint64_t bytes_to(const int8_t *p, int8_t most)
+{
+#if defined(__AVX512BW__)
+    return _mm512_cmple_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(most));
+#elif defined(__SSE2__)
+    uint64_t above = 0;
+    for (int k = 0; k < 64; k += 16) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i_u *)(const void *)(p + k));
+        const __m128i more = _mm_cmpgt_epi8(bytes, _mm_set1_epi8(most));
+        above |= (uint64_t)(uint32_t)_mm_movemask_epi8(more) << k;
+    }
+    return ~above;
+#else
+    uint64_t mask = 0;
+    for (int k = 0; k < 64; k++) {
+        mask |= (uint64_t)(p[k] <= most) << k;
+    }
+    return mask;
+#endif
+}
+
+/** Deposit: return a mask whose k-th set bit of `where`, from the lowest on, is bit k of `bits`, and
+ *  whose other bits are 0. */
+static inline uint64_t bits_at(uint64_t bits, uint64_t where)
+{
+#if defined(__BMI2__)
+    return _pdep_u64(bits, where);
+#else
+    uint64_t out = 0;
+    for (; where; where &= where - 1, bits >>= 1) {
+        out |= bits & 1 ? where & -where : 0;
+    }
+    return out;
+#endif
+}
+
+/** Round numbers of -2^51 to 2^51 to the nearest whole numbers; larger ones to large ones. */
+static inline vd vd_nearest(vd a)
+{
+    return (a + 0x1.8p52) - 0x1.8p52;
+}
+
 /** Return a mask of the lanes with a < b, or where a or b is NaN. */
 static inline unsigned vf_below(vf a, vf b)
 {

@@ -15,7 +15,6 @@
  * rows of a fixed width.
  */
 #include <assert.h>
-#include <sched.h>
 #include <string.h>
 
 #include "pairs_cpu.h"
@@ -133,19 +132,9 @@ struct append {
 
 /** Wait until all earlier work blocks have added their pairs to the total.
  *  @return false when the run has stopped */
-static bool wait_turn(struct append *append, int64_t block)
+static bool wait_turn(const struct append *append, int64_t block)
 {
-    enum { SPINS = 256 };
-    for (int spins = 0; atomic_load_explicit(&append->turn, memory_order_acquire) != block;
-         spins++) {
-        if (atomic_load(&append->run.status) != KITH_OK || kith__cancelled(append->run.ctx)) {
-            return false;
-        }
-        if (spins > SPINS) {
-            sched_yield();
-        }
-    }
-    return true;
+    return kith__wait_turn(append->run.ctx, &append->turn, block, &append->run.status);
 }
 
 /** Write the collected hits from pair `at` on if the arrays can hold them, and discard them. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The loops over the rows of a kept list: test each candidate by the definition of a pair, and
- * write those that are pairs. Compiled for each instruction set; the compiler vectorises the loops,
- * with gathers. O(candidates).
+ * The loops of a kept list: read the particles, find the bands of the candidates, decide which
+ * candidates are pairs, write these. Loops go over the candidates of a group of rows, 64 at a time,
+ * as short rows would be mispredicted branches. Compiled for each instruction set.
+ * O(n + candidates).
  */
 #include "verlet_cpu.h"
 
@@ -11,62 +12,307 @@
 #include "engine/cpu/lanes.h"
 
 enum {
-    PART = 256 /**< candidates that are treated together */
+    PART = 64 /**< candidates, or particles, that are treated together: bits of a mask */
 };
 
 /* kith__pack_shift of {0, 0, 0}. */
 static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
-/** Return the packed shift of a candidate now. */
-static inline int32_t shift_now(const struct kith__verlet_loop *loop, const int32_t *shift,
-                                const int32_t *j, int64_t i, int64_t c)
+/** A group of rows. */
+struct group {
+    int64_t first_row; /**< its first row */
+    int64_t rows;      /**< rows */
+    int64_t first;     /**< first candidate */
+    int64_t n;         /**< candidates */
+    bool shifted;      /**< shifts are not all 0 */
+};
+
+static struct group group_of(const struct kith__verlet_loop *loop, int64_t number)
 {
-    return loop->turn ? shift[c] + loop->turn[i] - loop->turn[j[c]] : shift[c];
+    const int64_t begin = number * KITH_VERLET_ROWS;
+    const int64_t left = loop->question->a.n - begin;
+    const int64_t rows = left < KITH_VERLET_ROWS ? left : KITH_VERLET_ROWS;
+    return (struct group){.first_row = begin,
+                          .rows = rows,
+                          .first = loop->offsets[begin],
+                          .n = loop->offsets[begin + rows] - loop->offsets[begin],
+                          .shifted = !loop->plain[number] || loop->turn};
 }
 
-/** Compute the packed shifts of consecutive candidates of row i.
- *  @param[out] s  [n]
- *  @return true when one of them is not 0 */
-static bool find_shifts(const struct kith__verlet_loop *loop, int64_t i, const int32_t *shift,
-                        const int32_t *j, int n, int32_t s[PART])
+/** Set the row of each candidate of a group, its number in the group. */
+static void set_rows(const struct kith__verlet_loop *loop, const struct group *group, uint8_t *row)
 {
-    int32_t any = 0;
-    for (int c = 0; c < n; c++) {
-        s[c] = shift_now(loop, shift, j, i, c);
-        any |= s[c] ^ no_shift;
+    for (int64_t i = 0; i < group->rows; i++) {
+        const int64_t *offset = loop->offsets + group->first_row + i;
+        const int64_t end = offset[1] - group->first;
+        for (int64_t c = offset[0] - group->first; c < end; c += PART) {
+            memset(row + c, (int)i, PART); /* what is behind the row is set by the next one */
+        }
     }
-    return any != 0;
+}
+
+/** Compress: store those of PART integers whose mask bits are set, without gaps. The W integers
+ *  behind them are overwritten. @return the number of integers that were stored */
+KITH_INLINE int compress(int32_t *to, const int32_t *from, uint64_t mask)
+{
+    int stored = 0;
+    for (int k = 0; k < PART; k += W) {
+        const unsigned lanes = (unsigned)(mask >> k) & ((1u << W) - 1);
+        vi_compress(to + stored, vi_load(from + k), lanes);
+        stored += __builtin_popcount(lanes);
+    }
+    return stored;
+}
+
+/** Compress the rows of PART candidates, as compress does.
+ *  @param first_row  added to them */
+KITH_INLINE void compress_rows(int32_t *to, const uint8_t *row, int32_t first_row, uint64_t mask)
+{
+    for (int k = 0; k < PART; k += W) {
+        const unsigned lanes = (unsigned)(mask >> k) & ((1u << W) - 1);
+        vi_compress(to, vi_from_bytes(row + k) + first_row, lanes);
+        to += __builtin_popcount(lanes);
+    }
+}
+
+/** Arrays that candidates are appended to. */
+struct ends {
+    int32_t *i;     /**< NULL, known at compile time: not needed */
+    int32_t *j;     /**< the other ends */
+    int32_t *shift; /**< packed shifts; NULL, known at compile time: not needed */
+};
+
+/** Append those of the candidates [c, c + PART) of a group whose mask bits are set. Up to PART
+ *  elements are overwritten.
+ *  @param row     [PART] rows of the candidates
+ *  @param shifts  packed shifts of the group
+ *  @param n       elements of the arrays
+ *  @return the number of candidates that were appended */
+KITH_INLINE int append(const struct kith__verlet_loop *loop, const struct group *group, int64_t c,
+                       uint64_t mask, const uint8_t *row, const int32_t *shifts, int64_t n,
+                       const struct ends *to)
+{
+    const int32_t *j = loop->j + group->first + c;
+    const int32_t *shift = shifts + c;
+    int32_t last[2][PART];
+    if (group->n - c < PART) { /* the arrays may end here */
+        memset(last, 0, sizeof last);
+        memcpy(last[0], j, (size_t)(group->n - c) * sizeof *j);
+        memcpy(last[1], shift, (size_t)(group->n - c) * sizeof *shift);
+        j = last[0];
+        shift = last[1];
+    }
+    if (to->i) {
+        compress_rows(to->i + n, row, (int32_t)group->first_row, mask);
+    }
+    if (to->shift) {
+        (void)compress(to->shift + n, shift, mask);
+    }
+    return compress(to->j + n, j, mask);
+}
+
+/** Complete n elements of the arrays of the hits: what is read behind the last, and, where particles
+ *  turned, the shifts of now. */
+static void complete(const struct kith__verlet_loop *loop, int64_t n,
+                     const struct kith__verlet_hits *hits)
+{
+    for (int64_t k = n; k < n + W; k++) {
+        hits->i[k] = hits->j[k] = 0;
+        hits->shift[k] = no_shift;
+    }
+    for (int64_t k = 0; k < n && loop->turn; k += W) {
+        const vi own = vi_gather(loop->turn, vi_load(hits->i + k));
+        const vi other = vi_gather(loop->turn, vi_load(hits->j + k));
+        vi_store(hits->shift + k, vi_load(hits->shift + k) + (own - other));
+    }
+}
+
+#define KITH_PER_PRECISION "verlet/cpu/verlet_load_real.h"
+#include "core/per_precision.h"
+
+void KITH_OF_ISA(verlet_load)(void *state, int64_t begin, int64_t end)
+{
+    struct kith__verlet_load *load = state;
+    struct kith__verlet_load part = *load;
+    part.bad = part.far = INT64_MAX;
+    part.square = part.size = 0;
+    part.lost = part.turned = false;
+    if (load->plan->now.precision == KITH_FLOAT) {
+        load_particles_f(&part, begin, end);
+    } else {
+        load_particles_d(&part, begin, end);
+    }
+    pthread_mutex_lock(&load->lock);
+    load->bad = part.bad < load->bad ? part.bad : load->bad;
+    load->far = part.far < load->far ? part.far : load->far;
+    load->square = part.square > load->square ? part.square : load->square;
+    load->size = part.size > load->size ? part.size : load->size;
+    load->lost = load->lost || part.lost;
+    load->turned = load->turned || part.turned;
+    pthread_mutex_unlock(&load->lock);
 }
 
 #define KITH_PER_PRECISION "verlet/cpu/verlet_rows_real.h"
 #include "core/per_precision.h"
 
-void KITH_OF_ISA(verlet_test)(void *state, int64_t begin, int64_t end)
+void KITH_OF_ISA(verlet_classify)(const struct kith__verlet_loop *loop, int64_t number,
+                                  struct kith__verlet_hits *hits)
 {
-    struct kith__verlet_loop *loop = state;
-    const bool is_float = loop->question->precision == KITH_FLOAT;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t n = loop->offsets[i + 1] - loop->offsets[i];
-        if (kith__skip(loop->ctx, i - begin, n + 1)) {
-            return;
-        }
-        loop->counts[i] = is_float ? test_row_f(loop, i) : test_row_d(loop, i);
+    const struct group group = group_of(loop, number);
+    const int32_t *shifts = kith__verlet_packed(loop->shifts, loop->offsets, number);
+    set_rows(loop, &group, hits->row);
+    if (loop->question->precision == KITH_FLOAT) {
+        classify_f(loop, &group, shifts, hits->row);
+    } else {
+        classify_d(loop, &group, shifts, hits->row);
     }
 }
 
-void KITH_OF_ISA(verlet_write)(void *state, int64_t begin, int64_t end)
+/** Find which candidates of a group need a test, and append these to the arrays of the hits.
+ *  @param shifts   packed shifts of the group
+ *  @param shifted  known at compile time: shifts are not all 0
+ *  @return their number */
+KITH_INLINE int64_t divide(const struct kith__verlet_loop *loop, const struct group *group,
+                           const int32_t *shifts, bool shifted,
+                           const struct kith__verlet_hits *hits)
 {
-    struct kith__verlet_loop *loop = state;
-    const bool is_float = loop->question->precision == KITH_FLOAT;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t n = loop->offsets[i + 1] - loop->offsets[i];
-        if (kith__skip(loop->ctx, i - begin, n + 1)) {
-            return;
+    const int8_t *band = loop->band + group->first;
+    const struct ends to = {hits->i, hits->j, shifted ? hits->shift : NULL};
+    int64_t tests = 0;
+    for (int64_t c = 0; c < group->n; c += PART) {
+        const int64_t left = group->n - c;
+        const uint64_t all = left < PART ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0;
+        const uint64_t near = loop->inner < KITH_VERLET_FIRST_BAND
+                                  ? 0
+                                  : all & bytes_to(band + c, (int8_t)loop->inner);
+        const uint64_t open = all & ~near & bytes_to(band + c, (int8_t)loop->outer);
+        hits->mask[c / PART] = near;
+        hits->open[c / PART] = open;
+        tests += append(loop, group, c, open, hits->row + c, shifts, tests, &to);
+    }
+    return tests;
+}
+
+/** Return 64 bits of a mask from bit number `at` on. */
+static inline uint64_t bits_from(const uint64_t *mask, int64_t at)
+{
+    const uint64_t *word = mask + at / 64;
+    return at % 64 ? word[0] >> at % 64 | word[1] << (64 - at % 64) : word[0];
+}
+
+/** Add the candidates that passed their tests to the mask of pairs. @return the pairs */
+static int64_t unite(const struct group *group, const struct kith__verlet_hits *hits)
+{
+    int64_t tests = 0;
+    int64_t n = 0;
+    for (int64_t c = 0; c < group->n; c += PART) {
+        const uint64_t open = hits->open[c / PART];
+        hits->mask[c / PART] |= bits_at(bits_from(hits->passed, tests), open);
+        tests += __builtin_popcountll(open);
+        n += __builtin_popcountll(hits->mask[c / PART]);
+    }
+    return n;
+}
+
+bool KITH_OF_ISA(verlet_find)(const struct kith__verlet_loop *loop, int64_t number,
+                              struct kith__verlet_hits *hits)
+{
+    const struct group group = group_of(loop, number);
+    const int32_t *shifts = kith__verlet_packed(loop->shifts, loop->offsets, number);
+    set_rows(loop, &group, hits->row);
+    const int64_t tests = group.shifted ? divide(loop, &group, shifts, true, hits)
+                                        : divide(loop, &group, shifts, false, hits);
+    complete(loop, tests, hits);
+    if (loop->question->precision == KITH_FLOAT) {
+        test_f(loop, &group, tests, hits);
+    } else {
+        test_d(loop, &group, tests, hits);
+    }
+    hits->n = unite(&group, hits);
+    return !kith__cancelled(loop->ctx);
+}
+
+/** Write the offsets of the rows of a group. @param at  number of its first pair in the list */
+static void write_offsets(const struct kith__verlet_loop *loop, const struct group *group,
+                          const struct kith__verlet_hits *hits, int64_t at)
+{
+    int64_t word = 0;
+    int64_t before = 0; /* pairs in earlier words */
+    for (int64_t i = group->first_row; i < group->first_row + group->rows; i++) {
+        const int64_t c = loop->offsets[i] - group->first;
+        for (; word < c / PART; word++) {
+            before += __builtin_popcountll(hits->mask[word]);
         }
-        if (is_float) {
-            write_row_f(loop, i);
-        } else {
-            write_row_d(loop, i);
+        const uint64_t below = c % PART ? hits->mask[word] & (((uint64_t)1 << c % PART) - 1) : 0;
+        loop->out->offsets[i] = at + before + __builtin_popcountll(below);
+    }
+}
+
+/** Append the pairs of a group to arrays of exactly their number, but for PART elements behind
+ *  those with `padded`.
+ *  @param padded  known at compile time */
+KITH_INLINE void write_pairs(const struct kith__verlet_loop *loop, const struct group *group,
+                             const int32_t *shifts, const struct kith__verlet_hits *hits,
+                             bool padded, const struct ends *to)
+{
+    int64_t n = 0;
+    for (int64_t c = 0; c < group->n; c += PART) {
+        const uint64_t mask = hits->mask[c / PART];
+        if (padded || n + PART <= hits->n) {
+            n += append(loop, group, c, mask, hits->row + c, shifts, n, to);
+            continue;
         }
+        int32_t i[PART + W];
+        int32_t j[PART + W];
+        const struct ends last = {to->i ? i : NULL, j, NULL};
+        const int more = append(loop, group, c, mask, hits->row + c, shifts, 0, &last);
+        memcpy(to->j + n, j, (size_t)more * sizeof *j);
+        if (to->i) {
+            memcpy(to->i + n, i, (size_t)more * sizeof *i);
+        }
+        n += more;
+    }
+}
+
+/** Write the pairs of a group with their extras: by the arrays of the hits. */
+static void write_with_extras(const struct kith__verlet_loop *loop, const struct group *group,
+                              const int32_t *shifts, const struct kith__verlet_hits *hits,
+                              int64_t at)
+{
+    const kith_pairs *out = loop->out;
+    const size_t bytes = (size_t)hits->n * sizeof *out->j;
+    const struct ends to = {hits->i, hits->j, hits->shift};
+    write_pairs(loop, group, shifts, hits, true, &to);
+    complete(loop, hits->n, hits);
+    memcpy(out->j + at, hits->j, bytes);
+    if (out->i) {
+        memcpy(out->i + at, hits->i, bytes);
+    }
+    if (loop->question->precision == KITH_FLOAT) {
+        write_extras_f(loop, group, hits, at);
+    } else {
+        write_extras_d(loop, group, hits, at);
+    }
+}
+
+void KITH_OF_ISA(verlet_write)(const struct kith__verlet_loop *loop, int64_t number,
+                               const struct kith__verlet_hits *hits, int64_t at)
+{
+    const kith_pairs *out = loop->out;
+    const struct group group = group_of(loop, number);
+    const int32_t *shifts = kith__verlet_packed(loop->shifts, loop->offsets, number);
+    if (out->offsets) {
+        write_offsets(loop, &group, hits, at);
+    }
+    if (hits->n == 0) {
+        return;
+    }
+    if (loop->extras) {
+        write_with_extras(loop, &group, shifts, hits, at);
+    } else if (out->i) {
+        write_pairs(loop, &group, shifts, hits, false,
+                    &(struct ends){out->i + at, out->j + at, NULL});
+    } else {
+        write_pairs(loop, &group, shifts, hits, false, &(struct ends){NULL, out->j + at, NULL});
     }
 }

@@ -1,165 +1,144 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Testing and writing the candidates of a row, for one precision. Included by verlet_kernel.c
- * through per_precision.h.
+ * Separations of candidates, for one precision. Included by verlet_kernel.c through
+ * per_precision.h.
  */
 
-/** Test candidates that all have the shift 0.
- *  @param at    number of particles: distance of the axes in `now`
- *  @param kept  [n] receives 1 for a pair, else 0
- *  @return the number of pairs */
-static int KITH_REAL(test_plain)(const real *restrict now, int64_t at, int64_t i,
-                                 const int32_t *restrict j, int n, real square,
-                                 uint8_t *restrict kept)
+/** Compute the separations of SIDE_BY_SIDE candidates by the definition of a pair (engine/pair.h).
+ *  Adding zeros changes no square: a shift of 0 needs no branch, and the zeros of an orthorhombic
+ *  box are not added.
+ *  @param i, j    the particles
+ *  @param shift   packed shifts; NULL, known at compile time: all are 0
+ *  @param[out] d  x, y and z of the vectors [length]
+ *  @return squared distances [length^2] */
+KITH_INLINE KITH_REAL(vector)
+    KITH_REAL(separate)(const struct kith__verlet_loop *loop, const int32_t *i, const int32_t *j,
+                        const int32_t *shift, KITH_REAL(vector) d[3])
 {
-    const real x = now[i];
-    const real y = now[at + i];
-    const real z = now[2 * at + i];
-    int pairs = 0;
-    for (int c = 0; c < n; c++) {
-        const real dx = KITH_SUB(now[j[c]], x);
-        const real dy = KITH_SUB(now[at + j[c]], y);
-        const real dz = KITH_SUB(now[2 * at + j[c]], z);
-        const real r2 = KITH_ADD(KITH_ADD(KITH_MUL(dx, dx), KITH_MUL(dy, dy)), KITH_MUL(dz, dz));
-        kept[c] = r2 <= square;
-        pairs += r2 <= square;
+    const struct KITH_REAL(kith__lattice) *box = &loop->question->KITH_REAL(box);
+    KITH_REAL(vector) ri[3] = {{0}};
+    KITH_REAL(gather)(loop->now, i, ri);
+    KITH_REAL(gather)(loop->now, j, d);
+    for (int m = 0; m < 3; m++) {
+        d[m] = d[m] - ri[m];
     }
-    return pairs;
-}
-
-/** Test candidates with shifts: test_plain with the rows of the box added, c first. Adding zeros
- *  changes no square: a shift of 0 needs no branch, and the zeros of an orthorhombic box are not
- *  added.
- *  @param s  [n] shifts, packed */
-static int KITH_REAL(test_shifted)(const struct KITH_REAL(kith__lattice) *box,
-                                   const real *restrict now, int64_t at, int64_t i,
-                                   const int32_t *restrict j, const int32_t *restrict s, int n,
-                                   real square, uint8_t *restrict kept)
-{
-    const real r[3] = {now[i], now[at + i], now[2 * at + i]};
-    real row[3][3];
-    memcpy(row, box->row, sizeof row);
-    int pairs = 0;
-    for (int c = 0; c < n && box->orthorhombic; c++) {
-        const real sx = (real)((s[c] & 1023) - 512);
-        const real sy = (real)((s[c] >> 10 & 1023) - 512);
-        const real sz = (real)((s[c] >> 20 & 1023) - 512);
-        const real dx = KITH_ADD(KITH_SUB(now[j[c]], r[0]), KITH_MUL(sx, row[0][0]));
-        const real dy = KITH_ADD(KITH_SUB(now[at + j[c]], r[1]), KITH_MUL(sy, row[1][1]));
-        const real dz = KITH_ADD(KITH_SUB(now[2 * at + j[c]], r[2]), KITH_MUL(sz, row[2][2]));
-        const real r2 = KITH_ADD(KITH_ADD(KITH_MUL(dx, dx), KITH_MUL(dy, dy)), KITH_MUL(dz, dz));
-        kept[c] = r2 <= square;
-        pairs += r2 <= square;
-    }
-    for (int c = 0; c < n && !box->orthorhombic; c++) {
-        const real sx = (real)((s[c] & 1023) - 512);
-        const real sy = (real)((s[c] >> 10 & 1023) - 512);
-        const real sz = (real)((s[c] >> 20 & 1023) - 512);
-        real d[3];
-        for (int m = 0; m < 3; m++) {
-            d[m] = KITH_SUB(now[m * at + j[c]], r[m]);
-            d[m] = KITH_ADD(d[m], KITH_MUL(sz, row[2][m]));
-            d[m] = KITH_ADD(d[m], KITH_MUL(sy, row[1][m]));
-            d[m] = KITH_ADD(d[m], KITH_MUL(sx, row[0][m]));
+    if (shift) {
+        enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
+        int32_t s[3][LANES];
+        for (int lane = 0; lane < LANES; lane++) {
+            s[0][lane] = (shift[lane] & 1023) - 512;
+            s[1][lane] = (shift[lane] >> 10 & 1023) - 512;
+            s[2][lane] = (shift[lane] >> 20 & 1023) - 512;
         }
-        const real r2 = KITH_ADD(KITH_ADD(KITH_MUL(d[0], d[0]), KITH_MUL(d[1], d[1])),
-                                 KITH_MUL(d[2], d[2]));
-        kept[c] = r2 <= square;
-        pairs += r2 <= square;
+        for (int k = 2; k >= 0; k--) {
+            const KITH_REAL(vector) boxes = KITH_REAL(convert)(s[k]);
+            for (int m = 0; m < 3; m++) {
+                d[m] = m == k || !box->orthorhombic ? d[m] + boxes * box->row[k][m] : d[m];
+            }
+        }
     }
-    return pairs;
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
 }
 
-/** Compute d and r^2 of a candidate by the definition.
- *  @param s  its shift, packed */
-static inline real KITH_REAL(separate)(const struct kith__verlet_loop *loop, int64_t i, int32_t j,
-                                       int32_t s, real d[3])
+/** Find the bands of the candidates of a group.
+ *  @param shifts  packed shifts of the group
+ *  @param row     rows of its candidates */
+static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const struct group *group,
+                                const int32_t *shifts, const uint8_t *row)
 {
-    const real *now = loop->now;
-    const int64_t at = loop->question->a.n;
-    const real ri[3] = {now[i], now[at + i], now[2 * at + i]};
-    const real rj[3] = {now[j], now[at + j], now[2 * at + j]};
-    int32_t shift[3];
-    kith__unpack_shift(s, shift);
-    return KITH_REAL(kith__separation)(&loop->question->KITH_REAL(box), ri, rj, shift, d);
+    enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
+    const struct kith__verlet_scale *scale = loop->scale;
+    const double each = 1 / scale->width;
+    for (int64_t c = 0; c < group->n; c += PART) {
+        const int left = group->n - c < PART ? (int)(group->n - c) : PART;
+        int32_t i[PART];
+        int32_t j[PART] = {0};
+        int32_t s[PART] = {0};
+        real r2[PART];
+        double r[PART];
+        for (int k = 0; k < PART; k++) {
+            i[k] = (int32_t)group->first_row + (k < left ? row[c + k] : 0);
+        }
+        memcpy(j, loop->j + group->first + c, (size_t)left * sizeof *j);
+        memcpy(s, shifts + c, (size_t)left * sizeof *s);
+        for (int k = 0; k < PART; k += LANES) {
+            KITH_REAL(vector) d[3];
+            const KITH_REAL(vector) squares = KITH_REAL(separate)(loop, i + k, j + k, s + k, d);
+            memcpy(r2 + k, &squares, sizeof squares);
+        }
+        for (int k = 0; k < PART; k++) {
+            r[k] = sqrt((double)r2[k]);
+        }
+        for (int k = 0; k < PART; k += D) { /* rounded down, as 1/2 is subtracted */
+            vd band = vd_nearest((vd_load(r + k) - scale->cutoff) * each - 0.5);
+            band = vd_max(band, KITH_VERLET_FIRST_BAND - (vd){0});
+            band = vd_min(band, KITH_VERLET_LAST_BAND - (vd){0});
+            memcpy(r + k, &band, sizeof band);
+        }
+        for (int k = 0; k < left; k++) {
+            loop->band[group->first + c + k] = (int8_t)r[k];
+        }
+    }
 }
 
-/** Test the candidates of a row. @return the number of pairs */
-static int64_t KITH_REAL(test_row)(const struct kith__verlet_loop *loop, int64_t i)
+/** Test the n candidates in the arrays of the hits: set hits->passed. */
+static void KITH_REAL(test)(const struct kith__verlet_loop *loop, const struct group *group,
+                            int64_t n, const struct kith__verlet_hits *hits)
 {
-    const struct kith__question *q = loop->question;
-    const real cutoff = (real)q->cutoff;
+    enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
+    const real cutoff = (real)loop->question->cutoff;
     const real square = KITH_MUL(cutoff, cutoff);
-    const int64_t first = loop->offsets[i];
-    const int64_t end = loop->offsets[i + 1];
-    const bool plain = loop->plain[i] && !loop->turn;
-    const int32_t *shifts = kith__verlet_packed(loop->shifts, loop->offsets, i);
-    int32_t s[PART];
-    int64_t pairs = 0;
-    for (int64_t c = first; c < end; c += PART) {
-        const int n = end - c < PART ? (int)(end - c) : PART;
-        const int32_t *j = loop->j + c;
-        if (plain || !find_shifts(loop, i, shifts + (c - first), j, n, s)) {
-            pairs += KITH_REAL(test_plain)(loop->now, q->a.n, i, j, n, square, loop->kept + c);
-            continue;
-        }
-        pairs += KITH_REAL(test_shifted)(&q->KITH_REAL(box), loop->now, q->a.n, i, j, s, n, square,
-                                         loop->kept + c);
+    for (int64_t word = 0; word <= n / PART + 1; word++) {
+        hits->passed[word] = 0;
     }
-    return pairs;
+    for (int64_t k = 0; k < n; k += LANES) {
+        const int32_t *shift = hits->shift + k;
+        KITH_REAL(vector) d[3];
+        const KITH_REAL(vector) r2 = group->shifted ? KITH_REAL(separate)(loop, hits->i + k,
+                                                                          hits->j + k, shift, d)
+                                                    : KITH_REAL(separate)(loop, hits->i + k,
+                                                                          hits->j + k, NULL, d);
+        hits->passed[k / PART] |= (uint64_t)KITH_REAL(lanes_to)(r2, square) << k % PART;
+    }
 }
 
-/** Write the extras of a pair to the list. @param p  its index in the list */
-static void KITH_REAL(write_pair)(const struct kith__verlet_loop *loop, int64_t i, int32_t j,
-                                  int32_t s, int64_t p)
+/** Write the extras of the collected pairs, from pair `at` of the list on. */
+static void KITH_REAL(write_extras)(const struct kith__verlet_loop *loop, const struct group *group,
+                                    const struct kith__verlet_hits *hits, int64_t at)
 {
+    enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
     const kith_pairs *out = loop->out;
-    if (loop->extras & (KITH_DISTANCES | KITH_VECTORS)) {
-        real d[3];
-        const real r2 = KITH_REAL(separate)(loop, i, j, s, d);
-        if (loop->extras & KITH_DISTANCES) {
-            ((real *)out->distances)[p] = KITH_REAL(root)(r2);
+    const int32_t *i = hits->i;
+    const int32_t *j = hits->j;
+    const int32_t *shift = hits->shift;
+    for (int64_t h = 0; h < hits->n && loop->extras & (KITH_DISTANCES | KITH_VECTORS); h += LANES) {
+        const int left = hits->n - h < LANES ? (int)(hits->n - h) : LANES;
+        real r2[LANES];
+        real vector[3][LANES];
+        KITH_REAL(vector) d[3];
+        const KITH_REAL(vector) squares = group->shifted
+                                              ? KITH_REAL(separate)(loop, i + h, j + h, shift + h,
+                                                                    d)
+                                              : KITH_REAL(separate)(loop, i + h, j + h, NULL, d);
+        memcpy(r2, &squares, sizeof r2);
+        memcpy(vector, d, sizeof vector);
+        for (int lane = 0; lane < left && loop->extras & KITH_DISTANCES; lane++) {
+            ((real *)out->distances)[at + h + lane] = KITH_REAL(root)(r2[lane]);
         }
-        for (int m = 0; m < 3 && loop->extras & KITH_VECTORS; m++) {
-            ((real *)out->vectors)[3 * p + m] = d[m] + 0; /* never -0 */
+        real *to = (real *)out->vectors + 3 * (at + h);
+        for (int lane = 0; lane < left && loop->extras & KITH_VECTORS; lane++) {
+            for (int m = 0; m < 3; m++) {
+                to[3 * lane + m] = vector[m][lane] + 0; /* never -0 */
+            }
         }
     }
-    if (loop->extras & KITH_SHIFTS) {
-        int32_t shift[3];
-        kith__unpack_shift(s, shift);
+    for (int64_t h = 0; h < hits->n && loop->extras & KITH_SHIFTS; h++) {
+        const int32_t *wi = loop->image + 3 * (int64_t)i[h];
+        const int32_t *wj = loop->image + 3 * (int64_t)j[h];
+        int32_t s[3];
+        kith__unpack_shift(group->shifted ? shift[h] : no_shift, s);
         for (int k = 0; k < 3; k++) {
-            out->shifts[3 * p + k] = shift[k] - loop->image[3 * (int64_t)j + k] +
-                                     loop->image[3 * i + k];
+            out->shifts[3 * (at + h) + k] = s[k] - wj[k] + wi[k];
         }
-    }
-}
-
-/** Write the pairs of a row to the list. */
-static void KITH_REAL(write_row)(const struct kith__verlet_loop *loop, int64_t i)
-{
-    const kith_pairs *out = loop->out;
-    const int64_t first = loop->offsets[i];
-    const int64_t end = loop->offsets[i + 1];
-    const int32_t *shifts = kith__verlet_packed(loop->shifts, loop->offsets, i);
-    int32_t hit[PART + 1]; /* the element behind the last pair is written, too */
-    int64_t to = loop->counts[i];
-    for (int64_t c = first; c < end; c += PART) {
-        const int n = end - c < PART ? (int)(end - c) : PART;
-        int pairs = 0;
-        for (int p = 0; p < n; p++) {
-            hit[pairs] = p;
-            pairs += loop->kept ? loop->kept[c + p] : 1;
-        }
-        for (int p = 0; p < pairs; p++) {
-            out->j[to + p] = loop->j[c + hit[p]];
-        }
-        for (int p = 0; p < pairs && out->i; p++) {
-            out->i[to + p] = (int32_t)i;
-        }
-        for (int p = 0; p < pairs && loop->extras; p++) {
-            const int32_t s = shift_now(loop, shifts + (c - first), loop->j + c, i, hit[p]);
-            KITH_REAL(write_pair)(loop, i, loop->j[c + hit[p]], s, to + p);
-        }
-        to += pairs;
     }
 }
