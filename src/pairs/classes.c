@@ -57,6 +57,13 @@ static void sort_set(const void *radii, int64_t n, kith_precision precision, con
     }
 }
 
+/** Return true when a class has no particles. */
+static bool is_empty(const struct kith__classes *classes, int c)
+{
+    return classes->start[0][c] == classes->start[0][c + 1] &&
+           classes->start[1][c] == classes->start[1][c + 1];
+}
+
 int kith__classes_find(const struct kith__question *q, const struct kith__rules *rules,
                        const void *const radii[2], const uint8_t *active,
                        struct kith__classes *classes)
@@ -69,8 +76,7 @@ int kith__classes_find(const struct kith__question *q, const struct kith__rules 
     sort_set(radii[0], q->a.n, q->precision, active, largest, 0, classes);
     sort_set(radii[1], q->b.n, q->precision, NULL, largest, 1, classes);
     for (int c = 0; c < KITH_CLASSES; c++) {
-        n += classes->start[0][c] < classes->start[0][c + 1] ||
-             classes->start[1][c] < classes->start[1][c + 1];
+        n += !is_empty(classes, c);
     }
     return n;
 }
@@ -118,16 +124,17 @@ static int add_search(const struct kith__classes *classes, kith_precision precis
     return 1;
 }
 
-int kith__class_searches(const struct kith__classes *classes, kith_precision precision, double most,
-                         struct kith__class_search search[KITH_CLASS_SEARCHES])
+int kith__class_searches_to(const struct kith__classes *classes, kith_precision precision,
+                            double most, int tail,
+                            struct kith__class_search search[KITH_CLASS_SEARCHES])
 {
     const struct class_range all = {0, KITH_CLASSES};
     int n = 0;
-    for (int c = 0; c < KITH_CLASSES; c++) {
-        const struct class_range own = {c, c + 1};
+    for (int c = 0; c <= tail && c < KITH_CLASSES; c++) {
+        const struct class_range own = {c, c == tail ? KITH_CLASSES : c + 1};
         const struct class_range not_larger = {c, KITH_CLASSES};
-        const struct class_range smaller = {c + 1, KITH_CLASSES};
-        const struct class_range not_smaller = {0, c + 1};
+        const struct class_range smaller = {own.last, KITH_CLASSES};
+        const struct class_range not_smaller = {0, own.last};
         const struct class_range larger = {0, c};
         switch (classes->rule) {
         case KITH_RADIUS_GATHER:
@@ -146,4 +153,27 @@ int kith__class_searches(const struct kith__classes *classes, kith_precision pre
         }
     }
     return n;
+}
+
+int kith__class_searches(const struct kith__classes *classes, kith_precision precision, double most,
+                         struct kith__class_search search[KITH_CLASS_SEARCHES])
+{
+    return kith__class_searches_to(classes, precision, most, KITH_CLASSES, search);
+}
+
+int kith__class_tail(const struct kith__classes *classes, kith_precision precision, double most,
+                     int tail, struct kith__class_search *search)
+{
+    const struct class_range all = {0, KITH_CLASSES};
+    const struct class_range own = {tail, KITH_CLASSES};
+    const bool by_j = classes->rule == KITH_RADIUS_SCATTER;
+    const bool either = classes->rule == KITH_RADIUS_EITHER || classes->rule == KITH_RADIUS_SUM;
+    int n = 0;
+    for (int c = tail; c < KITH_CLASSES; c++) {
+        n += !is_empty(classes, c);
+    }
+    return add_search(classes, precision, most, by_j ? all : own, by_j || either ? own : all,
+                      search)
+               ? n
+               : 0;
 }

@@ -15,6 +15,9 @@
  *     both         rows of class c, against radii of class c and larger ones; and rows of larger
  *                  radii, against class c
  *
+ * Classes of small radii may be searched as one, the tail: class c stands for all from c on. That
+ * pays where few particles are within the largest radius of the tail.
+ *
  * Each pair (i, j) belongs to one search, which finds all of its images. Pairs are found from both
  * ends, so that a search never writes to the row of a candidate. Cost: O(n) for each search, of
  * which there are at most twice as many as classes.
@@ -73,5 +76,16 @@ int kith__classes_find(const struct kith__question *q, const struct kith__rules 
  *  @return their number */
 int kith__class_searches(const struct kith__classes *classes, kith_precision precision, double most,
                          struct kith__class_search search[KITH_CLASS_SEARCHES]);
+
+/** List the searches where the classes from `tail` on are searched as one.
+ *  @return as kith__class_searches */
+int kith__class_searches_to(const struct kith__classes *classes, kith_precision precision,
+                            double most, int tail,
+                            struct kith__class_search search[KITH_CLASS_SEARCHES]);
+
+/** Describe the search in which the rows of a tail have most of their candidates.
+ *  @return the number of classes of the tail that are not empty; 0 where there is no search */
+int kith__class_tail(const struct kith__classes *classes, kith_precision precision, double most,
+                     int tail, struct kith__class_search *search);
 
 #endif

@@ -71,6 +71,39 @@ static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const stru
     }
 }
 
+/** Remove the hits that are beyond their radii, for rules that have radii alone: without branches, as
+ *  they would be mispredicted.
+ *  @param id           indices of the hits
+ *  @param self         [n] 1 for the query particle itself, which is not listed
+ *  @param r2           [n] squared distances
+ *  @param[in] hit      [n] indices in the tile
+ *  @param[out] listed  receives those that are left; may be hit, or before it in one array
+ *  @return the number of hits that are left */
+static int KITH_REAL(keep_within_radii)(const struct kith__rules *rules, int32_t i,
+                                        const int32_t *restrict id, const uint8_t *restrict self,
+                                        const real *restrict r2, int n, const int32_t *hit,
+                                        int32_t *listed)
+{
+    const real *own = (const real *)rules->radii[0] + rules->first[0];
+    const real *other = (const real *)rules->radii[1] + rules->first[1];
+    real h[KITH_SEPARATIONS];
+    if (rules->radius_rule == KITH_RADIUS_GATHER) {
+        for (int l = 0; l < n; l++) {
+            h[l] = own[i];
+        }
+    } else {
+        for (int l = 0; l < n; l++) {
+            h[l] = KITH_REAL(kith__radius_of_pair)(rules->radius_rule, own[i], other[id[l]]);
+        }
+    }
+    int kept = 0;
+    for (int l = 0; l < n; l++) {
+        listed[kept] = hit[l];
+        kept += (h[l] >= 0) & (r2[l] <= KITH_MUL(h[l], h[l])) & !self[l];
+    }
+    return kept;
+}
+
 /** Remove the hits that the rules do not list.
  *  @param[in,out] hit  [n] indices in the tile
  *  @return the number of hits that are left */
@@ -81,6 +114,7 @@ static int KITH_REAL(keep_listed)(const struct kith__sweep *sweep, const struct 
     const struct kith__tile *tile = &sweep->tile;
     const struct kith__sorted *a = &sweep->grid->a;
     const real ri[3] = {((real *)a->x)[i->slot], ((real *)a->y)[i->slot], ((real *)a->z)[i->slot]};
+    const bool radii_alone = has_radii_alone(rules);
     int kept = 0;
     for (int h = 0; h < n; h += KITH_SEPARATIONS) {
         const int m = n - h < KITH_SEPARATIONS ? n - h : KITH_SEPARATIONS;
@@ -97,11 +131,20 @@ static int KITH_REAL(keep_listed)(const struct kith__sweep *sweep, const struct 
         } else if (rules->by_distance) {
             KITH_REAL(find_separations)(sweep, ri, slot, NULL, m, &separations);
         }
+        int32_t id[KITH_SEPARATIONS];
+        uint8_t self[KITH_SEPARATIONS];
         for (int l = 0; l < m; l++) {
-            const int32_t j = tile->id[hit[h + l]];
-            const bool is_self = rules->no_self && j == i->id && shift[l] == no_shift;
+            id[l] = tile->id[hit[h + l]];
+            self[l] = rules->no_self & (id[l] == i->id) & (shift[l] == no_shift);
+        }
+        if (radii_alone) {
+            kept += KITH_REAL(keep_within_radii)(rules, i->id, id, self, separations.r2, m, hit + h,
+                                                 hit + kept);
+            continue;
+        }
+        for (int l = 0; l < m; l++) {
             hit[kept] = hit[h + l];
-            kept += !is_self && KITH_REAL(kith__is_listed)(rules, i->id, j, separations.r2[l]);
+            kept += !self[l] && KITH_REAL(kith__is_listed)(rules, i->id, id[l], separations.r2[l]);
         }
     }
     return kept;

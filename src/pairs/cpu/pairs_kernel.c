@@ -16,6 +16,13 @@ static inline bool is_reversed(const struct kith__sweep *sweep, const struct kit
     return sweep->stencil == KITH_FORWARD && row->id > hit;
 }
 
+/** Return true when radii are the only rule of a list, and which particles have rows. */
+static inline bool has_radii_alone(const struct kith__rules *rules)
+{
+    return rules->radii[0] && !rules->species[0] && !(rules->least2 > 0) &&
+           kith__excludes_none(&rules->excluded);
+}
+
 enum { KITH_SEPARATIONS = 64 }; /**< hits whose separations are computed at a time */
 
 #define KITH_PER_PRECISION "pairs/cpu/extras_real.h"

@@ -10,6 +10,7 @@
 #include "radii_cpu.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "engine/bounds.h"
@@ -32,6 +33,7 @@ struct radii_list {
     const struct kith__list *list;         /**< form of the list */
     struct kith__rules rules;     /**< its rules, by which no particle is listed with itself */
     struct kith__classes classes; /**< the particles by class */
+    int tail;                     /**< the classes from this one on are searched as one */
     struct kith__class_search search[KITH_CLASS_SEARCHES]; /**< the searches */
     int searches;                                          /**< their number */
     int64_t done, total; /**< work blocks of the searches so far, and of all passes, for the watch
@@ -93,6 +95,73 @@ static kith_status copy_points(const struct radii_list *r, const struct kith__cl
     return kith__proceed(r->ctx);
 }
 
+/** Build the grid of copies of the particles of a search. Its indices are those of the copies.
+ *  @param[out] q  its question: points are the copies */
+static kith_status build_grid(const struct radii_list *r, const struct kith__class_search *search,
+                              struct kith__question *q, struct kith__grid *grid)
+{
+    *q = *r->question;
+    q->cross = true;
+    q->cutoff = search->cutoff;
+    KITH_TRY(copy_points(r, search, 0, &q->a));
+    KITH_TRY(copy_points(r, search, 1, &q->b));
+    return kith__grid_build(r->ctx, q, grid);
+}
+
+/** Estimate the candidates of a query particle: the particles of its cell, times the cells around
+ *  it. */
+static double candidates_of_each(const struct kith__grid *grid)
+{
+    enum { AROUND = 27 };
+    const struct kith__sorted *a = &grid->a;
+    const struct kith__sorted *b = &grid->b;
+    double sum = 0;
+    int64_t sb = 0;
+    for (int64_t sa = 0; sa < a->n && grid->cells > 0;) {
+        const uint64_t cell = a->key[sa];
+        const int64_t first_a = sa;
+        while (sa < a->n && a->key[sa] == cell) {
+            sa++;
+        }
+        while (sb < b->n && b->key[sb] < cell) {
+            sb++;
+        }
+        const int64_t first_b = sb;
+        while (sb < b->n && b->key[sb] == cell) {
+            sb++;
+        }
+        sum += (double)(sa - first_a) * (double)(sb - first_b);
+    }
+    return a->n > 0 ? AROUND * sum / (double)a->n : 0;
+}
+
+/** Choose the classes that are searched as one: as many as have few candidates with the largest of
+ *  their radii. */
+static kith_status choose_tail(struct radii_list *r)
+{
+    static const double few = 300; /* candidates whose tests cost less than one more search */
+    struct kith__class_search search;
+    int step = 1;
+    for (r->tail = 0; r->tail < KITH_CLASSES; r->tail += step) {
+        const int classes = kith__class_tail(&r->classes, r->question->precision,
+                                             r->question->cutoff, r->tail, &search);
+        if (classes < 2) {
+            break;
+        }
+        struct kith__question q;
+        struct kith__grid grid;
+        KITH_TRY(build_grid(r, &search, &q, &grid));
+        const double each = candidates_of_each(&grid);
+        if (each <= few) {
+            return KITH_OK;
+        }
+        /* half the radius has an eighth of the candidates, or more */
+        step = (int)ceil(log2(each / few) / 3);
+    }
+    r->tail = KITH_CLASSES;
+    return KITH_OK;
+}
+
 /** Replace the indices of sorted copies by those of the caller's particles. */
 static void name_particles(struct kith__sorted *sorted, const int32_t *index)
 {
@@ -115,12 +184,8 @@ static kith_status search_classes(struct radii_list *r, const struct kith__class
 {
     kith_ctx *ctx = r->ctx;
     struct kith__grid grid;
-    struct kith__question q = *r->question;
-    q.cross = true;
-    q.cutoff = search->cutoff;
-    KITH_TRY(copy_points(r, search, 0, &q.a));
-    KITH_TRY(copy_points(r, search, 1, &q.b));
-    KITH_TRY(kith__grid_build(ctx, &q, &grid));
+    struct kith__question q;
+    KITH_TRY(build_grid(r, search, &q, &grid));
     name_particles(&grid.a, r->classes.order[0] + search->first[0]);
     name_particles(&grid.b, r->classes.order[1] + search->first[1]);
     q.a = r->question->a;
@@ -177,7 +242,8 @@ static kith_status begin(kith_ctx *ctx, const struct kith__question *q,
     }
     KITH_TRY(kith__bounds_check(ctx, q)); /* for the message: indices are the caller's */
     r->rules.no_self = !q->cross;
-    r->searches = kith__class_searches(&r->classes, q->precision, q->cutoff, r->search);
+    KITH_TRY(choose_tail(r));
+    r->searches = kith__class_searches_to(&r->classes, q->precision, q->cutoff, r->tail, r->search);
     for (int s = 0; s < r->searches; s++) {
         r->total += 2 * ((r->search[s].last[0] - r->search[s].first[0]) / KITH_WORK_BLOCK + 1);
     }
