@@ -44,9 +44,10 @@ KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_
  * particle, in host memory. On a GPU nothing is kept: each update searches.
  *
  * EXACT. After any history, the list of an update has the bits of kith_pairs_find with `sorted`
- * (with_skin 0). It is made from the kept pairs, each of which is decided anew, by the definition of
- * a pair where its distance at the last rebuild leaves that open, while no other pair can be within the cutoff: (cutoff + 2 u) / s <= cutoff + skin, less
- * bounds on rounding errors. u is the longest displacement since the rebuild, beyond that of a
+ * (with_skin 0). It is made from the kept pairs, each of which is decided anew: by the definition
+ * of a pair where its distance at the last rebuild leaves that open. It is made so while no other
+ * pair can be within the cutoff: (cutoff + 2 u) / s <= cutoff + skin, less bounds on rounding
+ * errors. u is the longest displacement since the rebuild, beyond that of a
  * particle whose fractional coordinates stay while the box changes; s is the factor by which the
  * change of the box shortens distances at most. Displacements are between nearest images: positions
  * may be wrapped, or not, in each step.

@@ -45,9 +45,9 @@
  * the sum over |E_k|. And |d| <= S |d0| + R + 2 max |u|, S being the largest singular value of A:
  * where this is at most Y of the cutoff and of the box now, the pair is within the cutoff. So only
  * pairs in the bands between these two distances are tested. Here |S0_k| <= |d0| / h0_k + 4 with
- * the heights at the reference, so R has the larger of both bounds of |S0_k|. |d0| is known with the
- * rounding error of the definition, 3 eps (1 + 2 sum |B_k| / h_k) |d0| + 24 eps sum |B_k|, and that
- * of its root.
+ * the heights at the reference, so R has the larger of both bounds of |S0_k|. |d0| is known with
+ * the rounding error of the definition, 3 eps (1 + 2 sum |B_k| / h_k) |d0| + 24 eps sum |B_k|, and
+ * that of its root.
  */
 #ifndef KITH_VERLET_H
 #define KITH_VERLET_H

@@ -72,6 +72,53 @@ static kith_status run_rows(const cost_input *in)
     return run_pairs(in, &options);
 }
 
+/** Updates of a kept list that keep its pairs: particles move back and forth. */
+static kith_status run_kept(const cost_input *in)
+{
+    enum { UPDATES = 12 };
+    const int64_t n = in->points.n;
+    double *moved = check_malloc(3 * (size_t)n * sizeof *moved);
+    kith_pairs pairs = {.size = sizeof pairs};
+    kith_verlet_options options;
+    kith_verlet_options_init(&options);
+    options.cutoff = in->c->length;
+    options.skin = 0.12 * in->c->length;
+    kith_verlet *verlet = NULL;
+    kith_status status = kith_verlet_open(in->ctx, &options, &verlet);
+    for (int u = 0; u <= UPDATES && status == KITH_OK; u++) {
+        for (int64_t k = 0; k < 3 * n; k++) {
+            const double part = (double)(k * 37 % 64) / 63 - 0.5;
+            moved[k] = ((const double *)in->points.x)[k] + (u % 3) * 0.1 * options.skin * part;
+        }
+        const kith_points points = kith_points_packed(moved, n, KITH_DOUBLE);
+        status = kith_verlet_update(verlet, &points, &in->box, &pairs);
+    }
+    kith_pairs_free(&pairs);
+    kith_verlet_close(verlet);
+    free(moved);
+    return status;
+}
+
+/** Full rows with radii that span a factor of 1024. */
+static kith_status run_radii(const cost_input *in)
+{
+    double *h = check_malloc((size_t)in->points.n * sizeof *h);
+    kith_pairs_options options;
+    kith_pairs_options_init(&options);
+    options.full = 1;
+    options.radii = h;
+    options.radius_rule = KITH_RADIUS_GATHER;
+    for (int64_t p = 0; p < in->points.n; p++) {
+        const double part = (double)(p * 37 % 64) / 63;
+        h[p] = in->c->length * (1 - part / 2) / (double)(1 << p % 10);
+    }
+    kith_pairs pairs = {0};
+    const kith_status status = kith_pairs_find(in->ctx, &in->points, &in->box, 0, &options, &pairs);
+    kith_pairs_free(&pairs);
+    free(h);
+    return status;
+}
+
 static kith_status run_fof(const cost_input *in)
 {
     kith_groups groups = {0};
@@ -174,6 +221,8 @@ static const cost_case cases[] = {
     {"pairs_rows_float", sets_uniform, 30000, KITH_FLOAT, true, 0.05, run_rows},
     {"pairs_rows_double", sets_clustered, 18000, KITH_DOUBLE, true, 0.01, run_rows},
     {"grid", sets_uniform, 60000, KITH_DOUBLE, true, 0.002, run_half},
+    {"kept", sets_uniform, 12000, KITH_DOUBLE, true, 0.103, run_kept},
+    {"radii_gather", sets_uniform, 6000, KITH_DOUBLE, true, 0.25, run_radii},
     {"nearest_uniform", sets_uniform, 20000, KITH_DOUBLE, true, 0, run_eight},
     {"nearest_clustered", sets_clustered, 20000, KITH_FLOAT, true, 0, run_eight},
     {"fof_uniform", sets_uniform, 300000, KITH_FLOAT, true, 0.003, run_fof},

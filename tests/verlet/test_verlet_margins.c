@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Two particles that are a little farther apart than cutoff + skin, and then a little nearer than
- * the cutoff: without the bounds on rounding errors, a kept list would miss some of these pairs. And
- * kept pairs that cross the cutoff. In boxes far from the origin, skewed ones, ones that change, and
- * both precisions.
+ * the cutoff: without the bounds on rounding errors, a kept list would miss some of these pairs.
+ * And kept pairs that cross the cutoff. In boxes far from the origin, skewed ones, ones that
+ * change, and both precisions.
  */
 #include <float.h>
 #include <math.h>

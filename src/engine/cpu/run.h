@@ -45,7 +45,8 @@ kith_status kith__run(struct kith__run *run);
 
 /** Wait until *turn is `block`: the threads of all earlier work blocks, which were claimed before,
  *  have then advanced it.
- *  @param status  status of the pass: other than KITH_OK where it has stopped; NULL: it does not fail
+ *  @param status  status of the pass: other than KITH_OK where it has stopped; NULL: it does not
+ *                 fail
  *  @return false when the pass has stopped, or the call is to stop */
 bool kith__wait_turn(kith_ctx *ctx, const _Atomic int64_t *turn, int64_t block,
                      const atomic_int *status);

@@ -604,8 +604,8 @@ static inline uint64_t bytes_to(const int8_t *p, int8_t most)
 #endif
 }
 
-/** Deposit: return a mask whose k-th set bit of `where`, from the lowest on, is bit k of `bits`, and
- *  whose other bits are 0. */
+/** Deposit: return a mask in which the k-th set bit of `where`, from the lowest on, is bit k of
+ *  `bits`, and all other bits are 0. */
 static inline uint64_t bits_at(uint64_t bits, uint64_t where)
 {
 #if defined(__BMI2__)

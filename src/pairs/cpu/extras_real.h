@@ -71,8 +71,8 @@ static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const stru
     }
 }
 
-/** Remove the hits that are beyond their radii, for rules that have radii alone: without branches, as
- *  they would be mispredicted.
+/** Remove the hits that are beyond their radii, for rules that have radii alone: without branches,
+ *  as they would be mispredicted.
  *  @param id           indices of the hits
  *  @param self         [n] 1 for the query particle itself, which is not listed
  *  @param r2           [n] squared distances

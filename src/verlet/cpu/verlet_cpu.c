@@ -2,9 +2,9 @@
  *
  * Lists that are kept on CPU cores. An update reads and wraps the coordinates, finds the longest
  * displacement, and, where it is too long, searches the pairs within cutoff + skin, in rows, with
- * their shifts, and puts these candidates into bands of distance. Then it passes once over the rows:
- * the bands decide most candidates, the rest is tested, and the pairs are written. O(n + candidates),
- * parallel; equal for any number of threads.
+ * their shifts, and puts these candidates into bands of distance. Then it passes once over the
+ * rows: the bands decide most candidates, the rest is tested, and the pairs are written.
+ * O(n + candidates), parallel; equal for any number of threads.
  */
 #include "verlet_cpu.h"
 

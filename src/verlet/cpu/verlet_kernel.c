@@ -111,8 +111,8 @@ KITH_INLINE int append(const struct kith__verlet_loop *loop, const struct group 
     return compress(to->j + n, j, mask);
 }
 
-/** Complete n elements of the arrays of the hits: what is read behind the last, and, where particles
- *  turned, the shifts of now. */
+/** Complete n elements of the arrays of the hits: set the elements that are read behind the last
+ *  one, and, where particles turned, bring the shifts up to date. */
 static void complete(const struct kith__verlet_loop *loop, int64_t n,
                      const struct kith__verlet_hits *hits)
 {
