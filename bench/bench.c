@@ -12,6 +12,7 @@
 
 static const char usage[] =
     "usage: kith_bench pairs [options]          time pair lists\n"
+    "       kith_bench lists [options]          time lists kept over steps, and by radii\n"
     "       kith_bench fof [options]            time friends of friends\n"
     "       kith_bench rdf [options]            time histograms of distances\n"
     "       kith_bench nearest [options]        time k nearest neighbours, and orders\n"
@@ -145,10 +146,10 @@ bool bench_gpu(const bench_options *options, json_t *out)
 static const struct question {
     const char *name;
     bool (*bench)(const bench_options *options, json_t *out);
-} questions[] = {{"pairs", bench_pairs},     {"fof", bench_fof},     {"rdf", bench_rdf},
-                 {"nearest", bench_nearest}, {"batch", bench_batch}, {"flock", bench_flock},
-                 {"overlap", bench_overlap}, {"busy", bench_busy},   {"cores", bench_cores},
-                 {"gpu", bench_gpu}};
+} questions[] = {{"pairs", bench_pairs}, {"lists", bench_lists},     {"fof", bench_fof},
+                 {"rdf", bench_rdf},     {"nearest", bench_nearest}, {"batch", bench_batch},
+                 {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
+                 {"cores", bench_cores}, {"gpu", bench_gpu}};
 
 static int run(const struct question *question, int argc, char **argv)
 {

@@ -40,6 +40,8 @@ bool bench_has_run(const bench_options *options, int t);
 
 /** "store", how fast memory can be written, and "results" */
 bool bench_pairs(const bench_options *options, json_t *out);
+/** "results" of lists that are kept over steps, beside searches, and of lists by radii */
+bool bench_lists(const bench_options *options, json_t *out);
 /** "results" */
 bool bench_fof(const bench_options *options, json_t *out);
 /** "results", on a GPU "distributions"; and "forces", of bench_force */

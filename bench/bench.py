@@ -42,6 +42,7 @@ class Question(NamedTuple):
 
 QUESTIONS = (
     Question("pairs", (Comparison("peers.py", ("vesin", "matscipy-neighbours", "scipy")),)),
+    Question("lists", (Comparison("peers_radii.py", ("scipy",)),)),
     Question("fof", (Comparison("peers_fof.py", ("kdcount", "scipy", "pyfof"),
                                 ("uniform", "clustered", "soneira_peebles")),)),
     Question("rdf", (Comparison("peers_rdf.py", ("Corrfunc", "freud-analysis")),

@@ -37,6 +37,11 @@ class Kith:
             del self._room[want]
             return self.find(xyz, cutoff, periodic, full, shifts)
 
+    def find_within(self, xyz, radii, rule, periodic):
+        """Find the full list with a radius for each particle. Return i and j."""
+        return kith.pairs(xyz, None, self._box[periodic], "ij", full=True, radii=radii, rule=rule,
+                          ctx=self.ctx)
+
     def find_groups(self, xyz, length, periodic, least):
         """Find groups of that many and more. Return their members, falling."""
         groups = kith.fof(xyz, length, self._box[periodic], min_members=least, ctx=self.ctx)
