@@ -35,9 +35,9 @@ def scipy_gather(threads):
 
 def pysph_either(threads):
     from cyarray.api import UIntArray
-    from pysph.base.nnps import LinkedListNNPS, OctreeNNPS
+    from pysph.base.nnps import OctreeNNPS
     from pysph.base.utils import get_particle_array
-    del threads, LinkedListNNPS  # OMP_NUM_THREADS; one grid for all radii is far slower
+    del threads  # OMP_NUM_THREADS
 
     def find(xyz, radii):
         x, y, z = xyz.T
