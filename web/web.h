@@ -52,12 +52,13 @@ enum {
 
 typedef enum web_channel {
     WEB_ALIVE,
-    WEB_STATE,  /**< JSON: what is shown, and what can be changed */
-    WEB_POINTS, /**< particles */
-    WEB_CURVES, /**< measures over time: float [rows][columns] */
-    WEB_GROUPS, /**< JSON: halos */
-    WEB_PLOT,   /**< JSON: a curve beside the particles, for example g(r) */
-    WEB_THINGS, /**< JSON: obstacles and attractors of a flock */
+    WEB_STATE,    /**< JSON: what is shown, and what can be changed */
+    WEB_POINTS,   /**< particles */
+    WEB_CURVES,   /**< measures over time: float [rows][columns] */
+    WEB_GROUPS,   /**< JSON: halos */
+    WEB_PLOT,     /**< JSON: a curve beside the particles, for example g(r) */
+    WEB_THINGS,   /**< JSON: obstacles and attractors of a flock */
+    WEB_PARTICLE, /**< JSON: values of the particle that a viewer has selected */
     WEB_CHANNELS
 } web_channel;
 
