@@ -79,8 +79,8 @@ if(KITH_HAVE_IO_SHARED)
     install(TARGETS kith_io_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
             NAMELINK_SKIP)
     add_dependencies(kith_python kith_io_shared)
-    install(FILES web/shaders.js web/scene.js web/input.js web/cell.js DESTINATION kith/web
-            COMPONENT python EXCLUDE_FROM_ALL)
+    install(FILES web/shaders.js web/bodies.js web/scene.js web/input.js web/cell.js
+            DESTINATION kith/web COMPONENT python EXCLUDE_FROM_ALL)
     install(FILES python/kith_command.py DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
     install(FILES "$<TARGET_FILE:kith_io_shared>" DESTINATION ${KITH_PYTHON_PACKAGE}/lib
             RENAME libkith-io.${soname} COMPONENT python EXCLUDE_FROM_ALL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages of points: a fixed random choice of particles, in 8 or 16 bytes each.
+ * Messages of points: a fixed random choice of particles, in 8, 10 or 16 bytes each.
  */
 #include "web.h"
 
@@ -115,12 +115,13 @@ void web_enclose(kith_box *box, const web_scene *scene)
     }
 }
 
-/** The octahedral map of a direction (Meyer et al. 2010, CGF 29, 1405), a byte each. */
+/** The octahedral map of a direction (Meyer et al. 2010, CGF 29, 1405), a byte each; 0: none. All
+ *  four corners of the map are the direction -z, which is never 0. */
 static uint16_t pack_direction(const double v[3])
 {
     static const double middle = 127.5;
     const double size = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
-    if (!(size > 0)) {
+    if (!(size > 0) || !isfinite(size)) {
         return 0;
     }
     double x = v[0] / size, y = v[1] / size;
@@ -129,8 +130,16 @@ static uint16_t pack_direction(const double v[3])
         y = copysign(1 - fabs(x), y);
         x = folded;
     }
-    return (uint16_t)((unsigned)(x * middle + middle + 0.5) | (unsigned)(y * middle + middle + 0.5)
-                                                                  << 8);
+    const unsigned low = (unsigned)(x * middle + middle + 0.5);
+    const unsigned packed = low | (unsigned)(y * middle + middle + 0.5) << 8;
+    return (uint16_t)(packed > 0 ? packed : UINT16_MAX);
+}
+
+static uint16_t direction_of(const web_scene *scene, int64_t p)
+{
+    double v[3];
+    get(scene->velocities, scene->precision, p, v);
+    return pack_direction(v);
 }
 
 static uint16_t colour_of(const web_scene *scene, int64_t p)
@@ -144,10 +153,10 @@ static uint16_t colour_of(const web_scene *scene, int64_t p)
     if (scene->colour == WEB_PLAIN) {
         return 0;
     }
-    get(scene->velocities, scene->precision, p, v);
     if (scene->colour == WEB_HEADING) {
-        return pack_direction(v);
+        return direction_of(scene, p);
     }
+    get(scene->velocities, scene->precision, p, v);
     const double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     const double t = (speed - scene->range[0]) / (scene->range[1] - scene->range[0]);
     return (uint16_t)(t > 0 ? (t < 1 ? t * most : most) : 0);
@@ -168,28 +177,48 @@ static void fractions(const web_scene *scene, double inverse[3][3], int64_t p, d
     }
 }
 
-static void put_point(const web_scene *scene, double inverse[3][3], int64_t p, unsigned char *at)
+/** Size of a point [byte]. @param[out] direction  place of the direction in it; 0: it has none */
+static size_t layout(const web_scene *scene, int64_t n, uint32_t *direction)
+{
+    enum { FEW_COLOUR = 6, BODY_DIRECTION = 8, MANY_DIRECTION = 14 };
+    const bool moving = scene->velocities != NULL;
+    if (scene->precise) {
+        *direction = moving ? MANY_DIRECTION : 0;
+        return WEB_MANY_BYTES;
+    }
+    if (moving && scene->colour != WEB_HEADING && scene->colour != WEB_PLAIN &&
+        n <= WEB_MOST_BODIES) {
+        *direction = BODY_DIRECTION;
+        return WEB_BODY_BYTES;
+    }
+    *direction = scene->colour == WEB_HEADING ? FEW_COLOUR : 0;
+    return WEB_FEW_BYTES;
+}
+
+static void put_point(const web_scene *scene, double inverse[3][3], int64_t p, bool directed,
+                      unsigned char *at)
 {
     static const double steps = 65536;
     double f[3];
     fractions(scene, inverse, p, f);
     const uint16_t colour = colour_of(scene, p);
+    const uint16_t direction = directed ? direction_of(scene, p) : 0;
     if (scene->precise) {
         const float x[3] = {(float)f[0], (float)f[1], (float)f[2]};
-        const uint16_t last[2] = {colour, 0};
+        const uint16_t last[2] = {colour, direction};
         memcpy(at, x, sizeof x);
         memcpy(at + sizeof x, last, sizeof last);
         return;
     }
-    uint16_t x[4] = {0, 0, 0, colour};
+    uint16_t x[5] = {0, 0, 0, colour, direction};
     for (int k = 0; k < 3; k++) {
         const double whole = f[k] * steps;
         x[k] = (uint16_t)(whole < UINT16_MAX ? whole : UINT16_MAX);
     }
-    memcpy(at, x, sizeof x);
+    memcpy(at, x, directed ? WEB_BODY_BYTES : WEB_FEW_BYTES);
 }
 
-static void put_head(const web_scene *scene, uint32_t item, unsigned char *at)
+static void put_head(const web_scene *scene, uint32_t item, uint32_t direction, unsigned char *at)
 {
     const kith_box *box = &scene->box;
     const double first[3] = {scene->step, scene->time,
@@ -198,7 +227,7 @@ static void put_head(const web_scene *scene, uint32_t item, unsigned char *at)
     const float range[2] = {(float)scene->range[0], (float)scene->range[1]};
     uint32_t axes[2] = {(uint32_t)box->dim, 0};
     float space[12] = {0};
-    const uint32_t last[4] = {scene->frame, scene->epoch, 0, 0};
+    const uint32_t last[4] = {scene->frame, scene->epoch, direction, 0};
     for (int k = 0; k < 3; k++) {
         axes[1] |= (uint32_t)(box->periodic[k] != 0) << k;
         space[k] = (float)box->origin[k];
@@ -221,6 +250,7 @@ struct point_loop {
     double inverse[3][3];     /**< rows of the inverse of the box [1 / length] */
     unsigned char *points;    /**< first byte of the points in the message */
     size_t item;              /**< size of a point [byte] */
+    bool directed;            /**< directions follow the colours */
 };
 
 static void put_points(void *state, int64_t begin, int64_t end)
@@ -228,7 +258,7 @@ static void put_points(void *state, int64_t begin, int64_t end)
     struct point_loop *loop = state;
     for (int64_t k = begin; k < end; k++) {
         put_point(loop->scene, loop->inverse, loop->choice ? loop->choice->index[k] : k,
-                  loop->points + loop->item * (size_t)k);
+                  loop->directed, loop->points + loop->item * (size_t)k);
     }
 }
 
@@ -237,17 +267,21 @@ web_blob *web_points(web_server *server, const web_scene *scene, const web_choic
 {
     const int64_t most = choice ? choice->n : scene->n;
     const int64_t shown = n < most ? n : most;
-    const size_t item = scene->precise ? WEB_MANY_BYTES : WEB_FEW_BYTES;
+    uint32_t direction;
+    const size_t item = layout(scene, shown, &direction);
     web_blob *blob = web_blob_new(server, WEB_POINTS, WEB_POINTS_HEAD + item * (size_t)shown);
     if (!blob) {
         return NULL;
     }
     blob->head = WEB_POINTS_HEAD;
     blob->item = item;
-    put_head(scene, (uint32_t)item, blob->data);
+    put_head(scene, (uint32_t)item, direction, blob->data);
     enum { GRAIN = 1024 };
-    struct point_loop loop = {
-        .scene = scene, .choice = choice, .points = blob->data + WEB_POINTS_HEAD, .item = item};
+    struct point_loop loop = {.scene = scene,
+                              .choice = choice,
+                              .points = blob->data + WEB_POINTS_HEAD,
+                              .item = item,
+                              .directed = direction > 0 && item != WEB_FEW_BYTES};
     invert(&scene->box, loop.inverse);
     kith__pool_for(scene->pool, kith__pool_threads(scene->pool), shown, GRAIN, put_points, &loop);
     return blob;

@@ -40,12 +40,14 @@ function addPointer(view) {
       const gap = p => Math.hypot(p.x - other.x, p.y - other.y);
       zoom(scene.camera, gap({x: e.clientX, y: e.clientY}) / Math.max(1, gap(last)));
       shift(scene, dx / 2, dy / 2);
+      scene.follow = false;
     } else if (grip) {
       if (moved >= 6) {
         view.things.drag(dx, dy);
       }
     } else if (e.buttons & 2 || e.shiftKey || (scene.head && scene.head.dim === 2)) {
       shift(scene, dx, dy);
+      scene.follow = scene.follow && moved < 6;
     } else {
       turn(scene.camera, dx * 0.006, dy * 0.006);
     }
@@ -69,7 +71,10 @@ function addPointer(view) {
     scene.dirty = true;
   }, {passive: false});
   canvas.addEventListener("dblclick", () => {
-    const halo = (view.groups || []).find(h => h.label === view.chosen);
+    if (scene.mark >= 0) {
+      view.follow();
+    }
+    const halo = (view.groups || []).find(h => h.colour === view.chosen);
     if (halo) {
       scene.camera.centre = halo.centre.slice();
       zoom(scene.camera, 2.5);
@@ -84,7 +89,9 @@ function addKeys(view) {
     " ": () => view.pause(), "p": () => view.pause(), ".": () => view.step(1),
     ",": () => view.step(-1), "r": () => view.askReset(), "c": () => view.nextColour(),
     "h": () => view.fold(), "0": () => scene.home(), "t": () => view.spin(),
-    "g": () => view.rings(), "Escape": () => view.escape(),
+    "g": () => view.rings(), "Escape": () => view.escape(), "s": () => view.pickMiddle(),
+    "f": () => view.follow(), "v": () => view.fullScreen(), "i": () => view.picture(),
+    "l": () => view.copyLink(),
     "Delete": () => view.things.remove(view.things.chosen),
     "Backspace": () => view.things.remove(view.things.chosen),
     "ArrowLeft": () => turn(camera, a, 0), "ArrowRight": () => turn(camera, -a, 0),
@@ -94,7 +101,13 @@ function addKeys(view) {
   window.addEventListener("keydown", e => {
     const busy = e.target.closest && e.target.closest("input, button, summary");
     const typed = e.target.type === "text" || (busy && /^(Arrow| )/.test(e.key));
-    if (keys[e.key] && !typed && !e.ctrlKey && !e.metaKey && !e.altKey) {
+    if (e.shiftKey && e.key.startsWith("Arrow") && !typed) {
+      const by = {Left: [30, 0], Right: [-30, 0], Up: [0, 30], Down: [0, -30]}[e.key.slice(5)];
+      e.preventDefault();
+      shift(scene, ...by);
+      scene.follow = false;
+      scene.dirty = true;
+    } else if (keys[e.key] && !typed && !e.ctrlKey && !e.metaKey && !e.altKey) {
       e.preventDefault();
       keys[e.key]();
       scene.dirty = true;
@@ -102,26 +115,26 @@ function addKeys(view) {
   });
 }
 
-// The colours as JavaScript has them: a few stops of each map, and Oklch by CSS.
+// Colours of the maps of web/shaders.js. That of headings is around the axes (web/gauge.js).
 const STOPS = {
   plain: ["#120a30", "#56106e", "#bb3754", "#f98c0a", "#fcffa4"],
   speed: ["#2f0596", "#7e03a8", "#cc4778", "#f89540", "#f0f921"],
-  heading: Array.from({length: 13}, (_, k) => `oklch(0.74 0.15 ${30 * k - 180 + 34})`),
 };
+const PAPER_STOPS = {plain: ["#fdf2d0", "#f98c0a", "#bb3754", "#56106e", "#120a30"],
+                     speed: STOPS.speed};
 
-function drawLegend(legend, colour, head) {
-  const ends = legend.querySelectorAll("span"), stops = STOPS[colour];
+function drawLegend(legend, colour, head, paper) {
+  const ends = legend.querySelectorAll("span"), stops = (paper ? PAPER_STOPS : STOPS)[colour];
   legend.hidden = !stops || !head;
   if (legend.hidden) {
     return;
   }
-  const text = colour === "speed" ? head.range.map(x => shown(x))
-             : colour === "heading" ? ["−180°", "180°"] : ["few", "many"];
+  const text = colour === "speed" ? head.range.map(x => shown(x)) : ["few", "many"];
   ends.forEach((end, k) => { end.textContent = text[k]; });
-  if (legend.dataset.colour === colour) {
+  if (legend.dataset.colour === colour + paper) {
     return;
   }
-  legend.dataset.colour = colour;
+  legend.dataset.colour = colour + paper;
   const canvas = legend.querySelector("canvas"), to = canvas.getContext("2d");
   const ramp = to.createLinearGradient(0, 0, canvas.width, 0);
   stops.forEach((s, k) => ramp.addColorStop(k / (stops.length - 1), s));

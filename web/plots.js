@@ -95,7 +95,7 @@ class Curves {
       const {to, w, h} = canvasOf(cell.canvas), span = Math.max(1, steps[n - 1] - steps[0]);
       const place = (x, y) => [(x - steps[0]) / span * (w - 4) + 2,
                                h - 3 - (y - low) / (high - low) * (h - 6)];
-      to.strokeStyle = "#ffffff1a";
+      to.strokeStyle = getComputedStyle(cell.canvas).getPropertyValue("--line");
       to.strokeRect(0.5, 0.5, w - 1, h - 1);
       to.beginPath();
       to.rect(1, 1, w - 2, h - 2);
@@ -105,40 +105,67 @@ class Curves {
   }
 }
 
-// A round step of some ticks from 0 to here.
-function tick(most) {
-  const rough = most / 4, power = 10 ** Math.floor(Math.log10(rough));
-  return [1, 2, 5, 10].find(f => f * power >= rough) * power;
+// Places of ticks from low to high: of a round step from 0, or on a logarithmic axis at powers of
+// ten, and between them where these are few.
+function ticks(low, high, logarithmic) {
+  if (logarithmic) {
+    const decades = Math.log10(high / low), out = [];
+    for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power++) {
+      for (const f of decades > 2.5 ? [1] : decades > 1 ? [1, 3] : [1, 2, 5]) {
+        out.push(f * 10 ** power);
+      }
+    }
+    return out.filter(x => x >= 0.999 * low && x <= 1.001 * high);
+  }
+  const rough = high / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find(f => f * power >= rough) * power;
+  return Array.from({length: Math.floor(high / step) + 1}, (_, k) =>
+                    Number((k * step).toPrecision(6)));
 }
 
-// A curve with axes, such as g(r).
+// A curve with axes, such as g(r). A peak far above 1 has logarithmic axes, which show the curve
+// near the peak and far from it.
 function drawPlot(section, plot) {
   section.hidden = !plot;
-  if (!plot) {
+  const canvas = section.querySelector("canvas");
+  if (!plot || !canvas.clientWidth) {
     return;
   }
-  section.querySelector("h2").textContent = plot.title;
-  const {to, w, h} = canvasOf(section.querySelector("canvas"));
-  const left = 38, bottom = 20, finite = plot.y.filter(y => y !== null);
-  const x1 = plot.x[plot.x.length - 1] * 1.002, y1 = Math.max(1.2, 1.08 * Math.max(...finite));
-  const place = (x, y) => [left + x / x1 * (w - left - 4), h - bottom - y / y1 * (h - bottom - 6)];
+  const ys = plot.y.filter(y => y > 0), peak = Math.max(...ys), steep = peak > 20;
+  section.querySelector("h2").textContent = plot.title + (steep ? ", logarithmic axes" : "");
+  canvas.setAttribute("aria-label", `${plot.title}: largest value ${shown(peak)}`);
+  const {to, w, h} = canvasOf(canvas), look = getComputedStyle(canvas);
+  const left = 44, bottom = 20, last = plot.x[plot.x.length - 1];
+  const x0 = steep ? plot.x[0] : 0, x1 = last * 1.002;
+  const y0 = steep ? 0.8 * Math.max(0.1, Math.min(1, ...ys)) : 0;
+  const y1 = steep ? 1.5 * peak : Math.max(1.2, 1.08 * peak);
+  const part = (x, low, high) => steep ? Math.log(x / low) / Math.log(high / low)
+                                       : (x - low) / (high - low);
+  const place = (x, y) => [left + part(x, x0, x1) * (w - left - 16),
+                           h - bottom - part(Math.max(y, y0), y0, y1) * (h - bottom - 8)];
   to.font = "11px system-ui, sans-serif";
-  to.fillStyle = "#99a1bd";
-  to.strokeStyle = "#ffffff22";
-  for (let k = 0, step = tick(x1); k * step <= x1; k++) {
-    const x = place(k * step, 0)[0];
-    to.textAlign = x > w - 14 ? "right" : "center";
-    to.fillText(shown(k * step, 2), Math.min(x, w - 4), h - 5);
+  to.fillStyle = look.getPropertyValue("--faint");
+  to.strokeStyle = look.getPropertyValue("--line");
+  to.textAlign = "center";
+  let end = -1e9;
+  for (const r of ticks(x0, x1, steep)) {
+    const x = place(r, y0)[0], text = shown(r, 2), half = to.measureText(text).width / 2;
+    if (x - half > end && x + half < w - 14) {
+      to.fillText(text, x, h - 5);
+      end = x + half + 4;
+    }
   }
+  to.fillText("r", w - 7, h - 5);
   to.textAlign = "right";
-  for (let k = 0, step = tick(y1); k * step <= y1; k++) {
-    const y = place(0, k * step)[1];
-    to.fillText(shown(k * step, 1), left - 5, y + 4);
+  for (const g of ticks(y0, y1, steep)) {
+    const y = place(x1, g)[1];
+    to.fillText(shown(g, 1), left - 5, y + 4);
     to.beginPath();
     to.moveTo(left, y);
-    to.lineTo(w - 4, y);
+    to.lineTo(w - 16, y);
     to.stroke();
   }
-  drawLine(to, [0, x1], [1, 1], place, "#ffcf7a66");
-  drawLine(to, plot.x, plot.y, place, "#9aa4ff");
+  drawLine(to, [x0, x1], [1, 1], place, look.getPropertyValue("--warm"));
+  drawLine(to, plot.x, steep ? plot.y.map(y => y > 0 ? y : null) : plot.y, place,
+           look.getPropertyValue("--glow"));
 }

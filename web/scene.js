@@ -3,6 +3,7 @@
 "use strict";
 
 const RING = 64, FIELD = 0.75;      // corners of a circle; field of view [radian]
+const HEAD_BYTES = 112, MOST_MEASURED = 5000;
 
 function compile(gl, vertex, pixel) {
   const program = gl.createProgram();
@@ -33,7 +34,8 @@ class Camera {
     this.zoom = 1;
     this.centre = [0, 0, 0];
     this.radius = 1;
-    this.aside = [0, 0];    // where the middle of the picture is: beside the panel
+    this.aside = [0, 0];    // the middle of the part of the canvas that nothing covers [-1 to 1]
+    this.room = [1, 1];     // its width and height, as fractions of the canvas
   }
 
   axes() {
@@ -42,12 +44,16 @@ class Camera {
     return {right: [cy, sy, 0], up: [-sy * sp, cy * sp, cp], back: [sy * cp, -cy * cp, sp]};
   }
 
+  eye(aspect) {
+    const {back} = this.axes(), distance = this.distance(aspect);
+    return this.centre.map((c, k) => c + distance * back[k]);
+  }
+
   // Column-major projection times view.
   matrix(aspect) {
     const {right, up, back} = this.axes();
-    const distance = this.distance(aspect);
+    const distance = this.distance(aspect), eye = this.eye(aspect);
     const near = distance * 0.01, far = distance + 6 * this.radius;
-    const eye = this.centre.map((c, k) => c + distance * back[k]);
     const dot = v => -(v[0] * eye[0] + v[1] * eye[1] + v[2] * eye[2]);
     const f = 1 / Math.tan(FIELD / 2), a = (far + near) / (near - far);
     const w = back.concat(dot(back)).map(x => -x), [ax, ay] = this.aside;
@@ -61,7 +67,7 @@ class Camera {
 
   distance(aspect) {
     return 1.22 * this.radius / Math.sin(FIELD / 2) / this.zoom /
-           Math.min(1 - Math.abs(this.aside[1]), aspect * (1 - Math.abs(this.aside[0])));
+           Math.min(this.room[1], aspect * this.room[0]);
   }
 }
 
@@ -71,7 +77,12 @@ class Scene {
     this.camera = new Camera();
     this.head = null;
     this.rings = [];
-    this.style = {size: 1, exposure: 1, trails: 0.5};
+    this.style = {size: 1, exposure: 1, trails: 0.5, bodies: "auto"};
+    this.paper = 0;         // 1: light ground
+    this.mark = -1;         // index of a point with a circle; -1: none
+    this.follow = false;    // the camera goes with it
+    this.thrift = 0;        // of web/bodies.js
+    this.beat = 0;          // phase of wings [radian]
     this.showRings = true;
     this.spin = false;
     this.dirty = true;
@@ -83,7 +94,7 @@ class Scene {
 
   start() {
     const gl = this.gl = this.canvas.getContext("webgl2",
-        {antialias: false, alpha: false, powerPreference: "high-performance"});
+        {antialias: true, alpha: false, powerPreference: "high-performance"});
     if (!gl) {
       throw new Error("this browser has no WebGL 2");
     }
@@ -93,11 +104,13 @@ class Scene {
     this.tone = compile(gl, SCREEN_VERTEX, TONE_PIXEL);
     this.fade = compile(gl, SCREEN_VERTEX, FADE_PIXEL);
     this.lines = compile(gl, LINE_VERTEX, LINE_PIXEL);
-    this.next = {buffer: gl.createBuffer(), count: 0, item: 8};
-    this.last = {buffer: gl.createBuffer(), count: 0, item: 8};
+    this.bodies = new Bodies(gl);
+    this.past = [];         // buffers of points: of the newest frame, of the one before, ...
+    this.unused = [];
     this.edges = gl.createBuffer();
     this.circle = gl.createBuffer();
     this.circles = gl.createBuffer();
+    this.markCircle = gl.createBuffer();
     const corners = new Float32Array(3 * RING);
     for (let k = 0; k < RING; k++) {
       corners[3 * k] = Math.cos(2 * Math.PI * k / RING);
@@ -110,6 +123,7 @@ class Scene {
     this.empty = gl.createVertexArray();
     this.width = this.height = 0;
     if (this.head) {
+      this.keep(this.kept, false, false);
       this.setBox(this.head);
     }
     this.setRings(this.rings);
@@ -139,9 +153,10 @@ class Scene {
     this.wipe = this.dirty = true;
   }
 
-  // Take a message of points; its layout is that of web_points in web/web.h.
+  // Take a message of points; its layout is that of web_points in web/web.h. It is kept until the
+  // next. @return the message before, which is not needed any more; null: there was none
   setPoints(bytes) {
-    const gl = this.gl, view = new DataView(bytes.buffer, bytes.byteOffset);
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
     const f32 = at => view.getFloat32(at, true), u32 = at => view.getUint32(at, true);
     const three = at => [f32(at), f32(at + 4), f32(at + 8)];
     const bits = u32(44), now = performance.now();
@@ -149,28 +164,115 @@ class Scene {
                   all: view.getFloat64(16, true), item: u32(24), colour: u32(28),
                   range: [f32(32), f32(36)], dim: u32(40), bits,
                   wraps: [bits & 1, bits >> 1 & 1, bits >> 2 & 1], origin: three(48),
-                  rows: [three(60), three(72), three(84)], frame: u32(96), epoch: u32(100)};
-    head.shown = Math.floor((bytes.length - 112) / head.item);
+                  rows: [three(60), three(72), three(84)], frame: u32(96), epoch: u32(100),
+                  direction: u32(104)};
+    head.shown = Math.floor((bytes.length - HEAD_BYTES) / head.item);
+    head.few = head.item < 16;
     const before = this.head, key = h => JSON.stringify([h.origin, h.rows, h.wraps]);
     const same = before && before.epoch === head.epoch && key(before) === key(head) &&
-                 before.item === head.item && head.item === 8;
+                 before.item === head.item;
     const gap = now - (this.arrived || 0);
     this.arrived = now;
-    this.gap = same ? 0.8 * (this.gap || gap) + 0.2 * gap : 0;
-    this.glide = same && this.gap < 600 && head.step > before.step;
-    [this.last, this.next] = [this.next, this.last];
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.next.buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, bytes.subarray(112, 112 + head.shown * head.item),
-                  gl.DYNAMIC_DRAW);
-    this.next.count = head.shown;
-    this.next.item = head.item;
+    this.gap = same && head.few ? 0.8 * (this.gap || gap) + 0.2 * gap : 0;
+    this.glide = same && head.few && this.gap < 600 && head.step > before.step;
+    const kept = this.kept || null;
+    this.kept = bytes;
     this.head = head;
+    const again = same && head.step === before.step;    // the frame came once more, as for colours
+    this.way = again ? this.way : same ? this.wayFrom(kept) : 0;
+    this.keep(bytes, again, same && (head.few ? head.step > before.step
+                                              : head.frame === before.frame + 1));
     this.wipe = this.wipe || !before || before.epoch !== head.epoch ||
                 before.colour !== head.colour;
+    if (before && (before.epoch !== head.epoch || this.mark >= head.shown)) {
+      this.mark = -1;
+    }
     if (!before || key(before) !== key(head)) {
       this.setBox(head, !before);
     }
+    this.measure(now);
     this.dirty = true;
+    return kept;
+  }
+
+  // Bring the points to the graphics processor. again: in place of the newest; goes: the frames
+  // before lead to this one
+  keep(bytes, again, goes) {
+    const gl = this.gl, most = Math.max(2, this.level() ? this.pieces() + 1 : 2);
+    if (again) {
+      this.unused.push(this.past.shift());
+    } else if (!goes) {
+      this.unused.push(...this.past.splice(0));
+    }
+    while (this.past.length >= most) {
+      this.unused.push(this.past.pop());
+    }
+    while (this.unused.length > 1) {
+      gl.deleteBuffer(this.unused.pop().buffer);
+    }
+    const frame = this.unused.pop() || {buffer: gl.createBuffer()};
+    gl.bindBuffer(gl.ARRAY_BUFFER, frame.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER,
+                  bytes.subarray(HEAD_BYTES, HEAD_BYTES + this.head.shown * this.head.item),
+                  gl.DYNAMIC_DRAW);
+    frame.count = this.head.shown;
+    this.past.unshift(frame);
+  }
+
+  // The way that particles went since the message before: the median of some.
+  wayFrom(before) {
+    const h = this.head, most = (before.length - HEAD_BYTES) / h.item;
+    const ways = Array.from({length: Math.min(15, h.shown, most)}, (_, k) => {
+      const a = this.fractions(k, before), way = this.fractions(k).map((x, e) => x - a[e]);
+      return Math.hypot(...way.map((x, e) => (x - h.wraps[e] * Math.round(x)) *
+                                             Math.hypot(...h.rows[e])));
+    }).sort((a, b) => a - b);
+    return ways.length ? ways[ways.length >> 1] : 0;
+  }
+
+  // Place of a point of a message, as fractions of the box.
+  fractions(k, message = this.kept) {
+    const h = this.head, at = message.byteOffset + HEAD_BYTES + k * h.item;
+    const view = new DataView(message.buffer, at);
+    return [0, 1, 2].map(e => h.few ? (view.getUint16(2 * e, true) + 0.5) / 65536
+                                    : view.getFloat32(4 * e, true));
+  }
+
+  inBox(f) {
+    const h = this.head;
+    return h.origin.map((o, e) => o + f[0] * h.rows[0][e] + f[1] * h.rows[1][e] +
+                                  (h.dim === 3 ? f[2] * h.rows[2][e] : 0));
+  }
+
+  // Set the length of bodies: the gap that particles keep, the median of some to their nearest.
+  measure(now) {
+    const h = this.head, tries = 32, n = Math.min(h.shown, MOST_MEASURED);
+    if (!h.direction || h.shown < 2 || h.shown > MOST_FORCED ||
+        this.length && now - this.measured < 1500) {
+      this.length = this.length || 0.5 * this.spacing;
+      return;
+    }
+    this.measured = now;
+    const side = h.rows.map(r => Math.hypot(...r)), wide = h.few ? 1 / 65536 : 1;
+    const every = h.item / (h.few ? 2 : 4), from = this.kept.byteOffset + HEAD_BYTES;
+    const data = h.few ? new Uint16Array(this.kept.buffer, from, n * every)
+                       : new Float32Array(this.kept.buffer, from, n * every);
+    const least = new Float64Array(Math.min(tries, n)).fill(Infinity), way = new Float64Array(3);
+    for (let i = 0; i < least.length; i++) {
+      for (let j = 0; j < n; j++) {
+        for (let e = 0; e < h.dim; e++) {
+          const x = wide * (data[i * every + e] - data[j * every + e]);
+          way[e] = side[e] * (x - h.wraps[e] * Math.round(x));
+        }
+        const r2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+        least[i] = j !== i && r2 < least[i] ? r2 : least[i];
+      }
+    }
+    const gaps = least.map(Math.sqrt).sort();
+    const gap = gaps[gaps.length >> 1] * Math.pow(n / h.shown, 1 / h.dim);
+    const length = Math.max(0.12 * this.spacing, Math.min(0.9 * this.spacing, gap));
+    this.length = this.length && Math.abs(length / this.length - 1) < 3
+        ? 0.75 * this.length + 0.25 * length : length;
   }
 
   setBox(head, first) {
@@ -190,7 +292,7 @@ class Scene {
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(lines), gl.STATIC_DRAW);
     const middle = corner[0].map((x, e) => (x + corner[7][e]) / 2);
     const span = Math.max(...corner.map(p => Math.hypot(...p.map((x, e) => x - middle[e]))));
-    this.camera.radius = head.dim === 2 ? 0.72 * span : 0.82 * span;
+    this.camera.radius = head.dim === 2 ? 0.56 * span : 0.82 * span;
     const volume = head.rows.slice(0, head.dim).reduce((v, r) => v * Math.hypot(...r), 1);
     this.spacing = Math.pow(volume / Math.max(1, head.shown), 1 / head.dim);
     this.middle = middle;
@@ -205,6 +307,7 @@ class Scene {
     this.camera.pitch = flat ? Math.PI / 2 : 0.42;
     this.camera.zoom = 1;
     this.camera.centre = (this.middle || [0, 0, 0]).slice();
+    this.follow = false;
     this.dirty = this.wipe = true;
   }
 
@@ -228,6 +331,33 @@ class Scene {
             scale: h / 2 / Math.tan(FIELD / 2) / out[3]};
   }
 
+  // Index of the point nearest to a place on the screen [CSS pixels]; -1: none within so many.
+  pointAt(x, y, most) {
+    const h = this.head, m = this.matrix, half = [this.canvas.clientWidth / 2,
+                                                  this.canvas.clientHeight / 2];
+    if (!h || !m || !this.kept) {
+      return -1;
+    }
+    const turned = (v, one) => [0, 1, 3].map(r => m[r] * v[0] + m[4 + r] * v[1] + m[8 + r] * v[2] +
+                                                  one * m[12 + r]);
+    const start = turned(h.origin, 1), [a, b, c] = h.rows.map(row => turned(row, 0));
+    const every = h.item / (h.few ? 2 : 4), unit = h.few ? 1 / 65536 : 1;
+    const Data = h.few ? Uint16Array : Float32Array;
+    const data = new Data(this.kept.buffer, this.kept.byteOffset + HEAD_BYTES, h.shown * every);
+    let best = -1, least = most * most;
+    for (let k = 0, at = 0; k < h.shown; k++, at += every) {
+      const f = unit * data[at], g = unit * data[at + 1], e = h.dim === 3 ? unit * data[at + 2] : 0;
+      const w = start[2] + f * a[2] + g * b[2] + e * c[2];
+      const dx = ((start[0] + f * a[0] + g * b[0] + e * c[0]) / w + 1) * half[0] - x;
+      const dy = (1 - (start[1] + f * a[1] + g * b[1] + e * c[1]) / w) * half[1] - y;
+      const gap = dx * dx + dy * dy;
+      if (w > 0 && gap < least) {
+        [best, least] = [k, gap];
+      }
+    }
+    return best;
+  }
+
   attribute(index, width, type, stride, offset, divisor) {
     const gl = this.gl;
     gl.enableVertexAttribArray(index);
@@ -235,39 +365,78 @@ class Scene {
     gl.vertexAttribDivisor(index, divisor || 0);
   }
 
-  drawPoints(now, keep) {
-    const gl = this.gl, h = this.head, u = this.points.at, cam = this.camera;
-    const few = h.item === 8, type = few ? gl.UNSIGNED_SHORT : gl.FLOAT;
-    const glide = this.glide && this.last.count >= this.next.count;
-    const t = glide ? Math.min(1, (now - this.arrived) / Math.max(16, this.gap)) : 1;
-    gl.useProgram(this.points.program);
+  // What the particles are drawn as, of web/bodies.js.
+  level() {
+    if (!this.head || !this.length) {
+      return POINTS_OF_LIGHT;
+    }
+    const pixels = this.length * this.style.size * this.project(this.camera.centre).scale;
+    return Bodies.level(this.head, this.style.bodies, pixels, this.thrift);
+  }
+
+  pieces() {
+    return this.thrift ? 0 : Bodies.pieces(this.head.shown, this.style.trails,
+                                           this.way / this.length);
+  }
+
+  // Set the uniforms of PARTICLE in web/shaders.js.
+  setParticle(program, size, t, weight) {
+    const gl = this.gl, h = this.head, u = program.at, cam = this.camera;
+    gl.useProgram(program.program);
     gl.uniformMatrix4fv(u.camera, false, this.matrix);
+    gl.uniform1f(u.paper, this.paper);
     gl.uniform3fv(u.origin, h.origin);
     gl.uniform3fv(u.rowA, h.rows[0]);
     gl.uniform3fv(u.rowB, h.rows[1]);
     gl.uniform3fv(u.rowC, h.dim === 3 ? h.rows[2] : [0, 0, 0]);
-    gl.uniform3fv(u.wraps, few ? h.wraps : [0, 0, 0]);
-    const crowd = Math.min(1, Math.max(0.1, Math.pow(2e4 / Math.max(1, h.shown), 0.34)));
-    gl.uniform4f(u.how, few ? 1 / 65536 : 1, t, h.colour, 1.5 * crowd * (1 - keep));
-    gl.uniform4f(u.size, 0.75 * this.style.size * this.spacing,
-                 3.2 * this.scale * Math.sqrt(this.style.size), 60 * this.scale,
-                 this.height / Math.tan(FIELD / 2) / 2);
+    gl.uniform3fv(u.wraps, h.wraps);
+    this.unit = h.few ? 1 / 65536 : 1;
+    gl.uniform4f(u.how, this.unit, t, h.colour, weight);
+    gl.uniform4f(u.size, ...size, this.height / Math.tan(FIELD / 2) / 2);
     const d = cam.distance(this.width / this.height);
     gl.uniform2f(u.depth, d - cam.radius, d + cam.radius);
-    for (const [index, from] of [[0, this.next], [1, glide ? this.last : this.next]]) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, from.buffer);
-      this.attribute(index, 3, type, h.item, 0);
+  }
+
+  // Attributes 0 to 3, from two frames. each: 0 as vertices, 1 as instances
+  bindParticle(next, last, each) {
+    const gl = this.gl, h = this.head, type = h.few ? gl.UNSIGNED_SHORT : gl.FLOAT;
+    gl.bindBuffer(gl.ARRAY_BUFFER, last.buffer);
+    this.attribute(1, 3, type, h.item, 0, each);
+    gl.bindBuffer(gl.ARRAY_BUFFER, next.buffer);
+    this.attribute(0, 3, type, h.item, 0, each);
+    this.attribute(2, 1, gl.UNSIGNED_SHORT, h.item, h.few ? 6 : 12, each);
+    if (h.direction) {
+      this.attribute(3, 1, gl.UNSIGNED_SHORT, h.item, h.direction, each);
+    } else {
+      gl.disableVertexAttribArray(3);
+      gl.vertexAttrib1f(3, 0);
     }
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.next.buffer);
-    this.attribute(2, 1, gl.UNSIGNED_SHORT, h.item, few ? 6 : 12);
-    gl.drawArrays(gl.POINTS, 0, this.next.count);
-    return t < 1;
+  }
+
+  unbindParticle() {
+    for (let k = 0; k < 4; k++) {
+      this.gl.vertexAttribDivisor(k, 0);
+      this.gl.disableVertexAttribArray(k);
+    }
+  }
+
+  drawGlow(t, keep) {
+    const gl = this.gl, shown = this.head.shown;
+    const crowd = Math.min(1, Math.max(0.1, Math.pow(2e4 / Math.max(1, shown), 0.34)));
+    const size = [0.75 * this.style.size * this.spacing,
+                  3.2 * this.scale * Math.sqrt(this.style.size), 60 * this.scale];
+    this.setParticle(this.points, size, t, 1.5 * crowd * (1 - keep));
+    this.bindParticle(this.past[0], this.past[t < 1 ? 1 : 0], 0);
+    gl.drawArrays(gl.POINTS, 0, shown);
   }
 
   drawLines() {
     const gl = this.gl, u = this.lines.at, {right, up} = this.camera.axes();
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.useProgram(this.lines.program);
     gl.uniformMatrix4fv(u.camera, false, this.matrix);
+    gl.uniform1f(u.paper, this.paper);
     gl.uniform3fv(u.right, right);
     gl.uniform3fv(u.up, up);
     gl.uniform1f(u.least, 9 * this.scale * 2 * Math.tan(FIELD / 2) / this.height);
@@ -275,17 +444,51 @@ class Scene {
     this.attribute(0, 3, gl.FLOAT, 12, 0);
     gl.disableVertexAttribArray(1);
     gl.disableVertexAttribArray(2);
+    gl.disableVertexAttribArray(3);
     gl.vertexAttrib4f(1, 0, 0, 0, 0);
     gl.drawArrays(gl.LINES, 0, this.head.dim === 2 ? 8 : 24);
+    gl.disable(gl.DEPTH_TEST);
     if (this.rings.length && this.showRings) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.circle);
-      this.attribute(0, 3, gl.FLOAT, 12, 0);
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.circles);
-      this.attribute(1, 4, gl.FLOAT, 24, 0, 1);
-      this.attribute(2, 2, gl.FLOAT, 24, 16, 1);
-      gl.drawArraysInstanced(gl.LINE_LOOP, 0, RING, this.rings.length);
-      this.attribute(1, 4, gl.FLOAT, 24, 0, 0);
-      this.attribute(2, 2, gl.FLOAT, 24, 16, 0);
+      this.drawCircles(this.circles, this.rings.length);
+    }
+    if (this.marked) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.markCircle);
+      gl.bufferData(gl.ARRAY_BUFFER,
+                    new Float32Array([...this.marked, 0.9 * this.length, 0, 1]), gl.DYNAMIC_DRAW);
+      this.drawCircles(this.markCircle, 1);
+    }
+  }
+
+  drawCircles(buffer, n) {
+    const gl = this.gl;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.circle);
+    this.attribute(0, 3, gl.FLOAT, 12, 0);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    this.attribute(1, 4, gl.FLOAT, 24, 0, 1);
+    this.attribute(2, 2, gl.FLOAT, 24, 16, 1);
+    gl.drawArraysInstanced(gl.LINE_LOOP, 0, RING, n);
+    this.unbindParticle();
+  }
+
+  // Move the circle, and the camera that follows, to where the marked point is at time t.
+  goWithMark(t) {
+    this.marked = null;
+    if (this.mark < 0 || this.mark >= this.head.shown) {
+      return;
+    }
+    const h = this.head, f = this.fractions(this.mark);
+    if (this.markFrame !== h.step || this.markOf !== this.mark) {
+      this.markLast = this.markOf === this.mark && this.glide ? this.markNext : f;
+      [this.markNext, this.markOf, this.markFrame] = [f, this.mark, h.step];
+    }
+    const now = f.map((b, e) => {
+      const a = this.markLast[e], way = b - a, wraps = h.wraps[e];
+      const x = a + t * (way - wraps * Math.round(way));
+      return x - wraps * Math.floor(x);
+    });
+    this.marked = this.inBox(now);
+    if (this.follow) {
+      this.camera.centre = this.marked.slice();
     }
   }
 
@@ -307,11 +510,35 @@ class Scene {
     if (this.dirty || running) {
       this.changed = now;
     }
-    this.matrix = this.camera.matrix(this.width / this.height);
-    const moving = this.head.epoch !== undefined && this.head.item === 8;
+    const glide = this.glide && this.past.length > 1 &&
+                  this.past[1].count >= this.past[0].count;
+    const t = glide ? Math.min(1, (now - this.arrived) / Math.max(16, this.gap)) : 1;
+    const aspect = this.width / this.height;
+    this.goWithMark(t);
+    this.beat += running && !this.calm ? 11 * seconds : 0;
+    this.matrix = this.camera.matrix(aspect);
+    this.eye = this.camera.eye(aspect);
+    gl.viewport(0, 0, this.width, this.height);
+    gl.disable(gl.DEPTH_TEST);
+    const level = this.level();
+    if (level) {
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      this.bodies.draw(this, level, this.past, t);
+      this.wipe = true;
+    } else {
+      this.drawLight(t, seconds);
+    }
+    this.dirty = t < 1;
+    this.drawLines();
+    this.things && this.things.paint(now);
+    return true;
+  }
+
+  // Points of light: added up with what is left of the frames before, then brought to the screen.
+  drawLight(t, seconds) {
+    const gl = this.gl, moving = this.head.epoch !== undefined && this.head.few;
     const keep = this.half && moving && !this.wipe
         ? Math.exp(-Math.max(seconds, 0.008) / (0.001 + 0.35 * this.style.trails)) : 0;
-    gl.viewport(0, 0, this.width, this.height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
     this.things && this.things.fit();
     gl.enable(gl.BLEND);
@@ -326,7 +553,7 @@ class Scene {
     }
     gl.blendFunc(gl.ONE, gl.ONE);
     this.things && this.things.hide();
-    this.dirty = this.drawPoints(now, keep);
+    this.drawGlow(t, keep);
     this.wipe = false;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.DEPTH_TEST);
@@ -339,17 +566,13 @@ class Scene {
     }
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER,
                      plain ? gl.NEAREST_MIPMAP_NEAREST : gl.NEAREST);
+    gl.uniform1f(this.tone.at.paper, this.paper);
     gl.uniform1f(this.tone.at.plain, plain ? 1 : 0);
     gl.uniform1f(this.tone.at.exposure, this.style.exposure);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
-    gl.enable(gl.BLEND);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.drawLines();
-    this.things && this.things.paint(now);
-    return true;
   }
 
-  // The share of pixels that particles light up.
+  // The share of pixels that differ from the ground.
   lit() {
     this.dirty = true;
     this.draw(performance.now());
@@ -357,7 +580,7 @@ class Scene {
     gl.readPixels(0, 0, this.width, this.height, gl.RGBA, gl.UNSIGNED_BYTE, data);
     let lit = 0;
     for (let k = 0; k < n; k++) {
-      lit += Math.max(data[4 * k], data[4 * k + 1], data[4 * k + 2]) > 60;
+      lit += [0, 1, 2].some(e => Math.abs(data[4 * k + e] - data[e]) > 50);
     }
     return lit / n;
   }

@@ -21,6 +21,7 @@ precision highp float;
 in vec3 at, face;
 uniform vec3 eye;
 uniform vec4 tint;
+uniform float paper;    // 1: on light ground, which the thing takes light from
 uniform float round;    // 1: a sphere; 0: flat faces; -1: without light
 out vec4 colour;
 void main() {
@@ -28,7 +29,8 @@ void main() {
   vec3 n = round > 0.0 ? normalize(face) : normalize(cross(dFdx(at), dFdy(at)));
   float towards = abs(dot(n, way));
   float light = 0.30 + 0.45 * towards * (0.6 + 0.4 * n.z) + 0.7 * pow(1.0 - towards, 3.0);
-  colour = vec4(tint.rgb * tint.a * (round < 0.0 ? 1.0 : light), 1.0);
+  vec3 shown = mix(tint.rgb, 1.0 - 0.8 * tint.rgb, paper);
+  colour = vec4(shown * tint.a * (round < 0.0 ? 1.0 : light), 1.0);
 }`;
 
 const TINTS = {point: [0.35, 1.0, 0.65], away: [1.0, 0.45, 0.35], sphere: [0.42, 0.50, 0.78],
@@ -293,6 +295,7 @@ class Things {
     gl.useProgram(this.made.program.program);
     gl.uniformMatrix4fv(u.camera, false, scene.matrix);
     gl.uniform3fv(u.eye, eye);
+    gl.uniform1f(u.paper, scene.paper);
     return true;
   }
 
@@ -374,6 +377,17 @@ class Things {
     gl.bindVertexArray(null);
   }
 
+  // Draw the depth of spheres before bodies, whose depth is tested.
+  hideBehind() {
+    const gl = this.scene.gl;
+    if (this.begin()) {
+      gl.colorMask(false, false, false, false);
+      this.spheres(1);
+      gl.colorMask(true, true, true, true);
+      gl.bindVertexArray(null);
+    }
+  }
+
   // Draw all things onto the picture.
   paint(now) {
     const gl = this.scene.gl;
@@ -382,7 +396,7 @@ class Things {
       return;
     }
     const {right, up, back} = this.scene.camera.axes(), size = 0.018 * this.scene.camera.radius;
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_COLOR);
+    gl.blendFunc(this.scene.paper ? gl.ZERO : gl.ONE, gl.ONE_MINUS_SRC_COLOR);
     gl.enable(gl.DEPTH_TEST);
     gl.depthMask(true);
     gl.clear(gl.DEPTH_BUFFER_BIT);

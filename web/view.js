@@ -4,6 +4,9 @@
 
 const $ = id => document.getElementById(id);
 const FEWEST = 20000, MOST = 4000000, MOST_RINGS = 150;
+const VALUES = 7;               // channel of the values of a particle
+const BODIES = ["auto", "birds", "arrows", "points"];
+const NEAR = 16;                // a click selects what is so near [CSS pixels]
 
 class View {
   constructor() {
@@ -18,14 +21,19 @@ class View {
     this.playing = false;
     this.most = MOST;
     this.link = new Link({message: (c, b) => this.message(c, b), status: s => this.status(s)});
+    this.gauge = new Gauge($("gauge"), this.scene);
+    this.wished = readLink(location.hash);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.scene.style.trails = 0;
+      this.scene.calm = true;
     }
+    this.followScheme(matchMedia("(prefers-color-scheme: light)"));
     this.addStyleControls();
     this.addButtons();
     addPointer(this);
     addKeys(this);
-    new ResizeObserver(() => this.fitBesidePanel()).observe($("panel"));
+    new ResizeObserver(() => this.fitBesidePanel()).observe($("side"));
+    window.addEventListener("hashchange", e => { this.wished = readLink(new URL(e.newURL).hash); });
     window.addEventListener("resize", () => this.fitBesidePanel());
     requestAnimationFrame(now => this.tick(now));
   }
@@ -53,6 +61,9 @@ class View {
     } else if (channel === PLOT) {
       this.plot = value;
       drawPlot($("plot"), value);
+    } else if (channel === VALUES && value.point === this.scene.mark) {
+      this.values = value;
+      this.showParticle();
     }
   }
 
@@ -105,6 +116,7 @@ class View {
         $("seek").value = s.frame;
       }
       $("frame").textContent = `${s.frame + 1} of ${s.frames}`;
+      $("seek").setAttribute("aria-valuetext", `frame ${s.frame + 1} of ${s.frames}`);
     }
     if (JSON.stringify(before.colours) !== JSON.stringify(s.colours) || before.colour !== s.colour) {
       this.setColours(s);
@@ -181,6 +193,7 @@ class View {
         tell(v);
       }};
     slider.show(r.value);
+    input.setAttribute("aria-label", r.label);      // an output comes first in the label
     input.addEventListener("input", () => {
       slider.value = Number(input.value);
       tell(slider.value);
@@ -203,38 +216,124 @@ class View {
                    element("div", {className: "row"}, ...buttons));
   }
 
+  // One of the buttons is reached by Tab, the others by arrows, as radio buttons are.
   setColours(s) {
-    $("colours").replaceChildren(...s.colours.map(c => {
-      const b = element("button", {onclick: () => this.link.send({colour: c.name})}, c.label);
+    const row = $("colours"), focused = row.contains(document.activeElement);
+    row.replaceChildren(...s.colours.map(c => {
+      const b = element("button", {onclick: () => this.link.send({colour: c.name}),
+                                   tabIndex: c.name === s.colour ? 0 : -1}, c.label);
       b.setAttribute("role", "radio");
       b.setAttribute("aria-checked", String(c.name === s.colour));
       return b;
     }));
+    if (focused) {
+      row.querySelector("[aria-checked=true]").focus();
+    }
   }
 
-  nextColour() {
-    const names = (this.state.colours || []).map(c => c.name);
-    this.link.send({colour: names[(names.indexOf(this.state.colour) + 1) % names.length]});
+  nextColour(way = 1) {
+    const names = (this.state.colours || []).map(c => c.name), n = names.length;
+    this.link.send({colour: names[(names.indexOf(this.state.colour) + way + n) % n]});
   }
 
   setGroups(g) {
     this.groups = g.largest;
-    this.choose(this.groups.find(h => h.label === this.chosen) || null);
+    const halo = this.groups.find(h => h.colour === this.chosen);
+    if (halo && this.following) {
+      this.scene.camera.centre = halo.centre.slice();
+    }
+    this.chooseHalo(halo || null);
   }
 
   // Circles on groups: 1.6 times the rms radius holds most of one.
-  choose(halo) {
-    this.chosen = halo ? halo.label : 0;
+  chooseHalo(halo) {
+    this.chosen = halo ? halo.colour : 0;
+    this.following = this.following && halo !== null;
     this.scene.setRings((this.groups || []).slice(0, MOST_RINGS).map(h => (
-      {centre: h.centre, radius: 1.6 * h.radius, label: h.label, chosen: h === halo})));
-    showHalo(halo, () => this.choose(null));
+      {centre: h.centre, radius: 1.6 * h.radius, label: h.colour, chosen: h === halo})));
+    if (halo) {
+      this.mark(-1);
+      this.showCard(`group ${halo.label}`, haloRows(halo), this.following);
+    } else if (this.scene.mark < 0) {
+      $("halo").hidden = true;
+    }
   }
 
+  // Select a particle by its index among the points; -1: none. Its values come from the server.
+  mark(k) {
+    const {scene} = this;
+    scene.follow = scene.follow && k >= 0;
+    if (scene.mark !== k) {
+      scene.mark = k;
+      this.values = null;
+      this.asked = performance.now();
+      this.link.send({inspect: k});
+    }
+    scene.dirty = true;
+    if (k >= 0) {
+      this.chooseHalo(null);
+      this.showParticle();
+    }
+  }
+
+  showParticle() {
+    const v = this.values;
+    this.showCard(v ? `particle ${shown(v.index)}` : "particle", v ? particleRows(v) : [],
+                  this.scene.follow);
+  }
+
+  letGo() {
+    this.mark(-1);
+    this.chooseHalo(null);
+  }
+
+  // The camera goes with what is selected, or stays where it is.
+  follow() {
+    const {scene} = this, halo = (this.groups || []).find(h => h.colour === this.chosen);
+    if (scene.mark >= 0) {
+      scene.follow = !scene.follow;
+      this.showParticle();
+    } else if (halo) {
+      this.following = !this.following;
+      this.chooseHalo(halo);
+    }
+    if (scene.follow || this.following) {
+      scene.camera.centre = halo ? halo.centre.slice() : scene.camera.centre;
+      scene.camera.zoom = Math.max(scene.camera.zoom, 3);
+    }
+    scene.dirty = scene.wipe = true;
+  }
+
+  // The card of what is selected. rows: names and values
+  showCard(title, rows, follows) {
+    const card = $("halo"), opened = card.hidden;
+    card.hidden = false;
+    if (card.dataset.title !== title || opened) {
+      card.dataset.title = title;
+      const cross = element("button", {onclick: () => this.letGo()}, "×");
+      cross.setAttribute("aria-label", "close");
+      this.followButton = element("button", {onclick: () => this.follow(),
+                                             title: "The camera goes with it (f)"}, "follow");
+      card.replaceChildren(element("h2", {}, title, cross), element("dl"),
+                           element("div", {className: "row"}, this.followButton));
+      card.scrollIntoView({block: "nearest"});
+    }
+    this.followButton.setAttribute("aria-pressed", String(Boolean(follows)));
+    card.querySelector("dl").replaceChildren(...rows.flatMap(
+      ([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+  }
+
+  // Select what is at a place: the group of a circle; the particle of a circle that was selected.
   pick(x, y) {
     if (this.things.click(x, y)) {
       return;
     }
     let best = null, nearest = 14;
+    const now = performance.now(), twice = now - (this.picked || -1e9) < 400;
+    this.picked = now;
+    if (twice) {
+      return;
+    }
     for (const h of (this.groups || []).slice(0, MOST_RINGS)) {
       const p = this.scene.project(h.centre);
       const gap = Math.hypot(p.x - x, p.y - y) - Math.min(40, 1.6 * h.radius * p.scale);
@@ -242,27 +341,67 @@ class View {
         [best, nearest] = [h, Math.max(gap, Math.hypot(p.x - x, p.y - y) / 10 - 10)];
       }
     }
-    this.choose(best);
+    if (best && best.colour !== this.chosen) {
+      this.chooseHalo(best);
+      return;
+    }
+    const k = this.scene.pointAt(x, y, NEAR);
+    this.following = false;
+    k >= 0 ? this.mark(k) : this.letGo();
+  }
+
+  pickMiddle() {
+    const p = this.scene.project(this.scene.camera.centre);
+    this.mark(this.scene.pointAt(p.x, p.y, 1e4));
+  }
+
+  // Another viewer may have asked for another particle: the server answers the last.
+  askAgain(now) {
+    const k = this.scene.mark, old = !this.values || this.values.step !== this.scene.head.step;
+    if (k < 0 && this.values) {
+      this.values = null;
+      $("halo").hidden = !this.chosen;
+    } else if (k >= 0 && old && now - this.asked > 1000) {
+      this.asked = now;
+      this.link.send({inspect: k});
+    }
+  }
+
+  followScheme(light) {
+    const set = () => {
+      this.scene.paper = light.matches ? 1 : 0;
+      this.scene.dirty = this.scene.wipe = true;
+      this.replot();
+    };
+    light.addEventListener("change", set);
+    set();
   }
 
   escape() {
     this.things.arm(null);
     this.things.choose(-1);
-    this.choose(null);
+    this.letGo();
   }
 
   addStyleControls() {
     const style = this.scene.style, again = () => { this.scene.dirty = true; };
     const slider = (name, label, min, max, step, value, set) =>
       this.slider({name, label, min, max, step, value}, v => { set(v); again(); });
+    this.bodyButtons = BODIES.map(name =>
+      element("button", {onclick: () => this.setBodies(name)}, name));
+    this.setBodies(style.bodies);
     $("looks").append(
-      slider("size", "size of points", 0.2, 4, 0.1, 1, v => { style.size = v; }),
+      element("div", {className: "slider"}, element("span", {}, "drawn as"),
+              element("div", {className: "row"}, ...this.bodyButtons)),
+      slider("size", "size", 0.2, 4, 0.1, 1, v => { style.size = v; }),
       slider("exposure", "brightness", -3, 3, 0.1, 0, v => { style.exposure = 2 ** v; }),
       slider("trails", "trails", 0, 1, 0.05, style.trails, v => { style.trails = v; }),
       slider("points", "most points, thousands", 20, 4000, 20, 4000, v => {
         this.most = 1000 * v;
         this.link.points = Math.min(this.link.points, this.most);
       }));
+    this.looks = Object.fromEntries(["size", "exposure", "trails"].map(
+      name => [name, this.sliders.get(name)]));
   }
 
   addButtons() {
@@ -277,6 +416,21 @@ class View {
     on("fold", () => this.fold());
     on("spin", () => this.spin());
     on("rings", () => this.rings());
+    on("full", () => this.fullScreen());
+    on("picture", () => this.picture());
+    on("film", () => this.film());
+    on("copy", () => this.copyLink());
+    $("full").hidden = !document.fullscreenEnabled;
+    $("film").hidden = !Film.type();
+    document.addEventListener("fullscreenchange", () =>
+      $("full").setAttribute("aria-pressed", String(Boolean(document.fullscreenElement))));
+    $("colours").addEventListener("keydown", e => {
+      const way = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[e.key];
+      if (way) {
+        e.preventDefault();
+        this.nextColour(way);
+      }
+    });
     $("seek").addEventListener("input", () => this.goTo(Number($("seek").value)));
     $("seed").addEventListener("keydown", e => e.key === "Enter" && this.reset());
   }
@@ -335,13 +489,66 @@ class View {
     }
   }
 
-  // Leave room for the panel: the picture's middle is that of what is left.
+  setBodies(name) {
+    this.scene.style.bodies = name;
+    this.scene.thrift = 0;
+    this.scene.dirty = this.scene.wipe = true;
+    this.bodyButtons.forEach(b => b.setAttribute("aria-pressed", String(b.textContent === name)));
+  }
+
+  fullScreen() {
+    document.fullscreenElement ? document.exitFullscreen()
+                               : document.documentElement.requestFullscreen().catch(() => {});
+  }
+
+  async picture() {
+    keepFile(await takePicture(this), nameOf(this, "png"));
+  }
+
+  film() {
+    if (this.filming) {
+      this.filming.stop();
+      this.filming = null;
+    } else {
+      this.filming = new Film(this.scene.canvas,
+                              (blob, kind) => keepFile(blob, nameOf(this, kind)));
+    }
+    $("film").setAttribute("aria-pressed", String(Boolean(this.filming)));
+  }
+
+  async copyLink() {
+    this.remember();
+    let text = "the link is copied";
+    try {
+      await navigator.clipboard.writeText(location.href);
+    } catch (error) {
+      text = "the address above is the link";
+    }
+    this.say(text);
+  }
+
+  // The address of the page follows the view.
+  remember() {
+    const text = linkOf(this);
+    if (text !== this.remembered) {
+      this.remembered = text;
+      history.replaceState(null, "", `#${text}`);
+    }
+  }
+
+  // The picture has what is left beside the controls, below the title, and beside the gauge where
+  // that is short of room.
   fitBesidePanel() {
-    const panel = $("panel").getBoundingClientRect(), w = innerWidth, h = innerHeight;
-    const beside = panel.width > 0 && panel.width < 0.5 * w;
-    const tall = Math.min(1, 1.2 * panel.height / h);
-    this.scene.camera.aside = [beside ? tall * (panel.left - w) / w : 0,
-                               beside || !panel.height ? 0 : (h - panel.top) / h];
+    const side = $("side").getBoundingClientRect(), w = innerWidth, h = innerHeight;
+    const beside = side.width > 0 && side.height > 0.9 * h, gauge = $("gauge");
+    const below = side.width > 0 && !beside;
+    const right = beside ? side.left : w, bottom = below ? side.top : h;
+    const top = Math.min(0.25 * h, document.querySelector("header").getBoundingClientRect().bottom);
+    gauge.style.bottom = `${h - bottom + 8}px`;
+    const spare = right - (bottom - top), [gw, gh] = [88, 84];
+    const left = spare > 0 && spare < 2 * gw ? gw : 0, low = spare <= 0 ? bottom - gh : bottom;
+    this.scene.camera.aside = [(left + right) / w - 1, 1 - (top + low) / h];
+    this.scene.camera.room = [(right - left) / w, (low - top) / h];
     this.scene.dirty = this.scene.wipe = true;
     this.replot();
   }
@@ -380,14 +587,20 @@ class View {
     if (h && s.kind === "flock") {
       parts.push(" · step ", bold(shown(h.step)), " · ", bold(shown(s.rate, 2)), " steps/s");
     }
+    if (h && s.kind === "file" && s.frames > 1) {
+      parts.push(" · frame ", bold(shown(s.frame + 1)), " of ", bold(shown(s.frames)));
+    }
+    if (s.kind === "file" && Number.isFinite(s.step)) {
+      parts.push(" · step ", bold(shown(s.step)));
+    }
     if (h && s.kind === "file" && Number.isFinite(h.time)) {
-      parts.push(" · time ", bold(shown(h.time)));
+      parts.push(" · time ", bold(shown(h.time, 4)));
     }
     if (this.rate && s.kind === "flock") {
       parts.push(" · ", bold(shown(Math.round(this.rate))), " frames/s");
     }
     $("facts").replaceChildren(...parts);
-    drawLegend($("legend"), s.colour, h);
+    drawLegend($("legend"), s.colour, h, this.scene.paper);
   }
 
   // As many points as are drawn smoothly.
@@ -399,7 +612,11 @@ class View {
     }
     this.adapted = now;
     const {shown: drawn, all} = this.scene.head;
-    if (this.gap > 80 && this.link.points > FEWEST) {
+    const {scene} = this;
+    if (this.gap > 80 && scene.style.bodies === "auto" && scene.level() && scene.thrift < 2) {
+      scene.thrift++;
+      scene.dirty = scene.wipe = true;
+    } else if (this.gap > 80 && this.link.points > FEWEST) {
       this.link.points = Math.max(FEWEST, Math.round(Math.min(drawn, this.link.points) * 0.6));
     } else if (this.gap < 24 && drawn < all && drawn >= this.link.points) {
       this.link.points = Math.min(this.most, this.link.points * 2);
@@ -411,12 +628,14 @@ class View {
     if (this.waiting) {
       const bytes = this.waiting;
       this.waiting = null;
-      this.scene.setPoints(bytes);
+      const old = this.scene.setPoints(bytes);
+      if (old) {
+        this.link.giveBack(old);
+      }
       if (this.before !== undefined && this.before !== this.scene.head.epoch) {
         this.before = undefined;
         this.scene.home();
       }
-      this.link.giveBack(bytes);
       this.link.seen();
       this.frames++;
       document.body.dataset.frames = this.frames;
@@ -425,8 +644,13 @@ class View {
         setTimeout(() => this.playing && this.step(1), 60);
       }
     }
+    if (this.wished && this.state.kind && this.scene.head) {
+      applyLink(this, this.wished);
+      this.wished = null;
+    }
     if (this.scene.draw(now)) {
       this.adapt(Math.min(500, now - (this.ticked || now)));
+      this.gauge.draw();
     }
     this.ticked = now;
     if (now - (this.told || 0) > 500) {
@@ -434,29 +658,35 @@ class View {
       this.counted = this.frames;
       this.told = now;
       this.tell();
+      this.askAgain(now);
+      if (this.scene.head && !this.wished && this.state.kind) {
+        this.remember();
+      }
     }
   }
 }
 
-function showHalo(halo, close) {
-  const card = $("halo");
-  card.hidden = !halo;
-  if (!halo) {
-    return;
-  }
-  const cross = element("button", {onclick: close}, "×");
-  cross.setAttribute("aria-label", "close");
-  const three = v => v.map(x => shown(x, 3)).join(", ");
-  const rows = [["members", shown(halo.members)], ["mass", halo.mass === null ? "not known" : shown(halo.mass, 4)],
+const three = v => v.map(x => shown(x, 4)).join(", ");
+
+function haloRows(halo) {
+  const rows = [["members", shown(halo.members)],
+                ["mass", halo.mass === null ? "not known" : shown(halo.mass, 4)],
                 ["centre", three(halo.centre)], ["rms radius", shown(halo.radius)],
                 ["largest radius", shown(halo.radius_max)],
                 ["b/a, c/a", halo.shape.map(x => shown(x, 2)).join(", ")]];
   if (halo.velocity) {
     rows.push(["velocity", three(halo.velocity)], ["dispersion", shown(halo.dispersion)]);
   }
-  const list = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
-  card.replaceChildren(element("h2", {}, `group ${halo.label}`, cross),
-                       element("dl", {}, ...list));
+  return rows;
+}
+
+// Values of a particle, as viewer_particle of cli/view/viewer.h names them.
+function particleRows(v) {
+  const named = {position: "position", velocity: "velocity", speed: "speed", group: "group",
+                 id: "id", mass: "mass", type: "type", potential: "potential"};
+  return Object.entries(named).filter(([name]) => v[name] !== undefined && v[name] !== null)
+    .map(([name, label]) => [label, Array.isArray(v[name]) ? three(v[name])
+                                    : typeof v[name] === "string" ? v[name] : shown(v[name], 4)]);
 }
 
 window.addEventListener("DOMContentLoaded", () => {

@@ -52,12 +52,13 @@ enum {
 
 typedef enum web_channel {
     WEB_ALIVE,
-    WEB_STATE,  /**< JSON: what is shown, and what can be changed */
-    WEB_POINTS, /**< particles */
-    WEB_CURVES, /**< measures over time: float [rows][columns] */
-    WEB_GROUPS, /**< JSON: halos */
-    WEB_PLOT,   /**< JSON: a curve beside the particles, for example g(r) */
-    WEB_THINGS, /**< JSON: obstacles and attractors of a flock */
+    WEB_STATE,    /**< JSON: what is shown, and what can be changed */
+    WEB_POINTS,   /**< particles */
+    WEB_CURVES,   /**< measures over time: float [rows][columns] */
+    WEB_GROUPS,   /**< JSON: halos */
+    WEB_PLOT,     /**< JSON: a curve beside the particles, for example g(r) */
+    WEB_THINGS,   /**< JSON: obstacles and attractors of a flock */
+    WEB_PARTICLE, /**< JSON: values of the particle that a viewer has selected */
     WEB_CHANNELS
 } web_channel;
 
@@ -135,7 +136,13 @@ void web_close(web_server *server);
 /** What colours mean. */
 typedef enum web_colour { WEB_PLAIN, WEB_SPEED, WEB_HEADING, WEB_GROUP } web_colour;
 
-enum { WEB_POINTS_HEAD = 112, WEB_FEW_BYTES = 8, WEB_MANY_BYTES = 16 };
+enum {
+    WEB_POINTS_HEAD = 112,
+    WEB_FEW_BYTES = 8,
+    WEB_BODY_BYTES = 10, /**< a point with a direction beside its colour */
+    WEB_MANY_BYTES = 16,
+    WEB_MOST_BODIES = 400000 /**< messages of more points have no directions */
+};
 
 /** Particles to show. Arrays are borrowed. */
 typedef struct web_scene {
@@ -174,13 +181,14 @@ void web_choice_free(web_choice *choice);
 /**
  * Make a message of points. Little-endian; floats and doubles of IEEE 754:
  *     0  double step; 8 double time; 16 double particles in all
- *    24  uint32 bytes a point (8 or 16), colour; 32 float range[2]
+ *    24  uint32 bytes a point (8, 10 or 16), colour; 32 float range[2]
  *    40  uint32 dim, bits of the periodic axes; 48 float origin[3], rows[9]
- *    96  uint32 frame, epoch; 104 zeros
- *   112  points: uint16 x, y, z in 1/65536 of the rows, and uint16 colour; or float x, y, z,
- *        uint16 colour, uint16 0
- * The colour is 65535 (speed - range[0]) / (range[1] - range[0]); for headings the octahedral map
- * of the direction, a byte each; for groups 0 in none, else 1 + (label - 1) % 65535.
+ *    96  uint32 frame, epoch; 104 uint32 place of the direction in a point, 0: it has none; 108 0
+ *   112  points: uint16 x, y, z in 1/65536 of the rows, uint16 colour, and in a point of 10 bytes
+ *        uint16 direction; or float x, y, z, uint16 colour, uint16 direction
+ * The direction is the octahedral map of the velocity, a byte each; 0: the particle stands still.
+ * The colour is 65535 (speed - range[0]) / (range[1] - range[0]); for headings the direction; for
+ * groups 0 in none, else 1 + (label - 1) % 65535.
  * @param choice  choice of the particles; NULL: the arrays hold the chosen particles
  * @param n       number of chosen particles in the message
  * @return NULL: memory is exhausted, or too many messages of points exist

@@ -35,7 +35,7 @@ int flock_view_open(flock_task *task, flock_run *run)
     view->limit = task->endless ? ENDLESS_LIMIT : 0;
     view->glance.share = task->endless ? WATCHED_SHARE : POINTS_SHARE;
     view->sample.share = task->endless ? WATCHED_SHARE : SAMPLE_SHARE;
-    view->shown = view->sampled = -1;
+    view->shown = view->sampled = view->inspected = -1;
     view->skip = 1;
     run->view = view;
     CLI_TRY(viewer_open(&task->shared, &view->server));
@@ -278,6 +278,7 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
     const json_t *step = json_object_get(command, "step");
     const json_t *limit = json_object_get(command, "limit");
     const json_t *colour = json_object_get(command, "colour");
+    const json_t *inspect = json_object_get(command, "inspect");
     json_t *rules = json_object_get(command, "set");
     view->message[0] = '\0';
     if (json_is_boolean(pause)) {
@@ -296,6 +297,10 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
     }
     if (json_is_string(colour) && viewer_colour_find(json_string_value(colour), &view->colour)) {
         view->shown = -1;
+    }
+    if (json_is_integer(inspect)) {
+        view->inspected = json_integer_value(inspect);
+        view->shown = view->inspected >= 0 ? -1 : view->shown;
     }
     if (json_is_object(rules)) {
         flock_view_set_rules(view, run, rules);

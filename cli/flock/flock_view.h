@@ -30,8 +30,10 @@ typedef struct view_points {
     web_scene scene;         /**< the points; owned by the thread while it is busy */
     struct kith__pool *pool; /**< threads that encode messages; opened for the first one */
     kith_box frame;          /**< the box that is shown; owned as the scene is */
-    double most_speed;       /**< speed of the last colour */
+    double range[2];         /**< speeds of the first and the last colour; 0, 0: not known yet */
     int32_t *labels;         /**< [chosen] groups of the particles at step `labelled` */
+    viewer_tags tags;        /**< their colours */
+    int64_t inspected;       /**< index among the chosen of the selected particle; -1: none */
     int64_t labelled;        /**< step of the labels */
     pthread_t thread;        /**< encodes messages */
     pthread_mutex_t lock;    /**< of the fields below */
@@ -49,6 +51,7 @@ typedef struct flock_view {
     view_points points;        /**< points on their way to viewers */
     web_colour colour;         /**< meaning of the colours */
     uint32_t epoch;            /**< web_scene.epoch */
+    int64_t inspected;         /**< index among the points of the selected particle; -1: none */
     bool paused;               /**< no steps are made, except `ahead` */
     bool announced;            /**< viewers were sent the current state */
     int64_t ahead;             /**< steps to make although the run is paused */

@@ -10,6 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Set the range of speeds that colours show. It follows that of the points slowly, so that colours
+ *  do not flicker. */
+static void fit_range(view_points *p, web_scene *scene)
+{
+    static const double share = 0.1;
+    viewer_speed_range(scene, NULL, scene->range);
+    for (int k = 0; k < 2 && p->range[1] > 0; k++) {
+        scene->range[k] = p->range[k] + share * (scene->range[k] - p->range[k]);
+    }
+    memcpy(p->range, scene->range, sizeof p->range);
+}
+
+/** Publish the values of the particle that a viewer has selected. */
+static void publish_particle(const view_points *p)
+{
+    const int64_t k = p->inspected;
+    if (k >= 0 && k < p->scene.n) {
+        json_t *one = viewer_particle(&p->scene, k, k, p->choice.index[k]);
+        if (p->scene.labels) {
+            json_object_set_new(one, "group", json_integer(p->labels[k]));
+        }
+        web_publish_json(p->server, WEB_PARTICLE, one);
+    }
+}
+
 /** Encode the message and publish it. */
 static void publish(view_points *p)
 {
@@ -17,13 +42,13 @@ static void publish(view_points *p)
     web_enclose(&p->frame, scene);
     scene->box = p->frame;
     if (scene->colour == WEB_SPEED) {
-        viewer_speed_range(scene, NULL, scene->range);
-        scene->range[1] = p->most_speed > 0 ? p->most_speed : scene->range[1];
+        fit_range(p, scene);
     }
     web_blob *blob = web_points(p->server, scene, NULL, viewer_points(p->server, scene->n));
     p->failed = !blob;
     p->bytes = blob ? blob->size : 0;
     web_publish(p->server, WEB_POINTS, blob);
+    publish_particle(p);
 }
 
 static void *work(void *user)
@@ -77,17 +102,19 @@ static bool choose(view_points *p, const flock_run *run)
     return true;
 }
 
-/** Labels of the chosen particles, if groups of this step were found. */
+/** Colours of the groups of the chosen particles, if groups of this step were found. */
 static const int32_t *find_labels(view_points *p, const flock_run *run, int64_t sampled)
 {
     if (!run->groups.labels || run->groups.points != run->in.particles.n || sampled < 0) {
         return NULL;
     }
-    for (int64_t k = 0; k < p->chosen && p->labelled != sampled; k++) {
-        p->labels[k] = run->groups.labels[p->choice.index[k]];
+    if (p->labelled != sampled) {
+        for (int64_t k = 0; k < p->chosen; k++) {
+            p->labels[k] = run->groups.labels[p->choice.index[k]];
+        }
+        p->labelled = viewer_tags_follow(&p->tags, p->labels, p->chosen) ? sampled : -1;
     }
-    p->labelled = sampled;
-    return p->labels;
+    return p->labelled == sampled ? p->tags.tag : NULL;
 }
 
 bool flock_points_take(flock_view *view, flock_run *run)
@@ -102,7 +129,7 @@ bool flock_points_take(flock_view *view, flock_run *run)
         const int threads = kith_threads(run->ctx);
         p->pool = kith__pool_open(p->beside && threads > FEW ? FEW : threads);
     }
-    p->most_speed = flock_view_stage(view, run)->model.max_speed;
+    p->inspected = view->inspected;
     p->scene = (web_scene){.n = p->chosen,
                            .all = run->in.particles.n,
                            .precision = run->in.particles.precision,
@@ -159,6 +186,8 @@ void flock_points_forget(view_points *p)
     pthread_mutex_unlock(&p->lock);
     p->taken = false;
     p->chosen = p->labelled = -1;
+    memset(p->range, 0, sizeof p->range);
+    viewer_tags_free(&p->tags);
     p->frame = (kith_box){.dim = 0};
 }
 
@@ -173,5 +202,6 @@ void flock_points_close(view_points *p)
     }
     kith__pool_close(p->pool);
     web_choice_free(&p->choice);
+    viewer_tags_free(&p->tags);
     free(p->labels);
 }

@@ -50,14 +50,43 @@ static void send_state(const view_task *task, view_run *run)
 {
     const bool grouped = task->labels || task->link > 0;
     const io_particles *p = run->now;
-    web_publish_json(run->server, WEB_STATE,
-                     json_pack("{s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:b, s:s}", "kind", "file",
-                               "title", report_json_text(task->file), "particles",
-                               (json_int_t)(p ? p->n : 0), "frame", (json_int_t)run->frame,
-                               "frames", (json_int_t)run->frames, "colour",
-                               viewer_colour_name(run->colour), "colours",
-                               viewer_colours(p && p->velocity, grouped, "group"), "grouped",
-                               grouped, "message", run->message));
+    web_publish_json(
+        run->server, WEB_STATE,
+        json_pack("{s:s, s:o, s:I, s:I, s:I, s:o, s:s, s:o, s:b, s:s}", "kind", "file", "title",
+                  report_json_text(task->file), "particles", (json_int_t)(p ? p->n : 0), "frame",
+                  (json_int_t)run->frame, "frames", (json_int_t)run->frames, "step",
+                  report_json_real(run->step), "colour", viewer_colour_name(run->colour), "colours",
+                  viewer_colours(p && p->velocity, grouped, "group"), "grouped", grouped, "message",
+                  run->message));
+}
+
+/** Send the values of the particle that a viewer has selected. */
+static void send_particle(const view_run *run, const web_scene *scene)
+{
+    const io_particles *p = run->now;
+    const int64_t k = run->inspected;
+    if (k < 0 || k >= run->choice.n) {
+        return;
+    }
+    const int64_t at = run->choice.index[k];
+    json_t *one = viewer_particle(scene, k, at, at);
+    if (p->id) {
+        json_object_set_new(one, "id", json_integer(p->id[at]));
+    }
+    if (p->mass) {
+        json_object_set_new(one, "mass", report_json_real(io_real(p->mass, at, p->precision)));
+    }
+    if (p->type) {
+        json_object_set_new(one, "type", json_integer(p->type[at]));
+    }
+    if (p->potential) {
+        json_object_set_new(one, "potential",
+                            report_json_real(io_real(p->potential, at, p->precision)));
+    }
+    if (run->groups.labels) {
+        json_object_set_new(one, "group", json_integer(run->groups.labels[at]));
+    }
+    web_publish_json(run->server, WEB_PARTICLE, one);
 }
 
 static void send_points(view_run *run)
@@ -67,7 +96,7 @@ static void send_points(view_run *run)
                        .precision = p->precision,
                        .positions = p->pos,
                        .velocities = p->velocity,
-                       .labels = run->groups.labels,
+                       .labels = run->tags.n == p->n ? run->tags.tag : NULL,
                        .box = run->shown,
                        .step = (double)run->frame,
                        .time = p->has_time ? p->time : NAN,
@@ -88,6 +117,7 @@ static void send_points(view_run *run)
     web_blob *blob = web_points(run->server, &scene, &run->choice, shown);
     run->again = !blob;
     web_publish(run->server, WEB_POINTS, blob);
+    send_particle(run, &scene);
 }
 
 /** Send the frame to viewers: state, points, groups, curves. */
@@ -105,6 +135,7 @@ static int obey(const view_task *task, view_run *run, const json_t *command)
 {
     const json_t *frame = json_object_get(command, "frame");
     const json_t *colour = json_object_get(command, "colour");
+    const json_t *inspect = json_object_get(command, "inspect");
     web_colour chosen = run->colour;
     run->message[0] = '\0';
     if (json_is_string(colour) && viewer_colour_find(json_string_value(colour), &chosen)) {
@@ -113,6 +144,10 @@ static int obey(const view_task *task, view_run *run, const json_t *command)
                          (chosen == WEB_GROUP ? run->groups.labels != NULL : moving);
         run->colour = can ? chosen : run->colour;
         run->again = true;
+    }
+    if (json_is_integer(inspect)) {
+        run->inspected = json_integer_value(inspect);
+        run->again = run->again || run->inspected >= 0;
     }
     if (json_is_integer(frame) && run->frames > 1) {
         const json_int_t k = json_integer_value(frame);
@@ -176,7 +211,7 @@ int verb_view(int argc, char **argv)
     command_line_parse(&view_line, argc, argv, &task);
     progress_catch_signals();
 
-    view_run run = {.frames = 1};
+    view_run run = {.frames = 1, .inspected = -1, .step = NAN};
     const int status = look(&task, &run);
     view_end(&run);
     return status;

@@ -25,6 +25,7 @@ typedef struct view_task {
 typedef struct view_run {
     io_trajectory *trajectory; /**< of a file with several frames; else NULL */
     int64_t frame, frames;     /**< index of the frame that is shown; number of frames */
+    double step;               /**< step of the frame; NAN: the file has none */
     int64_t next;              /**< index of the frame that the trajectory returns next */
     input in;                  /**< particles of a file with one frame */
     const io_particles *now;   /**< particles that are shown, borrowed from one of these */
@@ -34,6 +35,9 @@ typedef struct view_run {
     kith_groups groups;        /**< groups of the frame */
     int32_t *labels;           /**< labels read from a file, to which groups.labels then points */
     kith_halos halos;          /**< measures of the groups */
+    viewer_tags tags;          /**< their colours */
+    int64_t inspected;         /**< index, among those sent, of the selected particle; -1: none */
+    int64_t particles;         /**< number of particles of the frame before */
     kith_box shown;            /**< the box; open axes are closed around the particles */
     web_server *server;        /**< the live view */
     web_choice choice;         /**< particles that are sent */

@@ -39,6 +39,7 @@ static int read_one(const view_task *task, view_run *run)
         return trouble(run, &error);
     }
     run->now = &run->in.particles;
+    run->step = NAN;
     return STATUS_OK;
 }
 
@@ -68,6 +69,7 @@ static int read_of_many(const view_task *task, view_run *run, int64_t frame)
         return STATUS_FORMAT;
     }
     run->now = &found->particles;
+    run->step = found->has_step ? (double)found->step : NAN;
     run->next = frame + 1;
     return STATUS_OK;
 }
@@ -94,7 +96,8 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
         return STATUS_NOT_FINITE;
     }
     run->frame = frame;
-    run->epoch++;
+    run->epoch += run->particles != run->now->n; /* an index names a particle in all frames */
+    run->particles = run->now->n;
     run->again = true;
     CLI_TRY(space_choose(&task->shared, task->file, run->now, &run->space));
     run->shown = run->space.box;
@@ -157,6 +160,7 @@ void view_end(view_run *run)
     web_close(run->server);
     web_choice_free(&run->choice);
     kith_halos_free(&run->halos);
+    viewer_tags_free(&run->tags);
     if (!run->labels) {
         kith_groups_free(&run->groups);
     }

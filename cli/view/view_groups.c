@@ -59,7 +59,14 @@ int view_group(const view_task *task, view_run *run)
     known.potentials = p->potential;
     const kith_status measured = kith_halos_measure(run->ctx, &points, &run->space.box,
                                                     &run->groups, &known, &run->halos);
-    return measured == KITH_OK ? STATUS_OK : trouble(run, measured);
+    if (measured != KITH_OK) {
+        return trouble(run, measured);
+    }
+    if (!viewer_tags_follow(&run->tags, run->groups.labels, p->n)) {
+        snprintf(run->message, sizeof run->message, "no memory for colours of groups");
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
 }
 
 json_t *view_groups_json(const view_run *run)
@@ -71,9 +78,10 @@ json_t *view_groups_json(const view_run *run)
     for (int64_t g = 0; g < run->halos.n && g < MOST; g++) {
         const kith_halo *h = &run->halos.halo[g];
         json_t *one = json_pack(
-            "{s:I, s:I, s:o, s:o, s:o, s:o, s:[o, o]}", "label", (json_int_t)g + 1, "members",
-            (json_int_t)h->members, "centre", report_json_reals(h->centre, 3), "radius",
-            report_json_real(h->radius_rms), "radius_max", report_json_real(h->radius_max), "mass",
+            "{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:[o, o]}", "label", (json_int_t)g + 1, "colour",
+            (json_int_t)run->tags.of[g + 1], "members", (json_int_t)h->members, "centre",
+            report_json_reals(h->centre, 3), "radius", report_json_real(h->radius_rms),
+            "radius_max", report_json_real(h->radius_max), "mass",
             heavy ? report_json_real(h->mass) : json_null(), "shape",
             report_json_real(h->axis_length[1] / h->axis_length[0]),
             report_json_real(h->axis_length[2] / h->axis_length[0]));

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -94,25 +95,59 @@ json_t *viewer_colours(bool velocities, bool groups, const char *group_name)
     return list;
 }
 
+static double speed_of(const web_scene *scene, int64_t p)
+{
+    double square = 0;
+    for (int e = 0; e < 3; e++) {
+        const double v = io_real(scene->velocities, 3 * p + e, scene->precision);
+        square += v * v;
+    }
+    return sqrt(square);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 void viewer_speed_range(const web_scene *scene, const web_choice *choice, double range[2])
 {
-    enum { MOST = 10000 };
-    double sum = 0, squares = 0;
+    enum { MOST = 2000, RARE = 50 };
+    static const double narrowest = 0.02; /* of the largest speed */
+    double speed[MOST];
     const int64_t chosen = choice ? choice->n : scene->n;
-    const int64_t n = chosen < MOST ? chosen : MOST;
-    for (int64_t k = 0; k < n; k++) {
-        double square = 0;
-        for (int e = 0; e < 3; e++) {
-            const int64_t at = 3 * (choice ? choice->index[k] : k) + e;
-            const double v = io_real(scene->velocities, at, scene->precision);
-            square += v * v;
+    int64_t n = 0;
+    for (int64_t k = 0; k < chosen && n < MOST; k++) {
+        const double v = speed_of(scene, choice ? choice->index[k] : k);
+        if (isfinite(v)) {
+            speed[n++] = v;
         }
-        sum += sqrt(square);
-        squares += square;
     }
-    const double mean = n > 0 ? sum / (double)n : 0;
-    const double variance = n > 0 ? squares / (double)n - mean * mean : 0;
-    range[0] = 0;
-    range[1] = mean + 2 * sqrt(variance > 0 ? variance : 0);
-    range[1] = range[1] > 0 && isfinite(range[1]) ? range[1] : 1;
+    qsort(speed, (size_t)n, sizeof *speed, compare);
+    range[0] = n > 0 ? speed[n / RARE] : 0;
+    range[1] = n > 0 ? speed[n - 1 - n / RARE] : 0;
+    const double least = range[1] > 0 ? narrowest * range[1] : 1;
+    if (range[1] - range[0] < least) {
+        const double middle = (range[0] + range[1]) / 2;
+        range[0] = fmax(middle - least / 2, 0);
+        range[1] = range[0] + least;
+    }
+}
+
+json_t *viewer_particle(const web_scene *scene, int64_t point, int64_t at, int64_t index)
+{
+    double r[3], v[3];
+    for (int e = 0; e < 3; e++) {
+        r[e] = io_real(scene->positions, 3 * at + e, scene->precision);
+        v[e] = scene->velocities ? io_real(scene->velocities, 3 * at + e, scene->precision) : 0;
+    }
+    json_t *one = json_pack("{s:I, s:I, s:o, s:o}", "point", (json_int_t)point, "index",
+                            (json_int_t)index, "step", report_json_real(scene->step), "position",
+                            report_json_reals(r, scene->box.dim));
+    if (scene->velocities) {
+        json_object_set_new(one, "velocity", report_json_reals(v, scene->box.dim));
+        json_object_set_new(one, "speed", report_json_real(speed_of(scene, at)));
+    }
+    return one;
 }

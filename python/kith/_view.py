@@ -20,7 +20,7 @@ from ._sources import resolve
 
 Array = np.ndarray[Any, Any]
 PLAIN, HEADING, GROUP = 0, 2, 3  # web_colour of web/web.h
-_SCRIPTS = ("shaders.js", "scene.js", "input.js", "cell.js")
+_SCRIPTS = ("shaders.js", "bodies.js", "scene.js", "input.js", "cell.js")
 
 
 def _scripts() -> str:
@@ -31,13 +31,14 @@ def _scripts() -> str:
 
 
 def _directions(v: Array) -> Array:
-    """Return the octahedral map of directions, a byte for each of two numbers."""
+    """Return the octahedral map of directions, a byte for each of two numbers; 0: none."""
     size = np.abs(v).sum(axis=1)
     unit = v / np.where(size > 0, size, 1)[:, None]
     folded = (1 - np.abs(unit[:, 1::-1])) * np.where(unit[:, :2] < 0, -1, 1)
     flat = np.where(unit[:, 2:] < 0, folded, unit[:, :2])
     low, high = np.floor(flat * 127.5 + 128).clip(0, 255).astype(np.uint16).T
-    made: Array = np.where(size > 0, low | high << 8, 0).astype("<u2")
+    packed = low | high << 8
+    made: Array = np.where(size > 0, np.where(packed > 0, packed, 65535), 0).astype("<u2")
     return made
 
 
@@ -102,7 +103,7 @@ class View:
             points[:, 3] = _directions(v)
         bits = sum(int(periodic) << k for k, periodic in enumerate(box.pbc))
         head = struct.pack("<3d2I2f2I12f4I", step, step, n, 8, colour, 0, 1, box.dim, bits, *origin,
-                           *rows.ravel(), 0, 1, 0, 0)
+                           *rows.ravel(), 0, 1, 6 if colour == HEADING else 0, 0)
         return head + points.tobytes()
 
     def _show(self) -> str:

@@ -130,6 +130,12 @@ class Browser:
                   deviceScaleFactor=scale, mobile=mobile)
         self.call("Emulation.setTouchEmulationEnabled", enabled=mobile)
 
+    def prefer(self, **features):
+        """Set what the user prefers: prefer(color_scheme="light"); nothing again without."""
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": "prefers-" + name.replace("_", "-"), "value": value}
+                            for name, value in features.items()])
+
     def open(self, address):
         self.call("Page.navigate", url=address)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page in headless Chromium: particles light up, sliders steer, nothing is complained about."""
+import base64
 import socket
+import struct
 import sys
 import time
 
@@ -14,10 +16,143 @@ POLARISATION = "Number(document.querySelectorAll('.curve output')[0].textContent
 STEP = "Number(document.body.dataset.step)"
 
 
+HEADING = 2
+# The names that a screen reader tells: of controls, and of canvases that are not decoration.
+NAMELESS = """[...document.querySelectorAll('button, input, canvas, section, aside')].filter(e => {
+  const name = e.getAttribute('aria-label') || e.textContent.trim() || e.title ||
+               (e.labels && e.labels.length && e.labels[0].textContent.trim());
+  return !name && !e.closest('[aria-hidden=true], .curve'); }).map(e => e.outerHTML)"""
+# What lies over the box: parts of the page that hold a corner of it.
+COVERED = """(() => {
+  const s = kith.scene, box = [0, 1, 2, 3, 4, 5, 6, 7].map(
+    k => s.project(s.inBox([k & 1, k >> 1 & 1, k >> 2 & 1])));
+  const [x0, x1] = [Math.min(...box.map(p => p.x)), Math.max(...box.map(p => p.x))];
+  const [y0, y1] = [Math.min(...box.map(p => p.y)), Math.max(...box.map(p => p.y))];
+  const parts = [...document.querySelectorAll('header, #side, #fold')].filter(e => {
+    const r = e.getBoundingClientRect();
+    return r.width && r.left < x1 - 1 && r.right > x0 + 1 && r.top < y1 - 1 && r.bottom > y0 + 1;
+  });
+  const inside = x0 > -1 && y0 > -1 && x1 < innerWidth + 1 && y1 < innerHeight + 1;
+  return parts.map(e => e.id || e.tagName).concat(inside ? [] : ['it is cut off'],
+    document.documentElement.scrollWidth > innerWidth ? ['the page scrolls'] : []); })()"""
+
+
 def move(browser, rule, value):
     """Drag a slider."""
     browser.js(f"(() => {{ const s = document.getElementById('rule-{rule}'); s.value = {value};"
                " s.dispatchEvent(new Event('input')); })()")
+
+
+def octahedral(v):
+    """The direction of a velocity as the server sends it (web/frame.c)."""
+    size = sum(map(abs, v))
+    x, y = v[0] / size, v[1] / size
+    if v[2] < 0:
+        x, y = ((1 - abs(y)) * (-1 if x < 0 else 1), (1 - abs(x)) * (-1 if y < 0 else 1))
+    return (int(x * 127.5 + 128) | int(y * 127.5 + 128) << 8) or 65535
+
+
+def draw(browser, velocities, bodies):
+    """Give the page points in a row with these velocities. @return the colour of each, as drawn"""
+    n = len(velocities)
+    data = struct.pack("<3d2I2f2I12f4I", 0, 0, n, 8, HEADING, 0, 1, 3, 0, 0, 0, 0,
+                       10, 0, 0, 0, 10, 0, 0, 0, 10, 0, 99, 6, 0)
+    for k, v in enumerate(velocities):
+        data += struct.pack("<4H", int(65536 * (k + 0.5) / n), 32768, 32768, octahedral(v))
+    return browser.js(f"""(() => {{
+      const s = kith.scene, gl = s.gl;
+      s.setPoints(Uint8Array.from(atob('{base64.b64encode(data).decode()}'), c => c.charCodeAt(0)));
+      s.home(); s.style.trails = 0; s.style.bodies = '{bodies}'; s.style.size = 4;
+      s.length = 0.7; s.measured = 1e12;
+      s.draw(performance.now());
+      const colours = Array.from({{length: {n}}}, (_, k) => {{
+        const p = s.project(s.inBox(s.fractions(k))), out = new Uint8Array(4);
+        gl.readPixels(Math.round(p.x * s.scale), Math.round(s.height - p.y * s.scale), 1, 1,
+                      gl.RGBA, gl.UNSIGNED_BYTE, out);
+        return [...out].slice(0, 3); }});
+      s.style.size = 1; s.measured = 0;
+      return colours; }})()""")
+
+
+def look_at_directions(browser):
+    """Directions next to each other have colours next to each other, and others differ."""
+    def apart(a, b):
+        return max(abs(x - y) for x, y in zip(a, b))
+    near_x = [(1, 0, 0), (1, -0.004, -0.05), (1, 0.004, 0.05), (1, -0.05, 0.004), (1, 0.05, -0.004)]
+    near_z = [(0, 0, 1), (0.04, 0.02, 1), (-0.04, 0.02, 1), (0.02, -0.04, 1), (-0.03, -0.03, 1)]
+    for group in (near_x, near_z, [tuple(-x for x in v) for v in near_x],
+                  [tuple(-x for x in v) for v in near_z]):
+        colours = draw(browser, group, "points")
+        assert max(apart(colours[0], c) for c in colours) < 40, (group, colours)
+    axes = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    for bodies in ("points", "arrows"):
+        colours = draw(browser, axes, bodies)
+        assert all(apart(a, b) > 30 for k, a in enumerate(colours) for b in colours[:k]), colours
+        assert min(apart(c, [8, 9, 18]) for c in colours) > 40, ("not drawn", bodies, colours)
+    told = browser.js("[[1, 0, 0], [0, -1, 0], [0, 0, 1]].map(d => headingColour(d, 0))")
+    for c, d in zip(draw(browser, [(1, 0, 0), (0, -1, 0), (0, 0, 1)], "points"), told):
+        assert c.index(max(c)) == d.index(max(d)), ("the legend has other colours", c, d)
+
+
+def select_and_follow(browser, run):
+    """By keyboard alone: select a particle, follow it, and come back by the link."""
+    browser.js("document.activeElement.blur()")
+    browser.key("s")
+    browser.until("kith.values && kith.values.point === kith.scene.mark")
+    browser.key("f")
+    browser.until("kith.scene.follow && kith.scene.camera.zoom >= 3")
+    off = browser.js("kith.scene.draw(performance.now()), kith.values.position.map((x, k) => "
+                     "Math.abs(x - kith.scene.camera.centre[k])).reduce((a, b) => Math.max(a, b))")
+    assert off < 0.1, off
+    titles = browser.js("document.querySelector('#halo h2').textContent")
+    assert titles.startswith("particle "), titles
+    browser.js("kith.scene.camera.yaw = 0.25, kith.remember()")
+    link, mark = browser.js("location.hash"), browser.js("kith.scene.mark")
+    assert "yaw=0.25" in link and f"particle={mark}" in link and "follow=1" in link, link
+    browser.open("about:blank")
+    browser.open(run.address + link)
+    browser.until("window.kith && kith.scene.mark >= 0 && kith.scene.follow")
+    assert browser.js("[kith.scene.camera.yaw, kith.scene.mark]") == [0.25, mark]
+    browser.key("Escape")
+    assert browser.js("kith.scene.mark") == -1
+    browser.js("location.hash = '#yaw=1.5&bodies=arrows'")
+    browser.until("kith.scene.camera.yaw === 1.5 && kith.scene.style.bodies === 'arrows'")
+    kept = browser.js("kith.scene.past.length")
+    browser.key("s")                   # the frame comes once more; trails stay as they are
+    browser.until("kith.values && kith.values.point === kith.scene.mark")
+    assert browser.js("kith.scene.past.length") == kept > 0
+    browser.key("Escape")
+    browser.js("kith.setBodies('auto'), kith.scene.home()")
+    size = browser.js("takePicture(kith).then(b => b.size)")
+    assert size > 2000, size
+    film = browser.js("""new Promise(done => {
+      const film = new Film(kith.scene.canvas, (blob, kind) => done([blob.size, kind]));
+      const draw = k => { kith.scene.dirty = true; k ? setTimeout(() => draw(k - 1), 40)
+                                                     : film.stop(); };
+      draw(12); })""")
+    assert film[0] > 500 and film[1] in ("mp4", "webm"), film
+
+
+def look_at_layouts(browser):
+    """Nothing covers the box; everything has a name; light ground; motion is reduced."""
+    for width, height, mobile in ((360, 640, True), (1000, 420, False), (500, 300, False),
+                                  (1280, 800, False)):
+        browser.size(width, height, 1, mobile)
+        browser.until(f"kith.scene.width === {width} && kith.scene.height === {height}")
+        covered = browser.js("new Promise(go => setTimeout(go, 60))"
+                             f".then(() => (kith.scene.draw(performance.now()), {COVERED}))")
+        assert covered == [], (width, height, covered)
+    browser.size(480, 320)
+    nameless = browser.js(NAMELESS)
+    assert nameless == [], nameless
+    browser.prefer(color_scheme="light", reduced_motion="reduce")
+    browser.until("kith.scene.paper === 1")
+    ground = browser.js("""(() => { const s = kith.scene, out = new Uint8Array(4);
+      s.dirty = true; s.draw(performance.now());
+      s.gl.readPixels(1, 1, 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, out); return out[0]; })()""")
+    assert ground > 200 and browser.js("kith.scene.lit()") > 0.002, ground
+    browser.prefer(color_scheme="dark")
+    browser.until("kith.scene.paper === 0")
 
 
 def use_things(browser):
@@ -53,24 +188,28 @@ def use_things(browser):
 
 
 def spheres_hide(browser):
-    """Points behind a sphere are not drawn, and those before it are."""
-    look = """(() => {
-      const s = kith.scene, gl = s.gl, pixel = new Float32Array(4);
+    """Points and bodies behind a sphere are not drawn, and those before it are."""
+    look = """(bodies => {
+      const s = kith.scene, gl = s.gl;
+      const pixel = bodies === 'points' ? new Float32Array(4) : new Uint8Array(4);
       const middle = s.camera.centre, {back} = s.camera.axes();
       const seen = away => {
         kith.things.set({most: 16, things: [{
           kind: 'sphere', radius: 8, weight: 0, reach: 0, speed: 0, normal: [0, 0, 0],
           place: middle.map((x, k) => x + away * back[k])}]});
         s.style.trails = 0;
-        s.wipe = true;
+        kith.setBodies(bodies);
+        kith.things.paint = () => {};       // the sphere itself is not counted
         s.draw(performance.now());
-        gl.bindFramebuffer(gl.FRAMEBUFFER, s.target);
+        delete kith.things.paint;
+        gl.bindFramebuffer(gl.FRAMEBUFFER, bodies === 'points' ? s.target : null);
         let sum = 0;
         const p = s.project(middle), y = s.height - p.y * s.scale, half = 8 * s.scale;
         for (let dx = -half; dx <= half; dx += 2) {
           for (let dy = -half; dy <= half; dy += 2) {
-            gl.readPixels(p.x * s.scale + dx, y + dy, 1, 1, gl.RGBA, gl.FLOAT, pixel);
-            sum += pixel[3];
+            gl.readPixels(p.x * s.scale + dx, y + dy, 1, 1, gl.RGBA,
+                          bodies === 'points' ? gl.FLOAT : gl.UNSIGNED_BYTE, pixel);
+            sum += bodies === 'points' ? pixel[3] : Math.max(...pixel.slice(0, 3)) > 60 ? 1 : 0;
           }
         }
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -78,10 +217,12 @@ def spheres_hide(browser):
       };
       const all = seen(-200), none = seen(30);
       kith.things.set({most: 16, things: []});
+      kith.setBodies('auto');
       return [all, none];
-    })()"""
-    behind, before = browser.js(look)
-    assert behind > 0 and before < 0.1 * behind, (behind, before)
+    })"""
+    for bodies in ("points", "arrows"):
+        behind, before = browser.js(f"{look}('{bodies}')")
+        assert behind > 0 and before < 0.1 * behind, (bodies, behind, before)
 
 
 def free_port():
@@ -130,9 +271,18 @@ def watch_a_flock(browser):
             browser.until("document.querySelector('#colours [aria-checked=true]').textContent === "
                           f"'{colour}'")
             assert browser.js("kith.scene.lit()") > 0.002, colour
+        browser.js("document.querySelector('#colours [aria-checked=true]').focus()")
+        browser.key("ArrowLeft")           # as radio buttons; the focus stays
+        browser.until("document.activeElement.textContent === 'speed'")
+        browser.key("ArrowRight")
+        browser.until("kith.state.colour === 'heading'")
+        browser.js("document.activeElement.blur()")
         yaw = browser.js("kith.scene.camera.yaw")
         browser.key("ArrowLeft")
         assert browser.js("kith.scene.camera.yaw") != yaw
+        select_and_follow(browser, run)
+        look_at_layouts(browser)
+        look_at_directions(browser)
         browser.size(390, 500, 1, True)
         browser.until("kith.scene.height === 500 && kith.scene.lit() > 0.001")
         assert browser.js("document.documentElement.scrollWidth") <= 390
@@ -192,6 +342,7 @@ def look_at_halos(browser):
 def test_the_page():
     browser = chromium.Browser()
     browser.size(480, 320)             # software draws it: few pixels
+    browser.prefer(color_scheme="dark")
     try:
         watch_a_flock(browser)
         look_at_halos(browser)

@@ -7,7 +7,7 @@ import sys
 
 import needs
 import viewer  # noqa: F401
-from viewer import GROUPS, PLOT, STATE, Served, Viewer, cli
+from viewer import GROUPS, PARTICLE, PLOT, POINTS, STATE, Served, Viewer, cli
 
 
 def blobs(side=10.0):
@@ -162,6 +162,53 @@ def test_frames_with_their_g_of_r():
         run.send(colour="speed")         # not known here: stays
         watch.until(lambda w: w.versions[STATE] > before)
         assert watch.state["colour"] == "plain" and watch.state["frame"] == 2
+        watch.close()
+        assert run.end() == 0
+
+
+def test_range_of_speeds():
+    """The colours of speeds fit most particles, whatever the slowest and the fastest do."""
+    rng = random.Random(6)
+    speeds = [rng.uniform(0.9, 1.1) for _ in range(300)] + [0, 50]
+    with open("v.xyz", "w", encoding="ascii") as file:
+        file.write(f'{len(speeds)}\nLattice="8 0 0 0 8 0 0 0 8" '
+                   "Properties=species:S:1:pos:R:3:vel:R:3\n")
+        for v in speeds:
+            file.write("Ar %.9g %.9g %.9g 0 0 %.9g\n" % (*(rng.uniform(0, 8) for _ in range(3)), v))
+    with Served("view", "v.xyz") as run:
+        watch = Viewer(run).until(lambda w: w.state and POINTS in w.newest)
+        low, high = watch.head["range"]
+        assert watch.state["colour"] == "speed" and 0.9 <= low < 0.92 and 1.08 < high <= 1.1
+        watch.close()
+        assert run.end() == 0
+
+
+def test_colours_of_groups_last():
+    """A group keeps its colour when it loses members and another is the largest."""
+    rng = random.Random(4)
+    near = {k: [tuple(c + rng.uniform(-0.2, 0.2) for _ in range(3)) for _ in range(n)]
+            for k, (c, n) in enumerate(((2, 60), (6, 50)), 1)}
+    lost = [(0.25 * k + 0.1, 4.0, 7.5) for k in range(30)]
+    whole, fewer = near[1] + near[2], near[1][:30] + lost + near[2]
+    write_xyz("t.xyz", [whole, fewer, whole], 8)
+    with Served("view", "t.xyz", "--link", "0.2", "--members", "10") as run:
+        watch = Viewer(run)
+        for frame, largest in ((0, 1), (1, 2), (2, 1)):
+            run.send(frame=frame)
+            watch.until(lambda w, f=frame: w.head["frame"] == f and GROUPS in w.newest
+                        and w.state["frame"] == f)
+            colours = {tuple(round(x, 1) > 4 for x in p): c for p, c in watch.points() if c}
+            assert colours == {(False,) * 3: 1, (True,) * 3: 2}, (frame, colours)
+            groups = watch.until(lambda w, n=largest: w.newest[GROUPS]["largest"][0]["colour"] == n
+                                 ).newest[GROUPS]["largest"]
+            assert groups[0]["label"] == 1 and len(groups) == 2
+            assert watch.head["epoch"] == 1 and watch.state["step"] is None
+        run.send(inspect=3)
+        value = watch.until(lambda w: PARTICLE in w.newest).newest[PARTICLE]
+        place, colour = watch.points()[3]
+        assert value["point"] == 3 and value["group"] == colour, value
+        assert max(abs(a - b) for a, b in zip(value["position"], whole[value["index"]])) < 1e-6
+        assert max(abs(a - b) for a, b in zip(value["position"], place)) < 1e-5
         watch.close()
         assert run.end() == 0
 

@@ -53,6 +53,12 @@ static void fill(float *r, float *v, int32_t *labels)
         v[k] = (float)(2 * pick(&state) - 1);
         labels[k / 3] = k % 7 == 0 ? 0 : k / 3 + 65530;
     }
+    memset(v, 0, 3 * sizeof *v); /* particle 0 stands still; 1 to 4 fly down */
+    for (int p = 1; p <= 4; p++) {
+        v[3 * p] = p & 1 ? 1e-9F : -1e-9F;
+        v[3 * p + 1] = p & 2 ? 1e-9F : -1e-9F;
+        v[3 * p + 2] = -1;
+    }
 }
 
 /** The unit vector that a colour of headings stands for. */
@@ -72,6 +78,19 @@ static void unfold(unsigned colour, double d[3])
     }
 }
 
+static void check_direction(const web_scene *scene, int32_t p, unsigned direction)
+{
+    const float *v = (const float *)scene->velocities + 3 * p;
+    const double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double d[3];
+    unfold(direction, d);
+    if (CHECK((direction > 0) == (speed > 0), "speed %g: direction %u", speed, direction) &&
+        speed > 0) {
+        const double along = (d[0] * v[0] + d[1] * v[1] + d[2] * v[2]) / speed;
+        CHECK(along > 0.9995, "direction off by %g", acos(along));
+    }
+}
+
 static void check_colour(const web_scene *scene, int32_t p, unsigned colour)
 {
     const float *v = (const float *)scene->velocities + 3 * p;
@@ -84,10 +103,7 @@ static void check_colour(const web_scene *scene, int32_t p, unsigned colour)
         const double expected = fmin(fmax(t, 0), 65535);
         CHECK(fabs(colour - expected) <= 1, "speed %g: %u, expected %g", speed, colour, expected);
     } else if (scene->colour == WEB_HEADING) {
-        double d[3];
-        unfold(colour, d);
-        const double along = (d[0] * v[0] + d[1] * v[1] + d[2] * v[2]) / speed;
-        CHECK(along > 0.9995, "heading off by %g", acos(along));
+        check_direction(scene, p, colour);
     }
 }
 
@@ -97,7 +113,8 @@ static void check_points(web_server *server, const web_scene *scene, int64_t sho
     web_choice choice = {0};
     CHECK(web_choose(&choice, scene->n, N), "no choice");
     web_blob *blob = web_points(server, scene, &choice, shown);
-    const size_t item = scene->precise ? WEB_MANY_BYTES : WEB_FEW_BYTES;
+    const bool body = scene->colour == WEB_SPEED || scene->colour == WEB_GROUP;
+    const size_t item = scene->precise ? WEB_MANY_BYTES : body ? WEB_BODY_BYTES : WEB_FEW_BYTES;
     if (!CHECK(blob && blob->size == HEAD + item * (size_t)shown, "no blob, or of wrong size")) {
         return;
     }
@@ -129,6 +146,13 @@ static void check_points(web_server *server, const web_scene *scene, int64_t sho
         }
         memcpy(few, at + (scene->precise ? 12 : 6), 2);
         check_colour(scene, choice.index[k], few[0]);
+        uint32_t place;
+        memcpy(&place, blob->data + 104, sizeof place);
+        const bool directed = scene->precise || scene->colour != WEB_PLAIN;
+        if (CHECK((place > 0) == directed && place < item, "directions at %u", place) && directed) {
+            memcpy(few, at + place, 2);
+            check_direction(scene, choice.index[k], few[0]);
+        }
     }
     web_publish(server, WEB_POINTS, blob);
     web_choice_free(&choice);

@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import cli  # noqa: E402  pylint: disable=wrong-import-position,unused-import
 
-STATE, POINTS, CURVES, GROUPS, PLOT, THINGS = 1, 2, 3, 4, 5, 6
+STATE, POINTS, CURVES, GROUPS, PLOT, THINGS, PARTICLE = 1, 2, 3, 4, 5, 6, 7
 HEAD = struct.Struct("<3d2I2f2I12f2I")
 
 
@@ -122,8 +122,8 @@ class Viewer:
     def points(self):
         """A list of ((x, y, z), colour), the box upright."""
         h, data = self.head, self.newest[POINTS][112:]
-        form = "<4H" if h["item"] == 8 else "<3f2H"
-        scale = 65536 if h["item"] == 8 else 1
+        form = {8: "<4H", 10: "<5H", 16: "<3f2H"}[h["item"]]
+        scale = 65536 if h["item"] < 16 else 1
         return [(tuple(h["origin"][k] + p[k] / scale * h["rows"][k][k] for k in range(3)), p[3])
                 for p in struct.iter_unpack(form, data)]
 
