@@ -21,7 +21,7 @@ def test_file_and_tables():
 
 
 def test_wrong_usage():
-    cli.fails(2, "bench", "--only", "pears", says=["pears", "expected some of pairs,fof"])
+    cli.fails(2, "bench", "--only", "pears", says=["pears", "expected some of pairs,lists,fof"])
     cli.fails(2, "bench", "points.npy", says=["too many arguments"])
     cli.fails(2, "bench", "--points", "none", says=["--points"])
     cli.fails(1, "bench", "--quick", "--no-peers", "--only", "flock", "--threads", "0",
