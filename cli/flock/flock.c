@@ -48,9 +48,13 @@ static void check_task(void *at, struct argp_state *state)
     const bool recorded = task->shared.output || task->film.path;
     task->endless = task->steps < 0;
     flock_apply_preset(task, state);
+    option_refuse(
+        state, !task->sweep && (task->replicas != 1 || task->equilibrate >= 0 || task->sample >= 0),
+        "--replicas, --equilibrate and --sample need --sweep");
     option_refuse(state, task->restart_change && !task->restart,
                   "--restart-change needs --restart FILE, the run to continue");
-    option_refuse(state, !task->input && task->boids == 0,
+    const bool by_sweep = task->sweep && strncmp(task->sweep, "boids=", strlen("boids=")) == 0;
+    option_refuse(state, !task->input && task->boids == 0 && !by_sweep,
                   "no INPUT given, nor --boids N or --preset NAME");
     option_refuse(state, task->input && task->boids > 0,
                   "INPUT and --boids both give the particles: leave one out");
@@ -85,11 +89,13 @@ static const option_row flock_options[] = {
      PATH_AT(flock_task, parameters_file, FILE_READ)},
     {"at", 0, "STEP:NAME=V", "a change on the way: 500:noise=0.2, 9:no-things", 4,
      READ_BY(flock_note_change)},
-    {"sweep", 0, "NAME=A:B:C", "order over values; -o is a table", 12, TEXT_AT(flock_task, sweep)},
-    {"replicas", 0, "N", NULL, 12, WHOLE_AT(flock_task, replicas, 1, 1000000, "1 to 1000000")},
-    {"equilibrate", 0, "N", "of a sweep; default: 1000, 4000", 13,
-     FROM_ZERO_AT(flock_task, equilibrate)},
-    {"sample", 0, "N", NULL, 13, FROM_ONE_AT(flock_task, sample)},
+    {"sweep", 0, "NAME=A:B:C", "order over A to B by C, or V/V; -o is a table", 12,
+     TEXT_AT(flock_task, sweep)},
+    {"replicas", 0, "N", "runs of each value: 1, with --equilibrate=1000", 13,
+     WHOLE_AT(flock_task, replicas, 1, 1000000, "1 to 1000000")},
+    {"equilibrate", 0, "N", OPTION_NAMED_ABOVE, 13, FROM_ZERO_AT(flock_task, equilibrate)},
+    {"sample", 0, "N", "steps of a run with samples; default: 4000", 13,
+     FROM_ONE_AT(flock_task, sample)},
     {"reflect", 0, "xyz", "walls of the box", 8,
      READ_AT(flock_task, start.model.reflecting, option_read_axes),
      .expected = "axes like xyz or xy"},

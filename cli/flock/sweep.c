@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     MOST_VALUES = 10000,
@@ -89,6 +90,13 @@ static void set_value(const sweep *s, sweep_value *value, struct argp_state *sta
     flock_check_model(&value->stage.model);
 }
 
+static bool ends_like_a_trajectory(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcasecmp(dot, ".gsd") == 0 || strcasecmp(dot, ".xyz") == 0 ||
+                   strcasecmp(dot, ".extxyz") == 0);
+}
+
 /** Refuse options that a sweep does not have. */
 static void check_options(const flock_task *task, struct argp_state *state)
 {
@@ -98,6 +106,9 @@ static void check_options(const flock_task *task, struct argp_state *state)
     option_refuse(state, task->n_changes > 0, "--sweep and --at exclude each other");
     option_refuse(state, task->measures || task->record_every >= 0,
                   "--sweep writes a table (-o): leave out --measures and --record-every");
+    option_refuse(state, task->measure_every == 0, "--measure-every: a sweep needs 1 or more");
+    option_refuse(state, task->shared.output && ends_like_a_trajectory(task->shared.output),
+                  "--sweep writes a table: -o FILE.txt, .npy or .json");
     option_refuse(state, task->restart_change || task->restart_every >= 0,
                   "--sweep keeps each run in the file of --restart when it ends: leave out "
                   "--restart-every and --restart-change");
@@ -107,8 +118,6 @@ static void check_options(const flock_task *task, struct argp_state *state)
 void sweep_check(flock_task *task, struct argp_state *state)
 {
     if (!task->sweep) {
-        option_refuse(state, task->replicas != 1 || task->equilibrate >= 0 || task->sample >= 0,
-                      "--replicas, --equilibrate and --sample need --sweep");
         return;
     }
     task->equilibrate = task->equilibrate < 0 ? 1000 : task->equilibrate;
@@ -285,6 +294,52 @@ static int make_all(sweep *s, io_recording *file)
     return f.status;
 }
 
+/** Start a flock of a value, and drop it. @return exit status, reported */
+static int try_value(sweep *s, kith_ctx *ctx, int v, int64_t replica, uint64_t *sum)
+{
+    flock_task task = *s->task;
+    flock_run run = {.ctx = ctx, .saved = -1};
+    flock_stage stage = s->value[v].stage;
+    stage.model.seed += (uint64_t)replica;
+    task.start = stage;
+    task.stage = &stage;
+    task.boids = s->value[v].boids;
+    task.restart = NULL;
+    int status = flock_start(&task, &run);
+    status = status == STATUS_OK ? flock_open(&task, &run) : status;
+    if (status == STATUS_OK) {
+        const io_particles *p = &run.in.particles;
+        const int64_t bytes = 3 * p->n * (int64_t)p->precision;
+        s->box = run.box;
+        s->precision = p->precision;
+        s->dim = p->dim;
+        s->value[v].boids = p->n;
+        s->start = io_sum(p->pos, bytes);
+        *sum = s->start ^ io_sum(p->velocity, bytes);
+    }
+    kith_flock_close(run.flock);
+    input_free(&run.in);
+    return status;
+}
+
+/** Refuse replicas that would all be one run: seeds change neither the start nor the steps.
+ *  @return exit status, reported */
+static int check_replicas(sweep *s, kith_ctx *ctx, int v, uint64_t first)
+{
+    const kith_flock_options *m = &s->value[v].stage.model;
+    uint64_t second = 0;
+    if (s->task->replicas == 1 || !s->task->input || (m->model != KITH_BOIDS && m->noise > 0)) {
+        return STATUS_OK;
+    }
+    CLI_TRY(try_value(s, ctx, v, 1, &second));
+    return first != second
+               ? STATUS_OK
+               : report_error(STATUS_INVALID, "leave --replicas out",
+                              "--replicas: all are one run at %s = %s: they start from %s, and "
+                              "there is no noise",
+                              s->name, s->value[v].text, s->task->input);
+}
+
 /** Start a flock of each value, and drop it: a wrong value is refused before the first run.
  *  @return exit status, reported */
 static int try_values(sweep *s)
@@ -294,21 +349,10 @@ static int try_values(sweep *s)
     o.threads = 1;
     CLI_TRY(engine_open(&o, progress_watch_interrupt, NULL, &ctx));
     int status = STATUS_OK;
-    for (int v = 0; v < s->n && status == STATUS_OK; v++) {
-        flock_task task = *s->task;
-        flock_run run = {.ctx = ctx, .saved = -1};
-        task.start = s->value[v].stage;
-        task.stage = &s->value[v].stage;
-        task.boids = s->value[v].boids;
-        task.restart = NULL;
-        status = flock_start(&task, &run);
-        status = status == STATUS_OK ? flock_open(&task, &run) : status;
-        s->box = run.box;
-        s->precision = run.in.particles.precision;
-        s->dim = run.in.particles.dim;
-        s->value[v].boids = run.in.particles.n;
-        kith_flock_close(run.flock);
-        input_free(&run.in);
+    for (int v = s->n - 1; v >= 0 && status == STATUS_OK; v--) { /* s->start is of the first */
+        uint64_t sum = 0;
+        status = try_value(s, ctx, v, 0, &sum);
+        status = status == STATUS_OK ? check_replicas(s, ctx, v, sum) : status;
     }
     kith_close(ctx);
     return status;

@@ -38,7 +38,7 @@ typedef enum sweep_mean {
     SWEEP_NEIGHBOURS, /**< over the samples */
     SWEEP_FLOCKS,     /**< number of flocks, over the looks */
     SWEEP_LARGEST,    /**< boids of the largest flock / all boids, over the looks */
-    SWEEP_LENGTH,     /**< correlation length, over the looks; NaN: none was found, or measured */
+    SWEEP_LENGTH,     /**< correlation length, of all looks; NaN: none was found, or measured */
     SWEEP_MEANS
 } sweep_mean;
 
@@ -78,15 +78,16 @@ typedef struct sweep_estimate {
 
 /** A sweep. */
 typedef struct sweep {
-    const flock_task *task;                    /**< what was asked */
-    char name[32];                             /**< the option that varies, without dashes */
-    int n;                                     /**< number of values */
-    sweep_value *value;                        /**< [n] in the order they were given */
-    int64_t samples, every;                    /**< samples of a run; steps between two */
-    kith_box box;                              /**< the box */
-    kith_precision precision;                  /**< of the boids */
-    int dim;                                   /**< of the box */
-    sweep_result *result;                      /**< [n][task->replicas] */
+    const flock_task *task;   /**< what was asked */
+    char name[32];            /**< the option that varies, without dashes */
+    int n;                    /**< number of values */
+    sweep_value *value;       /**< [n] in the order they were given */
+    int64_t samples, every;   /**< samples of a run; steps between two */
+    kith_box box;             /**< the box */
+    kith_precision precision; /**< of the boids */
+    int dim;                  /**< of the box */
+    uint64_t start;       /**< checksum of the positions that the first value's runs start from */
+    sweep_result *result; /**< [n][task->replicas] */
     sweep_estimate (*estimate)[SWEEP_COLUMNS]; /**< [rows] the curves */
     int *row;                                  /**< [rows] the value of each */
     int rows;                                  /**< values whose runs are all done */

@@ -3,8 +3,9 @@
  * One run of a sweep. The order parameter is sampled all the time; flocks, and how far fluctuations
  * of the headings are correlated, are looked at some times in a run.
  *
- * Correlation length (Cavagna et al. 2010, PNAS 107, 11865): with u = v / |v| and du = u - <u>, the
- * distance at which the mean of du_i . du_j over pairs first falls to 0.
+ * Correlation length (Cavagna et al. 2010, PNAS 107, 11865): with u = v / |v| and du = u - <u> at
+ * each look, the distance at which the mean of du_i . du_j, over the pairs of all looks, first
+ * falls to 0. Bins of distance are joined until each has enough pairs to tell.
  */
 #include "sweep.h"
 
@@ -17,7 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 100 }; /* of distances, up to half the box */
+enum {
+    BINS = 100,   /* of distances, up to half the box */
+    ENOUGH = 1000 /* pairs of a bin, after some are joined */
+};
+
+/** What a run gathers until its end. */
+typedef struct gathered {
+    double *series;        /* [samples] the order parameter */
+    double products[BINS]; /* sums of du_i . du_j by distance, over the looks */
+    int64_t pairs[BINS];   /* their numbers */
+    double width;          /* of a bin [length]; 0: correlations are not measured */
+} gathered;
 
 /** Integrated correlation time of a series, in samples: 1/2 + the sum of its correlations up to the
  *  first distance in time that is five times that sum (Sokal 1997). NaN: it does not vary. */
@@ -62,16 +74,23 @@ static void fluctuations(const io_particles *p, int axis, double *du)
     }
 }
 
-/** Return where a curve, given at the middles of bins, first falls to 0; NaN: nowhere.
- *  @param pairs  [BINS] a bin without pairs has no value */
-static double first_zero(const double *products, const int64_t *pairs, double width)
+/** Return the correlation length; NaN: correlations do not fall to 0, or are not measured. */
+static double length_of(const gathered *g)
 {
-    double r = NAN, c = NAN; /* the bin before */
-    for (int k = 0; k < BINS; k++) {
-        if (pairs[k] == 0) {
-            continue;
+    double r = NAN, c = NAN; /* of the bin before */
+    for (int k = 0, first = 0; k < BINS; first = ++k) {
+        int64_t pairs = g->pairs[k];
+        double products = g->products[k], sum = (double)g->pairs[k] * (k + 0.5) * g->width;
+        while (pairs < ENOUGH && k + 1 < BINS) {
+            k++;
+            pairs += g->pairs[k];
+            products += g->products[k];
+            sum += (double)g->pairs[k] * (k + 0.5) * g->width;
         }
-        const double middle = (k + 0.5) * width, mean = products[k] / (double)pairs[k];
+        if (pairs < ENOUGH && first > 0) {
+            break; /* the rest of the pairs */
+        }
+        const double middle = sum / (double)pairs, mean = products / (double)pairs;
         if (mean <= 0) {
             return c > 0 ? r + (middle - r) * c / (c - mean) : NAN;
         }
@@ -81,21 +100,18 @@ static double first_zero(const double *products, const int64_t *pairs, double wi
     return NAN;
 }
 
-/** Measure the correlation length of the state that was read to run->in.
- *  @param[out] out  NaN: there is none, or it is not measured */
-static kith_status measure_length(flock_run *run, double *out)
+/** Add the correlations of the state that was read to run->in. */
+static kith_status add_correlations(flock_run *run, gathered *g)
 {
     const io_particles *p = &run->in.particles;
-    double products[BINS] = {0};
-    int64_t pairs[BINS];
     kith_rdf_options how;
     kith_rdf_options_init(&how);
     how.bins = BINS;
     how.r_max = box_half_height(&run->space);
-    *out = NAN;
     if (p->n > SWEEP_MOST_BOIDS || !(how.r_max > 0) || !isfinite(how.r_max)) {
         return KITH_OK;
     }
+    g->width = how.r_max / BINS;
     double *du = malloc((size_t)(p->n + 1) * sizeof *du);
     kith_status status = du ? KITH_OK : KITH_NO_MEMORY;
     how.weights = du;
@@ -105,40 +121,32 @@ static kith_status measure_length(flock_run *run, double *out)
         fluctuations(p, k, du);
         status = kith_rdf_count(run->ctx, &points, &run->space, &how, &histogram);
         for (int64_t b = 0; b < BINS && status == KITH_OK; b++) {
-            products[b] += histogram.sums[b];
-            pairs[b] = histogram.counts[b];
+            g->products[b] += histogram.sums[b];
+            g->pairs[b] += k == 0 ? histogram.counts[b] : 0;
         }
         kith_histogram_free(&histogram);
     }
     free(du);
-    if (status == KITH_OK) {
-        *out = first_zero(products, pairs, how.r_max / BINS);
-    }
     return status;
 }
 
-/** Look at flocks and correlations, and add to the sums of the means. @param lengths  number of
- *  looks that found a correlation length */
-static kith_status look(const flock_task *task, flock_run *run, sweep_result *out, int64_t *lengths)
+/** Look at flocks and correlations, and add to the sums of the run. */
+static kith_status look(const flock_task *task, flock_run *run, sweep_result *out, gathered *g)
 {
     flock_sample sample;
-    double length;
     (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
     kith_status status = flock_take_sample(task, run, &sample);
-    status = status == KITH_OK ? measure_length(run, &length) : status;
+    status = status == KITH_OK ? add_correlations(run, g) : status;
     if (status == KITH_OK) {
-        const double boids = (double)run->in.particles.n;
-        out->mean[SWEEP_FLOCKS] += (double)sample.flocks / SWEEP_LOOKS;
-        out->mean[SWEEP_LARGEST] += (double)sample.largest / boids / SWEEP_LOOKS;
-        out->mean[SWEEP_LENGTH] += isnan(length) ? 0 : length;
-        *lengths += !isnan(length);
+        out->mean[SWEEP_FLOCKS] += (double)sample.flocks;
+        out->mean[SWEEP_LARGEST] += (double)sample.largest / (double)run->in.particles.n;
     }
     return status;
 }
 
 /** Take sample m of the run. */
 static kith_status take(const sweep *s, const flock_task *task, flock_run *run, int64_t m,
-                        double *series, sweep_result *out, int64_t *lengths)
+                        sweep_result *out, gathered *g)
 {
     kith_flock_measures now;
     const kith_status status = kith_flock_measure(run->flock, &now);
@@ -147,15 +155,15 @@ static kith_status take(const sweep *s, const flock_task *task, flock_run *run, 
     }
     sweep_sums *block = &out->block[m * SWEEP_BLOCKS / s->samples];
     const double phi = now.polarisation, square = phi * phi;
-    series[m] = phi;
+    g->series[m] = phi;
     block->n++;
     block->sum[0] += phi;
     block->sum[1] += square;
     block->sum[2] += square * square;
-    out->mean[SWEEP_MILLING] += now.milling / (double)s->samples;
-    out->mean[SWEEP_NEIGHBOURS] += now.neighbours / (double)s->samples;
+    out->mean[SWEEP_MILLING] += now.milling;
+    out->mean[SWEEP_NEIGHBOURS] += now.neighbours;
     const bool looks = (m + 1) * SWEEP_LOOKS / s->samples > m * SWEEP_LOOKS / s->samples;
-    return looks ? look(task, run, out, lengths) : KITH_OK;
+    return looks ? look(task, run, out, g) : KITH_OK;
 }
 
 /** Make some steps, and tell their number. */
@@ -171,18 +179,21 @@ static kith_status advance(flock_run *run, int64_t steps, sweep_progress told, v
     return status;
 }
 
-/** Equilibrate and sample a flock that is open. @param series  [samples] scratch */
+/** Equilibrate and sample a flock that is open. */
 static kith_status sample_all(const sweep *s, const flock_task *task, flock_run *run,
-                              double *series, sweep_progress told, void *user, sweep_result *out)
+                              sweep_progress told, void *user, sweep_result *out, gathered *g)
 {
-    int64_t lengths = 0;
     kith_status status = advance(run, task->equilibrate, told, user);
     for (int64_t m = 0; m < s->samples && status == KITH_OK; m++) {
         status = advance(run, s->every, told, user);
-        status = status == KITH_OK ? take(s, task, run, m, series, out, &lengths) : status;
+        status = status == KITH_OK ? take(s, task, run, m, out, g) : status;
     }
-    out->time = (double)s->every * correlation_time(series, s->samples);
-    out->mean[SWEEP_LENGTH] /= lengths > 0 ? (double)lengths : NAN;
+    out->time = (double)s->every * correlation_time(g->series, s->samples);
+    out->mean[SWEEP_MILLING] /= (double)s->samples;
+    out->mean[SWEEP_NEIGHBOURS] /= (double)s->samples;
+    out->mean[SWEEP_FLOCKS] /= SWEEP_LOOKS;
+    out->mean[SWEEP_LARGEST] /= SWEEP_LOOKS;
+    out->mean[SWEEP_LENGTH] = length_of(g);
     return status;
 }
 
@@ -209,13 +220,13 @@ int sweep_run(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_p
     task.boids = s->value[value].boids;
     task.restart = NULL;
     flock_run run = {.ctx = ctx, .saved = -1};
-    double *series = malloc((size_t)s->samples * sizeof *series);
+    gathered g = {.series = malloc((size_t)s->samples * sizeof *g.series)};
     memset(out, 0, sizeof *out);
-    int status = series ? STATUS_OK : report_no_memory("the samples");
+    int status = g.series ? STATUS_OK : report_no_memory("the samples");
     status = status == STATUS_OK ? start(&task, &run) : status;
     status = status == STATUS_OK ? flock_open(&task, &run) : status;
     if (status == STATUS_OK) {
-        const kith_status done = sample_all(s, &task, &run, series, told, user, out);
+        const kith_status done = sample_all(s, &task, &run, told, user, out, &g);
         const printed about = report_format("--sweep, %s = %s", s->name, s->value[value].text);
         status = engine_status(ctx, done, about.s);
     }
@@ -223,6 +234,6 @@ int sweep_run(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_p
     kith_groups_free(&run.groups);
     kith_flock_close(run.flock);
     input_free(&run.in);
-    free(series);
+    free(g.series);
     return status;
 }

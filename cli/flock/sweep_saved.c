@@ -51,12 +51,14 @@ static json_t *head_of(const sweep *s)
     const flock_task *task = s->task;
     const flock_saved saved = flock_saved_of(task, 0);
     char *hex = hex_of(&saved);
-    json_t *head = json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:i, s:s, s:o, s:s*}", "version", 1,
-                             "--sweep", s->name, "--equilibrate", (json_int_t)task->equilibrate,
-                             "--sample", (json_int_t)task->sample, "--measure-every",
-                             (json_int_t)s->every, "--boids", (json_int_t)task->boids, "--dim",
-                             s->dim, "--precision", report_precision(s->precision), "--box",
-                             space_box_json(&s->box), "options", hex);
+    const bool by_boids = strcmp(s->name, "boids") == 0;
+    json_t *head = json_pack(
+        "{s:i, s:s, s:I, s:I, s:I, s:I, s:i, s:s, s:o, s:I, s:s*}", "version", 1, "--sweep",
+        s->name, "--equilibrate", (json_int_t)task->equilibrate, "--sample",
+        (json_int_t)task->sample, "--measure-every", (json_int_t)s->every, "--boids",
+        (json_int_t)(by_boids ? 0 : task->boids), "--dim", s->dim, "--precision",
+        report_precision(s->precision), "--box", space_box_json(&s->box), "checksum of INPUT",
+        (json_int_t)(task->input ? s->start : 0), "options", hex);
     free(hex);
     return head;
 }
@@ -68,6 +70,10 @@ static int check_head(const char *path, const json_t *was, json_t *is)
     const char *key;
     json_t *value;
     flock_saved before, now;
+    if (!json_is_string(json_object_get(was, "--sweep"))) {
+        return report_error(STATUS_FORMAT, hint,
+                            "%s: is not a file of finished runs of kith flock --sweep", path);
+    }
     json_object_foreach(is, key, value)
     {
         const json_t *old = json_object_get(was, key);

@@ -126,7 +126,7 @@ static void put_figure(FILE *out, const void *what)
     } panels[] = {{SWEEP_ORDER, "order parameter"},
                   {SWEEP_SUSCEPTIBILITY, "susceptibility"},
                   {SWEEP_BINDER, "Binder cumulant"},
-                  {SWEEP_TIME, "correlation time [steps]"}};
+                  {SWEEP_TIME, "steps correlated"}};
     const sweep *s = what;
     fprintf(out, "set multiplot layout 2,2\nset xlabel '%s'\nunset key\n", s->name);
     for (size_t k = 0; k < sizeof panels / sizeof *panels; k++) {
@@ -146,16 +146,18 @@ static void put_figure(FILE *out, const void *what)
 /** A number and its error bar: "0.912 +- 0.004". */
 static printed with_bar(const sweep_estimate *e)
 {
+    const bool known = !isnan(e->error) || !isnan(e->spread);
     return isnan(e->value) ? report_format("-")
-                           : report_format("%.4g +- %.2g", e->value, bar_of(e));
+           : known         ? report_format("%.4g +- %.2g", e->value, bar_of(e))
+                           : report_format("%.4g", e->value);
 }
 
 static void print_summary(const sweep *s)
 {
     const flock_task *task = s->task;
     report_title(task->input ? task->input : "kith flock");
-    report_line("sweep", "%s: %d values, %lld replicas of each\n", s->name, s->n,
-                (long long)task->replicas);
+    report_line("sweep", "%s: %d value%s, %lld replica%s of each\n", s->name, s->n,
+                s->n == 1 ? "" : "s", (long long)task->replicas, task->replicas == 1 ? "" : "s");
     report_line("run", "%s steps, then %s with a sample every %lld\n",
                 report_count(task->equilibrate).s, report_count(task->sample).s,
                 (long long)s->every);
@@ -173,8 +175,10 @@ static void print_summary(const sweep *s)
                with_bar(&e[SWEEP_ORDER]).s, with_bar(&e[SWEEP_SUSCEPTIBILITY]).s,
                with_bar(&e[SWEEP_BINDER]).s, with_bar(&e[SWEEP_TIME]).s);
     }
-    report_output("table", task->shared.output);
-    report_output("figure", task->plot);
+    if (s->rows > 0) {
+        report_output("table", task->shared.output);
+        report_output("figure", task->plot);
+    }
 }
 
 json_t *sweep_json(const sweep *s)
@@ -207,7 +211,7 @@ json_t *sweep_json(const sweep *s)
 int sweep_write(const sweep *s)
 {
     const flock_task *task = s->task;
-    if (task->shared.output) {
+    if (task->shared.output && s->rows > 0) {
         CLI_TRY(write_table(s));
     }
     if (task->plot && s->rows > 0) {

@@ -23,6 +23,7 @@ set key bottom left
 plot for [n in '40 100 400'] 'v'.n.'.dat' using 1:2:3 with yerrorlines lw 1.5 pt 7 ps 0.5 \
     title 'N = '.n
 set ylabel 'susceptibility'
+set yrange [0:*]
 set key top left
 plot for [n in '40 100 400'] 'v'.n.'.dat' using 1:4:5 with yerrorlines lw 1.5 pt 7 ps 0.5 \
     title 'N = '.n

@@ -55,31 +55,32 @@ def correlation_time(x):
     return time_
 
 
-def correlation_length(frame, side, bins=100):
-    """First zero of the correlations of headings, by all pairs; None: there is none."""
-    n, width = len(frame), side / 2 / bins
-    u = []
-    for row in frame:
-        speed = math.hypot(*row[3:5])
-        u.append((row[3] / speed, row[4] / speed))
-    mean = [sum(v[k] for v in u) / n for k in range(2)]
+def correlation_length(frames, side, bins=100, enough=1000):
+    """First zero of the correlations of headings, over all pairs of some frames, bins joined until
+    they hold enough pairs; None: there is none."""
+    n, width = len(frames[0]), side / 2 / bins
     sums, pairs = [0.0] * bins, [0] * bins
-    for i, j in itertools.combinations(range(n), 2):
-        d = [frame[j][k] - frame[i][k] for k in range(2)]
-        r = math.hypot(*(x - side * round(x / side) for x in d))
-        if r < side / 2:
-            k = int(r / width)
-            pairs[k] += 1
-            sums[k] += sum((u[i][a] - mean[a]) * (u[j][a] - mean[a]) for a in range(2))
-    before = None
+    for frame in frames:
+        u = [(row[3] / math.hypot(*row[3:5]), row[4] / math.hypot(*row[3:5])) for row in frame]
+        mean = [sum(v[k] for v in u) / n for k in range(2)]
+        for i, j in itertools.combinations(range(n), 2):
+            d = [frame[j][k] - frame[i][k] for k in range(2)]
+            r = math.hypot(*(x - side * round(x / side) for x in d))
+            if r < side / 2:
+                k = int(r / width)
+                pairs[k] += 1
+                sums[k] += sum((u[i][a] - mean[a]) * (u[j][a] - mean[a]) for a in range(2))
+    joined, held = [], [0, 0.0, 0.0]  # pairs, sum of r, sum of products
     for k in range(bins):
-        if pairs[k]:
-            here = ((k + 0.5) * width, sums[k] / pairs[k])
-            if here[1] <= 0:
-                if before is None:
-                    return None
-                return before[0] + (here[0] - before[0]) * before[1] / (before[1] - here[1])
-            before = here
+        held = [held[0] + pairs[k], held[1] + pairs[k] * (k + 0.5) * width, held[2] + sums[k]]
+        if held[0] >= enough:
+            joined.append((held[1] / held[0], held[2] / held[0]))
+            held = [0, 0.0, 0.0]
+    for before, here in zip(joined, joined[1:]):
+        if here[1] <= 0:
+            if before[1] <= 0:
+                return None
+            return before[0] + (here[0] - before[0]) * before[1] / (before[1] - here[1])
     return None
 
 
@@ -109,14 +110,13 @@ def test_numbers():
             times.append(EVERY * correlation_time(series[-1]))
             looks = [step for m, step in enumerate(steps)
                      if (m + 1) * LOOKS // len(steps) > m * LOOKS // len(steps)]
-            lengths = [correlation_length(frames[step], 5) for step in looks]
-            lengths = [x for x in lengths if x is not None]
+            length = correlation_length([frames[step] for step in looks], 5)
             for name, values in (
                     ("milling", [measures[s]["milling"] for s in steps]),
                     ("neighbours", [measures[s]["neighbours"] for s in steps]),
                     ("flocks", [measures[s]["flocks"] for s in looks]),
                     ("largest", [measures[s]["largest"] / 60 for s in looks]),
-                    ("correlation_length", lengths)):
+                    ("correlation_length", [length])):
                 means.setdefault(name, []).append(sum(values) / len(values))
         blocks = [[x for m, x in enumerate(one) if m * BLOCKS // len(one) == b]
                   for one in series for b in range(BLOCKS)]
@@ -215,6 +215,26 @@ def test_boids():
     assert all(row["order_spread"] is None for row in rows)  # one replica
 
 
+def test_density():
+    """Sweeps of boids need no --boids, and take runs of other lists of numbers."""
+    rest = (*RUN[:1], *RUN[3:], "--noise", 0.3, "--json", "--restart", "d.jsonl")
+    cli.ok(*rest, "--sweep", "boids=20/40")
+    assert json.loads(cli.ok(*rest, "--sweep", "boids=20/40/30"))["found"] == 2
+
+
+def test_input():
+    """Replicas of one start without noise are one run; another file of the same name is refused."""
+    cli.ok(*FLOCK, "--noise", 0.3, "--steps", 20, "-o", "in.xyz", "--record-every", 0, "--quiet")
+    cli.ok(*FLOCK, "--noise", 0.5, "--steps", 20, "-o", "other.xyz", "--record-every", 0,
+           "--quiet")
+    run = ("flock", "in.xyz", "--model", "vicsek", "--alignment", "1", "--max-speed", "0.1",
+           "--time-step", "1", "--sample", SAMPLE, "--restart", "i.jsonl", "--sweep")
+    cli.fails(6, *run, "noise=0.2/0", "--replicas", 2, says=("all are one run at noise = 0",))
+    cli.ok(*run, "noise=0.2/0.4", "--replicas", 2, "--quiet")
+    os.replace("other.xyz", "in.xyz")
+    cli.fails(6, *run, "noise=0.2/0.4", "--replicas", 2, says=("checksum of INPUT was",))
+
+
 def test_outputs():
     text = cli.ok(*RUN, "--sweep", "noise=0.2/0.6", "-o", "-")
     rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
@@ -241,6 +261,9 @@ def test_refused():
             (2, "exclude each other", ("--sweep", "noise=0/1", "--at", "5:noise=0.1")),
             (2, "20 samples", ("--sweep", "noise=0/1", "--sample", "100")),
             (2, "need --sweep", ("--steps", "10", "--replicas", "3")),
+            (2, "need --sweep", ("--replicas", "3")),
+            (2, "writes a table", ("--sweep", "noise=0/1", "-o", "a.gsd")),
+            (2, "needs 1 or more", ("--sweep", "noise=0/1", "--measure-every", "0")),
             (6, "half the box", ("--sweep", "max-speed=0.1/9"))):
         cli.fails(status, *FLOCK, *arguments, says=(words,))
     cli.ok(*RUN, "--sweep", "noise=0.2/0.6", "--restart", "f.jsonl", "--quiet")
