@@ -74,6 +74,16 @@ def _by_numbers(cutoff: dict[Any, float]) -> dict[tuple[int, int], float]:
     return made
 
 
+def _table(cutoff: dict[Any, float], atoms: Any) -> np.ndarray[Any, Any]:
+    """Return radii [number][number] by atomic numbers; 0: no pairs. Elements may be absent."""
+    pairs = _by_numbers(cutoff)
+    most = max(np.max(atoms.numbers, initial=0), *(number for pair in pairs for number in pair))
+    table = np.zeros((most + 1, most + 1))
+    for pair, radius in pairs.items():
+        table[pair] = radius
+    return table
+
+
 def _largest(cutoff: Any, atoms: Any) -> float:
     """Return the radius that all neighbours are within."""
     if isinstance(cutoff, dict):
@@ -90,7 +100,7 @@ def _largest(cutoff: Any, atoms: Any) -> float:
 def _rules(cutoff: Any, largest: float, atoms: Any) -> dict[str, Any]:
     """Return the arguments of pairs() that list all pairs at the radius for them, or nearer."""
     if isinstance(cutoff, dict):
-        return {"cutoff": _by_numbers(cutoff), "species": np.asarray(atoms.numbers)}
+        return {"cutoff": _table(cutoff, atoms), "species": np.asarray(atoms.numbers)}
     if np.ndim(cutoff) == 0:
         return {"cutoff": largest}
     return {"cutoff": None, "radii": np.asarray(cutoff, dtype=float), "rule": "sum"}
@@ -100,11 +110,8 @@ def _nearer(found: dict[str, Any], cutoff: Any, atoms: Any) -> dict[str, Any]:
     """Keep the pairs that are nearer than the radius for them."""
     i, j, d = found["i"], found["j"], found["d"]
     if isinstance(cutoff, dict):
-        table = np.zeros((130, 130))
-        for (a, b), radius in _by_numbers(cutoff).items():
-            table[a, b] = radius
         numbers = np.asarray(atoms.numbers)
-        near = d < table[numbers[i], numbers[j]]
+        near = d < _table(cutoff, atoms)[numbers[i], numbers[j]]
     elif np.ndim(cutoff) == 0:
         near = d < float(cutoff)
     else:

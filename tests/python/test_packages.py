@@ -38,6 +38,8 @@ def test_ase():
              (molecule("CH3CH2OH"), 1.7), (bulk("Si"), 12.0),
              (Atoms("H50", X[:50] * 9, cell=[[9, 0, 0], [2, 8, 0], [0, 1, 7]], pbc=[1, 0, 1]), 3.0),
              (bulk("NaCl", "rocksalt", 5.64) * (2, 2, 2), {("Na", "Cl"): 3.0, ("Cl", "Cl"): 4.5}),
+             (molecule("C60"), {("C", "H"): 1.2}),
+             (molecule("H2O"), {("O", "H"): 1.2, ("O", "U"): 3}),
              (molecule("C60"), [0.8] * 60), (Atoms(), 2.0)]
     for atoms, cutoff in cases:
         for itself in (False, True):
