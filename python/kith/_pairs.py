@@ -42,10 +42,9 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
         raise ValueError(f"layout is {layout!r}; it may be 'ij', 'csr' or 'matrix'")
     letters = "ijdDS" if layout == "ij" else "ojdDS"
     asked, want = want, letters[:2] if want is None else want
-    if (not isinstance(want, str) or not want or any(letter not in letters for letter in want)
-            or len(set(want)) < len(want)):
+    if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
         raise ValueError(f"want is {want!r}; with layout {layout!r} it may have the letters "
-                         f"{letters}, each once")
+                         f"{letters}")
     key = asked, bool(full), layout, bool(sort)
     made = _plans.get(key)
     if made is None:
