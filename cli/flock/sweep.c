@@ -294,31 +294,23 @@ static int make_all(sweep *s, io_recording *file)
     return f.status;
 }
 
-/** Start a flock of a value, and drop it. @return exit status, reported */
+/** Start a flock of a value, note what its runs share, and drop it.
+ *  @param[out] sum  checksum of its positions and velocities   @return exit status, reported */
 static int try_value(sweep *s, kith_ctx *ctx, int v, int64_t replica, uint64_t *sum)
 {
-    flock_task task = *s->task;
-    flock_run run = {.ctx = ctx, .saved = -1};
-    flock_stage stage = s->value[v].stage;
-    stage.model.seed += (uint64_t)replica;
-    task.start = stage;
-    task.stage = &stage;
-    task.boids = s->value[v].boids;
-    task.restart = NULL;
-    int status = flock_start(&task, &run);
-    status = status == STATUS_OK ? flock_open(&task, &run) : status;
+    sweep_flock flock;
+    const int status = sweep_open(s, ctx, v, replica, &flock);
     if (status == STATUS_OK) {
-        const io_particles *p = &run.in.particles;
+        const io_particles *p = &flock.run.in.particles;
         const int64_t bytes = 3 * p->n * (int64_t)p->precision;
-        s->box = run.box;
+        s->box = flock.run.box;
         s->precision = p->precision;
         s->dim = p->dim;
         s->value[v].boids = p->n;
         s->start = io_sum(p->pos, bytes);
         *sum = s->start ^ io_sum(p->velocity, bytes);
     }
-    kith_flock_close(run.flock);
-    input_free(&run.in);
+    sweep_close(&flock);
     return status;
 }
 

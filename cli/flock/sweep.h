@@ -110,6 +110,18 @@ void sweep_free(sweep *s);
 /** Called with the steps that a run has just made. @return nonzero: stop the run */
 typedef int (*sweep_progress)(void *user, int64_t steps);
 
+/** The flock of one run, and the task that it is flown by. */
+typedef struct sweep_flock {
+    flock_stage stage; /**< the model, with the seed of the replica */
+    flock_task task;   /**< points to the stage: the struct must not be copied */
+    flock_run run;     /**< the state of the run */
+} sweep_flock;
+
+/** Place the boids of a run, and open its flock. sweep_close it, also on failure.
+ *  @return exit status, reported */
+int sweep_open(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_flock *out);
+void sweep_close(sweep_flock *flock);
+
 /** Make one run. Failures are reported, but for STATUS_INTERRUPTED. @return exit status */
 int sweep_run(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_progress told,
               void *user, sweep_result *out);

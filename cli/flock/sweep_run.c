@@ -208,32 +208,44 @@ static int start(flock_task *task, flock_run *run)
     return status;
 }
 
+int sweep_open(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_flock *out)
+{
+    *out = (sweep_flock){.task = *s->task, .stage = s->value[value].stage};
+    out->stage.model.seed += (uint64_t)replica;
+    out->task.start = out->stage;
+    out->task.stage = &out->stage;
+    out->task.n_stages = 1;
+    out->task.boids = s->value[value].boids;
+    out->task.restart = NULL;
+    out->run = (flock_run){.ctx = ctx, .saved = -1};
+    CLI_TRY(start(&out->task, &out->run));
+    return flock_open(&out->task, &out->run);
+}
+
+void sweep_close(sweep_flock *flock)
+{
+    kith_groups_free(&flock->run.groups);
+    kith_flock_close(flock->run.flock);
+    input_free(&flock->run.in);
+}
+
 int sweep_run(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_progress told,
               void *user, sweep_result *out)
 {
-    flock_task task = *s->task;
-    flock_stage stage = s->value[value].stage;
-    stage.model.seed += (uint64_t)replica;
-    task.start = stage;
-    task.stage = &stage;
-    task.n_stages = 1;
-    task.boids = s->value[value].boids;
-    task.restart = NULL;
-    flock_run run = {.ctx = ctx, .saved = -1};
+    sweep_flock flock;
     gathered g = {.series = malloc((size_t)s->samples * sizeof *g.series)};
     memset(out, 0, sizeof *out);
-    int status = g.series ? STATUS_OK : report_no_memory("the samples");
-    status = status == STATUS_OK ? start(&task, &run) : status;
-    status = status == STATUS_OK ? flock_open(&task, &run) : status;
+    if (!g.series) {
+        return report_no_memory("the samples");
+    }
+    int status = sweep_open(s, ctx, value, replica, &flock);
     if (status == STATUS_OK) {
-        const kith_status done = sample_all(s, &task, &run, told, user, out, &g);
+        const kith_status done = sample_all(s, &flock.task, &flock.run, told, user, out, &g);
         const printed about = report_format("--sweep, %s = %s", s->name, s->value[value].text);
         status = engine_status(ctx, done, about.s);
     }
     out->done = status == STATUS_OK;
-    kith_groups_free(&run.groups);
-    kith_flock_close(run.flock);
-    input_free(&run.in);
+    sweep_close(&flock);
     free(g.series);
     return status;
 }

@@ -155,12 +155,13 @@ def test_threads():
 
 def test_kill():
     """Killed again and again, it ends with the bytes of a sweep that was not."""
-    cli.ok(*SWEEP, "--restart", "whole.jsonl")
+    sweep = (*SWEEP, "--sample", 10 * SAMPLE)  # long enough to be killed on a fast machine
+    cli.ok(*sweep, "--restart", "whole.jsonl")
     whole = table("t.npy")
     os.remove("t.npy")
     kills = 0
-    for wait in itertools.count(0.1, 0.1):
-        with subprocess.Popen([cli.KITH, *map(str, SWEEP), "--restart", "r.jsonl"]) as run:
+    for wait in itertools.count(0.05, 0.05):
+        with subprocess.Popen([cli.KITH, *map(str, sweep), "--restart", "r.jsonl"]) as run:
             try:
                 run.wait(wait)
             except subprocess.TimeoutExpired:
@@ -173,14 +174,14 @@ def test_kill():
     with open("r.jsonl", "ab") as file:  # a line that a kill cut short is dropped
         file.write(b'{"value":"0.1","repl')
     os.remove("t.npy")
-    cli.ok(*SWEEP, "--restart", "r.jsonl")
+    cli.ok(*sweep, "--restart", "r.jsonl")
     assert table("t.npy") == whole
     with open("whole.jsonl", "rb") as file:
         assert sum(1 for _ in file) == 1 + 5 * 3
     head = table("whole.jsonl").split(b"\n")[0]
     with open("cut.jsonl", "wb") as file:
         file.write(head[:50])
-    cli.ok(*SWEEP, "--restart", "cut.jsonl")
+    cli.ok(*sweep, "--restart", "cut.jsonl")
     assert table("t.npy") == whole
 
 
