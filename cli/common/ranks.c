@@ -14,6 +14,7 @@
 #include "pool.h"
 #include "progress.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,9 @@ enum column {
     MOLECULES,
     WEIGHTS,
     FORCES,
+    SPECIES_AGAINST,
+    MOLECULES_AGAINST,
+    CUTOFFS,
     BOND_OFFSETS,
     BONDS,
     EDGES,
@@ -78,17 +82,17 @@ struct job {
     int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
     bool has_against;              /**< the call has a second set */
     int64_t groups;                /**< HALOS: groups */
-    int64_t bonds;                 /**< RDF: bonds, those before the first particle's included */
-    int64_t k;                     /**< NEAREST: neighbours of each particle */
-    kith_precision precision;      /**< of the positions */
-    bool has_box;                  /**< the call has a box */
-    kith_box box;                  /**< the box */
-    double length;                 /**< linking length or cutoff */
-    const void *whole[COLUMNS];    /**< rank 0: [n] arrays; NULL: the column does not travel */
-    kith_fof_options fof;          /**< FOF */
-    kith_rdf_options rdf;          /**< RDF */
-    kith_pairs_options pairs;      /**< PAIRS, LIST */
-    kith_nearest_options nearest;  /**< NEAREST */
+    int64_t bonds; /**< RDF, PAIRS, LIST: bonds, those before the first particle's included */
+    int64_t k;     /**< NEAREST: neighbours of each particle */
+    kith_precision precision;     /**< of the positions */
+    bool has_box;                 /**< the call has a box */
+    kith_box box;                 /**< the box */
+    double length;                /**< linking length or cutoff */
+    const void *whole[COLUMNS];   /**< rank 0: [n] arrays; NULL: the column does not travel */
+    kith_fof_options fof;         /**< FOF */
+    kith_rdf_options rdf;         /**< RDF */
+    kith_pairs_options pairs;     /**< PAIRS, LIST */
+    kith_nearest_options nearest; /**< NEAREST */
 };
 
 /** One rank. */
@@ -264,7 +268,9 @@ static kith_status scatter(struct ranks *r, const struct job *job, enum column c
 {
     const char *whole = job->whole[column];
     const int rank = r->control.rank;
-    const int64_t n = column == AGAINST ? job->n_against : job->n;
+    const bool second = column == AGAINST || column == SPECIES_AGAINST ||
+                        column == MOLECULES_AGAINST;
+    const int64_t n = second ? job->n_against : job->n;
     const int64_t first = first_of(r, n, rank);
     *mine = NULL;
     if (!whole) {
@@ -326,6 +332,30 @@ static kith_status scatter_against(struct ranks *r, const struct job *job, kith_
                                job->precision);
     *given = job->has_against ? mine : NULL;
     return KITH_OK;
+}
+
+/** Give each rank the bonds of its particles.
+ *  @param[out] offsets, bonds  for the options of the library; NULL: there are none */
+static kith_status scatter_bonds(struct ranks *r, const struct job *job, const int64_t **offsets,
+                                 const int32_t **bonds)
+{
+    const void *every_offset, *every_bond;
+    RANKS_TRY(share(r, job, BOND_OFFSETS, (job->n + 1) * (int64_t)sizeof **offsets, &every_offset));
+    RANKS_TRY(share(r, job, BONDS, job->bonds * (int64_t)sizeof **bonds, &every_bond));
+    *offsets = every_offset;
+    *offsets += every_offset ? first_of(r, job->n, r->control.rank) : 0;
+    *bonds = every_bond;
+    return KITH_OK;
+}
+
+/** Describe the bonds of a job, in rank 0. @param offsets  NULL: there are none */
+static void describe_bonds(struct job *job, const int64_t *offsets, const int32_t *bonds)
+{
+    if (offsets) {
+        job->whole[BOND_OFFSETS] = offsets;
+        job->whole[BONDS] = bonds;
+        job->bonds = offsets[job->n];
+    }
 }
 
 /** Describe the positions of a job, in rank 0. @param against  NULL: there is one set */
@@ -517,21 +547,16 @@ static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram
     kith_points points;
     kith_rdf_options o = job->rdf;
     kith_histogram own = {0};
-    const void *species, *molecules, *weights, *edges, *offsets, *bonds;
+    const void *species, *molecules, *weights, *edges;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter(r, job, SPECIES, sizeof *o.species, &species));
     RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o.molecules, &molecules));
     RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o.weights, &weights));
     RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o.forces));
-    RANKS_TRY(
-        share(r, job, BOND_OFFSETS, (job->n + 1) * (int64_t)sizeof *o.bond_offsets, &offsets));
-    RANKS_TRY(share(r, job, BONDS, job->bonds * (int64_t)sizeof *o.bonds, &bonds));
+    RANKS_TRY(scatter_bonds(r, job, &o.bond_offsets, &o.bonds));
     RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
     o.species = species;
     o.molecules = molecules;
-    o.bond_offsets = offsets ? (const int64_t *)offsets + first_of(r, job->n, r->control.rank)
-                             : NULL;
-    o.bonds = bonds;
     o.weights = weights;
     o.edges = edges;
     const kith_status status = kith_team_rdf_count(r->team, &points, box_of(job), &o,
@@ -551,12 +576,10 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
                       .whole = {[SPECIES] = how->species,
                                 [MOLECULES] = how->molecules,
                                 [WEIGHTS] = how->weights,
-                                [BOND_OFFSETS] = how->bond_offsets,
-                                [BONDS] = how->bond_offsets ? how->bonds : NULL,
                                 [FORCES] = how->forces,
                                 [EDGES] = how->edges}};
     describe_sets(&job, points, box, NULL);
-    job.bonds = how->bond_offsets ? how->bond_offsets[points->n] : 0;
+    describe_bonds(&job, how->bond_offsets, how->bonds);
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);
 }
@@ -564,6 +587,42 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
 /* -------------------------------------------------------------------------------------- pairs */
 
 /** @param neighbours  NULL at ranks above 0 */
+/** Give each rank the arrays of a list's rules for its particles, in the options. */
+static kith_status scatter_rules(struct ranks *r, const struct job *job, kith_pairs_options *o)
+{
+    const int64_t entries = (int64_t)o->n_species * o->n_species;
+    const void *species, *molecules, *species_against, *molecules_against, *cutoffs;
+    RANKS_TRY(scatter(r, job, SPECIES, sizeof *o->species, &species));
+    RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o->molecules, &molecules));
+    RANKS_TRY(scatter(r, job, SPECIES_AGAINST, sizeof *o->species, &species_against));
+    RANKS_TRY(scatter(r, job, MOLECULES_AGAINST, sizeof *o->molecules, &molecules_against));
+    RANKS_TRY(share(r, job, CUTOFFS, entries * (int64_t)sizeof *o->cutoffs, &cutoffs));
+    o->species = species;
+    o->molecules = molecules;
+    o->species_against = species_against;
+    o->molecules_against = molecules_against;
+    o->cutoffs = cutoffs;
+    return scatter_bonds(r, job, &o->bond_offsets, &o->bonds);
+}
+
+/** Make the job of a list, in rank 0. The command has neither radii nor active particles. */
+static struct job list_job(enum job_kind kind, const kith_points *points, const kith_box *box,
+                           double cutoff, const kith_pairs_options *how)
+{
+    assert(!how->radii && !how->radii_against && !how->active);
+    struct job job = {.kind = kind,
+                      .length = cutoff,
+                      .pairs = *how,
+                      .whole = {[SPECIES] = how->species,
+                                [MOLECULES] = how->molecules,
+                                [SPECIES_AGAINST] = how->species_against,
+                                [MOLECULES_AGAINST] = how->molecules_against,
+                                [CUTOFFS] = how->cutoffs}};
+    describe_sets(&job, points, box, how->against);
+    describe_bonds(&job, how->bond_offsets, how->bonds);
+    return job;
+}
+
 static kith_status do_pairs(struct ranks *r, const struct job *job, int64_t *n, int64_t *neighbours)
 {
     kith_points points, against;
@@ -572,6 +631,7 @@ static kith_status do_pairs(struct ranks *r, const struct job *job, int64_t *n, 
     const bool wanted = job->whole[RESULTS] != NULL;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter_against(r, job, &against, &o.against));
+    RANKS_TRY(scatter_rules(r, job, &o));
     if (wanted && r->control.rank > 0) {
         mine = need_column(r, RESULTS, points.n, sizeof *mine);
     }
@@ -588,9 +648,8 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
     if (!r) {
         return kith_pairs_count(ctx, points, box, cutoff, how, n, neighbours);
     }
-    struct job job = {
-        .kind = JOB_PAIRS, .length = cutoff, .pairs = *how, .whole = {[RESULTS] = neighbours}};
-    describe_sets(&job, points, box, how->against);
+    struct job job = list_job(JOB_PAIRS, points, box, cutoff, how);
+    job.whole[RESULTS] = neighbours;
     RANKS_TRY(tell(r, &job));
     return do_pairs(r, &job, n, neighbours);
 }
@@ -737,6 +796,7 @@ static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn
     kith_pairs_options o = job->pairs;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter_against(r, job, &against, &o.against));
+    RANKS_TRY(scatter_rules(r, job, &o));
     kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length, &o,
                                               &list.pairs);
     const double each = (double)list.pairs.all / (double)(job->n > 0 ? job->n : 1);
@@ -771,8 +831,7 @@ kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
     if (!r) {
         return kith_pairs_each(ctx, points, box, cutoff, how, fn, user);
     }
-    struct job job = {.kind = JOB_LIST, .length = cutoff, .pairs = *how};
-    describe_sets(&job, points, box, how->against);
+    struct job job = list_job(JOB_LIST, points, box, cutoff, how);
     RANKS_TRY(tell(r, &job));
     return do_list(r, &job, fn, user);
 }

@@ -123,11 +123,6 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
 /** Refuse what several ranks cannot do yet. @return exit status, reported */
 static int check_ranks(const pairs_task *task)
 {
-    if (task->by_species || task->r_min > 0 || task->without_molecules || task->without_bonds) {
-        return report_error(STATUS_NO_BACKEND, "run it in one process, on one backend",
-                            "--cutoff by species, --r-min, --exclude-molecules and "
-                            "--exclude-bonds: several ranks do not do these yet");
-    }
     if (task->listing.shared.output && !task->list.sorted) {
         return report_error(STATUS_NO_BACKEND, "add --sorted",
                             "--output: several ranks write sorted lists alone");

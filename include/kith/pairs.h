@@ -89,7 +89,7 @@ typedef struct kith_pairs_options {
  *     radii      r2 <= H * H (kith_radius_rule)
  *     r_min      r2 >= m * m, m = r_min rounded, and the product rounded
  *     cutoff     r2 <= cutoff * cutoff, as always. With species or radii the argument may be 0:
- *                these alone decide
+ *                these alone decide; radii that are all 0 are refused then
  * each rounded in the precision of the points. No image of a pair that is bonded, or of one
  * molecule, is listed, nor one of a particle itself that is in a molecule. Arrays are in the memory
  * of the points. Those in host memory are checked (KITH_INVALID). In device memory a

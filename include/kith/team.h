@@ -301,6 +301,10 @@ typedef struct kith_team_pairs {
  * @param cutoff      as in kith_pairs_find
  * @param options     NULL: the defaults. KITH_MATRIX and batches are not offered yet:
  *                    KITH_UNSUPPORTED. `against` are this rank's particles of the other set.
+ *                    Arrays of rules are of this rank's particles, given on all ranks or on none;
+ *                    molecules have one numbering for all ranks, and bonds are global indices of
+ *                    the other particle. With radii and cutoff 0 a pair is as far apart as the
+ *                    largest radii of all ranks permit
  *                    sorted: by ids[i], then the global index of j, then Sc, Sb, Sa; lists of
  *                    layout KITH_CSR, whose rows are the particles that the rank was dealt, are so
  * @param[in,out] out the list. Zeroed, or from an earlier call on this team, whose arrays are then

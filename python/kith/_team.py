@@ -22,6 +22,7 @@ from ._nearest import nearest_options
 from ._numbers import real, whole
 from ._pairs import list_options
 from ._rows import FIELD as _ROW_FIELD
+from ._rules import Rules, ruled
 from ._sources import resolve
 from .rdf import Histogram
 
@@ -41,6 +42,32 @@ class _Given(NamedTuple):
         return self.x.dtype
 
 
+class _Asked(NamedTuple):
+    """The arguments of a list, checked."""
+
+    given: _Given
+    others: Optional[Array]  # the second set
+    options: _abi.PairsOptions  # with the arrays of all particles that this process gives
+    cutoff: float
+    held: Any  # arrays that the options refer to
+
+    def arguments(self, k: int, parts: int) -> tuple[Any, ...]:
+        """Return the arguments of the k-th rank of this process."""
+        x, own = self.given.x, _abi.PairsOptions.from_buffer_copy(self.options)
+        real_size = x.dtype.itemsize
+        first = _begin(x, k, parts)
+        for name, size in (("species", 4), ("radii", real_size), ("molecules", 4), ("active", 1),
+                           ("bond_offsets", 8)):
+            _move(own, name, first * size)
+        if self.others is not None:
+            own.against = C.pointer(_points(self.others, k, parts))
+            second = _begin(self.others, k, parts)
+            for name, size in (("species", 4), ("radii", real_size), ("molecules", 4)):
+                _move(own, f"{name}_against", second * size)
+        return C.byref(_points(x, k, parts)), C.byref(self.given.box.struct()), self.cutoff, (
+            C.byref(own))
+
+
 def _given(x: Any, box: Any) -> _Given:
     """Return the coordinates and the box of a call, checked."""
     x, box = resolve(x, box)
@@ -51,12 +78,24 @@ def _given(x: Any, box: Any) -> _Given:
     return _Given(kept, space)
 
 
+def _begin(array: Array, k: int, parts: int) -> int:
+    """Return where the k-th of consecutive, about equal parts of an array begins."""
+    return len(array) * k // parts
+
+
 def _part(array: Optional[Memory], k: int, parts: int) -> Any:
     """Return the k-th of consecutive, about equal parts of an array in host memory; None stays
     None."""
     if not isinstance(array, np.ndarray) or parts == 1:
         return array
-    return array[len(array) * k // parts:len(array) * (k + 1) // parts]
+    return array[_begin(array, k, parts):_begin(array, k + 1, parts)]
+
+
+def _move(options: _abi.PairsOptions, name: str, size: int) -> None:
+    """Move the pointer of an array by some bytes, where there is an array."""
+    begin = getattr(options, name)
+    if begin:
+        setattr(options, name, begin + size)
 
 
 def _points(x: Memory, k: int, parts: int) -> Any:
@@ -519,21 +558,27 @@ class Team(Unshared):
         call.do("kith_team_fof_find", arguments)
         return TeamGroups(self, given, found)
 
-    def pairs(self, x: Any, cutoff: float, box: Any = None, want: str = "ij", *, full: bool = False,
-              sort: bool = False, against: Any = None) -> Any:
+    def pairs(self, x: Any, cutoff: Any = None, box: Any = None, want: str = "ij", *,
+              full: bool = False, sort: bool = False, against: Any = None, species: Any = None,
+              radii: Any = None, rule: Optional[str] = None, r_min: float = 0.0,
+              molecules: Any = None, bonds: Any = None, active: Any = None) -> Any:
         """Find all pairs of particles within a radius over all ranks. Collective.
 
         Parameters
         ----------
         x : array [n][3] or [n][2]
             Coordinates of this rank's particles, as in `fof`.
-        cutoff : float
-            The radius. Teams take no cutoffs by species, radii or other rules yet.
+        cutoff : float, dict or array [species][species]
+            As in `kith.pairs`. Where ranks are processes a dict of names is refused, as a process
+            may lack some of the species: number them, and give a table.
         box, want, full, against : optional
             As in `kith.pairs`; `against` is this rank's part of the other set. Letters of `want`:
             "ijdDS".
         sort : bool, optional
             Sort this rank's pairs by i, then j, then S from its last component to its first.
+        species, radii, rule, r_min, molecules, bonds, active : optional
+            As in `kith.pairs`, of this rank's particles; given on all ranks or on none. Molecules
+            have one numbering for all ranks. Bonds are refused where ranks are processes.
 
         Returns
         -------
@@ -553,12 +598,12 @@ class Team(Unshared):
             A rank has left the team, or could not be reached.
         """
         with self.prepared() as call:
-            given, options, others, cutoff = self._list(x, cutoff, box, want, full, sort, against)
-            space = given.box.struct()
+            asked = self._list(x, box, list_options(want, full, sort), against,
+                               Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active))
+            given = asked.given
         found = call.results(_abi.TeamPairs, library().kith_team_pairs_free)
         call.do("kith_team_pairs_find", lambda k, parts: (
-            *self._list_arguments(given, others, options, space, cutoff, k, parts),
-            C.byref(found[k].struct)))
+            *asked.arguments(k, parts), C.byref(found[k].struct)))
         lists = [[_pair_array(one, letter, given.dtype) for one in found]
                  for letter in (want + "i" if sort and self.here > 1 else want)]
         arrays = [_joined(parts) for parts in lists]
@@ -569,8 +614,10 @@ class Team(Unshared):
                   for letter, array in zip(want, arrays)]
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
-    def count_pairs(self, x: Any, cutoff: float, box: Any = None, *, full: bool = False,
-                    against: Any = None, neighbours: bool = False) -> Any:
+    def count_pairs(self, x: Any, cutoff: Any = None, box: Any = None, *, full: bool = False,
+                    against: Any = None, neighbours: bool = False, species: Any = None,
+                    radii: Any = None, rule: Optional[str] = None, r_min: float = 0.0,
+                    molecules: Any = None, bonds: Any = None, active: Any = None) -> Any:
         """Count the pairs of all ranks, storing none. Collective. Parameters as in `pairs`.
 
         Returns
@@ -587,13 +634,12 @@ class Team(Unshared):
             A rank has left the team, or could not be reached.
         """
         with self.prepared() as call:
-            given, options, others, cutoff = self._list(x, cutoff, box, "ij", full, False, against)
-            space = given.box.struct()
-            each = np.empty(len(given.x), np.int64) if neighbours else None
+            asked = self._list(x, box, list_options("ij", full, False), against,
+                               Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active))
+            each = np.empty(len(asked.given.x), np.int64) if neighbours else None
         numbers = [C.c_int64() for _ in range(self.here)]
         call.do("kith_team_pairs_count", lambda k, parts: (
-            *self._list_arguments(given, others, options, space, cutoff, k, parts),
-            C.byref(numbers[k]), address(_part(each, k, parts))))
+            *asked.arguments(k, parts), C.byref(numbers[k]), address(_part(each, k, parts))))
         return numbers[0].value if each is None else (numbers[0].value, each)
 
     def nearest(self, x: Any, k: int, box: Any = None, want: str = "jd", *,
@@ -674,22 +720,23 @@ class Team(Unshared):
         return TeamHistogram(self, r_max, bins, r_min, edges=edges, n_species=n_species,
                              minimum_image=minimum_image)
 
-    @staticmethod
-    def _list(x: Any, cutoff: Any, box: Any, want: str, full: bool, sort: bool,
-              against: Any) -> tuple[_Given, _abi.PairsOptions, Optional[Array], float]:
+    def _list(self, x: Any, box: Any, options: _abi.PairsOptions, against: Any,
+              rules: Rules) -> _Asked:
         """Return the checked arguments of a list."""
-        options = list_options(want, full, sort)
         given = _given(x, box)
-        return given, options, _second(against, given), real(cutoff, "cutoff")
-
-    @staticmethod
-    def _list_arguments(given: _Given, others: Optional[Array], options: _abi.PairsOptions,
-                        space: Any, cutoff: float, k: int, parts: int) -> Iterator[Any]:
-        """Yield the arguments of a list on a rank of this process."""
-        own = _abi.PairsOptions.from_buffer_copy(options)
+        others = _second(against, given)
         if others is not None:
-            own.against = C.pointer(_points(others, k, parts))
-        yield from (C.byref(_points(given.x, k, parts)), C.byref(space), cutoff, C.byref(own))
+            options = _abi.PairsOptions.from_buffer_copy(options)  # the given ones are shared
+            options.against = C.pointer(_points(others, 0, 1))
+        if isinstance(self._group, _Process) and self.ranks > 1:
+            if isinstance(rules.cutoff, dict):
+                raise ValueError("cutoff is a dict, but ranks are processes, which may lack some "
+                                 "of the species: number them, and give a table of cutoffs")
+            if rules.bonds is not None:
+                raise ValueError("bonds is given, but ranks are processes, which do not know the "
+                                 "indices of one another's particles")
+        made, cutoff, held = ruled(options, rules, x, given.x, given.x, others)
+        return _Asked(given, others, made, cutoff, held)
 
 
 def _names(ranks: Any, backend: Any) -> list[str]:

@@ -79,9 +79,13 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         .width = options->width,
         .fill = options->fill,
     };
-    KITH_TRY(kith__rules_read(ctx, options, points, search->list.full, enqueued, &cutoff,
-                              &search->rules, &has_rules));
-    search->list.rules = has_rules ? &search->rules : NULL;
+    KITH_TRY(kith__rules_read(ctx, options, points, search->list.full, enqueued, &search->rules,
+                              &has_rules));
+    search->list.rules = NULL;
+    if (has_rules) {
+        search->list.rules = &search->rules;
+        KITH_TRY(kith__rules_cutoff(ctx, &search->rules, points->precision, &cutoff));
+    }
     if (!search->is_batch) {
         return kith__question_init(ctx, points, options->against, box, cutoff, "cutoff",
                                    &search->batch.whole);

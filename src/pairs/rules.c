@@ -44,10 +44,8 @@ static double square_of(double length, kith_precision precision)
     return kith__rounded(length * length, precision);
 }
 
-/** Read the table of cutoffs.
- *  @param[out] largest  the largest cutoff, rounded */
-static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kith__rules *rules,
-                              double *largest)
+/** Read the table of cutoffs. */
+static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kith__rules *rules)
 {
     const kith_pairs_options *o = r->options;
     const int32_t n = o->n_species;
@@ -57,7 +55,6 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
     KITH_CHECK(ctx, !o->species == !o->cutoffs, KITH_INVALID,
                "options.species is %s, but options.cutoffs is %s", o->species ? "given" : "NULL",
                o->cutoffs ? "given" : "NULL");
-    *largest = INFINITY;
     if (!o->species) {
         return KITH_OK;
     }
@@ -71,7 +68,7 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
     const size_t bytes = (size_t)n * (size_t)n * (size_t)r->precision;
     void *squares = kith__work_need(&ctx->work, KITH_RULES_SQUARES, bytes);
     KITH_CHECK(ctx, squares != NULL, KITH_NO_MEMORY, "out of memory for %d species", (int)n);
-    *largest = 0;
+    double largest = 0;
     for (int32_t a = 0; a < n; a++) {
         for (int32_t b = 0; b < n; b++) {
             const double cutoff = o->cutoffs[(int64_t)a * n + b];
@@ -84,11 +81,12 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
             const double c = kith__rounded(cutoff, r->precision);
             kith__set_real(squares, (int64_t)a * n + b, r->precision,
                            cutoff > 0 ? square_of(c, r->precision) : -1);
-            *largest = fmax(*largest, c);
+            largest = fmax(largest, c);
         }
     }
-    KITH_CHECK(ctx, *largest > 0, KITH_INVALID,
+    KITH_CHECK(ctx, largest > 0, KITH_INVALID,
                "options.cutoffs: all are 0, expected a positive one");
+    rules->most_cutoff = largest;
     rules->n_species = n;
     rules->species[0] = o->species;
     rules->species[1] = other;
@@ -98,11 +96,12 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
 }
 
 /** Find the largest radius of a set, and check all.
- *  @param name  of the array, for the message */
+ *  @param name          of the array, for the message
+ *  @param[out] largest  -1 where there are no particles */
 static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const char *name,
                                   const void *radii, int64_t n, double *largest)
 {
-    *largest = 0;
+    *largest = n > 0 ? 0 : -1;
     if (!r->on_host) {
         const size_t bytes = (size_t)n * (size_t)r->precision;
         void *copy = kith__work_need(&ctx->work, KITH_RULES_RADII, bytes);
@@ -120,11 +119,9 @@ static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const 
     return KITH_OK;
 }
 
-/** Read the radii.
- *  @param enqueued  nothing may wait for the device: radii in its memory are not read
- *  @param[out] largest  the largest distance that they permit; infinity where they are not read */
+/** Read the radii. @param enqueued  nothing may wait for the device */
 static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full, bool enqueued,
-                              struct kith__rules *rules, double *largest)
+                              struct kith__rules *rules)
 {
     const kith_pairs_options *o = r->options;
     const kith_radius_rule rule = o->radius_rule;
@@ -132,7 +129,6 @@ static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full,
     KITH_CHECK(ctx, (unsigned)rule <= KITH_RADIUS_SUM && (rule != KITH_RADIUS_NONE) == !!o->radii,
                KITH_INVALID, "options.radius_rule is %d, but options.radii is %s", (int)rule,
                o->radii ? "given: expected KITH_RADIUS_GATHER to KITH_RADIUS_SUM" : "NULL");
-    *largest = INFINITY;
     if (!o->radii) {
         return KITH_OK;
     }
@@ -149,17 +145,11 @@ static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full,
     if (enqueued) {
         return KITH_OK;
     }
-    double h[2];
-    KITH_TRY(largest_radius(ctx, r, "radii", rules->radii[0], r->n[0], &h[0]));
-    h[1] = h[0];
-    KITH_TRY(o->against ? largest_radius(ctx, r, "radii_against", rules->radii[1], r->n[1], &h[1])
-                        : KITH_OK);
-    *largest = r->precision == KITH_FLOAT
-                   ? (double)kith__radius_of_pair_f(rule, (float)h[0], (float)h[1])
-                   : kith__radius_of_pair_d(rule, h[0], h[1]);
-    KITH_CHECK(ctx, *largest > 0 || r->n[0] == 0 || r->n[1] == 0, KITH_INVALID,
-               "options.radii: the largest distance of a pair is 0, expected a positive one");
-    return KITH_OK;
+    double *most = rules->most_radius;
+    KITH_TRY(largest_radius(ctx, r, "radii", rules->radii[0], r->n[0], &most[0]));
+    most[1] = most[0];
+    return o->against ? largest_radius(ctx, r, "radii_against", rules->radii[1], r->n[1], &most[1])
+                      : KITH_OK;
 }
 
 /** Read molecules, bonds, r_min and active particles. */
@@ -210,11 +200,10 @@ static bool are_sets(const kith_points *points, const kith_points *against)
 }
 
 kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *o, const kith_points *points,
-                             bool full, bool enqueued, double *cutoff, struct kith__rules *rules,
-                             bool *has_rules)
+                             bool full, bool enqueued, struct kith__rules *rules, bool *has_rules)
 {
-    *has_rules = kith__has_rules(o);
-    if (!*has_rules || !are_sets(points, o->against)) {
+    *has_rules = kith__has_rules(o) && are_sets(points, o->against);
+    if (!*has_rules) {
         return KITH_OK;
     }
     const struct reading r = {
@@ -225,15 +214,35 @@ kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *o, const k
         .on_host = points->memory == KITH_HOST,
     };
     KITH_TRY(kith__check_memory(ctx, "points", points->memory));
-    *rules = (struct kith__rules){.two_sets = o->against != NULL, .memory = points->memory};
-    double by_table, by_radii;
-    KITH_TRY(read_table(ctx, &r, rules, &by_table));
-    KITH_TRY(read_radii(ctx, &r, full, enqueued, rules, &by_radii));
-    KITH_TRY(read_exclusions(ctx, &r, full, rules));
-    const double largest = fmin(by_table, by_radii);
-    KITH_CHECK(ctx, *cutoff != 0 || isfinite(largest) || !enqueued || !o->radii, KITH_UNSUPPORTED,
+    *rules = (struct kith__rules){.two_sets = o->against != NULL,
+                                  .memory = points->memory,
+                                  .most_cutoff = INFINITY,
+                                  .most_radius = {INFINITY, INFINITY}};
+    KITH_TRY(read_table(ctx, &r, rules));
+    KITH_TRY(read_radii(ctx, &r, full, enqueued, rules));
+    return read_exclusions(ctx, &r, full, rules);
+}
+
+kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
+                               kith_precision precision, double *cutoff)
+{
+    const double *h = rules->most_radius;
+    const bool empty = h[0] < 0 || h[1] < 0;
+    double by_radii = INFINITY;
+    if (empty) {
+        by_radii = 0;
+    } else if (rules->radii[0] && isfinite(h[0])) {
+        by_radii = precision == KITH_FLOAT ? (double)kith__radius_of_pair_f(
+                                                 rules->radius_rule, (float)h[0], (float)h[1])
+                                           : kith__radius_of_pair_d(rules->radius_rule, h[0], h[1]);
+    }
+    const double largest = fmin(rules->most_cutoff, by_radii);
+    KITH_CHECK(ctx, *cutoff != 0 || isfinite(largest) || !rules->radii[0], KITH_UNSUPPORTED,
                "cutoff is 0, but kith_pairs_enqueue cannot read options.radii: give the largest "
                "distance of a pair");
+    KITH_CHECK(ctx, *cutoff != 0 || largest > 0 || empty, KITH_INVALID,
+               "options.radii: the largest distance of a pair is 0, expected a positive one, or a "
+               "cutoff");
     if (*cutoff == 0 && isfinite(largest)) {
         *cutoff = largest > 0 ? largest : 1; /* 0: a set is empty */
     } else if (*cutoff > 0 && isfinite(*cutoff) && largest > 0) {

@@ -25,6 +25,10 @@ struct kith__rules {
     kith_radius_rule radius_rule;   /**< how the radii of a pair decide */
     const void *radii[2];           /**< [n] radius of each particle, in the points' precision
                                          [length]; NULL: none */
+    double most_cutoff;             /**< largest entry of the table of cutoffs; infinity without one
+                                         [length] */
+    double most_radius[2];          /**< largest radius of each set; infinity where none were read,
+                                         -1 of an empty set [length] */
     double least2;                  /**< smaller squared distances are not listed, in the points'
                                          precision [length^2] */
     const uint8_t *active;          /**< [n] 1 where a particle has a row; NULL: all have */
@@ -54,15 +58,24 @@ bool kith__has_rules(const kith_pairs_options *options);
  *  @param options       of full size
  *  @param points        the particles
  *  @param full          the list is full
- *  @param enqueued      nothing may wait for the device
- *  @param[in,out] cutoff  the caller's cutoff; afterwards that of the search: the largest distance
- *                         that the rules permit, where it was 0 or larger
+ *  @param enqueued      nothing may wait for the device: radii in its memory are not read
  *  @param[out] rules    the rules; arrays are the caller's but the table of squares, which is
  *                       scratch memory of the context in host memory
- *  @param[out] has_rules  false: the options have no rules
+ *  @param[out] has_rules  false: the options have no rules, or the sets of particles are refused
+ *                         when the question is built
  *  @return KITH_OK, KITH_INVALID, KITH_NO_MEMORY */
 kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *options,
-                             const kith_points *points, bool full, bool enqueued, double *cutoff,
+                             const kith_points *points, bool full, bool enqueued,
                              struct kith__rules *rules, bool *has_rules);
+
+/** Find the cutoff of the search: the largest distance that the rules permit, up to the caller's
+ *  cutoff.
+ *  @param precision       of the points
+ *  @param[in,out] cutoff  the caller's cutoff, 0 where the rules alone decide; stays where it is
+ *                         refused when the question is built
+ *  @return KITH_OK; KITH_INVALID (no pair can be listed); KITH_UNSUPPORTED (a cutoff is needed,
+ *          because radii were not read) */
+kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
+                               kith_precision precision, double *cutoff);
 
 #endif

@@ -4,25 +4,38 @@
  * particles near its own (KITH_TWO_SIDED), and searches these and its own in ascending order of
  * their global indices: a half list, the vectors of its pairs and a sorted list then have the order
  * and the bits that they have in one process. Pairs between two copies are skipped. Of two sets,
- * copies are of particles of the second one alone.
+ * copies are of particles of the second one alone. The arrays of rules travel with the particles;
+ * the search reaches as far as the largest radius of all ranks permits.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bonds.h"
+#include "columns.h"
 #include "core/owned.h"
 #include "core/sized.h"
 #include "ghosts.h"
 #include "pairs/list.h"
+#include "pairs/rules.h"
 
 /** Buffers of the team's scratch memory. */
 enum {
     NEAR = KITH_TEAM_QUESTION,                /**< particles and ghosts */
     MERGED = NEAR + KITH_NEAR_BUFFERS,        /**< particles in the order of their global indices */
-    NEIGHBOURS = MERGED + KITH_MERGE_BUFFERS, /**< neighbours of each particle */
-    BUFFERS_END
+    NEIGHBOURS = MERGED + KITH_MERGE_BUFFERS, /**< neighbours of each particle, twice */
+    COLUMNS = NEIGHBOURS + 2,                 /**< columns of two sets */
+    ORDERED = COLUMNS + 2 * KITH_COLUMNS,     /**< columns in the order of the global indices */
+    GLOBAL = ORDERED + KITH_COLUMNS,          /**< global indices in that order */
+    BONDS,                                    /**< bonds of the particles that it was dealt */
+    BOND_ROWS = BONDS + KITH_BONDS_BUFFERS,   /**< bonds of the particles that are searched */
+    BUFFERS_END = BOND_ROWS + KITH_BOND_ROWS_BUFFERS
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
+
+/** Columns of a set. */
+enum { SPECIES, RADII, MOLECULES, ACTIVE, N_COLUMNS };
+_Static_assert((int)N_COLUMNS <= (int)KITH_COLUMNS, "every column needs room");
 
 /* Numbers of the arrays in kith__owned.array. A list has i or offsets. */
 enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS, IDS_AGAINST, OFFSETS = I };
@@ -35,7 +48,7 @@ struct pairs_team {
     kith_team *team;                 /**< the team */
     struct kith__question q;         /**< checked arguments */
     const kith_box *box;             /**< the box as given */
-    double cutoff;                   /**< the cutoff as given */
+    double cutoff;                   /**< the cutoff as given; then that of the search */
     const kith_points *points;       /**< the particles as given */
     const kith_pairs_options *given; /**< the options as given */
     kith_pairs_options options;      /**< of full size */
@@ -43,9 +56,12 @@ struct pairs_team {
     struct kith__set set[2];         /**< particles of this rank, as given */
     struct kith__dealt dealt[2];     /**< particles that it was dealt; those of the last set with
                                           ghosts */
-    int32_t *order;                  /**< numbers of the last set by ascending global index */
-    kith_team_pairs *out;            /**< the list */
-    bool full;                       /**< the list could not grow: there is no memory */
+    struct kith__columns columns[2]; /**< arrays of the rules */
+    struct kith__bonds_given bonds_given; /**< bonds as given */
+    struct kith__bonds bonds;             /**< bonds of the particles that it was dealt */
+    int32_t *order;                       /**< numbers of the last set by ascending global index */
+    kith_team_pairs *out;                 /**< the list */
+    bool full;                            /**< the list could not grow: there is no memory */
 };
 
 /** Make one array of the list hold `capacity` elements, keeping those of the pairs so far.
@@ -154,39 +170,94 @@ static kith_status begin_rows(struct pairs_team *w)
     return KITH_OK;
 }
 
+/** The search of this rank. */
+struct own_search {
+    kith_points points;         /**< the particles: of two sets the first; else all, merged */
+    kith_points merged;         /**< the last set, merged */
+    kith_pairs_options options; /**< those of the call, with arrays of these particles */
+};
+
+/** Set the bonds of a search. @param global  [merged] global indices of the last set */
+static kith_status set_bonds(struct pairs_team *w, const int64_t *global, struct own_search *own)
+{
+    struct kith__bond_rows rows;
+    const bool two = w->n_sets == 2;
+    KITH_TRY(kith__bond_rows(w->team, BOND_ROWS, &w->bonds, own->points.n,
+                             two ? w->dealt[0].global : global, own->merged.n, global, &rows));
+    own->options.bond_offsets = rows.offsets;
+    own->options.bonds = rows.partner;
+    return KITH_OK;
+}
+
+/** Get the search of this rank ready: the particles of the last set in the order of their global
+ *  indices, with the arrays of the rules.
+ *  @param[out] own  must stay where it is: its options refer to it */
+static kith_status prepare(struct pairs_team *w, struct own_search *own)
+{
+    const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
+    const struct kith__columns *columns = &w->columns[w->n_sets - 1];
+    kith_pairs_options *o = &own->options;
+    const void *ordered[N_COLUMNS];
+    KITH_TRY(kith__team_merge(w->team, MERGED, &w->q, last, &w->order, &own->merged));
+    for (int c = 0; c < N_COLUMNS; c++) {
+        KITH_TRY(kith__column_in_order(w->team, ORDERED + c, columns, c, w->order, own->merged.n,
+                                       &ordered[c]));
+    }
+    *o = w->options;
+    own->points = own->merged;
+    const void *const *first = ordered;
+    if (w->n_sets == 2) {
+        own->points = kith__dealt_points(&w->q, &w->dealt[0], 0, w->dealt[0].n);
+        o->against = &own->merged;
+        o->species_against = ordered[SPECIES];
+        o->radii_against = ordered[RADII];
+        o->molecules_against = ordered[MOLECULES];
+        first = (const void *const *)w->columns[0].column;
+    }
+    o->species = first[SPECIES];
+    o->radii = first[RADII];
+    o->molecules = first[MOLECULES];
+    o->active = first[ACTIVE];
+    if (!w->bonds_given.offsets) {
+        return KITH_OK;
+    }
+    int64_t *global = NULL;
+    KITH_TRY(kith__team_need(w->team, GLOBAL, own->merged.n, sizeof *global, &global));
+    for (int64_t k = 0; k < own->merged.n; k++) {
+        global[k] = last->global[w->order[k]];
+    }
+    return set_bonds(w, global, own);
+}
+
 /** Search, and list the pairs of this rank. */
 static kith_status search(struct pairs_team *w)
 {
     enum { BLOCK_PAIRS = 1 << 18 };
     kith_ctx *ctx = w->team->ctx;
     kith_team_pairs *out = w->out;
-    const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
-    kith_points points, merged;
-    kith_pairs_options o = w->options;
-    KITH_TRY(kith__team_merge(w->team, MERGED, &w->q, last, &w->order, &merged));
-    points = merged;
+    struct own_search own;
+    KITH_TRY(prepare(w, &own));
     out->n = 0;
     out->capacity = 0;
     out->ids_against = NULL;
     KITH_TRY(write_ids(w, IDS, &w->dealt[0], &out->ids));
     KITH_TRY(begin_rows(w));
     if (w->n_sets == 2) {
-        points = kith__dealt_points(&w->q, &w->dealt[0], 0, w->dealt[0].n);
-        o.against = &merged;
-        KITH_TRY(write_ids(w, IDS_AGAINST, last, &out->ids_against));
+        KITH_TRY(write_ids(w, IDS_AGAINST, &w->dealt[1], &out->ids_against));
     }
-    o.block_pairs = o.block_pairs ? o.block_pairs : BLOCK_PAIRS;
-    o.unordered = 0;
-    o.sorted = o.sorted || out->offsets;
-    o.layout = KITH_IJ;
+    kith_pairs_options *o = &own.options;
+    o->block_pairs = o->block_pairs ? o->block_pairs : BLOCK_PAIRS;
+    o->unordered = 0;
+    o->sorted = o->sorted || out->offsets;
+    o->layout = KITH_IJ;
     const bool some = make_room(w, 1); /* so that no array is NULL */
-    const kith_status status = some ? kith__pairs_each(ctx, &points, w->box, w->cutoff, &o,
+    const kith_status status = some ? kith__pairs_each(ctx, &own.points, w->box, w->cutoff, o,
                                                        append_block, w)
                                     : KITH_OK;
     KITH_CHECK(ctx, !w->full, KITH_NO_MEMORY, "out of memory for a list of more than %lld pairs",
                (long long)out->n);
     out->rows = w->dealt[0].n;
-    out->points = merged.n;
+    out->points = own.merged.n;
     for (int64_t row = 0; row < out->rows && out->offsets; row++) {
         out->offsets[row + 1] += out->offsets[row];
     }
@@ -202,12 +273,19 @@ static kith_status check(struct pairs_team *w)
     KITH_TRY(kith__pairs_options(ctx, w->given, &w->options));
     KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
     KITH_TRY(o->against ? kith__team_host(w->team, "against", o->against) : KITH_OK);
-    KITH_CHECK(ctx, !kith__has_rules(o), KITH_UNSUPPORTED,
-               "options: teams take no species, radii, r_min, molecules, bonds or active particles "
-               "yet");
+    KITH_CHECK(ctx, o->bond_offsets || !o->bonds, KITH_INVALID,
+               "options.bonds is given, but options.bond_offsets is NULL");
     KITH_CHECK(ctx, o->layout != KITH_MATRIX, KITH_UNSUPPORTED,
                "options.layout is KITH_MATRIX, which teams do not make yet");
-    return kith__question_init(ctx, w->points, o->against, w->box, w->cutoff, "cutoff", &w->q);
+    return KITH_OK;
+}
+
+/** Return a number that stands for the table of cutoffs. */
+static int64_t cutoffs_digest(const kith_pairs_options *o)
+{
+    const bool some = o->cutoffs && o->n_species >= 1 && o->n_species <= 1024;
+    const int64_t n = some ? (int64_t)o->n_species * o->n_species : 0;
+    return kith__digest(o->cutoffs, n);
 }
 
 /** Check that the arguments that must be equal on all ranks are. */
@@ -222,21 +300,91 @@ static kith_status check_equal(const struct pairs_team *w, bool neighbours)
     equal[n++] = (struct kith__equal){"options.layout", o->layout};
     equal[n++] = (struct kith__equal){"options.extras", (int64_t)o->extras};
     equal[n++] = (struct kith__equal){"options.against", o->against != NULL};
+    equal[n++] = (struct kith__equal){"options.species", o->species != NULL};
+    equal[n++] = (struct kith__equal){"options.n_species", o->n_species};
+    equal[n++] = (struct kith__equal){"options.cutoffs", cutoffs_digest(o)};
+    equal[n++] = (struct kith__equal){"options.radii", o->radii != NULL};
+    equal[n++] = (struct kith__equal){"options.radius_rule", o->radius_rule};
+    equal[n++] = (struct kith__equal){"options.r_min", kith__bits(o->r_min)};
+    equal[n++] = (struct kith__equal){"options.molecules", o->molecules != NULL};
+    equal[n++] = (struct kith__equal){"options.bond_offsets", o->bond_offsets != NULL};
+    equal[n++] = (struct kith__equal){"options.active", o->active != NULL};
     equal[n++] = (struct kith__equal){"neighbours: given or NULL", neighbours};
     return kith__team_equal(w->team, equal, n);
 }
 
-/** Check all arguments but out, deal the particles and bring ghosts. */
+/** Read this rank's rules, all but the bonds, whose partners are of all ranks.
+ *  @param[out] has_rules  false: there are none */
+static kith_status read_rules(struct pairs_team *w, struct kith__rules *rules, bool *has_rules)
+{
+    kith_pairs_options *o = &w->options;
+    w->bonds_given = (struct kith__bonds_given){o->bond_offsets, o->bonds};
+    o->bond_offsets = NULL;
+    o->bonds = NULL;
+    return kith__rules_read(w->team->ctx, o, w->points, o->full || o->against, false, rules,
+                            has_rules);
+}
+
+/** Read the rules and the question; the cutoff becomes the largest distance that the rules permit
+ *  on any rank. */
+static kith_status read_question(struct pairs_team *w)
+{
+    kith_team *team = w->team;
+    kith_ctx *ctx = team->ctx;
+    struct kith__rules rules;
+    bool has_rules = false;
+    KITH_AGREE(team, read_rules(w, &rules, &has_rules));
+    if (has_rules && rules.radii[0]) {
+        KITH_TRY(kith__team_largest(team, rules.most_radius, 2));
+    }
+    KITH_AGREE(team, has_rules ? kith__rules_cutoff(ctx, &rules, w->points->precision, &w->cutoff)
+                               : KITH_OK);
+    KITH_AGREE(team, kith__question_init(ctx, w->points, w->options.against, w->box, w->cutoff,
+                                         "cutoff", &w->q));
+    w->n_sets = w->q.cross ? 2 : 1;
+    for (int s = 0; s < w->n_sets; s++) {
+        w->columns[s] = (struct kith__columns){
+            .n = N_COLUMNS,
+            .buffer = COLUMNS + s * N_COLUMNS,
+            .size = {[SPECIES] = sizeof(int32_t),
+                     [RADII] = (size_t)w->q.precision,
+                     [MOLECULES] = sizeof(int32_t),
+                     [ACTIVE] = sizeof(uint8_t)},
+        };
+        if (has_rules) {
+            w->columns[s].given[SPECIES] = rules.species[s];
+            w->columns[s].given[RADII] = rules.radii[s];
+            w->columns[s].given[MOLECULES] = rules.excluded.molecules[s];
+            w->columns[s].given[ACTIVE] = s == 0 ? rules.active : NULL;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Check all arguments but out, deal the particles and bring ghosts, with the arrays of rules. */
 static kith_status begin(struct pairs_team *w, bool neighbours)
 {
-    KITH_AGREE(w->team, check(w));
+    kith_team *team = w->team;
+    struct kith__route reach;
+    KITH_AGREE(team, check(w));
     KITH_TRY(check_equal(w, neighbours));
-    w->n_sets = w->q.cross ? 2 : 1;
+    KITH_TRY(read_question(w));
+    const int last = w->n_sets - 1;
     w->set[0] = (struct kith__set){"points", w->q.a, NULL};
     w->set[1] = (struct kith__set){"against", w->q.b, NULL};
-    struct kith__route reach;
-    return kith__team_deal_near(w->team, NEAR, &w->q, KITH_TWO_SIDED, w->set, w->n_sets, w->dealt,
-                                &reach);
+    KITH_TRY(kith__team_deal_near(team, NEAR, &w->q, KITH_TWO_SIDED, w->set, w->n_sets, w->dealt,
+                                  &reach));
+    for (int s = 0; s < w->n_sets; s++) {
+        KITH_TRY(kith__columns_deal(team, &w->dealt[s], &w->columns[s]));
+    }
+    KITH_TRY(kith__columns_ghosts(team, &reach, &w->dealt[last], &w->columns[last]));
+    if (!w->bonds_given.offsets) {
+        return KITH_OK;
+    }
+    KITH_AGREE(team, kith__bonds_check(team, &w->bonds_given, w->set[0].points.n,
+                                       w->set[last].base[team->ranks]));
+    return kith__bonds_deal(team, BONDS, &w->bonds_given, &w->set[0], &w->dealt[0], last == 0,
+                            &w->bonds);
 }
 
 /** Check that the caller's list has the field that KITH_CSR returns. */
@@ -286,19 +434,26 @@ kith_status kith_team_pairs_find(kith_team *team, const kith_points *points, con
     return status;
 }
 
-/** Count the neighbours of this rank's particles. */
+/** Count the neighbours of this rank's particles.
+ *  @param[out] neighbours  [dealt[0].n] */
 static kith_status count_own(struct pairs_team *w, int64_t **neighbours)
 {
-    const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
-    const kith_points all = kith__dealt_points(&w->q, last, 0, last->n + last->ghosts);
-    const kith_points own = kith__dealt_points(&w->q, &w->dealt[0], 0, w->dealt[0].n);
-    const kith_points *points = w->n_sets == 2 ? &own : &all;
-    kith_pairs_options o = w->options;
+    struct own_search own;
     int64_t n;
-    KITH_TRY(kith__team_need(w->team, NEIGHBOURS, points->n, sizeof **neighbours, neighbours));
-    o.full = 1;
-    o.against = w->n_sets == 2 ? &all : NULL;
-    return kith__pairs_count(w->team->ctx, points, w->box, w->cutoff, &o, &n, *neighbours);
+    int64_t *found = NULL;
+    KITH_TRY(prepare(w, &own));
+    KITH_TRY(kith__team_need(w->team, NEIGHBOURS, w->dealt[0].n, sizeof **neighbours, neighbours));
+    KITH_TRY(kith__team_need(w->team, NEIGHBOURS + 1, own.points.n, sizeof *found, &found));
+    own.options.full = 1;
+    KITH_TRY(
+        kith__pairs_count(w->team->ctx, &own.points, w->box, w->cutoff, &own.options, &n, found));
+    for (int64_t k = 0; k < own.points.n; k++) {
+        const int64_t p = w->n_sets == 2 ? k : w->order[k];
+        if (p < w->dealt[0].n) {
+            (*neighbours)[p] = found[k];
+        }
+    }
+    return KITH_OK;
 }
 
 static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,

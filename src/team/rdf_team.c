@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "bonds.h"
+#include "columns.h"
 #include "core/sized.h"
 #include "ghosts.h"
 #include "rdf/histogram.h"
@@ -65,23 +66,12 @@ struct rdf_team {
     int n_sets;                           /**< sets of particles, 1 or 2 */
     struct kith__set set[2];              /**< particles of this rank, as given */
     struct kith__dealt dealt[2];          /**< particles that it was dealt */
-    const void *given[2][N_COLUMNS];      /**< columns as given; NULL: none */
-    void *column[2][N_COLUMNS];           /**< columns of the particles that it was dealt */
+    struct kith__columns columns[2];      /**< columns of the sets */
     struct kith__bonds_given bonds_given; /**< bonds as given */
     struct kith__bonds bonds;             /**< bonds of the particles that it was dealt */
     kith__wide *sums;                     /**< as rdf.wide_sums, of all blocks; NULL: no weights */
     kith__wide *force_sums;               /**< as rdf.wide_force_sums; NULL: no forces */
 };
-
-/** Return the bytes of an element of a column. */
-static size_t column_size(const struct rdf_team *w, int column)
-{
-    switch (column) {
-    case WEIGHTS: return sizeof(double);
-    case FORCES: return 3 * (size_t)w->call.question.precision;
-    default: return sizeof(int32_t);
-    }
-}
 
 /** Return the particles [first, first + n) that this rank was dealt. */
 static struct block block_of(const struct rdf_team *w, int s, int64_t first, int64_t n)
@@ -89,8 +79,7 @@ static struct block block_of(const struct rdf_team *w, int s, int64_t first, int
     struct block block = {.points = kith__dealt_points(&w->call.question, &w->dealt[s], first, n),
                           .global = w->dealt[s].global + first};
     for (int c = 0; c < N_COLUMNS; c++) {
-        const char *column = w->column[s][c];
-        block.column[c] = column ? column + (size_t)first * column_size(w, c) : NULL;
+        block.column[c] = kith__column_from(&w->columns[s], c, first);
     }
     return block;
 }
@@ -173,46 +162,17 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
 /** Deal a set, with its columns. @param domains  NULL: by number */
 static kith_status deal_set(struct rdf_team *w, int s, const struct kith__domains *domains)
 {
-    kith_team *team = w->team;
-    struct kith__dealt *dealt = &w->dealt[s];
-    KITH_TRY(kith__team_deal(team, DEALT + s * KITH_DEALT_BUFFERS, &w->call.question, &w->set[s],
-                             domains, dealt));
-    for (int c = 0; c < N_COLUMNS; c++) {
-        const size_t size = column_size(w, c);
-        void *column = NULL;
-        w->column[s][c] = NULL;
-        if (w->given[s][c]) {
-            KITH_AGREE(team,
-                       kith__team_need(team, COLUMNS + N_COLUMNS * s + c, dealt->n, size, &column));
-            KITH_TRY(kith__route_send(team, &dealt->route, w->given[s][c], size, column));
-            w->column[s][c] = column;
-        }
-    }
-    return KITH_OK;
+    KITH_TRY(kith__team_deal(w->team, DEALT + s * KITH_DEALT_BUFFERS, &w->call.question, &w->set[s],
+                             domains, &w->dealt[s]));
+    return kith__columns_deal(w->team, &w->dealt[s], &w->columns[s]);
 }
 
 /** Bring ghosts of a set, with their columns. */
 static kith_status bring_ghosts(struct rdf_team *w, int s, const struct kith__route *route)
 {
-    kith_team *team = w->team;
     struct kith__dealt *dealt = &w->dealt[s];
-    KITH_TRY(kith__team_copy(team, &w->call.question, route, dealt, dealt));
-    for (int c = 0; c < N_COLUMNS; c++) {
-        const size_t size = column_size(w, c);
-        if (!w->column[s][c]) {
-            continue;
-        }
-        char *column = kith__buffer_grow(&team->buffer[COLUMNS + N_COLUMNS * s + c],
-                                         (size_t)dealt->n * size,
-                                         (size_t)(dealt->n + dealt->ghosts) * size);
-        KITH_AGREE(team, column ? KITH_OK
-                                : kith__fail(team->ctx, KITH_NO_MEMORY,
-                                             "out of memory for %lld particles",
-                                             (long long)(dealt->n + dealt->ghosts)));
-        w->column[s][c] = column;
-        KITH_TRY(kith__route_send(team, route, column, size, column + (size_t)dealt->n * size));
-    }
-    return KITH_OK;
+    KITH_TRY(kith__team_copy(w->team, &w->call.question, route, dealt, dealt));
+    return kith__columns_ghosts(w->team, route, dealt, &w->columns[s]);
 }
 
 /** Bring the bonds of the particles that this rank was dealt, if there are bonds. */
@@ -307,12 +267,13 @@ static kith_status receive(struct rdf_team *w, const struct step *step, struct b
         KITH_TRY(kith__route_send(team, &route, w->dealt[s].global, sizeof *global, global));
         block->global = global;
     }
+    const struct kith__columns *columns = &w->columns[s];
     for (int c = 0; c < N_COLUMNS; c++) {
         void *column = NULL;
-        if (w->column[s][c]) {
+        if (columns->column[c]) {
             KITH_AGREE(team, kith__team_need(team, VISITOR_COLUMNS + c, route.received,
-                                             column_size(w, c), &column));
-            KITH_TRY(kith__route_send(team, &route, w->column[s][c], column_size(w, c), column));
+                                             columns->size[c], &column));
+            KITH_TRY(kith__route_send(team, &route, columns->column[c], columns->size[c], column));
             block->column[c] = column;
         }
     }
@@ -390,27 +351,17 @@ static kith_status check(kith_team *team, const kith_points *points, const kith_
     return KITH_OK;
 }
 
-/** Return a number that stands for the edges of the bins. */
-static int64_t edges_digest(const kith_rdf_options *o)
-{
-    uint64_t digest = o->edges != NULL;
-    for (int64_t k = 0; o->edges && k <= o->bins && o->bins <= 1 << 20; k++) {
-        digest = (digest ^ (uint64_t)kith__bits(o->edges[k])) * 0x9e3779b97f4a7c15u;
-        digest ^= digest >> 31;
-    }
-    return (int64_t)digest;
-}
-
 /** Check that the arguments that must be equal on all ranks are. */
 static kith_status check_equal(kith_team *team, const kith_points *points, const kith_box *box,
                                const kith_rdf_options *o, const kith_histogram *out)
 {
     struct kith__equal equal[KITH_TEAM_EQUALS];
+    const int64_t edges = o->bins > 0 && o->bins <= 1 << 20 ? o->bins + 1 : 0;
     int n = kith__team_space(points, box, equal);
     equal[n++] = (struct kith__equal){"options.bins", o->bins};
     equal[n++] = (struct kith__equal){"options.r_min", kith__bits(o->r_min)};
     equal[n++] = (struct kith__equal){"options.r_max", kith__bits(o->r_max)};
-    equal[n++] = (struct kith__equal){"options.edges", edges_digest(o)};
+    equal[n++] = (struct kith__equal){"options.edges", kith__digest(o->edges, edges)};
     equal[n++] = (struct kith__equal){"options.against", o->against != NULL};
     equal[n++] = (struct kith__equal){"options.species", o->species != NULL};
     equal[n++] = (struct kith__equal){"options.n_species", o->n_species};
@@ -423,20 +374,6 @@ static kith_status check_equal(kith_team *team, const kith_points *points, const
     return kith__team_equal(team, equal, n);
 }
 
-/** Replace numbers, 0 or more, by the largest of all ranks: their bits have their order. */
-static kith_status most_of_all(kith_team *team, double *number, int n)
-{
-    enum { MOST = 4 };
-    int64_t bits[MOST];
-    assert(n <= MOST);
-    for (int k = 0; k < n; k++) {
-        bits[k] = kith__bits(fabs(number[k]));
-    }
-    KITH_TRY(kith__team_combine(team, KITH_MAX, bits, n));
-    memcpy(number, bits, (size_t)n * sizeof *number);
-    return KITH_OK;
-}
-
 /** Make the arrays of the histogram and of sums, whose units follow from the weights and forces of
  *  all ranks. */
 static kith_status begin_arrays(struct rdf_team *w, const kith_rdf_options *o)
@@ -444,10 +381,10 @@ static kith_status begin_arrays(struct rdf_team *w, const kith_rdf_options *o)
     kith_team *team = w->team;
     struct kith__rdf *rdf = &w->call.rdf;
     if (rdf->weights[0]) {
-        KITH_TRY(most_of_all(team, rdf->most_weight, 2));
+        KITH_TRY(kith__team_largest(team, rdf->most_weight, 2));
     }
     if (rdf->forces[0]) {
-        KITH_TRY(most_of_all(team, rdf->most_forces, 2));
+        KITH_TRY(kith__team_largest(team, rdf->most_forces, 2));
     }
     KITH_AGREE(team, kith__rdf_begin(team->ctx, o, w->out, &w->call));
     kith_status status = need_sums(team, SUMS + 1, rdf->weights[0] != NULL,
@@ -522,10 +459,18 @@ static kith_status count(void *call)
     w->set[0] = (struct kith__set){"points", w->call.question.a, NULL};
     w->set[1] = (struct kith__set){"against", w->call.question.b, NULL};
     for (int s = 0; s < w->n_sets; s++) {
-        w->given[s][SPECIES] = rdf->species[s];
-        w->given[s][MOLECULES] = rdf->excluded.molecules[s];
-        w->given[s][WEIGHTS] = rdf->weights[s];
-        w->given[s][FORCES] = rdf->forces[s];
+        w->columns[s] = (struct kith__columns){
+            .n = N_COLUMNS,
+            .buffer = COLUMNS + s * N_COLUMNS,
+            .given = {[SPECIES] = rdf->species[s],
+                      [MOLECULES] = rdf->excluded.molecules[s],
+                      [WEIGHTS] = rdf->weights[s],
+                      [FORCES] = rdf->forces[s]},
+            .size = {[SPECIES] = sizeof(int32_t),
+                     [MOLECULES] = sizeof(int32_t),
+                     [WEIGHTS] = sizeof(double),
+                     [FORCES] = 3 * (size_t)w->call.question.precision},
+        };
     }
     KITH_TRY(count_share(w));
     KITH_TRY(kith__team_combine(team, KITH_SUM, w->call.frame.counts,

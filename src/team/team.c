@@ -55,6 +55,19 @@ kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t 
     return team->lost || t->combine(t->self, op, inout, n) ? kith__team_lose(team) : KITH_OK;
 }
 
+kith_status kith__team_largest(kith_team *team, double *number, int n)
+{
+    enum { MOST = 4 };
+    int64_t bits[MOST];
+    assert(n <= MOST);
+    for (int k = 0; k < n; k++) {
+        bits[k] = kith__bits(number[k]);
+    }
+    KITH_TRY(kith__team_combine(team, KITH_MAX, bits, n));
+    memcpy(number, bits, (size_t)n * sizeof *number);
+    return KITH_OK;
+}
+
 kith_status kith__team_gather(kith_team *team, const void *mine, size_t bytes, void *all)
 {
     const kith_transport *t = &team->transport;
@@ -93,6 +106,16 @@ int64_t kith__bits(double value)
     int64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
+}
+
+int64_t kith__digest(const double *number, int64_t n)
+{
+    uint64_t digest = number != NULL;
+    for (int64_t k = 0; number && k < n; k++) {
+        digest = (digest ^ (uint64_t)kith__bits(number[k])) * 0x9e3779b97f4a7c15u;
+        digest ^= digest >> 31;
+    }
+    return (int64_t)digest;
 }
 
 kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument, int n)

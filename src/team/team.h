@@ -98,6 +98,9 @@ struct kith__equal {
 /** Return the bits of a double, to be compared. */
 int64_t kith__bits(double value);
 
+/** Return a number that stands for n numbers, to be compared. @param number  NULL: none */
+int64_t kith__digest(const double *number, int64_t n);
+
 enum { KITH_TEAM_EQUALS = 64 }; /**< most arguments of one call of kith__team_equal */
 
 /** Check that arguments are equal on all ranks. Collective.
@@ -151,6 +154,11 @@ kith_status kith__team_check_out(kith_team *team, const void *owner, bool arrays
 
 /** Combine n numbers of all ranks (kith_combine). Collective. @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t n);
+
+/** Replace n numbers, 4 at most, by the largest of all ranks. Collective.
+ *  @param number  0 or more, or -1 where a rank has none
+ *  @return KITH_OK, KITH_TEAM_LOST */
+kith_status kith__team_largest(kith_team *team, double *number, int n);
 
 /** Gather `bytes` bytes of each rank. Collective. @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_gather(kith_team *team, const void *mine, size_t bytes, void *all);

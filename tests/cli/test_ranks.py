@@ -108,6 +108,18 @@ def test_rdf_and_pairs():
     same("pairs", "p.npy", "--cutoff", "0.05", "--full")
 
 
+def write_bonded(path, rng):
+    """Write 200 particles with 900 random bonds."""
+    bonds = [rng.randrange(200) for _ in range(2 * 900)]
+    rdf_frames.write_gsd(path, [
+        (0, "configuration/box", 9, 6, 1, struct.pack("<6f", 9, 9, 9, 0, 0, 0)),
+        (0, "particles/N", 3, 1, 1, struct.pack("<I", 200)),
+        (0, "particles/position", 9, 200, 3,
+         struct.pack("<600f", *[rng.uniform(-4.5, 4.5) for _ in range(600)])),
+        (0, "bonds/N", 3, 1, 1, struct.pack("<I", 900)),
+        (0, "bonds/group", 3, 900, 2, struct.pack("<1800I", *bonds))])
+
+
 def test_sums():
     """Sums of weights and of pair forces, over several frames; pairs without bonds."""
     rng = random.Random(3)
@@ -125,17 +137,33 @@ def test_sums():
     same(*common, "--weights", "w.txt", outputs=("a.txt",))
     same(*common, "--estimator", "force", "--temperature", "1.5", "--trust-temperature",
          outputs=("a.txt",))
-    bonds = [rng.randrange(200) for _ in range(2 * 900)]
-    rdf_frames.write_gsd("b.gsd", [
-        (0, "configuration/box", 9, 6, 1, struct.pack("<6f", 9, 9, 9, 0, 0, 0)),
-        (0, "particles/N", 3, 1, 1, struct.pack("<I", 200)),
-        (0, "particles/position", 9, 200, 3,
-         struct.pack("<600f", *[rng.uniform(-4.5, 4.5) for _ in range(600)])),
-        (0, "bonds/N", 3, 1, 1, struct.pack("<I", 900)),
-        (0, "bonds/group", 3, 900, 2, struct.pack("<1800I", *bonds))])
+    write_bonded("b.gsd", rng)
     for reach in (("--r-max", "1.5"), ("--r-max", "4"), ("--r-max", "6", "--minimum-image")):
         same("rdf", "b.gsd", *reach, "--bins", "30", "--exclude-bonds", "-o", "a.txt",
              outputs=("a.txt",))
+
+
+def test_rules():
+    """Cutoffs by species, least distances, molecules and bonds that are left out."""
+    rng = random.Random(8)
+    for name, n in (("a.dump", 300), ("b.dump", 90)):
+        with open(name, "w", encoding="ascii") as file:
+            file.write(f"ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS pp pp pp\n"
+                       + "0 9\n" * 3 + "ITEM: ATOMS id mol element x y z\n")
+            for p in range(n):
+                file.write(f"{p + 1} {p // 3 + 1} {rng.choice(['Si', 'O'])} " +
+                           " ".join(repr(rng.uniform(0, 9)) for _ in range(3)) + "\n")
+    table = ("--cutoff", "Si-O=1.9,O-O=1.1")
+    same("pairs", "a.dump", *table)
+    same("pairs", "a.dump", *table, "--against", "b.dump")
+    same("pairs", "a.dump", *table, "--exclude-molecules", "--r-min", "0.4", "--sorted", "-o",
+         "a.npy", outputs=("a.npy",))
+    same("pairs", "a.dump", *table, "--against", "b.dump", "--sorted", "-o", "a.npy",
+         outputs=("a.npy",))
+    write_bonded("b.gsd", rng)
+    same("pairs", "b.gsd", "--cutoff", "1.5", "--exclude-bonds")
+    same("pairs", "b.gsd", "--cutoff", "1.5", "--exclude-bonds", "--full", "--sorted", "-o",
+         "a.npy", outputs=("a.npy",))
 
 
 def test_lists():

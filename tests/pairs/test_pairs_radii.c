@@ -303,6 +303,9 @@ static void check_refused(kith_ctx *ctx)
     REFUSED("options.radii[5] is inf");
     memset(h, 0, sizeof h);
     REFUSED("the largest distance of a pair is 0");
+    memcpy(xyz[1], xyz[0], sizeof xyz[0]);
+    CHECK(kith_pairs_count(ctx, &points, NULL, 0.5, &o, &n, NULL) == KITH_OK && n == 1,
+          "%lld pairs of radius 0 at one position: %s", (long long)n, kith_message(ctx));
     h[7] = 1;
     xyz[11][1] = (double)NAN;
     CHECK(kith_pairs_count(ctx, &points, NULL, 0, &o, &n, NULL) == KITH_NOT_FINITE &&

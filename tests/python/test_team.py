@@ -174,7 +174,36 @@ def check(team, way, names=tuple(BOXES)):
             box, x, y = particles(name, dtype)
             check_groups(team, way, box, x, (name, dtype))
             check_lists(team, way, box, x, y, (name, dtype))
+            check_rules(team, way, box, x, y, (name, dtype))
             check_histograms(team, way, box, x, y, (name, dtype))
+
+
+def check_rules(team, way, box, x, y, about):
+    """Pairs by cutoffs of species, radii, molecules, bonds, and of active particles."""
+    rng = np.random.default_rng(6)
+    species, others = (rng.integers(0, 2, len(one)).astype(np.int32) for one in (x, y))
+    radii, molecules = rng.uniform(0, 0.05, len(x)).astype(x.dtype), rng.integers(-1, 50, len(x))
+    table = [[0.06, 0.04], [0.04, 0.0]]
+    some = {"radii": radii, "rule": "sum", "molecules": molecules.astype(np.int32), "r_min": 0.01}
+    cases = [{"cutoff": table, "species": species}, some,
+             {**some, "rule": "gather", "full": True, "active": species == 1, "cutoff": 0.05},
+             {"cutoff": table, "species": (species, others), "against": y}]
+    if isinstance(way, Whole):
+        bonds = rng.integers(0, len(x), (4000, 2))
+        cases += [{"cutoff": {("a", "b"): 0.06}, "species": np.array(["a", "b"])[species],
+                   "bonds": bonds}]
+    for how in cases:
+        mine = {name: tuple(map(way.share, one)) if isinstance(one, tuple)
+                else way.share(one) if isinstance(one, np.ndarray) else one
+                for name, one in how.items()}
+        whole = kith.pairs(x, box=box, want="ijdS", sort=True, **how)
+        found = [way.join(one) for one in team.pairs(way.share(x), box=box, want="ijdS", sort=True,
+                                                     **mine)]
+        order = np.argsort(found[0], kind="stable")
+        assert len(whole[0]) > 0
+        for one, other in zip(found, whole):
+            equal(one[order], other, about, how)
+        assert team.count_pairs(way.share(x), box=box, **mine) == len(whole[0])
 
 
 def check_errors(team, way, rank):
@@ -191,6 +220,15 @@ def check_errors(team, way, rank):
     raises(ValueError, lambda: team.pairs(mine, -1.0, box), "cutoff")
     raises(ValueError, lambda: team.pairs(mine, 1.0, box, want="x"), "want")
     raises(ValueError, lambda: team.nearest(mine, 0, box), "k is 0")
+    radii = np.ones(len(mine), mine.dtype)
+    radii[len(mine) // 2:] = -1 if last else 1
+    raises(ValueError, lambda: team.pairs(mine, box=box, radii=radii, rule="sum"), "is -1")
+    raises(TypeError, lambda: team.pairs(mine, box=box), "cutoff is not given")
+    if isinstance(way, Part) and team.ranks > 1:
+        raises(ValueError, lambda: team.pairs(mine, {"a": 0.1}, box, species=["a"] * len(mine)),
+               "table")
+        raises(ValueError, lambda: team.pairs(mine, 0.1, box, bonds=[[0, 0]] if len(mine) else []),
+               "bonds")
     raises(NotImplementedError, lambda: team.rdf(0.1).add(mine, box, batch=[0, len(mine)]), "batch")
     raises(ValueError, lambda: team.rdf(0.1).counts(), "no frames")
     if isinstance(way, Part) and team.ranks > 1:

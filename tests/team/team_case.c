@@ -191,6 +191,31 @@ team_input team_input_make(rng *r, int k, int64_t n)
     return in;
 }
 
+int32_t *team_random_column(rng *r, int64_t n, int64_t most)
+{
+    int32_t *column = check_malloc((size_t)n * sizeof *column);
+    for (int64_t p = 0; p < n; p++) {
+        column[p] = (int32_t)rng_below(r, most) - (most > 8);
+    }
+    return column;
+}
+
+int32_t *team_random_bonds(rng *r, int64_t n, int64_t m, int64_t **offsets)
+{
+    enum { MOST = 30 };
+    int32_t *bonds = check_malloc((size_t)(MOST * n + 1) * sizeof *bonds);
+    int64_t *begin = check_malloc((size_t)(n + 1) * sizeof *begin);
+    begin[0] = 0;
+    for (int64_t p = 0; p < n; p++) {
+        begin[p + 1] = begin[p] + (m > 0 && p % 3 ? rng_below(r, MOST) : 0);
+        for (int64_t at = begin[p]; at < begin[p + 1]; at++) {
+            bonds[at] = (int32_t)rng_below(r, m);
+        }
+    }
+    *offsets = begin;
+    return bonds;
+}
+
 void team_split_at(team_split how, int64_t n, int ranks, int64_t *first)
 {
     for (int r = 0; r <= ranks; r++) {

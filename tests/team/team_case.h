@@ -39,6 +39,15 @@ typedef enum team_split { SPLIT_EVEN, SPLIT_UNEVEN, SPLIT_GAPS, SPLIT_LAST, SPLI
 /** First particle of each rank. @param[out] first  [ranks + 1] */
 void team_split_at(team_split how, int64_t n, int ranks, int64_t *first);
 
+/** Return a random number below `most` for each of n particles, -1 too where most is more than 8.
+ *  Free it. */
+int32_t *team_random_column(rng *r, int64_t n, int64_t most);
+
+/** Return the partners of random bonds of n particles with some of m: none, one or several, also
+ *  twice or with itself. Free them.
+ *  @param[out] offsets  [n + 1] free it */
+int32_t *team_random_bonds(rng *r, int64_t n, int64_t m, int64_t **offsets);
+
 /** Ways to deal particles: by domains, by a random number, all to one rank, by planes that
  *  particles lie on, by thin slices of which most are empty, by index. */
 typedef enum team_deal {

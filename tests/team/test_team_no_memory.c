@@ -75,10 +75,22 @@ static kith_status call_roles(kith_team *team, no_memory_input *in, int64_t *see
 }
 
 static kith_status pairs_of(kith_team *team, no_memory_input *in, const kith_points *against,
-                            int64_t *seen)
+                            bool rules, int64_t *seen)
 {
+    static const double cutoffs[4] = {0.8, 0.5, 0.5, 0.7};
+    static const int64_t offsets[EACH + 1];
     kith_pairs_options o;
+    int32_t species[EACH];
     kith_pairs_options_init(&o);
+    for (int p = 0; p < EACH && rules; p++) {
+        species[p] = p % 2;
+    }
+    if (rules) {
+        o.n_species = 2;
+        o.cutoffs = cutoffs;
+        o.species = species;
+        o.bond_offsets = offsets;
+    }
     o.extras = KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
     o.against = against;
     kith_team_pairs out = {.size = sizeof out};
@@ -97,12 +109,17 @@ static kith_status pairs_of(kith_team *team, no_memory_input *in, const kith_poi
 
 static kith_status call_pairs(kith_team *team, no_memory_input *in, int64_t *seen)
 {
-    return pairs_of(team, in, NULL, seen);
+    return pairs_of(team, in, NULL, false, seen);
 }
 
 static kith_status call_against(kith_team *team, no_memory_input *in, int64_t *seen)
 {
-    return pairs_of(team, in, &in->against, seen);
+    return pairs_of(team, in, &in->against, false, seen);
+}
+
+static kith_status call_rules(kith_team *team, no_memory_input *in, int64_t *seen)
+{
+    return pairs_of(team, in, NULL, true, seen);
 }
 
 static kith_status call_nearest(kith_team *team, no_memory_input *in, int64_t *seen)
@@ -165,9 +182,9 @@ static kith_status call_domain(kith_team *team, no_memory_input *in, int64_t *se
 static const struct {
     const char *name;
     no_memory_call *call;
-} calls[] = {{"rdf", call_rdf},     {"groups", call_fof},       {"roles", call_roles},
-             {"pairs", call_pairs}, {"two sets", call_against}, {"nearest", call_nearest},
-             {"halos", call_halos}, {"domain", call_domain}};
+} calls[] = {{"rdf", call_rdf},         {"groups", call_fof},  {"roles", call_roles},
+             {"pairs", call_pairs},     {"rules", call_rules}, {"two sets", call_against},
+             {"nearest", call_nearest}, {"halos", call_halos}, {"domain", call_domain}};
 
 /** One run of a team. */
 typedef struct no_memory_work {

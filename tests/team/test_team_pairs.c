@@ -16,7 +16,8 @@ typedef struct pairs_work {
     const team_input *in;
     kith_points points, against;          /**< against.n: -1 where there is one set */
     const int64_t *first, *first_against; /**< [ranks + 1] */
-    kith_pairs_options options;
+    double cutoff;
+    kith_pairs_options options; /**< arrays are of all particles */
     kith_status status[MOST_RANKS];
     kith_team_pairs out[MOST_RANKS];
     int64_t n[MOST_RANKS];
@@ -24,12 +25,36 @@ typedef struct pairs_work {
     char message[MOST_RANKS][512];
 } pairs_work;
 
+/** Return the elements of an array from a particle on; NULL: there is no array. */
+static const void *from(const void *array, size_t size, int64_t first)
+{
+    const char *at = array;
+    return at ? at + (size_t)first * size : NULL;
+}
+
+/** Return the options of a rank: the arrays from its first particle on. */
+static kith_pairs_options options_of(const pairs_work *w, int rank)
+{
+    const size_t real = (size_t)w->points.precision;
+    const int64_t first = w->first[rank], other = w->first_against[rank];
+    kith_pairs_options o = w->options;
+    o.species = from(o.species, sizeof *o.species, first);
+    o.radii = from(o.radii, real, first);
+    o.molecules = from(o.molecules, sizeof *o.molecules, first);
+    o.active = from(o.active, sizeof *o.active, first);
+    o.bond_offsets = from(o.bond_offsets, sizeof *o.bond_offsets, first);
+    o.species_against = from(o.species_against, sizeof *o.species_against, other);
+    o.radii_against = from(o.radii_against, real, other);
+    o.molecules_against = from(o.molecules_against, sizeof *o.molecules_against, other);
+    return o;
+}
+
 static void find(team_rank *rank)
 {
     pairs_work *w = rank->user;
     const int r = rank->rank;
     const kith_points mine = team_slice(&w->points, w->first[r], w->first[r + 1]);
-    kith_pairs_options o = w->options;
+    kith_pairs_options o = options_of(w, r);
     kith_points other;
     if (w->against.n >= 0) {
         other = team_slice(&w->against, w->first_against[r], w->first_against[r + 1]);
@@ -37,11 +62,11 @@ static void find(team_rank *rank)
     }
     w->out[r].size = o.layout == KITH_CSR ? sizeof w->out[r] : 0;
     for (int k = 0; k < AGAIN && w->status[r] == KITH_OK; k++) { /* twice into one struct */
-        w->status[r] = kith_team_pairs_find(rank->team, &mine, &w->in->box, w->in->cutoff, &o,
+        w->status[r] = kith_team_pairs_find(rank->team, &mine, &w->in->box, w->cutoff, &o,
                                             &w->out[r]);
     }
     if (w->status[r] == KITH_OK) {
-        w->status[r] = kith_team_pairs_count(rank->team, &mine, &w->in->box, w->in->cutoff, &o,
+        w->status[r] = kith_team_pairs_count(rank->team, &mine, &w->in->box, w->cutoff, &o,
                                              &w->n[r], w->neighbours + w->first[r]);
     }
     snprintf(w->message[r], sizeof w->message[r], "%s", kith_message(rank->ctx));
@@ -178,9 +203,9 @@ static void compare(kith_ctx *ctx, pairs_work *w, team_run *run, const char *nam
     o.sorted = 1;
     o.layout = KITH_IJ;
     o.against = w->against.n >= 0 ? &w->against : NULL;
-    kith_status status = kith_pairs_find(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &one);
+    kith_status status = kith_pairs_find(ctx, &w->points, &w->in->box, w->cutoff, &o, &one);
     if (status == KITH_OK) {
-        status = kith_pairs_count(ctx, &w->points, &w->in->box, w->in->cutoff, &o, &n, neighbours);
+        status = kith_pairs_count(ctx, &w->points, &w->in->box, w->cutoff, &o, &n, neighbours);
     }
     run->work = find;
     run->user = w;
@@ -207,6 +232,92 @@ static void compare(kith_ctx *ctx, pairs_work *w, team_run *run, const char *nam
     check_case(NULL);
 }
 
+enum { SPECIES = 3 };
+
+/** Arrays of rules, of both sets. */
+typedef struct rule_arrays {
+    int32_t *species[2], *molecules[2];
+    stored radii[2]; /**< in the x coordinate */
+    uint8_t *active;
+    int64_t *bond_offsets;
+    int32_t *bonds;
+    double cutoffs[SPECIES * SPECIES];
+} rule_arrays;
+
+/** Make random rules for sets of n[0] and n[1] particles. */
+static void make_rules(rule_arrays *rules, rng *r, kith_precision precision, double cutoff,
+                       const int64_t n[2], int two)
+{
+    for (int s = 0; s < 2; s++) {
+        rules->species[s] = team_random_column(r, n[s], SPECIES);
+        rules->molecules[s] = team_random_column(r, n[s], 9);
+        double *h = check_malloc(3 * (size_t)n[s] * sizeof *h);
+        const double most = rng_below(r, 8) == 0 ? 0 : cutoff * rng_uniform(r, 0.1, 0.7);
+        for (int64_t p = 0; p < 3 * n[s]; p++) {
+            h[p] = rng_below(r, 9) == 0 ? 0 : most * rng_uniform(r, 0, 1);
+        }
+        rules->radii[s] = stored_make(h, n[s], precision, LAYOUT_PACKED);
+        free(h);
+    }
+    rules->active = check_malloc((size_t)n[0]);
+    for (int64_t p = 0; p < n[0]; p++) {
+        rules->active[p] = rng_below(r, 3) > 0;
+    }
+    rules->bonds = team_random_bonds(r, n[0], n[two], &rules->bond_offsets);
+    for (int a = 0; a < SPECIES; a++) {
+        for (int b = 0; b <= a; b++) {
+            const double c = rng_below(r, 4) == 0 ? 0 : cutoff * rng_uniform(r, 0.2, 1.1);
+            rules->cutoffs[SPECIES * a + b] = rules->cutoffs[SPECIES * b + a] = c;
+        }
+    }
+}
+
+static void free_rules(rule_arrays *rules)
+{
+    for (int s = 0; s < 2; s++) {
+        free(rules->species[s]);
+        free(rules->molecules[s]);
+        stored_free(&rules->radii[s]);
+    }
+    free(rules->active);
+    free(rules->bond_offsets);
+    free(rules->bonds);
+}
+
+/** Take some of the rules into the options. */
+static void choose_rules(pairs_work *w, const rule_arrays *rules, rng *r, int two)
+{
+    kith_pairs_options *o = &w->options;
+    if (rng_below(r, 2)) {
+        o->n_species = SPECIES;
+        o->cutoffs = rules->cutoffs;
+        o->species = rules->species[0];
+        o->species_against = two ? rules->species[1] : NULL;
+    }
+    if (rng_below(r, 2)) {
+        o->radius_rule = (kith_radius_rule)(1 + rng_below(r, KITH_RADIUS_SUM));
+        o->radii = rules->radii[0].points.x;
+        o->radii_against = two ? rules->radii[1].points.x : NULL;
+    }
+    if (rng_below(r, 2)) {
+        o->molecules = rules->molecules[0];
+        o->molecules_against = two ? rules->molecules[1] : NULL;
+    }
+    if (rng_below(r, 2)) {
+        o->bond_offsets = rules->bond_offsets;
+        o->bonds = rules->bonds;
+    }
+    o->active = rng_below(r, 3) == 0 ? rules->active : NULL;
+    o->r_min = rng_below(r, 3) == 0 ? 0.2 * w->cutoff : 0;
+    if ((o->species || o->radii) && rng_below(r, 2)) {
+        w->cutoff = 0;
+    }
+    if (o->active || o->radius_rule == KITH_RADIUS_GATHER ||
+        o->radius_rule == KITH_RADIUS_SCATTER) {
+        o->full = 1;
+    }
+}
+
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
@@ -218,6 +329,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     stored b = stored_make(other.xyz, other.n, precision, (layout)(how / 3 % LAYOUTS));
     int64_t first[MOST_RANKS + 1], first_against[MOST_RANKS + 1];
     pairs_work w = {.in = &in,
+                    .cutoff = in.cutoff,
                     .points = a.points,
                     .against = b.points,
                     .first = first,
@@ -232,6 +344,13 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     w.options.extras = (unsigned)(how / 17 % 2 ? KITH_SHIFTS | KITH_DISTANCES | KITH_VECTORS
                                                : KITH_SHIFTS);
     w.options.block_pairs = how / 19 % 3 == 0 ? 7 : 0;
+    const int two = w.against.n >= 0;
+    const int64_t n[2] = {in.n, two ? w.against.n : 0};
+    rule_arrays rules;
+    make_rules(&rules, r, precision, in.cutoff, n, two);
+    if (how / 37 % 2) {
+        choose_rules(&w, &rules, r, two);
+    }
     team_run run = {.backend = backend,
                     .ranks = team_ranks(how),
                     .chunk_bytes = chunks[how / 3 % 4],
@@ -240,6 +359,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     team_split_at((team_split)(how / 31 % SPLITS), w.against.n > 0 ? w.against.n : 0, run.ranks,
                   first_against);
     compare(ctx, &w, &run, in.name);
+    free_rules(&rules);
     free(w.neighbours);
     stored_free(&a);
     stored_free(&b);

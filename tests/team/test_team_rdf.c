@@ -102,15 +102,6 @@ static void compare(kith_ctx *ctx, rdf_work *w, team_run *run, const char *name)
     check_case(NULL);
 }
 
-static int32_t *random_column(rng *r, int64_t n, int64_t most)
-{
-    int32_t *column = check_malloc((size_t)n * sizeof *column);
-    for (int64_t p = 0; p < n; p++) {
-        column[p] = (int32_t)rng_below(r, most) - (most > 8);
-    }
-    return column;
-}
-
 /** Make n random numbers of both signs, some of them 0. The last one is the largest, so that ranks
  *  differ in their largest ones. */
 static double *random_reals(rng *r, int64_t n, double most)
@@ -120,25 +111,6 @@ static double *random_reals(rng *r, int64_t n, double most)
         reals[p] = p == n - 1 ? -3 * most : p % 10 == 3 ? 0 : most * rng_uniform(r, -0.5, 0.5);
     }
     return reals;
-}
-
-/** Bonds of n particles with some of m, at random: none, one or several, also twice or with itself.
- *  @param[out] offsets  [n + 1] free it
- *  @return partners; free it */
-static int32_t *random_bonds(rng *r, int64_t n, int64_t m, int64_t **offsets)
-{
-    enum { MOST = 30 };
-    int32_t *bonds = check_malloc((size_t)(MOST * n + 1) * sizeof *bonds);
-    int64_t *begin = check_malloc((size_t)(n + 1) * sizeof *begin);
-    begin[0] = 0;
-    for (int64_t p = 0; p < n; p++) {
-        begin[p + 1] = begin[p] + (m > 0 && p % 3 ? rng_below(r, MOST) : 0);
-        for (int64_t at = begin[p]; at < begin[p + 1]; at++) {
-            bonds[at] = (int32_t)rng_below(r, m);
-        }
-    }
-    *offsets = begin;
-    return bonds;
 }
 
 /** One input, in one precision, with what `how` says. */
@@ -157,8 +129,8 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
                   .against = b.points,
                   .first = first,
                   .first_against = first_against};
-    int32_t *column[4] = {random_column(r, in.n, 3), random_column(r, in.n, 9),
-                          random_column(r, other.n, 3), random_column(r, other.n, 9)};
+    int32_t *column[4] = {team_random_column(r, in.n, 3), team_random_column(r, in.n, 9),
+                          team_random_column(r, other.n, 3), team_random_column(r, other.n, 9)};
     kith_rdf_options_init(&w.options);
     w.options.bins = BINS;
     w.options.r_min = how % 5 == 0 ? 0.1 : 0;
@@ -185,7 +157,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
         w.options.forces_against = two ? forces[1].points.x : NULL;
     }
     int64_t *offsets;
-    int32_t *bonds = random_bonds(r, in.n, two ? other.n : in.n, &offsets);
+    int32_t *bonds = team_random_bonds(r, in.n, two ? other.n : in.n, &offsets);
     if (how / 7 % 2) {
         w.options.bond_offsets = offsets;
         w.options.bonds = bonds;
