@@ -146,6 +146,9 @@ static uint16_t colour_of(const web_scene *scene, int64_t p)
 {
     static const double most = 65535;
     double v[3];
+    if (scene->colour == WEB_MASS || scene->colour == WEB_SPECIES) {
+        return scene->shades[p];
+    }
     if (scene->colour == WEB_GROUP) {
         const int32_t label = scene->labels[p];
         return (uint16_t)(label > 0 ? 1 + (label - 1) % UINT16_MAX : 0);

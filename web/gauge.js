@@ -5,16 +5,26 @@
 
 const BALL = 44;                // pixels of the picture of the ball, which is scaled
 
-// The map of directions to colours of web/shaders.js. @return red, green, blue [0 to 255]
-function headingColour([x, y, z], paper) {
-  const a = 0.15 * (0.825 * x - 0.565 * y), b = 0.15 * (0.565 * x + 0.825 * y) + 0.05 * z;
-  const l = (paper ? 0.60 : 0.74) + 0.15 * z;
+// Oklab to sRGB, as oklab of web/shaders.js. @return red, green, blue [0 to 255]
+function oklabColour(l, a, b) {
   const m = [l + 0.3963378 * a + 0.2158038 * b, l - 0.1055613 * a - 0.0638542 * b,
              l - 0.0894842 * a - 1.2914855 * b].map(v => v * v * v);
   return [4.0767417 * m[0] - 3.3077116 * m[1] + 0.2309699 * m[2],
           -1.2684380 * m[0] + 2.6097574 * m[1] - 0.3413194 * m[2],
           -0.0041961 * m[0] - 0.7034186 * m[1] + 1.7076147 * m[2]].map(
     v => 255 * Math.pow(Math.min(1, Math.max(0, v)), 1 / 2.2));
+}
+
+// The map of directions to colours of web/shaders.js.
+function headingColour([x, y, z], paper) {
+  const a = 0.15 * (0.825 * x - 0.565 * y), b = 0.15 * (0.565 * x + 0.825 * y) + 0.05 * z;
+  return oklabColour((paper ? 0.60 : 0.74) + 0.15 * z, a, b);
+}
+
+// The map of groups and species, from 1, to colours of web/shaders.js.
+function groupColour(label, paper) {
+  const h = 2.399963 * label, l = (paper ? 0.56 : 0.76) + 0.08 * (0.37 * label % 1);
+  return oklabColour(l, 0.15 * Math.cos(h), 0.15 * Math.sin(h));
 }
 
 // The largest of 1, 2 and 5 times a power of ten that is at most so large.

@@ -120,24 +120,51 @@ const STOPS = {
   plain: ["#120a30", "#56106e", "#bb3754", "#f98c0a", "#fcffa4"],
   speed: ["#2f0596", "#7e03a8", "#cc4778", "#f89540", "#f0f921"],
 };
+STOPS.mass = STOPS.speed;
 const PAPER_STOPS = {plain: ["#fdf2d0", "#f98c0a", "#bb3754", "#56106e", "#120a30"],
-                     speed: STOPS.speed};
+                     speed: STOPS.speed, mass: STOPS.mass};
 
-function drawLegend(legend, colour, head, paper) {
-  const ends = legend.querySelectorAll("span"), stops = (paper ? PAPER_STOPS : STOPS)[colour];
-  legend.hidden = !stops || !head;
+// The ends of the map of a colour.
+function legendEnds(colour, head, told) {
+  const unit = told && told.unit ? ` ${/^\d/.test(told.unit) ? "× " : ""}${told.unit}` : "";
+  return colour === "speed" ? head.range.map(x => shown(x))
+       : colour === "mass" ? told.range.map(x => shown(x) + unit)
+       : ["few", "many"];
+}
+
+// Names of species, each beside its colour, and how many particles it has.
+function listSpecies(list, told, paper) {
+  const items = told ? told.species.map(s => {
+    const dot = element("i");
+    dot.style.background = `rgb(${groupColour(s.colour, paper).map(Math.round)})`;
+    return element("li", {}, dot, s.name, element("small", {}, shown(s.n)));
+  }) : [];
+  if (told && told.others) {
+    items.push(element("li", {}, `others ${shown(told.others)}`));
+  }
+  list.replaceChildren(...items);
+}
+
+// s: the state, of which legend says what colours mean where the points do not.
+function drawLegend(legend, s, head, paper) {
+  const {colour} = s, stops = (paper ? PAPER_STOPS : STOPS)[colour], told = s.legend;
+  const ends = legend.querySelectorAll("span"), canvas = legend.querySelector("canvas");
+  legend.hidden = !head || !(stops || told);
   if (legend.hidden) {
     return;
   }
-  const text = colour === "speed" ? head.range.map(x => shown(x)) : ["few", "many"];
-  ends.forEach((end, k) => { end.textContent = text[k]; });
-  if (legend.dataset.colour === colour + paper) {
+  const key = JSON.stringify([colour, paper, told]);
+  ends.forEach((end, k) => { end.textContent = stops ? legendEnds(colour, head, told)[k] : ""; });
+  if (legend.dataset.key === key) {
     return;
   }
-  legend.dataset.colour = colour + paper;
-  const canvas = legend.querySelector("canvas"), to = canvas.getContext("2d");
-  const ramp = to.createLinearGradient(0, 0, canvas.width, 0);
-  stops.forEach((s, k) => ramp.addColorStop(k / (stops.length - 1), s));
-  to.fillStyle = ramp;
-  to.fillRect(0, 0, canvas.width, canvas.height);
+  legend.dataset.key = key;
+  canvas.hidden = !stops;
+  listSpecies(legend.querySelector("ul"), stops ? null : told, paper);
+  if (stops) {
+    const to = canvas.getContext("2d"), ramp = to.createLinearGradient(0, 0, canvas.width, 0);
+    stops.forEach((stop, k) => ramp.addColorStop(k / (stops.length - 1), stop));
+    to.fillStyle = ramp;
+    to.fillRect(0, 0, canvas.width, canvas.height);
+  }
 }

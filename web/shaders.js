@@ -35,6 +35,7 @@ vec3 oklab(float l, vec2 ab) {
 }
 // A continuous map of all directions: hue round the z axis, lightness along it. It has no branch,
 // so that close directions have close colours; headingColour of web/gauge.js is this map, too.
+// groupColour there is that of groups and species.
 vec3 heading(vec3 d) {
   vec2 ab = 0.15 * vec2(0.825*d.x - 0.565*d.y, 0.565*d.x + 0.825*d.y);
   return oklab(mix(0.74, 0.60, paper) + 0.15 * d.z, ab + vec2(0.0, 0.05 * d.z));
@@ -72,9 +73,9 @@ vec3 between() {
 }
 vec3 tinted() {
   int kind = int(how.z);
-  return kind == 1 ? plasma(mix(0.12, 0.04, paper) + 0.86 * colour / 65535.0)
+  return kind == 1 || kind == 4 ? plasma(mix(0.12, 0.04, paper) + 0.86 * colour / 65535.0)
        : kind == 2 && colour > 0.5 ? heading(unfold(colour))
-       : kind == 3 ? group(colour) : mix(vec3(1.0), vec3(0.35), paper * float(kind == 0));
+       : kind == 3 || kind == 5 ? group(colour) : mix(vec3(1.0), vec3(0.35), paper * float(kind == 0));
 }
 float farness(float w) { return clamp((w - depth.x) / (depth.y - depth.x), 0.0, 1.0); }`;
 

@@ -572,6 +572,7 @@ class View {
 
   replot() {
     drawPlot($("plot"), this.plot);
+    drawLegend($("legend"), this.state, this.scene.head, this.scene.paper);
     if (this.rows) {
       this.curves.setRows(this.rows);
     }
@@ -600,7 +601,7 @@ class View {
       parts.push(" · ", bold(shown(Math.round(this.rate))), " frames/s");
     }
     $("facts").replaceChildren(...parts);
-    drawLegend($("legend"), s.colour, h, this.scene.paper);
+    drawLegend($("legend"), s, h, this.scene.paper);
   }
 
   // As many points as are drawn smoothly.
@@ -683,7 +684,7 @@ function haloRows(halo) {
 // Values of a particle, as viewer_particle of cli/view/viewer.h names them.
 function particleRows(v) {
   const named = {position: "position", velocity: "velocity", speed: "speed", group: "group",
-                 id: "id", mass: "mass", type: "type", potential: "potential"};
+                 id: "id", mass: "mass", species: "species", type: "type", potential: "potential"};
   return Object.entries(named).filter(([name]) => v[name] !== undefined && v[name] !== null)
     .map(([name, label]) => [label, Array.isArray(v[name]) ? three(v[name])
                                     : typeof v[name] === "string" ? v[name] : shown(v[name], 4)]);

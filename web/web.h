@@ -134,7 +134,15 @@ void web_close(web_server *server);
 /* ------------------------------------------------------------------------------------- points */
 
 /** What colours mean. */
-typedef enum web_colour { WEB_PLAIN, WEB_SPEED, WEB_HEADING, WEB_GROUP } web_colour;
+typedef enum web_colour {
+    WEB_PLAIN,
+    WEB_SPEED,
+    WEB_HEADING,
+    WEB_GROUP,
+    WEB_MASS,
+    WEB_SPECIES,
+    WEB_COLOURS
+} web_colour;
 
 enum {
     WEB_POINTS_HEAD = 112,
@@ -154,6 +162,8 @@ typedef struct web_scene {
     const void *velocities;   /**< velocities [n][3]; NULL: not known */
     const int32_t *labels;    /**< group of each particle [n], 1 is the largest, 0: none; NULL: not
                                    known */
+    const uint16_t *shades;   /**< WEB_MASS, WEB_SPECIES: colour of each particle in the message
+                                   [n]; NULL for other colours */
     kith_box box;             /**< box in which they are shown; its rows are independent */
     double step;              /**< step of the simulation */
     double time;              /**< time of the simulation */
@@ -188,7 +198,8 @@ void web_choice_free(web_choice *choice);
  *        uint16 direction; or float x, y, z, uint16 colour, uint16 direction
  * The direction is the octahedral map of the velocity, a byte each; 0: the particle stands still.
  * The colour is 65535 (speed - range[0]) / (range[1] - range[0]); for headings the direction; for
- * groups 0 in none, else 1 + (label - 1) % 65535.
+ * groups 0 in none, else 1 + (label - 1) % 65535; for masses the place on the map, 0 to 65535; for
+ * species their number, from 1.
  * @param choice  choice of the particles; NULL: the arrays hold the chosen particles
  * @param n       number of chosen particles in the message
  * @return NULL: memory is exhausted, or too many messages of points exist

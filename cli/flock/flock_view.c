@@ -81,10 +81,10 @@ static void send_state(flock_view *view, const flock_run *run, bool ended)
             (json_int_t)run->step, "rate", view->rate, "limit", view->limit, "time_step",
             flock_view_stage(view, run)->model.time_step, "paused", view->paused, "ended", ended,
             "can_reset", !recorded, "seed", seed, "colour", viewer_colour_name(view->colour),
-            "colours", viewer_colours(true, true, "flock"), "rules", flock_view_rules(view, run),
-            "message", *view->message ? view->message : view->held, "held", *view->held != '\0',
-            "presets", preset_names(view, run), "columns", "step", "polarisation", "milling",
-            "speed", "neighbours", "flocks", "largest"));
+            "colours", viewer_colours(viewer_colours_of(true, true), "flock"), "rules",
+            flock_view_rules(view, run), "message", *view->message ? view->message : view->held,
+            "held", *view->held != '\0', "presets", preset_names(view, run), "columns", "step",
+            "polarisation", "milling", "speed", "neighbours", "flocks", "largest"));
     view->announced = true;
     view->last_state = progress_clock();
 }
@@ -295,7 +295,9 @@ static void obey(flock_view *view, flock_run *run, const json_t *command)
         view->limit = isfinite(value) && value > 0 ? value : 0;
         view->due = 0;
     }
-    if (json_is_string(colour) && viewer_colour_find(json_string_value(colour), &view->colour)) {
+    if (json_is_string(colour) &&
+        viewer_colour_find(json_string_value(colour), viewer_colours_of(true, true),
+                           &view->colour)) {
         view->shown = -1;
     }
     if (json_is_integer(inspect)) {

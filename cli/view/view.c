@@ -52,12 +52,12 @@ static void send_state(const view_task *task, view_run *run)
     const io_particles *p = run->now;
     web_publish_json(
         run->server, WEB_STATE,
-        json_pack("{s:s, s:o, s:I, s:I, s:I, s:o, s:s, s:o, s:b, s:s}", "kind", "file", "title",
-                  report_json_text(task->file), "particles", (json_int_t)(p ? p->n : 0), "frame",
-                  (json_int_t)run->frame, "frames", (json_int_t)run->frames, "step",
+        json_pack("{s:s, s:o, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:b, s:s}", "kind", "file",
+                  "title", report_json_text(task->file), "particles", (json_int_t)(p ? p->n : 0),
+                  "frame", (json_int_t)run->frame, "frames", (json_int_t)run->frames, "step",
                   report_json_real(run->step), "colour", viewer_colour_name(run->colour), "colours",
-                  viewer_colours(p && p->velocity, grouped, "group"), "grouped", grouped, "message",
-                  run->message));
+                  viewer_colours(view_colours(run), "group"), "legend", view_legend_json(run),
+                  "grouped", grouped, "message", run->message));
 }
 
 /** Send the values of the particle that a viewer has selected. */
@@ -73,8 +73,12 @@ static void send_particle(const view_run *run, const web_scene *scene)
     if (p->id) {
         json_object_set_new(one, "id", json_integer(p->id[at]));
     }
-    if (p->mass) {
-        json_object_set_new(one, "mass", report_json_real(io_real(p->mass, at, p->precision)));
+    if (run->kinds.mass[1] > 0) {
+        json_object_set_new(one, "mass", report_json_real(view_mass(run, at)));
+    }
+    const char *species = run->shot->names[run->shot->species[at]];
+    if (*species) {
+        json_object_set_new(one, "species", report_json_text(species));
     }
     if (p->type) {
         json_object_set_new(one, "type", json_integer(p->type[at]));
@@ -97,6 +101,7 @@ static void send_points(view_run *run)
                        .positions = p->pos,
                        .velocities = p->velocity,
                        .labels = run->tags.n == p->n ? run->tags.tag : NULL,
+                       .shades = run->kinds.shade,
                        .box = run->shown,
                        .step = (double)run->frame,
                        .time = p->has_time ? p->time : NAN,
@@ -108,6 +113,9 @@ static void send_points(view_run *run)
     const int64_t shown = viewer_points(run->server, p->n);
     if (!web_choose(&run->choice, p->n, shown)) {
         return;
+    }
+    if (run->colour == WEB_MASS || run->colour == WEB_SPECIES) {
+        view_shade(run);
     }
     web_enclose(&run->shown, &scene);
     scene.box = run->shown;
@@ -136,13 +144,9 @@ static int obey(const view_task *task, view_run *run, const json_t *command)
     const json_t *frame = json_object_get(command, "frame");
     const json_t *colour = json_object_get(command, "colour");
     const json_t *inspect = json_object_get(command, "inspect");
-    web_colour chosen = run->colour;
     run->message[0] = '\0';
-    if (json_is_string(colour) && viewer_colour_find(json_string_value(colour), &chosen)) {
-        const bool moving = run->now && run->now->velocity;
-        const bool can = chosen == WEB_PLAIN ||
-                         (chosen == WEB_GROUP ? run->groups.labels != NULL : moving);
-        run->colour = can ? chosen : run->colour;
+    if (json_is_string(colour) &&
+        viewer_colour_find(json_string_value(colour), view_colours(run), &run->colour)) {
         run->again = true;
     }
     if (json_is_integer(inspect)) {
@@ -196,7 +200,10 @@ static int look(const view_task *task, view_run *run)
     if (task->film.path) {
         return view_record(task, run);
     }
-    run->colour = run->groups.labels ? WEB_GROUP : run->now->velocity ? WEB_SPEED : WEB_PLAIN;
+    run->colour = run->groups.labels    ? WEB_GROUP
+                  : run->now->velocity  ? WEB_SPEED
+                  : run->kinds.used > 1 ? WEB_SPECIES
+                                        : WEB_PLAIN;
     CLI_TRY(viewer_open(&task->shared, &run->server));
     run->pool = kith__pool_open(kith_threads(run->ctx));
     return serve(task, run);

@@ -7,7 +7,7 @@
 
 #include <pool.h>
 #include "film/film.h"
-#include "common/input.h"
+#include "trajectories/trajectory.h"
 #include "common/space.h"
 #include "viewer.h"
 
@@ -21,14 +21,25 @@ typedef struct view_task {
     film_options film;  /**< options of --record; turn is NAN if not given */
 } view_task;
 
+/** Masses and species of a frame, and the colours that show them. */
+typedef struct view_kinds {
+    double mass[2];  /**< smallest mass above 0, and largest mass; 0: no masses are known */
+    int used;        /**< number of species that have particles */
+    int64_t *count;  /**< particles of each species [io_frame.n_names] */
+    uint16_t *shade; /**< colour of each particle [n], as web_scene.shades */
+} view_kinds;
+
 /** What is shown. */
 typedef struct view_run {
-    io_trajectory *trajectory; /**< of a file with several frames; else NULL */
+    io_trajectory *trajectory; /**< the file */
     int64_t frame, frames;     /**< index of the frame that is shown; number of frames */
     double step;               /**< step of the frame; NAN: the file has none */
     int64_t next;              /**< index of the frame that the trajectory returns next */
-    input in;                  /**< particles of a file with one frame */
-    const io_particles *now;   /**< particles that are shown, borrowed from one of these */
+    bool weighed;              /**< masses are weights of the frames, not a field of a snapshot */
+    const io_frame *shot;      /**< the frame that is shown, borrowed from the trajectory; NULL: it
+                                    could not be read */
+    const io_particles *now;   /**< particles of the frame; NULL as shot */
+    view_kinds kinds;          /**< masses and species of the frame */
     space space;               /**< the box of the frame */
     kith_ctx *ctx;             /**< the library */
     struct kith__pool *pool;   /**< threads that make messages */
@@ -57,6 +68,23 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame);
 
 /** Find or read the groups of the frame, and measure them. @return as view_go_to. */
 int view_group(const view_task *task, view_run *run);
+
+/** Find the range of masses and count the species of the frame. @return as view_go_to */
+int view_survey(view_run *run);
+
+/** Colours that the frame has: bits 1 << web_colour. */
+unsigned view_colours(const view_run *run);
+
+/** Set the colours of particles for WEB_MASS, on a logarithmic map of the range of masses, or for
+ *  WEB_SPECIES. */
+void view_shade(view_run *run);
+
+/** Mass of a particle; the frame has masses. */
+double view_mass(const view_run *run, int64_t p);
+
+/** What the colours mean, for the page: {range: [least, most], unit} of masses; {species: [{name,
+ *  colour, n}], others} of the species with the most particles; null for other colours. */
+json_t *view_legend_json(const view_run *run);
 
 /** The largest groups, for the page. */
 json_t *view_groups_json(const view_run *run);

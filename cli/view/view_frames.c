@@ -10,18 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int trouble(view_run *run, const io_error *error)
-{
-    snprintf(run->message, sizeof run->message, "%.500s", error->text);
-    return error->status == IO_CANCELLED ? STATUS_INTERRUPTED : STATUS_FORMAT;
-}
-
 int view_start(const view_task *task, view_run *run)
 {
     io_error error = {0};
     io_summary summary;
     CLI_TRY(report_io(io_inspect(task->file, &summary, &error), &error, false));
     run->frames = summary.frames;
+    const io_format f = summary.format;
+    run->weighed = f == IO_XYZ || f == IO_LAMMPS || f == IO_GSD || f == IO_CHEMFILES ||
+                   (f == IO_HDF5 && run->frames > 1);
     if (task->labels && run->frames > 1) {
         return report_error(STATUS_INVALID, NULL, "%s has %lld frames, but labels belong to one",
                             task->file, (long long)run->frames);
@@ -29,49 +26,51 @@ int view_start(const view_task *task, view_run *run)
     return STATUS_OK;
 }
 
-static int read_one(const view_task *task, view_run *run)
+/** Open the file to read from a frame on. */
+static io_status open_at(const view_task *task, view_run *run, int64_t frame, io_error *error)
 {
-    io_error error = {0};
-    options read = task->shared;
-    read.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
-                       (task->labels ? (unsigned)IO_IDS : 0);
-    if (input_try(&read, task->file, &run->in, &error) != IO_OK) {
-        return trouble(run, &error);
-    }
-    run->now = &run->in.particles;
-    run->step = NAN;
-    return STATUS_OK;
+    char from[32];
+    snprintf(from, sizeof from, "%lld:", (long long)frame);
+    io_trajectory_options how = {
+        .read = task->shared.read, .frames = from, .weights = run->weighed ? "mass" : NULL};
+    how.read.frame = 0;
+    how.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
+                      (run->weighed ? (unsigned)IO_WEIGHTS : 0) |
+                      (task->labels ? (unsigned)IO_IDS : 0);
+    return io_trajectory_open(task->file, &how, &run->trajectory, error);
 }
 
-static int read_of_many(const view_task *task, view_run *run, int64_t frame)
+static int read_frame(const view_task *task, view_run *run, int64_t frame)
 {
     io_error error = {0};
-    const io_frame *found = NULL;
-    char from[32]; /* open and read the first frame */
-    if (!run->trajectory || run->next != frame) {
-        snprintf(from, sizeof from, "%lld:", (long long)frame);
-        io_trajectory_options how = {.read = task->shared.read, .frames = from};
-        how.read.frame = 0;
-        how.read.fields = IO_VELOCITIES;
-        io_trajectory_close(run->trajectory);
-        run->trajectory = NULL;
-        run->now = NULL;
-        if (io_trajectory_open(task->file, &how, &run->trajectory, &error) != IO_OK) {
-            return trouble(run, &error);
-        }
-    }
+    io_status status = IO_OK;
+    run->shot = NULL;
     run->now = NULL;
-    if (io_trajectory_next(run->trajectory, &found, &error) != IO_OK || !found) {
+    run->step = NAN;
+    if (!run->trajectory || run->next != frame) {
         io_trajectory_close(run->trajectory);
         run->trajectory = NULL;
+        status = open_at(task, run, frame, &error);
+    }
+    if (status == IO_OK) {
+        status = io_trajectory_next(run->trajectory, &run->shot, &error);
+    }
+    if (status == IO_OK && run->shot) {
+        run->now = &run->shot->particles;
+        run->step = run->shot->has_step ? (double)run->shot->step : NAN;
+        run->next = frame + 1;
+        return STATUS_OK;
+    }
+    io_trajectory_close(run->trajectory);
+    run->trajectory = NULL;
+    run->shot = NULL;
+    if (run->frames > 1 && status != IO_CANCELLED) {
         snprintf(run->message, sizeof run->message, "frame %lld: %.450s", (long long)frame,
                  error.status ? error.text : "the file ends before it");
-        return STATUS_FORMAT;
+    } else {
+        snprintf(run->message, sizeof run->message, "%.500s", error.text);
     }
-    run->now = &found->particles;
-    run->step = found->has_step ? (double)found->step : NAN;
-    run->next = frame + 1;
-    return STATUS_OK;
+    return status == IO_CANCELLED ? STATUS_INTERRUPTED : STATUS_FORMAT;
 }
 
 /** Index of the first particle whose position is not finite; -1: none. */
@@ -87,7 +86,7 @@ static int64_t find_lost(const io_particles *p)
 
 int view_go_to(const view_task *task, view_run *run, int64_t frame)
 {
-    CLI_TRY(run->frames > 1 ? read_of_many(task, run, frame) : read_one(task, run));
+    CLI_TRY(read_frame(task, run, frame));
     const int64_t lost = find_lost(run->now);
     if (lost >= 0) {
         run->now = NULL;
@@ -101,7 +100,10 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
     run->again = true;
     CLI_TRY(space_choose(&task->shared, task->file, run->now, &run->space));
     run->shown = run->space.box;
-    return view_group(task, run);
+    int status = view_survey(run);
+    status = status == STATUS_OK ? view_group(task, run) : status;
+    run->colour = view_colours(run) >> run->colour & 1 ? run->colour : WEB_PLAIN;
+    return status;
 }
 
 /** Range of g(r): half the smallest side, but at most so many pairs as may be counted for the
@@ -167,6 +169,7 @@ void view_end(view_run *run)
     free(run->labels);
     kith_close(run->ctx);
     kith__pool_close(run->pool);
-    input_free(&run->in);
+    free(run->kinds.count);
+    free(run->kinds.shade);
     io_trajectory_close(run->trajectory);
 }

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 static const char *const colours[] = {
-    [WEB_PLAIN] = "plain", [WEB_SPEED] = "speed", [WEB_HEADING] = "heading", [WEB_GROUP] = "group"};
+    [WEB_PLAIN] = "plain", [WEB_SPEED] = "speed", [WEB_HEADING] = "heading",
+    [WEB_GROUP] = "group", [WEB_MASS] = "mass",   [WEB_SPECIES] = "species"};
 
 /** Return true when an ssh tunnel to 127.0.0.1 reaches a server at this host. */
 static bool is_usual(const char *host)
@@ -70,10 +71,16 @@ const char *viewer_colour_name(web_colour colour)
     return colours[colour];
 }
 
-bool viewer_colour_find(const char *name, web_colour *out)
+unsigned viewer_colours_of(bool velocities, bool groups)
 {
-    for (int k = WEB_PLAIN; name && k <= WEB_GROUP; k++) {
-        if (strcmp(name, colours[k]) == 0) {
+    return 1U << WEB_PLAIN | (velocities ? 1U << WEB_SPEED | 1U << WEB_HEADING : 0) |
+           (groups ? 1U << WEB_GROUP : 0);
+}
+
+bool viewer_colour_find(const char *name, unsigned among, web_colour *out)
+{
+    for (int k = 0; name && k < WEB_COLOURS; k++) {
+        if (among >> k & 1 && strcmp(name, colours[k]) == 0) {
             *out = (web_colour)k;
             return true;
         }
@@ -81,11 +88,11 @@ bool viewer_colour_find(const char *name, web_colour *out)
     return false;
 }
 
-json_t *viewer_colours(bool velocities, bool groups, const char *group_name)
+json_t *viewer_colours(unsigned among, const char *group_name)
 {
     json_t *list = json_array();
-    for (int k = WEB_PLAIN; k <= WEB_GROUP; k++) {
-        if (k == WEB_PLAIN || (k == WEB_GROUP ? groups : velocities)) {
+    for (int k = 0; k < WEB_COLOURS; k++) {
+        if (among >> k & 1) {
             json_array_append_new(list, json_pack("{s:s, s:s}", "name", colours[k], "label",
                                                   k == WEB_GROUP   ? group_name
                                                   : k == WEB_PLAIN ? "density"

@@ -20,11 +20,16 @@ int64_t viewer_points(web_server *server, int64_t n);
 /** Name of a colour on the page. */
 const char *viewer_colour_name(web_colour colour);
 
-/** Find a colour by its name. @return false: no colour has this name */
-bool viewer_colour_find(const char *name, web_colour *out);
+/** Colours that particles with these properties have at least: bits 1 << web_colour. */
+unsigned viewer_colours_of(bool velocities, bool groups);
 
-/** Names of the colours that particles with these properties can have. */
-json_t *viewer_colours(bool velocities, bool groups, const char *group_name);
+/** Find a colour by its name.
+ *  @param among  the colours that particles have: bits 1 << web_colour
+ *  @return false: none of these colours has this name */
+bool viewer_colour_find(const char *name, unsigned among, web_colour *out);
+
+/** Names of colours, for the page. @param among  bits 1 << web_colour */
+json_t *viewer_colours(unsigned among, const char *group_name);
 
 /** Range of speeds for colours: all but the slowest and the fastest fiftieth, and never so narrow
  *  that rounding has colours.

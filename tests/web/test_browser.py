@@ -339,6 +339,48 @@ def look_at_halos(browser):
         assert browser.errors == [], browser.errors
 
 
+def look_at_species_and_masses(browser):
+    """Each species is drawn in its colour of the legend; masses have a range; nothing else is
+    offered."""
+    atoms = (("O", 2, 16), ("H", 5, 1), ("Na", 8, 23))
+    with open("w.xyz", "w", encoding="ascii") as file:
+        file.write('3\nLattice="10 0 0 0 10 0 0 0 10" Properties=species:S:1:pos:R:3:mass:R:1\n')
+        file.writelines(f"{name} {x} 5 5 {mass}\n" for name, x, mass in atoms)
+    with Served("view", "w.xyz") as run:
+        browser.open(run.address)
+        browser.until("document.querySelectorAll('#legend li').length === 3 && "
+                      "kith.state.colour === 'species' && kith.scene.head.colour === 5")
+        offered = browser.js("[...document.querySelectorAll('#colours button')].map("
+                             "b => b.textContent)")
+        assert offered == ["density", "mass", "species"], offered
+        told = browser.js("""[...document.querySelectorAll('#legend li')].map(row => [
+          row.childNodes[1].textContent,
+          row.firstChild.style.background.match(/\\d+/g).map(Number)])""")
+        drawn = browser.js("""(() => {
+          const s = kith.scene, gl = s.gl, out = new Uint8Array(4);
+          s.style.exposure = 0.3;
+          s.dirty = true;
+          s.draw(performance.now());
+          return [2, 5, 8].map(x => {
+            const p = s.project([x, 5, 5]);
+            gl.readPixels(Math.round(p.x * s.scale), Math.round(s.height - p.y * s.scale), 1, 1,
+                          gl.RGBA, gl.UNSIGNED_BYTE, out);
+            return [...out].slice(0, 3); }); })()""")
+        assert sorted(name for name, _ in told) == ["H", "Na", "O"], told
+        for (name, _, _), pixel in zip(atoms, drawn):
+            colour = dict(told)[name]
+            order = [sorted(range(3), key=c.__getitem__) for c in (colour, pixel)]
+            assert order[0] == order[1] and max(pixel) > 40, (name, colour, pixel)
+        browser.js("[...document.querySelectorAll('#colours button')][1].click()")
+        browser.until("kith.state.colour === 'mass' && kith.scene.head.colour === 4")
+        ends = browser.until("[...document.querySelectorAll('#legend span')].map("
+                             "e => e.textContent).join()")
+        assert ends == "1,23", ends
+        assert browser.js("document.querySelectorAll('#legend li').length") == 0
+        assert browser.js("kith.scene.lit()") > 0.0001
+        assert browser.errors == [], browser.errors
+
+
 def test_the_page():
     browser = chromium.Browser()
     browser.size(480, 320)             # software draws it: few pixels
@@ -346,6 +388,7 @@ def test_the_page():
     try:
         watch_a_flock(browser)
         look_at_halos(browser)
+        look_at_species_and_masses(browser)
         open_tabs(browser)
     finally:
         browser.close()

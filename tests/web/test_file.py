@@ -213,6 +213,122 @@ def test_colours_of_groups_last():
         assert run.end() == 0
 
 
+def write_gadget(path, points, masses, types):
+    """A Gadget-1 snapshot in a box of 8; points are sorted by type, and each has its mass."""
+    counts = [types.count(k) for k in range(6)]
+    head = struct.pack("<6I6d2d2i6I2i4d", *counts, *[0.0] * 6, 1.0, 0.0, 0, 0, *counts, 0, 1, 8.0,
+                       0.3, 0.7, 0.7).ljust(256, b"\0")
+    n, flat = len(points), [x for p in points for x in p]
+    with open(path, "wb") as file:
+        for block in (head, struct.pack(f"<{3 * n}f", *flat), struct.pack(f"<{3 * n}f", *flat),
+                      struct.pack(f"<{n}I", *range(1, n + 1)), struct.pack(f"<{n}f", *masses)):
+            file.write(struct.pack("<I", len(block)) + block + struct.pack("<I", len(block)))
+
+
+def write_atoms(path, frames, columns="species:S:1:pos:R:3"):
+    """Extended XYZ in a box of 8. frames: of (species, position, further numbers)"""
+    with open(path, "w", encoding="ascii") as file:
+        for atoms in frames:
+            file.write(f'{len(atoms)}\nLattice="8 0 0 0 8 0 0 0 8" Properties={columns}\n')
+            for name, r, *more in atoms:
+                file.write(" ".join([name, *(f"{x:.9g}" for x in (*r, *more))]) + "\n")
+
+
+def named(watch):
+    return [c["name"] for c in watch.state["colours"]]
+
+
+def colours_at(watch, points):
+    """The colour of each of these points."""
+    shown = watch.points()
+    return [min(shown, key=lambda s: sum((a - b) ** 2 for a, b in zip(s[0], p)))[1]
+            for p in points]
+
+
+def test_masses_and_types_of_snapshots():
+    rng = random.Random(8)
+    points = [tuple(rng.uniform(0, 8) for _ in range(3)) for _ in range(60)]
+    types = [0] * 30 + [1] * 20 + [4] * 10
+    masses = [0.5 * 100 ** rng.random() for _ in points]
+    masses[7], masses[8], masses[9] = 0.5, 50.0, 0.0
+    write_gadget("snap", points, masses, types)
+    with Served("view", "snap") as run:
+        watch = Viewer(run).until(lambda w: w.state and POINTS in w.newest)
+        assert named(watch) == ["plain", "speed", "heading", "mass", "species"], named(watch)
+        assert watch.state["legend"] is None
+        run.send(colour="mass")
+        watch.until(lambda w: w.state["colour"] == "mass" and w.head["colour"] == 4)
+        legend = watch.state["legend"]
+        assert legend["unit"] == "1e10 Msun/h", legend
+        assert all(abs(a / b - 1) < 1e-6 for a, b in zip(legend["range"], (0.5, 50))), legend
+        for m, c in zip(masses, colours_at(watch, points)):
+            expected = 65535 * math.log(m / 0.5) / math.log(100) if m else 0
+            assert abs(c - expected) < 2, (m, c, expected)
+        run.send(colour="species")
+        watch.until(lambda w: w.state["colour"] == "species" and w.head["colour"] == 5)
+        species = watch.state["legend"]["species"]
+        assert [(s["name"], s["n"]) for s in species] == [("gas", 30), ("dark", 20), ("star", 10)]
+        assert watch.state["legend"]["others"] == 0
+        colour = {s["name"]: s["colour"] for s in species}
+        known = {0: "gas", 1: "dark", 4: "star"}
+        assert colours_at(watch, points) == [colour[known[t]] for t in types]
+        run.send(inspect=0)
+        value = watch.until(lambda w: PARTICLE in w.newest).newest[PARTICLE]
+        assert value["species"] == known[value["type"]] == known[types[value["index"]]], value
+        assert abs(value["mass"] - masses[value["index"]]) < 1e-5, value
+        watch.close()
+        assert run.end() == 0
+
+
+def test_species_of_trajectories():
+    """A species keeps its colour through the frames; masses are offered where a frame has them."""
+    rng = random.Random(9)
+
+    def atoms(names):
+        return [(name, tuple(rng.uniform(0, 8) for _ in range(3))) for name in names]
+    frames = [atoms(["O"] * 20 + ["H"] * 40), atoms(["H"] * 15 + ["Na"] * 3 + ["O"] * 30),
+              atoms(["H"] * 12)]
+    write_atoms("t.xyz", frames)
+    with Served("view", "t.xyz") as run:
+        watch, seen = Viewer(run), {}
+        for number in (0, 1, 0):
+            run.send(frame=number)
+            watch.until(lambda w, f=number: w.state.get("frame") == f and w.head["frame"] == f)
+            assert watch.state["colour"] == "species" and named(watch) == ["plain", "species"]
+            legend = watch.state["legend"]["species"]
+            for s in legend:
+                assert seen.setdefault(s["name"], s["colour"]) == s["colour"], (number, legend)
+            assert [s["n"] for s in legend] == ([40, 20] if number == 0 else [30, 15, 3]), legend
+            assert colours_at(watch, [r for _, r in frames[number]]) == [
+                seen[name] for name, _ in frames[number]]
+        assert len(set(seen.values())) == 3, seen
+        run.send(frame=2)                # of one species: the colour is not offered
+        watch.until(lambda w: w.state["frame"] == 2 and w.head["frame"] == 2)
+        assert named(watch) == ["plain"] and watch.state["colour"] == "plain"
+        assert watch.head["colour"] == 0
+        for refused in ("mass", "species", "group"):
+            before = watch.versions[STATE]
+            run.send(colour=refused)
+            watch.until(lambda w, b=before: w.versions[STATE] > b)
+            assert watch.state["colour"] == "plain", refused
+        watch.close()
+        assert run.end() == 0
+    many = [(f"X{k}", (k % 8, 1, 1), 1 + k) for k in range(30)]
+    write_atoms("one.xyz", [many + many[:1]], "species:S:1:pos:R:3:mass:R:1")
+    with Served("view", "one.xyz") as run:
+        watch = Viewer(run).until(lambda w: w.state and POINTS in w.newest)
+        assert named(watch) == ["plain", "mass", "species"] and watch.state["colour"] == "species"
+        legend = watch.state["legend"]
+        assert len(legend["species"]) == 24 and legend["others"] == 6, legend
+        assert legend["species"][0]["name"] == "X0" and legend["species"][0]["n"] == 2
+        assert len({s["name"] for s in legend["species"]}) == 24
+        run.send(colour="mass")
+        watch.until(lambda w: w.state["colour"] == "mass")
+        assert watch.state["legend"] == {"range": [1, 30], "unit": ""}, watch.state["legend"]
+        watch.close()
+        assert run.end() == 0
+
+
 def test_a_frame_that_breaks_off():
     write_xyz("t.xyz", [[(1, 1, 1), (2, 2, 2)], [(1, 1, 1), (2, 2, float("nan"))],
                         [(3, 3, 3), (4, 4, 4)]], 8)

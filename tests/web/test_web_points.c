@@ -45,13 +45,14 @@ static void check_choice(int64_t n, int64_t most)
     free(seen);
 }
 
-static void fill(float *r, float *v, int32_t *labels)
+static void fill(float *r, float *v, int32_t *labels, uint16_t *shades)
 {
     unsigned state = 7;
     for (int k = 0; k < 3 * N; k++) {
         r[k] = (float)(12 * pick(&state) - 3); /* some outside the box */
         v[k] = (float)(2 * pick(&state) - 1);
         labels[k / 3] = k % 7 == 0 ? 0 : k / 3 + 65530;
+        shades[k / 3] = (uint16_t)(65535 * pick(&state));
     }
     memset(v, 0, 3 * sizeof *v); /* particle 0 stands still; 1 to 4 fly down */
     for (int p = 1; p <= 4; p++) {
@@ -104,6 +105,8 @@ static void check_colour(const web_scene *scene, int32_t p, unsigned colour)
         CHECK(fabs(colour - expected) <= 1, "speed %g: %u, expected %g", speed, colour, expected);
     } else if (scene->colour == WEB_HEADING) {
         check_direction(scene, p, colour);
+    } else if (scene->colour != WEB_PLAIN) {
+        CHECK(colour == scene->shades[p], "shade %u: %u", scene->shades[p], colour);
     }
 }
 
@@ -113,7 +116,7 @@ static void check_points(web_server *server, const web_scene *scene, int64_t sho
     web_choice choice = {0};
     CHECK(web_choose(&choice, scene->n, N), "no choice");
     web_blob *blob = web_points(server, scene, &choice, shown);
-    const bool body = scene->colour == WEB_SPEED || scene->colour == WEB_GROUP;
+    const bool body = scene->colour != WEB_PLAIN && scene->colour != WEB_HEADING;
     const size_t item = scene->precise ? WEB_MANY_BYTES : body ? WEB_BODY_BYTES : WEB_FEW_BYTES;
     if (!CHECK(blob && blob->size == HEAD + item * (size_t)shown, "no blob, or of wrong size")) {
         return;
@@ -166,20 +169,22 @@ int main(void)
     }
     float *r = check_malloc(3 * N * sizeof *r), *v = check_malloc(3 * N * sizeof *v);
     int32_t *labels = check_malloc(N * sizeof *labels);
-    fill(r, v, labels);
+    uint16_t *shades = check_malloc(N * sizeof *shades);
+    fill(r, v, labels, shades);
     web_server *server = NULL;
     char error[256];
     const web_options options = {0};
     if (!CHECK(web_open(&options, &server, error, sizeof error), "%s", error)) {
         return check_done();
     }
-    for (int c = WEB_PLAIN; c <= WEB_GROUP; c++) {
+    for (int c = WEB_PLAIN; c < WEB_COLOURS; c++) {
         for (int kind = 0; kind < 4; kind++) {
             web_scene scene = {.n = N,
                                .precision = KITH_FLOAT,
                                .positions = r,
                                .velocities = v,
                                .labels = labels,
+                               .shades = shades,
                                .range = {0.2, 1.1},
                                .colour = (web_colour)c,
                                .precise = kind == 3};
@@ -194,5 +199,6 @@ int main(void)
     free(r);
     free(v);
     free(labels);
+    free(shades);
     return check_done();
 }
