@@ -181,9 +181,14 @@ class Things {
   }
 
   remove(index) {
-    if (this.list[index]) {
+    if (this.list[index] && !this.fixed()) {
       this.view.link.send({thing: {remove: index}});
     }
+  }
+
+  // Return true when things cannot be changed: they are of a recording, or the run has ended.
+  fixed() {
+    return this.view.link.closed || this.view.state.kind !== "flock";
   }
 
   choose(index) {
@@ -213,7 +218,7 @@ class Things {
 
   // Begin to drag. @return true when there is a thing to drag
   grab(x, y) {
-    const index = this.adding || this.view.link.closed || !this.scene.head ? -1 : this.find(x, y);
+    const index = this.adding || this.fixed() || !this.scene.head ? -1 : this.find(x, y);
     this.held = index < 0 ? null : {index, x, y};
     return index >= 0;
   }

@@ -36,7 +36,10 @@ static int record(const flock_task *task, flock_run *run)
     frame.has_box = run->space.row[0][0] != 0;
     frame.box = run->space;
     frame.time = flock_time(task, run->step);
-    CLI_TRY(report_io(io_recording_frame(run->record, &frame, run->step, &error), &error, true));
+    io_things things = {0};
+    things.n = flock_things_now(task, run, things.item);
+    CLI_TRY(report_io(io_recording_frame(run->record, &frame, &things, run->step, &error), &error,
+                      true));
     run->frames++;
     run->last_frame = run->step;
     return STATUS_OK;

@@ -10,28 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kinds[] = {[KITH_POINT] = "point",
-                                    [KITH_SPHERE] = "sphere",
-                                    [KITH_WALL] = "wall",
-                                    [KITH_PREDATOR] = "predator"};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static json_t *thing_json(const kith_flock_thing *t)
-{
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", kinds[t->kind], "place",
-                     report_json_reals(t->place, 3), "normal", report_json_reals(t->normal, 3),
-                     "radius", report_json_real(t->radius), "speed", report_json_real(t->speed),
-                     "weight", report_json_real(t->weight), "reach", report_json_real(t->reach));
-}
-
 void flock_view_send_things(flock_view *view, const flock_run *run)
 {
     kith_flock_thing now[KITH_MOST_THINGS];
-    json_t *list = json_array();
     const int64_t n = flock_things_now(view->task, run, now);
-    for (int64_t k = 0; k < n; k++) {
-        json_array_append_new(list, thing_json(&now[k]));
-    }
+    json_t *list = viewer_things(now, n);
     if (json_equal(list, view->things)) {
         json_decref(list);
         return;
@@ -114,11 +97,8 @@ static bool add(flock_view *view, const flock_run *run, const json_t *wanted, fl
     const char *name = json_string_value(json_object_get(wanted, "kind"));
     const double most = next->model.max_speed;
     double place[3];
-    int kind = 0;
-    while (kind < KINDS && !(name && strcmp(name, kinds[kind]) == 0)) {
-        kind++;
-    }
-    if (kind == KINDS || !read_vector(json_object_get(wanted, "place"), place)) {
+    kith_flock_kind kind = KITH_POINT;
+    if (!viewer_thing_find(name, &kind) || !read_vector(json_object_get(wanted, "place"), place)) {
         snprintf(view->message, sizeof view->message,
                  "no thing was added: it has no kind or place");
         return false;
@@ -129,8 +109,8 @@ static bool add(flock_view *view, const flock_run *run, const json_t *wanted, fl
         return false;
     }
     confine(&run->box, place);
-    const kith_flock_thing made = usual_thing((kith_flock_kind)kind, place, extent(view, run),
-                                              most > 0 ? most : 1, &run->space);
+    const kith_flock_thing made = usual_thing(kind, place, extent(view, run), most > 0 ? most : 1,
+                                              &run->space);
     next->things[next->model.n_things] = made;
     next->given[next->model.n_things++] = made;
     return true;

@@ -93,6 +93,14 @@ static void send_particle(const view_run *run, const web_scene *scene)
     web_publish_json(run->server, WEB_PARTICLE, one);
 }
 
+/** Obstacles and attractors that a recording of a flock has at this frame. */
+static json_t *view_things_json(const view_run *run)
+{
+    const io_things *things = &run->shot->things;
+    return json_pack("{s:I, s:i, s:o}", "step", (json_int_t)run->shot->step, "most",
+                     (int)KITH_MOST_THINGS, "things", viewer_things(things->item, things->n));
+}
+
 static void send_points(view_run *run)
 {
     const io_particles *p = run->now;
@@ -136,6 +144,7 @@ static void send_frame(const view_task *task, view_run *run)
         send_points(run);
         web_publish_json(run->server, WEB_GROUPS, view_groups_json(run));
         web_publish_json(run->server, WEB_PLOT, view_plot_json(run));
+        web_publish_json(run->server, WEB_THINGS, view_things_json(run));
     }
 }
 

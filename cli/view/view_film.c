@@ -49,7 +49,9 @@ static int add(film *f, const view_run *run, const float *value, int64_t number)
                               .box = &run->space.box,
                               .value = value,
                               .number = number,
-                              .caption = caption};
+                              .caption = caption,
+                              .things = run->shot->things.item,
+                              .n_things = run->shot->things.n};
     return film_add(f, &frame);
 }
 

@@ -102,6 +102,36 @@ json_t *viewer_colours(unsigned among, const char *group_name)
     return list;
 }
 
+static const char *const thing_kinds[] = {[KITH_POINT] = "point",
+                                          [KITH_SPHERE] = "sphere",
+                                          [KITH_WALL] = "wall",
+                                          [KITH_PREDATOR] = "predator"};
+
+bool viewer_thing_find(const char *name, kith_flock_kind *out)
+{
+    for (int k = KITH_POINT; name && k <= KITH_PREDATOR; k++) {
+        if (strcmp(name, thing_kinds[k]) == 0) {
+            *out = (kith_flock_kind)k;
+            return true;
+        }
+    }
+    return false;
+}
+
+json_t *viewer_things(const kith_flock_thing *things, int64_t n)
+{
+    json_t *list = json_array();
+    for (const kith_flock_thing *t = things; t < things + n; t++) {
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", thing_kinds[t->kind], "place",
+                      report_json_reals(t->place, 3), "normal", report_json_reals(t->normal, 3),
+                      "radius", report_json_real(t->radius), "speed", report_json_real(t->speed),
+                      "weight", report_json_real(t->weight), "reach", report_json_real(t->reach)));
+    }
+    return list;
+}
+
 static double speed_of(const web_scene *scene, int64_t p)
 {
     double square = 0;

@@ -36,6 +36,12 @@ json_t *viewer_colours(unsigned among, const char *group_name);
  *  @param choice  particles of the scene that are sent; NULL: the scene holds these alone */
 void viewer_speed_range(const web_scene *scene, const web_choice *choice, double range[2]);
 
+/** Find a kind of obstacles and attractors by its name. @return false: none has this name */
+bool viewer_thing_find(const char *name, kith_flock_kind *out);
+
+/** Obstacles and attractors, for the page. @param things  [n] */
+json_t *viewer_things(const kith_flock_thing *things, int64_t n);
+
 /** Values of a particle, for the page.
  *  @param point  its index among the points that are sent
  *  @param at     its index in the arrays of the scene

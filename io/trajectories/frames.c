@@ -70,6 +70,7 @@ io_status io__frame_alloc(io_frames *frames, io_frame *out, int64_t n, kith_prec
     particles->box = io__box_open();
     particles->has_box = particles->has_time = out->has_step = false;
     out->n_bonds = 0;
+    out->things.n = 0;
     return IO_OK;
 }
 

@@ -166,14 +166,15 @@ typedef struct io_roles {
 
 /** The head of a frame: all that precedes its atoms. */
 typedef struct io_rows_head {
-    int64_t n;      /* number of atoms */
-    int64_t step;   /* step of the simulation */
-    double time;    /* time of the simulation */
-    bool has_box;   /* the head has a box */
-    bool has_time;  /* the head has a time */
-    bool has_step;  /* the head has a step */
-    kith_box box;   /* the box; open space if there is none */
-    io_roles roles; /* meaning of the columns */
+    int64_t n;        /* number of atoms */
+    int64_t step;     /* step of the simulation */
+    double time;      /* time of the simulation */
+    bool has_box;     /* the head has a box */
+    bool has_time;    /* the head has a time */
+    bool has_step;    /* the head has a step */
+    kith_box box;     /* the box; open space if there is none */
+    io_roles roles;   /* meaning of the columns */
+    io_things things; /* obstacles and attractors of a flock */
 } io_rows_head;
 
 /** The first member of the state of a reader whose format has one line for each atom. The `head` of

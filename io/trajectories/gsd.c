@@ -8,10 +8,11 @@
  * chunk, that of frame 0 is used; if frame 0 lacks it, too, a default value:
  * https://gsd.readthedocs.io/en/stable/schema-hoomd.html
  *
- * Written are step, dimensions, box, N, position and velocity. What does not change is written with
- * frame 0 alone. The index has room for more entries; when it is full, a larger one with the
- * old entries is written behind the frames, and the header then points to it. The file can be read
- * at any moment: the chunks of a frame are written first, then their entries.
+ * Written are step, dimensions, box, N, position and velocity, and the obstacles and attractors of
+ * a flock as rows of the chunk "log/things" (things.h; a row of kind -1: there are none). What does
+ * not change is written with frame 0 alone. The index has room for more entries; when it is full, a
+ * larger one with the old entries is written behind the frames, and the header then points to it.
+ * The file can be read at any moment: the chunks of a frame are written first, then their entries.
  */
 #include "gsd.h"
 #include "frames.h"
@@ -65,17 +66,28 @@ enum {
     CHUNK_MASS,
     CHUNK_CHARGE,
     CHUNK_DIAMETER,
+    CHUNK_THINGS,
     CHUNK_KINDS
 };
 
 _Static_assert(sizeof(gsd_header) == 256 && sizeof(gsd_entry) == 32, "as they are in the file");
 
-static const char *const names_of_chunks[CHUNK_KINDS] = {
-    "configuration/step", "configuration/dimensions", "configuration/box",
-    "particles/N",        "particles/types",          "particles/typeid",
-    "particles/position", "particles/velocity",       "bonds/N",
-    "bonds/group",        "particles/mass",           "particles/charge",
-    "particles/diameter"};
+static const char *const names_of_chunks[CHUNK_KINDS] = {"configuration/step",
+                                                         "configuration/dimensions",
+                                                         "configuration/box",
+                                                         "particles/N",
+                                                         "particles/types",
+                                                         "particles/typeid",
+                                                         "particles/position",
+                                                         "particles/velocity",
+                                                         "bonds/N",
+                                                         "bonds/group",
+                                                         "particles/mass",
+                                                         "particles/charge",
+                                                         "particles/diameter",
+                                                         "log/things"};
+
+enum { NO_THING = -1 }; /* kind of the row that stands for no things */
 
 enum { FEW = 6 }; /* most numbers of a small chunk: a box has 6 */
 
@@ -480,6 +492,30 @@ static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
                             KITH_DOUBLE);
 }
 
+/** Read the obstacles and attractors of a flock; their places are relative to the middle of the
+ *  box, as positions are. */
+static io_status read_things(io_frames *frames, io_things *out)
+{
+    const gsd_entry *entry = find_chunk(frames, CHUNK_THINGS);
+    double number[KITH_MOST_THINGS][IO_THING_NUMBERS];
+    io_scalar type = {0};
+    if (!entry) {
+        return IO_OK;
+    }
+    const uint64_t n = entry->n < KITH_MOST_THINGS ? entry->n : KITH_MOST_THINGS;
+    IO_TRY(check_chunk(frames, entry, CHUNK_THINGS, n, IO_THING_NUMBERS, &type));
+    IO_TRY(io__numbers_read(frames->file, entry->location, type, (int64_t)n * IO_THING_NUMBERS,
+                            number, 1, KITH_DOUBLE));
+    for (uint64_t k = 0; k < n && number[0][0] != NO_THING; k++) {
+        if (!io__thing_add(out, number[k])) {
+            return io__file_fail(frames->file, IO_FORMAT,
+                                 "frame %lld: row %llu of log/things is no obstacle or attractor",
+                                 (long long)frames->next, (unsigned long long)k);
+        }
+    }
+    return IO_OK;
+}
+
 /** Read the box (Lx, Ly, Lz, xy, xz, yz). It is centred on the origin; tilts are fractions of Ly
  *  and Lz. */
 static io_status read_box(io_frames *frames, io_frame *out)
@@ -543,6 +579,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     }
     IO_TRY(read_weights(frames, weights, out));
     IO_TRY(read_box(frames, out));
+    IO_TRY(read_things(frames, &out->things));
     IO_TRY(read_species(frames, out));
     return read_bonds(frames, out);
 }
@@ -552,11 +589,19 @@ const io_frames_format io__frames_gsd = {
 
 /* ----------------------------------------------------------------------------- frames, written */
 
-enum { GSD_FLOAT = 9, GSD_U8 = 1, GSD_U32 = 3, GSD_U64 = 4, FIRST_ROOM = 128, NAMES = 2 };
+enum {
+    GSD_FLOAT = 9,
+    GSD_DOUBLE = 10,
+    GSD_U8 = 1,
+    GSD_U32 = 3,
+    GSD_U64 = 4,
+    FIRST_ROOM = 128,
+    NAMES = 2
+};
 
 /* The chunks that are written. Entries of a frame are sorted by id, the index in this array. */
-static const int written_chunks[] = {CHUNK_STEP,  CHUNK_DIMENSIONS, CHUNK_BOX,
-                                     CHUNK_COUNT, CHUNK_POSITION,   CHUNK_VELOCITY};
+static const int written_chunks[] = {CHUNK_STEP,     CHUNK_DIMENSIONS, CHUNK_BOX,   CHUNK_COUNT,
+                                     CHUNK_POSITION, CHUNK_VELOCITY,   CHUNK_THINGS};
 enum { WRITTEN = sizeof written_chunks / sizeof *written_chunks, ENTRY = sizeof(gsd_entry) };
 
 /** The entries of one frame, before they are written to the index. */
@@ -584,15 +629,23 @@ static gsd_header header_of(const io_gsd_writer *gsd)
                         .schema = "hoomd"};
 }
 
-io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd)
+/** List the names of the chunks that are written. */
+static void list_names(char names[NAMES * 64])
 {
-    char names[NAMES * 64] = {0};
     size_t at = 0;
+    memset(names, 0, NAMES * 64);
     for (int k = 0; k < WRITTEN; k++) {
         const size_t length = strlen(names_of_chunks[written_chunks[k]]) + 1;
+        assert(at + length <= NAMES * 64);
         memcpy(names + at, names_of_chunks[written_chunks[k]], length);
         at += length;
     }
+}
+
+io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd)
+{
+    char names[NAMES * 64];
+    list_names(names);
     const gsd_entry none[FIRST_ROOM] = {{0}};
     *gsd = (io_gsd_writer){.index = (int64_t)(sizeof(gsd_header) + sizeof names),
                            .room = FIRST_ROOM};
@@ -636,13 +689,18 @@ io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *
     }
     while (gsd->used < gsd->room && entry[gsd->used].location > 0 &&
            entry[gsd->used].location < mark->bytes) {
-        gsd->used++;
+        const gsd_entry *e = &entry[gsd->used++];
+        gsd->things |= e->frame == 0 && e->id < WRITTEN && written_chunks[e->id] == CHUNK_THINGS;
     }
     gsd->frame = gsd->used > 0 ? entry[gsd->used - 1].frame + 1 : 0;
     memset(entry + gsd->used, 0, (size_t)(gsd->room - gsd->used) * ENTRY);
     const gsd_header header = header_of(gsd);
+    char names[NAMES * 64]; /* a file of an earlier version lacks the last one */
+    list_names(names);
     status = io__output_patch(output, gsd->index, entry, gsd->room * ENTRY);
     free(entry);
+    IO_TRY(status);
+    status = io__output_patch(output, (int64_t)sizeof header, names, sizeof names);
     return status == IO_OK ? io__output_patch(output, 0, &header, sizeof header) : status;
 }
 
@@ -699,6 +757,27 @@ static io_status put_first(io_output *output, const io_gsd_writer *gsd,
     return io__output_write(output, &n, sizeof n);
 }
 
+/** Append the things, relative to `middle`; a frame without any replaces those of frame 0. */
+static io_status put_things(io_output *output, io_gsd_writer *gsd, const io_things *things,
+                            const double middle[3], batch *frame)
+{
+    double number[IO_THING_NUMBERS] = {NO_THING};
+    if (things->n == 0 && !gsd->things) {
+        return IO_OK;
+    }
+    gsd->things |= gsd->frame == 0;
+    note_chunk(output, gsd, frame, CHUNK_THINGS, GSD_DOUBLE,
+               things->n > 0 ? (uint64_t)things->n : 1, IO_THING_NUMBERS);
+    for (int64_t k = 0; k < things->n; k++) {
+        io__thing_numbers(&things->item[k], number);
+        for (int axis = 0; axis < 3; axis++) {
+            number[1 + axis] -= middle[axis];
+        }
+        IO_TRY(io__output_write(output, number, sizeof number));
+    }
+    return things->n > 0 ? IO_OK : io__output_write(output, number, sizeof number);
+}
+
 /** Return IO_INVALID if the format cannot hold the box: its rows must be a lower triangle. */
 static io_status check_box(io_output *output, const io_particles *particles)
 {
@@ -745,7 +824,7 @@ static io_status put_entries(io_output *output, io_gsd_writer *gsd, const batch 
 }
 
 io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
-                        int64_t step)
+                        const io_things *things, int64_t step)
 {
     static const double nowhere[3];
     const uint64_t at = (uint64_t)step;
@@ -771,6 +850,7 @@ io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particle
         note_chunk(output, gsd, &frame, CHUNK_VELOCITY, GSD_FLOAT, n, 3);
         IO_TRY(put_vectors(output, particles, particles->velocity, nowhere));
     }
+    IO_TRY(put_things(output, gsd, things, middle, &frame));
     gsd->frame_begin = begin;
     gsd->frame_end = end_of(output);
     return put_entries(output, gsd, &frame);

@@ -15,6 +15,7 @@ typedef struct io_gsd_writer {
     int64_t used;        /* entries of the index that are used */
     uint64_t frame;      /* number of the frame to be written next */
     int64_t frame_begin; /* offset of the chunks of the last frame [byte] */
+    bool things;         /* frame 0 has obstacles or attractors, which later frames must replace */
     int64_t frame_end;   /* offset of their end; these bytes do not change any more [byte] */
 } io_gsd_writer;
 
@@ -25,9 +26,9 @@ io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd);
  *  another one. */
 io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *gsd);
 
-/** Append a frame: box, positions and, if the particles have them, velocities, as floats. The
- *  number of particles, the box and the dimension must be those of the first frame. */
+/** Append a frame: box, positions and, if the particles have them, velocities, as floats; things as
+ *  doubles. The number of particles, the box and the dimension must be those of the first frame. */
 io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
-                        int64_t step);
+                        const io_things *things, int64_t step);
 
 #endif

@@ -95,17 +95,37 @@ io_status io_recording_open(const char *path, const io_mark *from, io_recording 
     return IO_OK;
 }
 
-io_status io_recording_frame(io_recording *recording, const io_particles *particles, int64_t step,
-                             io_error *error)
+/** Append the things to the facts of a comment. */
+static void tell_things(const io_things *things, char *facts, size_t room)
 {
-    char facts[96];
+    for (int64_t k = 0; k < things->n; k++) {
+        double number[IO_THING_NUMBERS];
+        size_t used = strlen(facts);
+        io__thing_numbers(&things->item[k], number);
+        used += (size_t)snprintf(facts + used, room - used, "kith_thing%lld=\"", (long long)k);
+        for (int m = 0; m < IO_THING_NUMBERS; m++) {
+            used += (size_t)snprintf(facts + used, room - used, "%s%.17g", m > 0 ? " " : "",
+                                     number[m]);
+        }
+        snprintf(facts + used, room - used, "\" ");
+    }
+}
+
+io_status io_recording_frame(io_recording *recording, const io_particles *particles,
+                             const io_things *things, int64_t step, io_error *error)
+{
+    enum { CLOCK = 96, THING = 32 + IO_THING_NUMBERS * 26 };
+    static const io_things none;
+    char facts[CLOCK + THING * KITH_MOST_THINGS];
     io_output *output = &recording->output;
     output->error = error;
+    things = things ? things : &none;
     if (recording->is_gsd) {
-        return io__gsd_frame(output, &recording->gsd, particles, step);
+        return io__gsd_frame(output, &recording->gsd, particles, things, step);
     }
     const locale_t before = io__locale_set_c();
-    snprintf(facts, sizeof facts, "step=%lld Time=%.17g ", (long long)step, particles->time);
+    snprintf(facts, CLOCK, "step=%lld Time=%.17g ", (long long)step, particles->time);
+    tell_things(things, facts, sizeof facts);
     const io_status status = io__xyz_write(output, particles, facts);
     io__locale_restore(before);
     IO_TRY(status);

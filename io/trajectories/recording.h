@@ -8,6 +8,7 @@
 #define KITH_IO_RECORDING_H
 
 #include "io.h"
+#include "things.h"
 
 /** A file that frames or lines are appended to. */
 typedef struct io_recording io_recording;
@@ -36,10 +37,12 @@ io_status io_recording_open(const char *path, const io_mark *from, io_recording 
                             io_error *error);
 
 /** Append a frame: positions, velocities if the particles have them, box and step; in extended XYZ
- *  also the time. GSD stores floats; all frames must have one box and one number of particles, and
- *  the rows of the box must be (lx, 0, 0), (xy, ly, 0), (xz, yz, lz). */
-io_status io_recording_frame(io_recording *recording, const io_particles *particles, int64_t step,
-                             io_error *error);
+ *  also the time. Things are stored in the chunk log/things of GSD, in the keys kith_thing0, ... of
+ *  the comment of extended XYZ. GSD stores positions as floats; all frames must have one box and
+ *  one number of particles, and the rows of the box must be (lx, 0, 0), (xy, ly, 0), (xz, yz, lz).
+ *  @param things  obstacles and attractors at this step; NULL: none */
+io_status io_recording_frame(io_recording *recording, const io_particles *particles,
+                             const io_things *things, int64_t step, io_error *error);
 
 /** Append a line of text. */
 io_status io_recording_line(io_recording *recording, const char *text, io_error *error);

@@ -235,6 +235,7 @@ io_status io__rows_read(io_frames *frames, io_frame *out)
     out->particles.time = head->time;
     out->has_step = head->has_step;
     out->step = head->step;
+    out->things = head->things;
     if (frames->options->boxes_only) {
         return io__rows_skip(frames);
     }

@@ -21,6 +21,7 @@
 #define KITH_IO_TRAJECTORY_H
 
 #include "io.h"
+#include "things.h"
 
 typedef struct io_trajectory io_trajectory;
 
@@ -86,6 +87,7 @@ typedef struct io_frame {
     int32_t *bond;     /**< Bonds [n_bonds][2]: indices of two particles; NULL: not read. */
     int64_t room;      /**< Particles that the arrays have room for; for the trajectory alone. */
     unsigned fields;   /**< Fields that have arrays: bits; for the trajectory alone. */
+    io_things things;  /**< Obstacles and attractors of a flock, from its recording. */
 } io_frame;
 
 /** Open a trajectory, and begin to read its first frame.

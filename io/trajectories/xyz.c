@@ -182,6 +182,26 @@ static io_status parse_clock(const io_lines *lines, const char *comment, bool ex
     return IO_OK;
 }
 
+/** Parse the things of a flock: the keys kith_thing0, kith_thing1, ... that follow each other. */
+static io_status parse_things(const io_lines *lines, const char *comment, io_things *out)
+{
+    char key[24], value[MOST_VALUE];
+    double number[IO_THING_NUMBERS];
+    for (int k = 0; k <= KITH_MOST_THINGS; k++) {
+        snprintf(key, sizeof key, "kith_thing%d", k);
+        if (!find_value(comment, key, value)) {
+            break;
+        }
+        IO_TRY(parse_numbers(lines, key, value, IO_THING_NUMBERS, number));
+        if (!io__thing_add(out, number)) {
+            return io__lines_fail(lines, IO_FORMAT,
+                                  "%s: expected a kind from 0 to 3, and at most %d things", key,
+                                  KITH_MOST_THINGS);
+        }
+    }
+    return IO_OK;
+}
+
 static io_status parse_comment(io_frames *frames, const char *comment)
 {
     xyz_state *state = frames->state;
@@ -194,6 +214,7 @@ static io_status parse_comment(io_frames *frames, const char *comment)
     IO_TRY(parse_clock(lines, comment, state->extended || has_lattice, out));
     if (state->extended) {
         IO_TRY(parse_properties(lines, state->properties, frames->options->weights, &out->roles));
+        IO_TRY(parse_things(lines, comment, &out->things));
     } else {
         state->properties[0] = 0;
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _abi
 
-NAME_LENGTH, MOST_TYPES, GUESSED = 64, 32, 200
+NAME_LENGTH, MOST_TYPES, GUESSED, MOST_THINGS = 64, 32, 200, 16
 MASSES, VELOCITIES, IDS, TYPES, POTENTIALS, DENSITIES = (1 << bit for bit in range(6))
 FORCES, MOLECULES, BONDS, WEIGHTS = (1 << bit for bit in range(16, 20))
 LABELS = {"any": 0, "element": 1, "type": 2, "name": 3}
@@ -56,6 +56,10 @@ class TrajectoryOptions(C.Structure):
                 ("weights", C.c_char_p), ("topology", C.c_char_p), ("boxes_only", C.c_bool)]
 
 
+class Things(C.Structure):
+    _fields_ = [("n", C.c_int64), ("item", _abi.FlockThing * MOST_THINGS)]
+
+
 class Frame(C.Structure):
     _fields_ = [("particles", Particles), ("index", C.c_int64), ("has_step", C.c_bool),
                 ("step", C.c_int64), ("unit", C.c_char * NAME_LENGTH),
@@ -63,7 +67,7 @@ class Frame(C.Structure):
                 ("species", C.c_void_p), ("n_names", C.c_int), ("names", C.c_void_p),
                 ("force", C.c_void_p), ("molecule", C.c_void_p), ("weight", C.c_void_p),
                 ("n_bonds", C.c_int64), ("bond", C.c_void_p), ("room", C.c_int64),
-                ("fields", C.c_uint)]
+                ("fields", C.c_uint), ("things", Things)]
 
 
 STRUCTS = {"io_error": IoError, "io_cosmology": Cosmology, "io_units": Units,

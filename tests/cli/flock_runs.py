@@ -32,7 +32,7 @@ def gsd_chunks(path):
     assert (magic, schema, version) == (0x65DF65DF65DF65DF, 0x10004, 0x20000)
     assert data[112:118] == b"hoomd\0"
     name = data[names:names + 64 * blocks].rstrip(b"\0").decode().split("\0")
-    kinds = {1: "B", 3: "I", 4: "Q", 9: "f"}
+    kinds = {1: "B", 3: "I", 4: "Q", 9: "f", 10: "d"}
     found, order = {}, []
     for k in range(entries):
         frame, n, at, m, number, kind, _ = struct.unpack_from("<QQqIHBB", data, index + 32 * k)

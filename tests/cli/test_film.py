@@ -124,11 +124,16 @@ def extremes(*things):
             file.write(f"A {k % 4 / 8} {k // 4 % 4 / 8} {k // 16 / 8} 1 0 0\n")
     needs.built(cli.run("flock", "p.xyz", "--steps", "0", "--record", "f/", "--film-turn", "0",
                         "--film-size", f"{WIDTH}x{HEIGHT}", "-q", *things))
-    rows = pixels("f/000000.png")
-    middle = [rows[3 * (j * WIDTH + k):3 * (j * WIDTH + k) + 3]
+    return middle("f/000000.png")
+
+
+def middle(path):
+    """The brightest pixel of the middle of a picture, and how many there are not dark."""
+    rows = pixels(path)
+    seen = [rows[3 * (j * WIDTH + k):3 * (j * WIDTH + k) + 3]
               for j in range(17, 24)
               for k in range(WIDTH // 2 - 3, WIDTH // 2 + 3)]
-    return max(map(max, middle)), sum(max(p) > 50 for p in middle)
+    return max(map(max, seen)), sum(max(p) > 50 for p in seen)
 
 
 def test_spheres_hide_what_is_behind():
@@ -140,6 +145,20 @@ def test_spheres_hide_what_is_behind():
     assert behind > 200 and many > few + 4, (behind, many, few)
     wall, all_of_it = extremes("--wall", "0,5,0,0,-1,0,0,0")
     assert wall > 200 and all_of_it == 42, (wall, all_of_it)
+
+
+def test_things_of_recordings():
+    """The film of a recording shows what acted: a sphere hides boids, a wall is behind them."""
+    extremes()                              # makes p.xyz
+    for kind in ("xyz", "gsd"):
+        seen = []
+        for things in ((), ("--sphere", "0,-8,3,4,0,0"), ("--wall", "0,5,0,0,-1,0,0,0")):
+            cli.ok("flock", "p.xyz", "--steps", "0", "-o", f"t.{kind}", "-q", *things)
+            cli.ok("view", f"t.{kind}", "--record", "g/", "--film-turn", "0", "--film-size",
+                   f"{WIDTH}x{HEIGHT}", "-q")
+            seen.append(middle("g/000000.png"))
+        assert seen[0][0] > 200 and seen[1][0] < 130, (kind, seen)
+        assert seen[2][1] == 42 > seen[0][1], (kind, seen)
 
 
 def test_frames_of_files():

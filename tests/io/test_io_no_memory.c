@@ -124,7 +124,7 @@ static io_status record(const char *path, io_error *error)
     io_recording *recording;
     io_status status = io_recording_open(path, &begin, &recording, error);
     for (int64_t step = 0; step < ROWS && status == IO_OK; step++)
-        status = io_recording_frame(recording, &particles, step, error);
+        status = io_recording_frame(recording, &particles, NULL, step, error);
     io_error unwanted;
     const io_status closed = io_recording_close(recording, &unwanted);
     return status == IO_OK ? closed : status;

@@ -120,6 +120,7 @@ static void print_io_frame(void)
     FIELD(io_frame, bond);
     FIELD(io_frame, room);
     FIELD(io_frame, fields);
+    FIELD(io_frame, things);
 }
 
 int main(void)

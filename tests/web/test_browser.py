@@ -381,6 +381,39 @@ def look_at_species_and_masses(browser):
         assert browser.errors == [], browser.errors
 
 
+def look_at_recorded_things(browser):
+    """The sphere of a recording is drawn at its frames, and cannot be dragged or removed."""
+    cli.ok("flock", "--boids", "60", "--box", "20", "--seed", "2", "--steps", "20", "-q",
+           "--record-every", "10", "--sphere", "10,10,10,4,0.2,1", "--at", "15:no-things",
+           "-o", "a.gsd")
+    count = """(() => { const s = kith.scene; s.dirty = true; s.draw(performance.now());
+      const p = s.project([0, 0, 0]), out = new Uint8Array(4);
+      s.gl.readPixels(Math.round(p.x * s.scale), Math.round(s.height - p.y * s.scale), 1, 1,
+                      s.gl.RGBA, s.gl.UNSIGNED_BYTE, out);
+      return out[2]; })()"""
+    with Served("view", "a.gsd") as run:
+        browser.open(run.address)
+        browser.until("document.body.dataset.frames > 0 && kith.things.list.length === 1")
+        assert browser.js("kith.things.list[0].kind") == "sphere"
+        assert browser.js("document.getElementById('things').hidden")
+        filled = browser.js(count)
+        place, yaw = "String(kith.things.list[0].place)", browser.js("kith.scene.camera.yaw")
+        before = browser.js(place)
+        at = browser.js("(p => [p.x, p.y])(kith.scene.project([0, 0, 0]))")
+        browser.drag(at, [at[0] + 20, at[1]], [at[0] + 40, at[1]])
+        assert browser.js(place) == before and browser.js("kith.scene.camera.yaw") != yaw
+        browser.js("kith.things.choose(0)")
+        browser.key("Delete")
+        browser.js("kith.things.choose(-1)")
+        browser.js("new Promise(go => setTimeout(go, 200))")
+        assert browser.js("kith.things.list.length") == 1
+        browser.js("kith.goTo(2)")
+        browser.until("kith.state.frame === 2 && kith.things.list.length === 0")
+        bare = browser.js(count)
+        assert filled > bare + 15, (filled, bare)
+        assert browser.errors == [], browser.errors
+
+
 def test_the_page():
     browser = chromium.Browser()
     browser.size(480, 320)             # software draws it: few pixels
@@ -389,6 +422,7 @@ def test_the_page():
         watch_a_flock(browser)
         look_at_halos(browser)
         look_at_species_and_masses(browser)
+        look_at_recorded_things(browser)
         open_tabs(browser)
     finally:
         browser.close()

@@ -7,7 +7,7 @@ import sys
 
 import needs
 import viewer  # noqa: F401
-from viewer import GROUPS, PARTICLE, PLOT, POINTS, STATE, Served, Viewer, cli
+from viewer import GROUPS, PARTICLE, PLOT, POINTS, STATE, THINGS, Served, Viewer, cli
 
 
 def blobs(side=10.0):
@@ -327,6 +327,49 @@ def test_species_of_trajectories():
         assert watch.state["legend"] == {"range": [1, 30], "unit": ""}, watch.state["legend"]
         watch.close()
         assert run.end() == 0
+
+
+def things_of(watch):
+    return [(t["kind"], t["place"]) for t in watch.newest[THINGS]["things"]]
+
+
+def test_things_of_recordings():
+    """A recording has the obstacles, points and predators of each frame, also those that change;
+    GSD is centred on the box, and reads as the text does."""
+    flock = ("flock", "--boids", "50", "--box", "20", "--seed", "4", "--threads", "1", "--steps",
+             "40", "--record-every", "10", "--predator", "1,1,1,2,0.5,6", "--sphere",
+             "10,10,12,3,0.2,1", "--wall", "0,0,1,0,0,1,0.1,2", "--at", "25:no-things", "--at",
+             "35:point=5,5,5,0.05,0", "-q")
+    cli.ok(*flock, "-o", "a.xyz")
+    cli.ok(*flock, "-o", "a.gsd")
+    shown = {}
+    for name, shift in (("a.xyz", 0), ("a.gsd", 10)):
+        with Served("view", name) as run:
+            watch = Viewer(run)
+            for frame, kinds in ((0, ["predator", "sphere", "wall"]), (4, ["point"]), (3, []),
+                                 (2, ["predator", "sphere", "wall"])):
+                run.send(frame=frame)
+                watch.until(lambda w, f=frame: w.state.get("frame") == f and THINGS in w.newest
+                            and w.newest[THINGS]["step"] == 10 * f)
+                found = things_of(watch)
+                assert sorted(k for k, _ in found) == kinds, (name, frame, found)
+                places = [[x + shift for x in place] for _, place in found]
+                before = shown.setdefault(frame, places)
+                assert all(abs(a - b) < 1e-9 for p, q in zip(places, before)
+                           for a, b in zip(p, q)), (name, frame, places, before)
+            assert [10, 10, 12] in shown[0] and [5, 5, 5] in [[round(x, 9) for x in p]
+                                                              for p in shown[4]]
+            predator = [things_of(watch)[k][1] for k in range(3)
+                        if things_of(watch)[k][0] == "predator"][0]
+            assert abs(predator[0] + shift - 1) > 0.1, "it did not move"
+            watch.close()
+            assert run.end() == 0
+    with open("a.xyz", encoding="ascii") as file:
+        text = file.read()
+    for bad in ("7 10 10", "nan 10 10", "1 10"):
+        with open("bad.xyz", "w", encoding="ascii") as file:
+            file.write(text.replace("1 10 10", bad, 1))
+        cli.fails(4, "view", "bad.xyz", says=("kith_thing",))
 
 
 def test_a_frame_that_breaks_off():
