@@ -50,6 +50,14 @@ function drawLine(to, xs, ys, place, colour) {
 const CURVE_COLOURS = ["#9aa4ff", "#ff9ad5", "#7fe3c4", "#ffcf7a", "#8fd0ff", "#ffa98a"];
 const WHOLE_RANGE = {polarisation: 1, milling: 1};
 
+// The axis of a curve: it holds all values, and is never so narrow that rounding is seen.
+function curveRange(name, ys) {
+  const finite = ys.filter(Number.isFinite), high = Math.max(...finite), low = Math.min(...finite);
+  const least = 0.02 * Math.max(Math.abs(high), 1e-9), middle = (low + high) / 2;
+  return WHOLE_RANGE[name] ? [0, WHOLE_RANGE[name]]
+       : high - low < least ? [middle - least / 2, middle + least / 2] : [low, high];
+}
+
 // Measures over time: rows of floats, the first of each the step.
 class Curves {
   constructor(parent) {
@@ -81,25 +89,17 @@ class Curves {
     const steps = column(0);
     this.parent.hidden = false;
     this.cells.forEach((cell, c) => {
-      const ys = column(c + 1), finite = ys.filter(Number.isFinite);
+      const ys = column(c + 1);
       cell.value.textContent = shown(ys[n - 1]);
       if (!cell.canvas.clientWidth) {
         return;
       }
-      const whole = WHOLE_RANGE[cell.name];
-      let low = whole ? 0 : Math.min(...finite), high = whole || Math.max(...finite);
-      const least = 0.02 * Math.max(Math.abs(high), 1e-9);
-      if (!whole && high - low < least) {
-        [low, high] = [low - least / 2, low + least / 2];
-      }
+      const [low, high] = curveRange(cell.name, ys);
       const {to, w, h} = canvasOf(cell.canvas), span = Math.max(1, steps[n - 1] - steps[0]);
       const place = (x, y) => [(x - steps[0]) / span * (w - 4) + 2,
                                h - 3 - (y - low) / (high - low) * (h - 6)];
       to.strokeStyle = getComputedStyle(cell.canvas).getPropertyValue("--line");
       to.strokeRect(0.5, 0.5, w - 1, h - 1);
-      to.beginPath();
-      to.rect(1, 1, w - 2, h - 2);
-      to.clip();
       drawLine(to, steps, ys, place, CURVE_COLOURS[c % CURVE_COLOURS.length]);
     });
   }

@@ -283,6 +283,7 @@ def watch_a_flock(browser):
         select_and_follow(browser, run)
         look_at_layouts(browser)
         look_at_directions(browser)
+        curves_stay_in_their_frames(browser)
         browser.size(390, 500, 1, True)
         browser.until("kith.scene.height === 500 && kith.scene.lit() > 0.001")
         assert browser.js("document.documentElement.scrollWidth") <= 390
@@ -379,6 +380,16 @@ def look_at_species_and_masses(browser):
         assert browser.js("document.querySelectorAll('#legend li').length") == 0
         assert browser.js("kith.scene.lit()") > 0.0001
         assert browser.errors == [], browser.errors
+
+
+def curves_stay_in_their_frames(browser):
+    """The axis of a curve holds its values, also where they hardly differ."""
+    for values in ([1, 1.019], [1.019, 1], [0.5], [0, 0], [-3, -3.01, -3.05], [2, 4, 3]):
+        low, high = browser.js(f"curveRange('speed', {values})")
+        assert low <= min(values) and max(values) <= high and low < high, (values, low, high)
+        near = 0.0099 * max(map(abs, values))
+        assert high - low >= near, (values, low, high)
+    assert browser.js("curveRange('milling', [0.2, 0.3])") == [0, 1]
 
 
 def look_at_recorded_things(browser):
