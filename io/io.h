@@ -147,6 +147,8 @@ typedef struct io_particles {
                                            masses differ. */
     io_cosmology cosmology;             /**< Cosmology of the snapshot. */
     io_units units;                     /**< Units of positions, masses and velocities. */
+    int64_t frames; /**< Number of frames in the file, of which io_read has read one; -1: more than
+                         one, which were not counted; 0: the format has no frames. */
 } io_particles;
 
 /** What to read. Zeros are the defaults. */

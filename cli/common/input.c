@@ -11,7 +11,19 @@
 int input_read(const options *o, const char *path, input *in)
 {
     io_error error = {0};
-    return report_io(input_try(o, path, in, &error), &error, false);
+    CLI_TRY(report_io(input_try(o, path, in, &error), &error, false));
+    const int64_t frames = in->particles.frames;
+    const bool tells = o->read.frame == 0 && !o->quiet && !o->json;
+    if (tells && frames > 1) {
+        (void)report_error(STATUS_OK, NULL,
+                           "%s: note: frame 0 of %lld is read; --frame K reads another", path,
+                           (long long)frames);
+    } else if (tells && frames < 0) {
+        (void)report_error(STATUS_OK, NULL,
+                           "%s: note: frame 0 is read, and more follow; --frame K reads another",
+                           path);
+    }
+    return STATUS_OK;
 }
 
 io_status input_try(const options *o, const char *path, input *in, io_error *error)
@@ -106,11 +118,16 @@ kith_points input_points(const input *in)
 
 json_t *input_json(const input *in)
 {
-    return json_pack("{s:o, s:I, s:s, s:i, s:I, s:o}", "path", report_json_text(in->path),
-                     "particles", (json_int_t)in->particles.n, "precision",
-                     report_precision(in->particles.precision), "dim", in->particles.dim, "bytes",
-                     (json_int_t)in->particles.bytes, "read_seconds",
-                     report_json_real(in->seconds));
+    const int64_t frames = in->particles.frames;
+    json_t *value = json_pack("{s:o, s:I, s:s, s:i, s:I, s:o}", "path", report_json_text(in->path),
+                              "particles", (json_int_t)in->particles.n, "precision",
+                              report_precision(in->particles.precision), "dim", in->particles.dim,
+                              "bytes", (json_int_t)in->particles.bytes, "read_seconds",
+                              report_json_real(in->seconds));
+    if (frames != 0 && frames != 1) { /* which were not all read */
+        json_object_set_new(value, "frames", frames > 0 ? json_integer(frames) : json_null());
+    }
+    return value;
 }
 
 printed input_words(const input *in)

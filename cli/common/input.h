@@ -18,7 +18,8 @@ typedef struct input {
     double seconds;         /**< time that reading took [s] */
 } input;
 
-/** Read the particles of a file. Zero the input first; input_free frees it.
+/** Read the particles of a file. Zero the input first; input_free frees it. Of a file of many
+ *  frames, where frame 0 is read because no other was chosen, a note tells so, but not beside JSON.
  *  @return exit status, reported */
 int input_read(const options *o, const char *path, input *in);
 

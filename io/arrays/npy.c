@@ -278,6 +278,7 @@ io_status io__npy_read(io_file *file, io_particles *out)
     }
     const bool is_float = type.kind == 'f' && type.size == 4;
     IO_TRY(io__particles_alloc(file, out, n, dim, is_float ? KITH_FLOAT : KITH_DOUBLE));
+    out->frames = count_frames(&header);
     io_field field = io__particles_field(out, IO_POSITIONS, 0, 0, type);
     if (!header.fortran) {
         const int64_t row = (int64_t)dim * type.size;

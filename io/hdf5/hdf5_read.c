@@ -135,13 +135,15 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
 {
     IO_TRY(check_arrays(file, arrays));
     const int dim = (int)arrays->item[0].columns;
-    int64_t n = 0;
+    int64_t n = 0, frames = INT64_MAX;
     kith_precision native = KITH_FLOAT;
     for (int k = 0; k < arrays->n; k++) {
+        frames = arrays->item[k].frames < frames ? arrays->item[k].frames : frames;
         n += arrays->item[k].n;
         native = arrays->item[k].precision == KITH_DOUBLE ? KITH_DOUBLE : native;
     }
     IO_TRY(io__particles_alloc(file, out, n, dim, native));
+    out->frames = frames;
     IO_TRY(read_box(file, id, &out->has_box, &out->box));
     if (!out->has_box) {
         IO_TRY(

@@ -419,7 +419,9 @@ static io_status read_one(io_frames *frames, io_frame *frame)
             frames->file, IO_INVALID, "has %lld frames, counted from 0; frame %lld was asked for",
             (long long)(frames->count < 0 ? frames->next : frames->count), (long long)index);
     }
-    return peek(frames, &found); /* see that another frame or the end follows */
+    IO_TRY(peek(frames, &found)); /* see that another frame or the end follows */
+    frame->particles.frames = frames->count >= 0 ? frames->count : found ? -1 : frames->next;
+    return IO_OK;
 }
 
 io_status io__frames_read_one(io_file *file, io_format format, io_particles *out)

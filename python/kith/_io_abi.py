@@ -42,7 +42,7 @@ class Particles(C.Structure):
                 ("has_box", C.c_bool), ("box", _abi.Box), ("bytes", C.c_int64),
                 ("has_time", C.c_bool), ("time", C.c_double),
                 ("mass_of_type", C.c_double * MOST_TYPES), ("cosmology", Cosmology),
-                ("units", Units)]
+                ("units", Units), ("frames", C.c_int64)]
 
 
 class ReadOptions(C.Structure):

@@ -164,4 +164,27 @@ def test_threads_and_runs_agree():
     assert files[0] == files[1] == files[2]
 
 
+def test_frame_of_many_is_told():
+    """Which frame was read, where nobody chose one: in text, the others are not counted."""
+    def frame(k):
+        return f'2\nLattice="9 0 0 0 9 0 0 0 9"\nA 1 1 1\nA {1.1 + 0.1 * k} 1 1\n'
+    for frames, says in ((1, ""), (3, "frame 0 is read, and more follow; --frame K reads another")):
+        with open("t.xyz", "w", encoding="ascii") as file:
+            file.writelines(map(frame, range(frames)))
+        for verb, *more in (("pairs", "--cutoff", "1"), ("nearest", "-k", "1"),
+                            ("fof", "--length", "1")):
+            done = cli.run(verb, "t.xyz", *more)
+            assert done.returncode == 0, done.stderr
+            notes = [line for line in done.stderr.splitlines() if "note" in line]
+            assert notes == ([f"kith: t.xyz: note: {says}"] if says else []), (verb, notes)
+    for more in (("--frame", "1"), ("-q",)):
+        assert "note" not in cli.run("pairs", "t.xyz", "--cutoff", "1", *more).stderr, more
+    cli.ok("flock", "--boids", "20", "--box", "9", "--steps", "4", "--record-every", "2", "-q",
+           "-o", "a.gsd")
+    said = cli.run("pairs", "a.gsd", "--cutoff", "1").stderr
+    assert "a.gsd: note: frame 0 of 3 is read; --frame K reads another" in said, said
+    for name, frames in (("a.gsd", 3), ("t.xyz", None)):     # JSON says it itself
+        assert cli.report("pairs", name, "--cutoff", "1")["input"]["frames"] == frames
+
+
 sys.exit(cli.main(globals()))

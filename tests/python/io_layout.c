@@ -73,6 +73,7 @@ static void print_io_particles(void)
     FIELD(io_particles, mass_of_type);
     FIELD(io_particles, cosmology);
     FIELD(io_particles, units);
+    FIELD(io_particles, frames);
 }
 
 static void print_io_read_options(void)
