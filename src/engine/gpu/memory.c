@@ -297,7 +297,26 @@ static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void 
     kith__pool_chunks(ctx->pool, ctx->threads, (int64_t)bytes, PIECE, copy_range, &loop);
 }
 
-/** Wait until a transfer buffer is free, and make it hold transfer_bytes; for small copies, a page.
+/** Make a transfer buffer hold transfer_bytes; for small copies, a page.
+ *  @param bytes  size of the copy, which may exceed transfer_bytes */
+static kith_status need_transfer(kith_ctx *ctx, struct kith__gpu_transfer *transfer, size_t bytes)
+{
+    const size_t room = bytes <= page_bytes ? page_bytes : transfer_bytes;
+    KITH_CHECK(ctx, kith__gpu_pinned_need(&transfer->pinned, room) != NULL, KITH_NO_MEMORY,
+               "out of pinned memory for transfers");
+    return KITH_OK;
+}
+
+kith_status kith__gpu_need_transfers(kith_ctx *ctx, size_t bytes)
+{
+    struct kith__gpu *gpu = ctx->state;
+    for (size_t k = 0; k < KITH_GPU_TRANSFERS && k * transfer_bytes < bytes; k++) {
+        KITH_TRY(need_transfer(ctx, &gpu->transfer[k], bytes));
+    }
+    return KITH_OK;
+}
+
+/** Wait until a transfer buffer is free, and make it large enough.
  *  @param number  number of the copy, which selects the buffer
  *  @param bytes   size of the copy, which may exceed transfer_bytes
  *  @param[out] transfer  the buffer */
@@ -308,10 +327,7 @@ static kith_status take_transfer(kith_ctx *ctx, size_t number, size_t bytes,
     *transfer = &gpu->transfer[number % KITH_GPU_TRANSFERS];
     KITH_TRY(kith__gpu_wait(ctx, (*transfer)->done, "waiting for a transfer"));
     KITH_TRY(kith__proceed(ctx));
-    const size_t room = bytes <= page_bytes ? page_bytes : transfer_bytes;
-    KITH_CHECK(ctx, kith__gpu_pinned_need(&(*transfer)->pinned, room) != NULL, KITH_NO_MEMORY,
-               "out of pinned memory for transfers");
-    return KITH_OK;
+    return need_transfer(ctx, *transfer, bytes);
 }
 
 /** Queue the copy of the first bytes of a transfer buffer to the device. */

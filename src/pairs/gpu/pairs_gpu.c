@@ -159,10 +159,12 @@ struct stream {
     void *user;       /**< argument of the callback */
 };
 
-/** Make the staging arrays in device memory hold a part of n pairs. */
+/** Make the staging arrays in device memory hold a part of n pairs, and make the buffers through
+ *  which it is copied. */
 static kith_status stage(struct stream *t, int64_t n)
 {
     struct kith__gpu_search *s = t->search;
+    KITH_TRY(kith__gpu_need_transfers(s->ctx, 2 * (size_t)n * sizeof(int32_t)));
     s->gpu->staging.memory = KITH_DEVICE;
     return kith__list_need(s->ctx, t->list, s->sweep.grid.question.precision, 0, n,
                            n > least_part ? n : least_part, &s->gpu->staging);
