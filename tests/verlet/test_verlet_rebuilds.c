@@ -190,6 +190,13 @@ static void check_refused(kith_ctx *ctx)
     box.row[0][0] = 10;
     kept_check(&k, &points, &box);
     expect(&k, KITH_VERLET_KEPT, "after refused updates");
+    double *more = points_in_box(&r, 20 * N, &box); /* arrays that grow must not lose the list */
+    more[8] = (double)NAN;
+    const kith_points many = kith_points_packed(more, 20 * N, KITH_DOUBLE);
+    refuse(&k, &many, &box, KITH_NOT_FINITE, "points: a coordinate of particle 2");
+    kept_check(&k, &points, &box);
+    expect(&k, KITH_VERLET_KEPT, "after a refused update of more particles");
+    free(more);
     kith_pairs mine = {.size = sizeof mine, .j = (int32_t[1]){0}};
     CHECK(kith_verlet_update(k.verlet, &points, &box, &mine) == KITH_INVALID &&
               strstr(kith_message(ctx), "list's arrays are not the library's"),

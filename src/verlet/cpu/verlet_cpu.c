@@ -15,7 +15,8 @@
 #include "engine/cpu/run.h"
 #include "pairs/list.h"
 
-/** Make the arrays of an update hold n particles. */
+/** Make the arrays of an update hold n particles. Those of the last rebuild stay as they are: the
+ *  update may be refused. */
 static kith_status need_particles(kith_ctx *ctx, struct kith__verlet_cpu *d,
                                   const struct kith__verlet_plan *plan)
 {
@@ -23,9 +24,7 @@ static kith_status need_particles(kith_ctx *ctx, struct kith__verlet_cpu *d,
     const size_t bytes = 4 * n * (size_t)plan->now.precision;
     const bool some = kith__buffer_need(&d->now, bytes + 1) &&
                       kith__buffer_need(&d->image, 3 * n * sizeof(int32_t) + 1) &&
-                      kith__buffer_need(&d->turn, n * sizeof(int32_t) + 1) &&
-                      kith__buffer_need(&d->plain, n / KITH_VERLET_ROWS + 1) &&
-                      (plan->keep || kith__buffer_need(&d->reference, bytes + 1));
+                      kith__buffer_need(&d->turn, n * sizeof(int32_t) + 1);
     KITH_CHECK(ctx, some, KITH_NO_MEMORY, "out of memory for a list of %lld particles",
                (long long)n);
     return KITH_OK;
@@ -152,7 +151,9 @@ static kith_status rebuild(kith_ctx *ctx, struct kith_verlet *v, struct kith__ve
     v->valid = false;
     v->rebuilt = true;
     KITH_TRY(search(ctx, d, plan));
-    KITH_CHECK(ctx, kith__buffer_need(&d->band, (size_t)d->skin.n + KITH_VERLET_PAD),
+    KITH_CHECK(ctx,
+               kith__buffer_need(&d->band, (size_t)d->skin.n + KITH_VERLET_PAD) &&
+                   kith__buffer_need(&d->plain, (size_t)groups_of(n) + 1),
                KITH_NO_MEMORY, "out of memory for a list of %lld pairs", (long long)d->skin.n);
     struct pack_loop loop = {.ctx = ctx,
                              .skin = &d->skin,
