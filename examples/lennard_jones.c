@@ -6,6 +6,7 @@
  * half as far as the skin is wide. Then its energy is checked.
  *
  *     lennard_jones [TRAJECTORY.xyz [STEPS]]
+ *     KITH_BACKEND=cuda lennard_jones     (the list is kept on a GPU)
  *     kith rdf TRAJECTORY.xyz --unit sigma -o gr.txt --sq sq.txt --plot gr.pdf
  */
 #include <kith.h>

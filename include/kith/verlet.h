@@ -41,7 +41,7 @@ KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_
 /**
  * A list that is kept over steps. It holds the pairs within cutoff + skin of the positions at the
  * last rebuild, and these positions: 17 bytes for each of these pairs and some 100 for each
- * particle, in host memory. On a GPU nothing is kept: each update searches.
+ * particle, in host memory; on a GPU 21 bytes and up to 72, in device memory.
  *
  * EXACT. After any history, the list of an update has the bits of kith_pairs_find with `sorted`
  * (with_skin 0). It is made from the kept pairs, each of which is decided anew: by the definition
@@ -102,7 +102,8 @@ KITH_API kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *
 /**
  * Make the list of the present positions, from the kept pairs where that is possible.
  * Cost: O(n + kept pairs), a fraction of that of a sorted search; a rebuild is a sorted search with
- * the radius cutoff + skin.
+ * the radius cutoff + skin. On a GPU displacements are compared on the device; the host waits once
+ * for an update that keeps its pairs and makes a list in device memory whose arrays suffice.
  * @param points  the particles, in any memory, precision and number, as in kith_pairs_find
  * @param box     NULL: open space
  * @param[in,out] list  the list, sorted by i, then j, then Sc, Sb, Sa. Zeroed, or a list from an

@@ -273,18 +273,11 @@ struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *
                  24 * eps * rows + least};
 }
 
-void kith__verlet_bands(const struct kith__verlet_limits *limits,
-                        const struct kith__verlet_scale *scale, double displacement, int *inner,
-                        int *outer)
+int64_t kith__verlet_guess(const struct kith__verlet_plan *plan, int64_t kept)
 {
-    const double slack = 1.0 / 64; /* more than the rounding errors of a band's ends, in widths */
-    const double near = (limits->nearest - 2 * displacement) / limits->most - scale->error;
-    const double far = (limits->farthest + 2 * displacement) / limits->least + scale->error;
-    const double first = floor((near - scale->cutoff) / scale->width - slack) - 1;
-    const double last = ceil((far - scale->cutoff) / scale->width + slack) - 1;
-    /* the first band has no lower end, the last one no upper end */
-    *inner = (int)fmax(KITH_VERLET_FIRST_BAND - 1, fmin(first, KITH_VERLET_LAST_BAND - 1));
-    *outer = (int)fmax(KITH_VERLET_FIRST_BAND, fmin(last, KITH_VERLET_LAST_BAND));
+    const double part = plan->now.cutoff / plan->skin.cutoff;
+    const int64_t guess = (int64_t)(1.1 * part * part * part * (double)kept) + 64;
+    return plan->with_skin || guess > kept ? kept : guess;
 }
 
 /* ------------------------------------------------------------------------------------- planning */
@@ -385,20 +378,16 @@ static kith_status update(struct kith_verlet *v, const kith_points *points, cons
                           kith_pairs *out)
 {
     kith_ctx *ctx = v->ctx;
-    const struct kith__verlet_backend *backend = ctx->backend->verlet;
     struct kith__verlet_plan plan;
     KITH_TRY(make_plan(v, points, box, &plan));
     KITH_TRY(kith__check_memory(ctx, "list", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "list's arrays are not the library's: set *list to zeros");
     v->displacement = 0;
-    if (plan.reason == KITH_VERLET_ALWAYS || !backend->update) {
-        plan.keep = false;
-        plan.reason = KITH_VERLET_ALWAYS;
-        plan.allowed = 0;
+    if (plan.reason == KITH_VERLET_ALWAYS) {
         KITH_TRY(search(v, &plan, out));
     } else {
-        KITH_TRY(kith__end_call(ctx, backend->update(ctx, v, &plan, out)));
+        KITH_TRY(kith__end_call(ctx, ctx->backend->verlet->update(ctx, v, &plan, out)));
     }
     count_update(v, &plan);
     return KITH_OK;

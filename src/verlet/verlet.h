@@ -135,7 +135,6 @@ struct kith_verlet {
 struct kith__verlet_backend {
     /** Make the list: from the kept pairs where plan->keep, and where no displacement is longer
      *  than plan->allowed; else rebuild. Sets verlet->displacement, rebuilt, valid and state.kept.
-     *  NULL: each update searches.
      *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_NO_MEMORY, KITH_CANCELLED,
      *          KITH_DEVICE_LOST */
     kith_status (*update)(kith_ctx *ctx, struct kith_verlet *verlet,
@@ -150,13 +149,29 @@ extern const struct kith__verlet_backend kith__cpu_verlet, kith__cuda_verlet;
 /** Return the bands of a list that is rebuilt now. */
 struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *plan);
 
+/** Estimate the number of pairs of the list: those within the cutoff of those kept, and some room
+ *  for later steps. */
+int64_t kith__verlet_guess(const struct kith__verlet_plan *plan, int64_t kept);
+
 /** Find which bands need no test.
  *  @param displacement  the longest [length]
  *  @param[out] inner    kept pairs in bands up to this one are pairs now; may be below the first
  *  @param[out] outer    those in bands beyond this one are none */
-void kith__verlet_bands(const struct kith__verlet_limits *limits,
-                        const struct kith__verlet_scale *scale, double displacement, int *inner,
-                        int *outer);
+KITH_FN void kith__verlet_bands(const struct kith__verlet_limits *limits,
+                                const struct kith__verlet_scale *scale, double displacement,
+                                int *inner, int *outer)
+{
+    const double slack = 1.0 / 64; /* more than the rounding errors of a band's ends, in widths */
+    const double near = (limits->nearest - 2 * displacement) / limits->most - scale->error;
+    const double far = (limits->farthest + 2 * displacement) / limits->least + scale->error;
+    const double first = floor((near - scale->cutoff) / scale->width - slack) - 1;
+    const double last = ceil((far - scale->cutoff) / scale->width + slack) - 1;
+    /* the first band has no lower end, the last one no upper end */
+    const double lowest = KITH_VERLET_FIRST_BAND;
+    const double highest = KITH_VERLET_LAST_BAND;
+    *inner = (int)fmax(lowest - 1, fmin(first, highest - 1));
+    *outer = (int)fmax(lowest, fmin(last, highest));
+}
 
 /** Return the longest displacement, rounding errors included, [length].
  *  @param square  largest u . u of the particles, u being the computed displacement

@@ -265,22 +265,13 @@ static kith_status write_list(kith_ctx *ctx, struct kith__verlet_cpu *d,
     return kith__proceed(ctx);
 }
 
-/** Estimate the number of pairs of the list: those within the cutoff of those kept, and some room
- *  for later steps. */
-static int64_t guess_pairs(const struct kith__verlet_plan *plan, int64_t kept)
-{
-    const double part = plan->now.cutoff / plan->skin.cutoff;
-    const int64_t guess = (int64_t)(1.1 * part * part * part * (double)kept) + 64;
-    return plan->with_skin || guess > kept ? kept : guess;
-}
-
 /** Make the list of the kept pairs. */
 static kith_status filter(kith_ctx *ctx, struct kith__verlet_cpu *d,
                           const struct kith__verlet_plan *plan, struct kith__verlet_loop *loop,
                           kith_pairs *out)
 {
     const int64_t n = plan->now.a.n;
-    int64_t pairs = guess_pairs(plan, d->skin.n);
+    int64_t pairs = kith__verlet_guess(plan, d->skin.n);
     int64_t capacity = out->owner && out->capacity > 0 ? out->capacity : pairs;
     KITH_TRY(kith__list_need(ctx, &plan->list, plan->now.precision, n, pairs, capacity, out));
     loop->out = out;
