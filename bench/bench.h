@@ -71,6 +71,9 @@ bool bench_gpu_can_run(void);
 bool bench_gpu(const bench_options *options, json_t *out);
 /** Into "results", which is open; cases are named by their set as "fof uniform" */
 bool bench_gpu_fof(const bench_options *options, json_t *out);
+/** Into "results", which is open: lists that are kept over steps, beside searches
+ *  @param store_rate  how fast device memory can be written [bytes/s] */
+bool bench_gpu_kept(const bench_options *options, double store_rate, json_t *out);
 /** "waves", from points in host memory to sums there */
 bool bench_gpu_waves(const bench_options *options, json_t *out);
 /** "debye" */

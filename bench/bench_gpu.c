@@ -423,6 +423,7 @@ bool bench_gpu(const bench_options *options, json_t *out)
         ok = made && run(&cases[c], &p, options, store_rate, list) && ok;
         problem_free(&p);
     }
+    ok = bench_gpu_kept(options, store_rate, list) && ok;
     ok = bench_gpu_fof(options, list) && ok;
     ok = bench_rdf(&shared, out) && ok;
     ok = bench_nearest(&shared, out) && ok;
