@@ -41,7 +41,7 @@ KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_
 /**
  * A list that is kept over steps. It holds the pairs within cutoff + skin of the positions at the
  * last rebuild, and these positions: 17 bytes for each of these pairs and some 100 for each
- * particle, in host memory; on a GPU 21 bytes and up to 72, in device memory.
+ * particle, in host memory; on a GPU 25 bytes and up to 72, in device memory.
  *
  * EXACT. After any history, the list of an update has the bits of kith_pairs_find with `sorted`
  * (with_skin 0). It is made from the kept pairs, each of which is decided anew: by the definition

@@ -2,7 +2,7 @@
  *
  * Lists that are kept on a GPU. An update queues all its work before the host waits: the particles
  * are read and wrapped, and their longest displacement is found; a kernel decides by it whether the
- * kept pairs serve; if they do, the pairs of each row are counted, and written to the caller's
+ * kept pairs serve; if they do, the pairs among them are found, and written to the caller's
  * arrays as far as these have room. Then the host reads the decision and the number of pairs. Where
  * the pairs do not serve, it searches those within cutoff + skin, in rows, and makes the list of
  * them. O(n + candidates).
@@ -17,7 +17,9 @@
 
 /* Buffers of scratch memory on the device. */
 enum {
-    COUNTS = KITH_WORK_OF(verlet), /**< [n + 1] pairs of each row, then offsets in the list */
+    COUNTS = KITH_WORK_OF(verlet), /**< [words + 1] pairs of each word, then its first pair */
+    MASK,                          /**< [words] which candidates are pairs */
+    OFFSETS,                       /**< [n + 1] rows of a list for the host */
     FOUND                          /**< struct kith__verlet_found */
 };
 
@@ -28,6 +30,7 @@ static const int64_t most_of_part = (int64_t)1 << 24;
 struct kept {
     struct kith__buffer now;         /**< [n] records of the update */
     struct kith__buffer reference;   /**< [n] records of the last rebuild */
+    struct kith__buffer i;           /**< [candidates] rows, int32_t */
     struct kith__buffer shift;       /**< [candidates] packed shifts, int32_t */
     struct kith__buffer band;        /**< [candidates] bands, int8_t */
     kith_pairs skin;                 /**< rows of the kept list, in device memory */
@@ -42,7 +45,9 @@ struct work {
     const struct kith__verlet_plan *plan; /**< what is known before coordinates are read */
     struct kith__gpu_search s;        /**< the points in device memory, and scratch of the scan */
     struct kith__verlet_rows rows;    /**< the kept pairs */
-    int64_t *counts;                  /**< [n + 1] in device memory */
+    int64_t words;                    /**< words of the kept pairs */
+    int64_t *counts;                  /**< [words + 1] in device memory */
+    void *mask;                       /**< [words] in device memory */
     struct kith__verlet_found *found; /**< in device memory */
     struct kith__verlet_found read;   /**< its copy in host memory */
     int64_t total;                    /**< pairs of the list */
@@ -55,11 +60,10 @@ static kith_status need_particles(struct work *w)
     struct kith__gpu *gpu = ctx->state;
     const size_t n = (size_t)w->plan->now.a.n;
     const size_t bytes = n * kith__verlet_record_bytes(w->plan->now.precision);
-    w->counts = kith__gpu_need(gpu, COUNTS, (n + 1) * sizeof *w->counts);
     w->found = kith__gpu_need(gpu, FOUND, sizeof *w->found);
-    KITH_CHECK(ctx, w->counts && w->found && kith__gpu_buffer_need(&w->kept->now, bytes),
-               KITH_NO_MEMORY, "out of device memory for a list of %lld particles", (long long)n);
-    return kith__gpu_need_temporary(&w->s, n > 0 ? (int64_t)n : 1);
+    KITH_CHECK(ctx, w->found && kith__gpu_buffer_need(&w->kept->now, bytes), KITH_NO_MEMORY,
+               "out of device memory for a list of %lld particles", (long long)n);
+    return KITH_OK;
 }
 
 /** Queue the reading of the particles. */
@@ -100,7 +104,7 @@ static kith_status decide(struct work *w, bool fresh)
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */
 static kith_status read_found(struct work *w, bool counted)
 {
-    const int64_t *total = w->counts + w->plan->now.a.n;
+    const int64_t *total = counted ? w->counts + w->words : NULL;
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
         {(char *)&w->read, (const char *)w->found, sizeof w->read},
         {(char *)&w->total, (const char *)total, counted ? sizeof w->total : 0}};
@@ -115,28 +119,39 @@ static kith_status read_found(struct work *w, bool counted)
 
 /* ------------------------------------------------------------------------------------ the list */
 
-/** Set the kept pairs. @param records  [n] of the update, in device memory */
-static void set_rows(struct work *w, const void *records, bool turned)
+/** Set the kept pairs, and make the arrays for those of the list hold them.
+ *  @param records  [n] of the update, in device memory */
+static kith_status set_rows(struct work *w, const void *records, bool turned)
 {
     const struct kept *d = w->kept;
+    struct kith__gpu *gpu = w->s.gpu;
+    w->words = kith__verlet_words(d->skin.n);
+    w->counts = kith__gpu_need(gpu, COUNTS, (size_t)(w->words + 1) * sizeof *w->counts);
+    w->mask = kith__gpu_need(gpu, MASK, (size_t)w->words * sizeof(uint64_t));
+    KITH_CHECK(w->ctx, w->counts && w->mask, KITH_NO_MEMORY,
+               "out of device memory for a list of %lld pairs", (long long)d->skin.n);
     w->rows = (struct kith__verlet_rows){.question = w->s.sweep.grid.question,
+                                         .n = d->skin.n,
                                          .offsets = d->skin.offsets,
+                                         .i = d->i.data,
                                          .j = d->skin.j,
                                          .shift = d->shift.data,
                                          .band = d->band.data,
                                          .now = records,
                                          .turned = turned};
+    return kith__gpu_need_temporary(&w->s, w->words);
 }
 
-/** Queue the offsets of the rows in the list. */
-static kith_status queue_offsets(struct work *w)
+/** Queue the finding of the pairs, and of their places in the list. */
+static kith_status queue_counts(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
     gpuStream_t stream = w->s.gpu->stream;
     size_t bytes = w->s.temporary_bytes;
-    KITH_GPU_TRY(ctx, "counting pairs", kith__verlet_count(&w->rows, w->found, w->counts, stream));
+    KITH_GPU_TRY(ctx, "counting pairs",
+                 kith__verlet_count(&w->rows, w->found, w->mask, w->counts, stream));
     KITH_GPU_TRY(ctx, "summing counts",
-                 kith__gpu_scan(w->s.temporary, &bytes, w->counts, w->plan->now.a.n + 1, stream));
+                 kith__gpu_scan(w->s.temporary, &bytes, w->counts, w->words + 1, stream));
     return KITH_OK;
 }
 
@@ -145,20 +160,27 @@ static kith_status queue_pairs(struct work *w, const kith_pairs *arrays, int64_t
 {
     kith_ctx *ctx = w->ctx;
     const struct kith__gpu_list part = kith__gpu_part_of(&w->plan->list, arrays, base);
-    KITH_GPU_TRY(ctx, "writing pairs",
-                 kith__verlet_write(&w->rows, w->found, &part, w->counts, w->s.gpu->stream));
+    KITH_GPU_TRY(
+        ctx, "writing pairs",
+        kith__verlet_write(&w->rows, w->found, &part, w->mask, w->counts, w->s.gpu->stream));
+    return KITH_OK;
+}
+
+/** Queue the writing of the offsets of rows. @param to  [n + 1] in device memory */
+static kith_status queue_offsets(struct work *w, int64_t *to)
+{
+    kith_ctx *ctx = w->ctx;
+    KITH_GPU_TRY(
+        ctx, "writing offsets",
+        kith__verlet_offsets(&w->rows, w->found, w->mask, w->counts, to, w->s.gpu->stream));
     return KITH_OK;
 }
 
 /** Queue the writing of the list to arrays in device memory, as far as they have room. */
 static kith_status queue_list(struct work *w, const kith_pairs *arrays)
 {
-    kith_ctx *ctx = w->ctx;
     if (arrays->offsets) {
-        KITH_GPU_TRY(ctx, "copying offsets",
-                     gpuMemcpyAsync(arrays->offsets, w->counts,
-                                    (size_t)(arrays->rows + 1) * sizeof *w->counts,
-                                    gpuMemcpyDeviceToDevice, w->s.gpu->stream));
+        KITH_TRY(queue_offsets(w, arrays->offsets));
     }
     return queue_pairs(w, arrays, 0);
 }
@@ -178,7 +200,7 @@ static kith_status list_on_device(struct work *w, kith_pairs *out)
     const bool empty = !out->owner || out->capacity == 0;
     KITH_TRY(
         need_list(w, empty ? kith__verlet_guess(w->plan, w->kept->skin.n) : out->capacity, out));
-    KITH_TRY(queue_offsets(w));
+    KITH_TRY(queue_counts(w));
     KITH_TRY(queue_list(w, out));
     KITH_TRY(read_found(w, true));
     if (!w->read.keep) {
@@ -194,23 +216,33 @@ static kith_status list_on_device(struct work *w, kith_pairs *out)
     return KITH_OK;
 }
 
+/** Make the offsets of rows, and copy them to the host. */
+static kith_status fetch_offsets(struct work *w, const kith_pairs *out)
+{
+    const size_t bytes = (size_t)(out->rows + 1) * sizeof *out->offsets;
+    int64_t *offsets = kith__gpu_need(w->s.gpu, OFFSETS, bytes);
+    KITH_CHECK(w->ctx, offsets != NULL, KITH_NO_MEMORY, "out of device memory for %lld rows",
+               (long long)out->rows);
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)out->offsets, (const char *)offsets, bytes}};
+    KITH_TRY(queue_offsets(w, offsets));
+    return kith__gpu_download(w->ctx, copies);
+}
+
 /** Make the list in host memory, in parts that are copied from device memory. */
 static kith_status list_on_host(struct work *w, kith_pairs *out)
 {
     kith_ctx *ctx = w->ctx;
     kith_pairs *staging = &w->s.gpu->staging;
     const kith_precision precision = w->plan->now.precision;
-    KITH_TRY(queue_offsets(w));
+    KITH_TRY(queue_counts(w));
     KITH_TRY(read_found(w, true));
     if (!w->read.keep) {
         return KITH_OK;
     }
     KITH_TRY(need_list(w, w->total, out));
     if (out->offsets) {
-        struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
-            {(char *)out->offsets, (const char *)w->counts,
-             (size_t)(out->rows + 1) * sizeof *w->counts}};
-        KITH_TRY(kith__gpu_download(ctx, copies));
+        KITH_TRY(fetch_offsets(w, out));
     }
     for (int64_t base = 0; base < w->total; base += most_of_part) {
         const int64_t left = w->total - base;
@@ -267,7 +299,8 @@ static kith_status rebuild(struct work *w)
     KITH_TRY(search(w));
     const size_t pairs = (size_t)d->skin.n;
     KITH_CHECK(ctx,
-               kith__gpu_buffer_need(&d->shift, pairs * sizeof(int32_t)) &&
+               kith__gpu_buffer_need(&d->i, pairs * sizeof(int32_t)) &&
+                   kith__gpu_buffer_need(&d->shift, pairs * sizeof(int32_t)) &&
                    kith__gpu_buffer_need(&d->band, pairs),
                KITH_NO_MEMORY, "out of device memory for a list of %lld pairs",
                (long long)d->skin.n);
@@ -277,9 +310,7 @@ static kith_status rebuild(struct work *w)
     d->scale = kith__verlet_scale_of(w->plan);
     v->reference = w->plan->skin;
     v->state.kept = d->skin.n;
-    set_rows(w, d->reference.data, false);
-    /* the search may have made the scratch of the scan grow */
-    KITH_TRY(kith__gpu_need_temporary(&w->s, w->plan->now.a.n > 0 ? w->plan->now.a.n : 1));
+    KITH_TRY(set_rows(w, d->reference.data, false));
     KITH_GPU_TRY(ctx, "packing shifts",
                  kith__verlet_adopt(&w->rows, &d->scale, d->skin.shifts,
                                     !w->plan->skin.box_d.orthorhombic, w->found, w->s.gpu->stream));
@@ -294,7 +325,7 @@ static kith_status make_of_kept(struct work *w, kith_pairs *out, bool *made)
         *made = false;
         return read_found(w, false);
     }
-    set_rows(w, w->kept->now.data, true);
+    KITH_TRY(set_rows(w, w->kept->now.data, true));
     KITH_TRY(make_list(w, false, out));
     v->displacement = w->plan->now.a.n > 0 ? w->read.displacement : 0;
     *made = w->read.keep;
@@ -326,7 +357,7 @@ static kith_status update(kith_ctx *ctx, struct kith_verlet *v,
 static void forget(struct kith_verlet *v)
 {
     struct kept *d = v->data;
-    struct kith__buffer *const all[] = {&d->now, &d->reference, &d->shift, &d->band};
+    struct kith__buffer *const all[] = {&d->now, &d->reference, &d->i, &d->shift, &d->band};
     for (size_t b = 0; b < sizeof all / sizeof *all; b++) {
         kith__gpu_buffer_free(all[b]);
     }

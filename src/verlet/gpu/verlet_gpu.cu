@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The kernels of lists that are kept on a GPU: read the particles and find how far they moved,
- * decide whether the kept pairs serve, count the pairs of each row, write them. A warp takes a row.
- * Pairs are tested by the definition, so that they have the bits of a search.
+ * decide whether the kept pairs serve, find the pairs among them, write these. Each lane takes a
+ * candidate, whatever row it belongs to. Pairs are tested by the definition, so that they have the
+ * bits of a search.
  */
 #include "verlet_gpu.h"
 
@@ -12,10 +13,10 @@
 
 enum {
     THREADS = 256,           /**< threads of a thread block */
-    WARPS = THREADS / LANES, /**< rows that a thread block takes at a time */
+    WARPS = THREADS / LANES, /**< rows, or words, that a thread block takes at a time */
     LOAD_BLOCKS = 512,       /**< most thread blocks that read particles: each adds its results by
                                    atomic operations */
-    ROW_BLOCKS = 65536       /**< most thread blocks that take rows */
+    ROW_BLOCKS = 65536       /**< most thread blocks that take rows or words */
 };
 
 /** Return the number of thread blocks for n items, at least 1. */
@@ -243,6 +244,7 @@ static __global__ void __launch_bounds__(THREADS)
                 s[k] = shifts[3 * c + k] + wj[k] - wi[k];
                 most = max(most, abs(s[k]));
             }
+            rows.i[c] = (int32_t)i;
             rows.shift[c] = kith__pack_shift(s);
             const double r = sqrt((double)separate(rows, ri, c).r2);
             const double band = floor((r - scale.cutoff) * each);
@@ -269,45 +271,79 @@ gpuError_t kith__verlet_adopt(const struct kith__verlet_rows *rows,
     return gpuGetLastError();
 }
 
+int64_t kith__verlet_words(int64_t n)
+{
+    return n / LANES + 1;
+}
+
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
-    count_rows(const KITH_IN_PLACE struct kith__verlet_rows rows,
-               const struct kith__verlet_found *found, int64_t *counts)
+    count_words(const KITH_IN_PLACE struct kith__verlet_rows rows,
+                const struct kith__verlet_found *found, lanes_t *mask, int64_t *counts)
 {
-    const struct kith__question &q = rows.question;
+    const int64_t words = rows.n / LANES + 1;
     if (!found->keep) {
         return;
     }
     const int inner = found->inner;
     const int outer = found->outer;
-    const real square = square_of_cutoff<real>(q);
+    const real square = square_of_cutoff<real>(rows.question);
     int64_t step;
-    for (int64_t i = my_row(&step); i <= q.a.n; i += step) {
-        uint32_t hits = 0;
-        if (i < q.a.n) {
-            const struct record<real> ri = ((const struct record<real> *)rows.now)[i];
-            for (int64_t c = rows.offsets[i] + my_lane(); c < rows.offsets[i + 1]; c += LANES) {
-                const int band = rows.band[c];
-                hits += band <= inner || (band <= outer && separate(rows, ri, c).r2 <= square);
+    for (int64_t w = my_row(&step); w <= words; w += step) {
+        const int64_t c = w * LANES + my_lane();
+        bool hit = false;
+        if (c < rows.n) {
+            const int band = rows.band[c];
+            hit = band <= inner;
+            if (!hit && band <= outer) {
+                const struct record<real> ri = ((const struct record<real> *)rows.now)[rows.i[c]];
+                hit = separate(rows, ri, c).r2 <= square;
             }
         }
-        hits = add_lanes(hits);
+        const lanes_t hits = which_lanes(hit);
         if (my_lane() == 0) {
-            counts[i] = hits;
+            counts[w] = count_lanes(hits);
+            if (w < words) {
+                mask[w] = hits;
+            }
         }
     }
 }
 
 gpuError_t kith__verlet_count(const struct kith__verlet_rows *rows,
-                              const struct kith__verlet_found *found, int64_t *counts,
+                              const struct kith__verlet_found *found, void *mask, int64_t *counts,
                               gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(rows->question.a.n + 1, WARPS, ROW_BLOCKS);
+    const int64_t blocks = blocks_for(kith__verlet_words(rows->n) + 1, WARPS, ROW_BLOCKS);
     if (rows->question.precision == KITH_FLOAT) {
-        KITH_LAUNCH(count_rows<float>, blocks, THREADS, stream, *rows, found, counts);
+        KITH_LAUNCH(count_words<float>, blocks, THREADS, stream, *rows, found, (lanes_t *)mask,
+                    counts);
     } else {
-        KITH_LAUNCH(count_rows<double>, blocks, THREADS, stream, *rows, found, counts);
+        KITH_LAUNCH(count_words<double>, blocks, THREADS, stream, *rows, found, (lanes_t *)mask,
+                    counts);
     }
+    return gpuGetLastError();
+}
+
+static __global__ void find_offsets(const KITH_IN_PLACE struct kith__verlet_rows rows,
+                                    const struct kith__verlet_found *found, const lanes_t *mask,
+                                    const int64_t *first, int64_t *offsets)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= rows.question.a.n && found->keep) {
+        const int64_t c = rows.offsets[i];
+        const int64_t w = c / LANES;
+        offsets[i] = first[w] + count_lanes(mask[w] & lanes_below((int)(c % LANES)));
+    }
+}
+
+gpuError_t kith__verlet_offsets(const struct kith__verlet_rows *rows,
+                                const struct kith__verlet_found *found, const void *mask,
+                                const int64_t *first, int64_t *offsets, gpuStream_t stream)
+{
+    const int64_t blocks = blocks_for(rows->question.a.n + 1, THREADS, INT32_MAX);
+    KITH_LAUNCH(find_offsets, blocks, THREADS, stream, *rows, found, (const lanes_t *)mask, first,
+                offsets);
     return gpuGetLastError();
 }
 
@@ -330,62 +366,51 @@ static __device__ __forceinline__ void write_pair(const struct kith__question &q
 
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
-    write_rows(const KITH_IN_PLACE struct kith__verlet_rows rows,
-               const struct kith__verlet_found *found,
-               const KITH_IN_PLACE struct kith__gpu_list list, const int64_t *offsets)
+    write_words(const KITH_IN_PLACE struct kith__verlet_rows rows,
+                const struct kith__verlet_found *found,
+                const KITH_IN_PLACE struct kith__gpu_list list, const lanes_t *mask,
+                const int64_t *first)
 {
     const struct kith__question &q = rows.question;
+    const int64_t words = rows.n / LANES + 1;
     if (!found->keep) {
         return;
     }
-    const int inner = found->inner;
-    const int outer = found->outer;
     const bool wrapped = found->wrapped;
     const bool extras = has_vector(list) || list.shifts;
-    const real square = square_of_cutoff<real>(q);
     const int lane = my_lane();
     int64_t step;
-    for (int64_t i = my_row(&step); i < q.a.n; i += step) {
-        int64_t at = offsets[i] - list.base;
-        const int64_t end = offsets[i + 1] - list.base;
-        if (at == end || at >= list.capacity || end <= 0) {
+    for (int64_t w = my_row(&step); w < words; w += step) {
+        const lanes_t hits = mask[w];
+        const int64_t c = w * LANES + lane;
+        const int64_t p = first[w] - list.base + count_lanes(hits & lanes_below(lane));
+        if (!(hits >> lane & 1) || p < 0 || p >= list.capacity) {
             continue;
         }
-        const struct record<real> ri = ((const struct record<real> *)rows.now)[i];
-        for (int64_t first = rows.offsets[i]; first < rows.offsets[i + 1]; first += LANES) {
-            const int64_t c = first + lane;
-            struct beside<real> b = {
-            };
-            bool hit = false;
-            if (c < rows.offsets[i + 1] && rows.band[c] <= outer) {
-                const bool open = rows.band[c] > inner;
-                if (open || extras) {
-                    b = separate(rows, ri, c);
-                } else {
-                    b.j = rows.j[c];
-                }
-                hit = !open || b.r2 <= square;
-            }
-            const lanes_t hits = which_lanes(hit);
-            const int64_t p = at + count_lanes(hits & lanes_below(lane));
-            if (hit && p >= 0 && p < list.capacity) {
-                write_pair(q, list, p, (int32_t)i, b, wrapped);
-            }
-            at += count_lanes(hits);
+        const int32_t i = rows.i[c];
+        struct beside<real> b = {
+        };
+        if (extras) {
+            b = separate(rows, ((const struct record<real> *)rows.now)[i], c);
+        } else {
+            b.j = rows.j[c];
         }
+        write_pair(q, list, p, i, b, wrapped);
     }
 }
 
 gpuError_t kith__verlet_write(const struct kith__verlet_rows *rows,
                               const struct kith__verlet_found *found,
-                              const struct kith__gpu_list *list, const int64_t *offsets,
-                              gpuStream_t stream)
+                              const struct kith__gpu_list *list, const void *mask,
+                              const int64_t *first, gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(rows->question.a.n, WARPS, ROW_BLOCKS);
+    const int64_t blocks = blocks_for(kith__verlet_words(rows->n), WARPS, ROW_BLOCKS);
     if (rows->question.precision == KITH_FLOAT) {
-        KITH_LAUNCH(write_rows<float>, blocks, THREADS, stream, *rows, found, *list, offsets);
+        KITH_LAUNCH(write_words<float>, blocks, THREADS, stream, *rows, found, *list,
+                    (const lanes_t *)mask, first);
     } else {
-        KITH_LAUNCH(write_rows<double>, blocks, THREADS, stream, *rows, found, *list, offsets);
+        KITH_LAUNCH(write_words<double>, blocks, THREADS, stream, *rows, found, *list,
+                    (const lanes_t *)mask, first);
     }
     return gpuGetLastError();
 }

@@ -34,11 +34,14 @@ struct kith__verlet_particles {
     void *now; /**< [n] receives records: wrapped coordinates, and v, packed, where keep is */
 };
 
-/** The kept pairs: row i has candidates [offsets[i], offsets[i + 1]). */
+/** The kept pairs: row i has candidates [offsets[i], offsets[i + 1]). A warp takes a word of them,
+ *  whatever rows they belong to: word w is candidates [w * lanes, (w + 1) * lanes). */
 struct kith__verlet_rows {
     struct kith__question question; /**< points, box and cutoff of the update; points in device
                                          memory */
-    const int64_t *offsets;         /**< [n + 1] */
+    int64_t n;                      /**< candidates */
+    const int64_t *offsets;         /**< [question.a.n + 1] */
+    int32_t *i;                     /**< [candidates] rows */
     const int32_t *j;               /**< [candidates] */
     int32_t *shift;                 /**< [candidates] shifts at the last rebuild, packed */
     int8_t *band;                   /**< [candidates] */
@@ -75,26 +78,37 @@ gpuError_t kith__verlet_load_particles(const struct kith__verlet_particles *part
 gpuError_t kith__verlet_decide(const struct kith__verlet_choice *choice,
                                struct kith__verlet_found *found, gpuStream_t stream);
 
-/** Pack the shifts of pairs that were searched, and find their bands.
+/** Set the rows of pairs that were searched, pack their shifts, and find their bands.
  *  @param shifts    [candidates][3] as the search wrote them
  *  @param as_given  they are between the caller's positions; else between wrapped ones */
 gpuError_t kith__verlet_adopt(const struct kith__verlet_rows *rows,
                               const struct kith__verlet_scale *scale, const int32_t *shifts,
                               bool as_given, struct kith__verlet_found *found, gpuStream_t stream);
 
-/** Count the pairs of each row. Nothing is counted where the kept pairs do not serve.
- *  @param[out] counts  [n + 1] numbers of pairs, then 0 */
+/** Return the number of words of n candidates; the last one is not full. */
+int64_t kith__verlet_words(int64_t n);
+
+/** Find the pairs among the candidates, and count those of each word. Nothing is counted where the
+ *  kept pairs do not serve.
+ *  @param[out] mask    [words] 8 bytes each, which candidates are pairs
+ *  @param[out] counts  [words + 1] numbers of pairs, then 0 */
 gpuError_t kith__verlet_count(const struct kith__verlet_rows *rows,
-                              const struct kith__verlet_found *found, int64_t *counts,
+                              const struct kith__verlet_found *found, void *mask, int64_t *counts,
                               gpuStream_t stream);
 
+/** Write the offsets of the rows in the list.
+ *  @param first         [words + 1] first pair of each word in the list
+ *  @param[out] offsets  [question.a.n + 1] */
+gpuError_t kith__verlet_offsets(const struct kith__verlet_rows *rows,
+                                const struct kith__verlet_found *found, const void *mask,
+                                const int64_t *first, int64_t *offsets, gpuStream_t stream);
+
 /** Write the pairs, as far as the arrays have room. Nothing is written where the kept pairs do not
- *  serve.
- *  @param offsets  [n + 1] first pair of each row in the list */
+ *  serve. @param first  [words + 1] first pair of each word in the list */
 gpuError_t kith__verlet_write(const struct kith__verlet_rows *rows,
                               const struct kith__verlet_found *found,
-                              const struct kith__gpu_list *list, const int64_t *offsets,
-                              gpuStream_t stream);
+                              const struct kith__gpu_list *list, const void *mask,
+                              const int64_t *first, gpuStream_t stream);
 
 #ifdef __cplusplus
 }
