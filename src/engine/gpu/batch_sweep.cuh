@@ -75,7 +75,7 @@ template <typename real> struct batch_cluster {
     int n;                                     /**< its query particles */
     bool single;     /**< float coordinates are moved to images in float */
     float origin[3]; /**< shared->origin; exact when `single` is set [length] */
-    float unit;      /**< shared->unit */
+    float unit;      /**< shared->unit, positive where that is */
     float half[3]; /**< distance of the query particles from the origin along each axis [cutoff] */
     float keep;    /**< squared distance from the bounding box up to which a candidate is kept
                            [cutoff^2] */
@@ -178,7 +178,7 @@ static __device__ __forceinline__ void batch_load_cluster(batch_cluster<real> &c
         c.origin[k] = (float)origin[k];
         c.half[k] = batch_most(fabsf(x[k]));
     }
-    c.unit = (float)unit;
+    c.unit = unit > 0 ? fmaxf((float)unit, FLT_MIN) : 0.0f; /* no underflow: 0 has a meaning */
     c.keep = 1.0001f + 2 * error_bound;
     c.borderline_bits = __float_as_uint(2 * error_bound);
     if (c.lane < BATCH_CLUSTER) {
