@@ -59,7 +59,8 @@ bool bench_busy(const bench_options *options, json_t *out);
 bool bench_cores(const bench_options *options, json_t *out);
 /** "results", on a GPU "nearest" and "orders": k nearest neighbours, orders of particles */
 bool bench_nearest(const bench_options *options, json_t *out);
-/** "results", on a GPU "batches": lists of many systems, and g(r) of many frames, in one call */
+/** "results", on a GPU "batches": lists, nearest neighbours, groups and g(r) of many systems in one
+ *  call */
 bool bench_batch(const bench_options *options, json_t *out);
 /** "forces": pair distributions from forces, and histograms of the points without forces */
 bool bench_force(const bench_options *options, json_t *out);

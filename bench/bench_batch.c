@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmarks of batches, many systems in one call: full lists with images, and g(r) of many
- * frames; on a GPU from device memory to device memory. Each list is first compared with those of a
- * loop of calls on the CPU, one for each system, by a hash of the set.
+ * The benchmarks of batches, many systems in one call: full lists with images, nearest
+ * neighbours, groups, and g(r) of many frames; on a GPU from device memory to device memory, groups
+ * and g(r) to host memory. Each result is first compared with those of a loop of calls on the CPU,
+ * one for each system: lists by a hash of the set, others as they are.
  */
 #include "bench.h"
 
@@ -14,20 +15,38 @@
 /* Particles in a unit of volume, and the cutoff: 52 neighbours. */
 static const double density = 0.1, cutoff = 5;
 
-typedef struct batch_case {
+/* Neighbours of a particle, and the linking length of groups: 0.7 of the mean spacing. */
+enum { NEIGHBOURS = 8 };
+static const double linking = 1.5;
+
+struct problem;
+typedef struct batch_case batch_case;
+typedef bool run_function(const batch_case *c, const struct problem *p,
+                          const bench_options *options, int threads, json_t *out);
+static run_function run_lists, run_nearest, run_groups, run_frames;
+
+struct batch_case {
     const char *name;
+    run_function *run;
     int64_t systems, each; /* of the standard case */
     kith_pairs_options list;
-} batch_case;
+};
 
 /* The sizes that nvalchemi-toolkit-ops (NVIDIA) is timed with. */
 static const batch_case cases[] = {
-    {"batch 6144", 512, 6144, {.layout = KITH_CSR}},
-    {"batch 6144 one pass", 512, 6144, {.unordered = 1}},
-    {"batch 64", 10000, 64, {.layout = KITH_CSR}},
-    {"batch 64 one pass", 10000, 64, {.unordered = 1}},
-    {"batch 20", 100000, 20, {.layout = KITH_CSR}},
-    {"batch 20 one pass", 100000, 20, {.unordered = 1}},
+    {"batch 6144", run_lists, 512, 6144, {.layout = KITH_CSR}},
+    {"batch 6144 one pass", run_lists, 512, 6144, {.unordered = 1}},
+    {"batch 64", run_lists, 10000, 64, {.layout = KITH_CSR}},
+    {"batch 64 one pass", run_lists, 10000, 64, {.unordered = 1}},
+    {"batch 20", run_lists, 100000, 20, {.layout = KITH_CSR}},
+    {"batch 20 one pass", run_lists, 100000, 20, {.unordered = 1}},
+    {"batch nearest 6144", run_nearest, 512, 6144, {0}},
+    {"batch nearest 64", run_nearest, 10000, 64, {0}},
+    {"batch nearest 20", run_nearest, 100000, 20, {0}},
+    {"batch groups 6144", run_groups, 512, 6144, {0}},
+    {"batch groups 64", run_groups, 10000, 64, {0}},
+    {"batch groups 20", run_groups, 100000, 20, {0}},
+    {"batch frames", run_frames, 10000, 1000, {0}},
 };
 
 typedef struct problem {
@@ -86,6 +105,10 @@ typedef struct job {
     const kith_points *points;
     kith_pairs_options options;
     kith_pairs list;
+    kith_nearest_options nearest;
+    kith_nearest neighbours;
+    kith_fof_options fof;
+    kith_groups groups;
     kith_rdf_options rdf;
     kith_histogram histogram;
 } job;
@@ -107,11 +130,31 @@ static bool find(void *user)
     return status == KITH_OK;
 }
 
+static bool find_nearest(void *user)
+{
+    job *const j = user;
+    return kith_nearest_find(j->ctx, j->points, &j->p->box, NEIGHBOURS, &j->nearest,
+                             &j->neighbours) == KITH_OK;
+}
+
+static bool find_groups(void *user)
+{
+    job *const j = user;
+    return kith_fof_find(j->ctx, j->points, &j->p->box, linking, &j->fof, &j->groups) == KITH_OK;
+}
+
 static bool count(void *user)
 {
     job *const j = user;
     kith_histogram_free(&j->histogram);
     return kith_rdf_count(j->ctx, j->points, &j->p->box, &j->rdf, &j->histogram) == KITH_OK;
+}
+
+/* The particles of one system. */
+static kith_points system_of(const problem *p, int64_t s)
+{
+    return kith_points_packed(p->xyz + 3 * p->offsets[s], p->offsets[s + 1] - p->offsets[s],
+                              KITH_FLOAT);
 }
 
 /* Hash of the lists of all systems, by a call for each. @return false: a call failed */
@@ -126,8 +169,7 @@ static bool hash_of_loop(const problem *p, const job *like, int64_t *pairs, rung
     *pairs = 0;
     for (int64_t s = 0; ok && s < p->host.systems; s++) {
         const int32_t first = (int32_t)p->offsets[s];
-        const kith_points own = kith_points_packed(p->xyz + 3 * (int64_t)first,
-                                                   p->offsets[s + 1] - first, KITH_FLOAT);
+        const kith_points own = system_of(p, s);
         ok = kith_pairs_find(ctx, &own, &p->box, cutoff, &options, &list) == KITH_OK;
         for (int64_t k = 0; ok && k < list.n; k++) {
             list.i[k] += first;
@@ -207,10 +249,130 @@ static bool run_lists(const batch_case *c, const problem *p, const bench_options
     return ok;
 }
 
-/* g(r) of many frames; its counts are compared with those of a loop of calls on the CPU. */
-static bool run_frames(const problem *p, const bench_options *options, int threads, json_t *out)
+/* Add a row for a batch, and its time. */
+static void put_batch(const batch_case *c, const job *j, const harness_times *times, json_t *out)
 {
-    static const char *const name = "batch frames";
+    json_t *const row = bench_begin(out, c->name, "uniform", j->p->n);
+    put_bool(row, "periodic", true);
+    put_integer(row, "systems", j->p->host.systems);
+    put_number(row, "million_particles_per_second", 1e-6 * (double)j->p->n / times->median);
+    bench_end(row, KITH_FLOAT, j->ctx, times);
+}
+
+/* Compare neighbours with those of a loop of calls. */
+static bool are_neighbours_right(const job *j)
+{
+    const problem *const p = j->p;
+    const bool gpu = j->neighbours.memory == KITH_DEVICE;
+    const size_t entries = (size_t)p->n * NEIGHBOURS;
+    int32_t *const found = gpu ? bench_gpu_fetch(j->neighbours.j, entries * sizeof *found)
+                               : j->neighbours.j;
+    float *const distances = gpu ? bench_gpu_fetch(j->neighbours.distances,
+                                                   entries * sizeof *distances)
+                                 : j->neighbours.distances;
+    job loop = {.p = p,
+                .ctx = bench_open("cpu", 1),
+                .nearest = j->nearest,
+                .neighbours = {.size = sizeof loop.neighbours}};
+    loop.nearest.batch = NULL;
+    bool ok = loop.ctx && found && distances;
+    for (int64_t s = 0; ok && s < p->host.systems; s++) {
+        const kith_points own = system_of(p, s);
+        const int64_t first = p->offsets[s] * NEIGHBOURS, n = own.n * NEIGHBOURS;
+        loop.points = &own;
+        ok = find_nearest(&loop) && memcmp(distances + first, loop.neighbours.distances,
+                                           (size_t)n * sizeof *distances) == 0;
+        for (int64_t e = 0; ok && e < n; e++) {
+            ok = found[first + e] == loop.neighbours.j[e] + p->offsets[s];
+        }
+    }
+    kith_nearest_free(&loop.neighbours);
+    kith_close(loop.ctx);
+    if (gpu) {
+        free(found);
+        free(distances);
+    }
+    return ok;
+}
+
+static bool run_nearest(const batch_case *c, const problem *p, const bench_options *options,
+                        int threads, json_t *out)
+{
+    const bool gpu = bench_on_gpu(options);
+    harness_times times;
+    job j = {.p = p,
+             .ctx = bench_open(options->backend, threads),
+             .points = gpu ? &p->on_device : &p->points,
+             .neighbours = {.size = sizeof j.neighbours, .memory = gpu ? KITH_DEVICE : KITH_HOST}};
+    kith_nearest_options_init(&j.nearest);
+    j.nearest.extras = KITH_DISTANCES;
+    j.nearest.batch = gpu ? &p->device : &p->host;
+    const bool ok = j.ctx && find_nearest(&j) && are_neighbours_right(&j) &&
+                    harness_time(find_nearest, &j, options->least_seconds, &times);
+    if (ok) {
+        put_batch(c, &j, &times, out);
+    } else {
+        fprintf(stderr, "kith_bench: %s: wrong neighbours, or no memory %s\n", c->name,
+                j.ctx ? kith_message(j.ctx) : "");
+    }
+    kith_nearest_free(&j.neighbours);
+    kith_close(j.ctx);
+    return ok;
+}
+
+/* Compare labels with those of a loop of calls. */
+static bool are_groups_right(const job *j)
+{
+    const problem *const p = j->p;
+    job loop = {
+        .p = p, .ctx = bench_open("cpu", 1), .fof = j->fof, .groups = {.size = sizeof loop.groups}};
+    loop.fof.batch = NULL;
+    bool ok = loop.ctx != NULL;
+    int64_t before = 0;
+    for (int64_t s = 0; ok && s < p->host.systems; s++) {
+        const kith_points own = system_of(p, s);
+        loop.points = &own;
+        ok = find_groups(&loop) && j->groups.offsets[s] == before;
+        for (int64_t i = 0; ok && i < own.n; i++) {
+            const int32_t label = loop.groups.labels[i];
+            ok = j->groups.labels[p->offsets[s] + i] == (label > 0 ? label + before : 0);
+        }
+        before += loop.groups.n;
+    }
+    kith_groups_free(&loop.groups);
+    kith_close(loop.ctx);
+    return ok && j->groups.n == before;
+}
+
+static bool run_groups(const batch_case *c, const problem *p, const bench_options *options,
+                       int threads, json_t *out)
+{
+    const bool gpu = bench_on_gpu(options);
+    harness_times times;
+    job j = {.p = p,
+             .ctx = bench_open(options->backend, threads),
+             .points = gpu ? &p->on_device : &p->points,
+             .groups = {.size = sizeof j.groups}};
+    kith_fof_options_init(&j.fof);
+    j.fof.min_members = 2;
+    j.fof.batch = gpu ? &p->device : &p->host;
+    const bool ok = j.ctx && find_groups(&j) && are_groups_right(&j) &&
+                    harness_time(find_groups, &j, options->least_seconds, &times);
+    if (ok) {
+        put_batch(c, &j, &times, out);
+    } else {
+        fprintf(stderr, "kith_bench: %s: wrong groups, or no memory %s\n", c->name,
+                j.ctx ? kith_message(j.ctx) : "");
+    }
+    kith_groups_free(&j.groups);
+    kith_close(j.ctx);
+    return ok;
+}
+
+/* g(r) of many frames; its counts are compared with those of a loop of calls on the CPU. */
+static bool run_frames(const batch_case *c, const problem *p, const bench_options *options,
+                       int threads, json_t *out)
+{
     const bool gpu = bench_on_gpu(options);
     harness_times times;
     job j = {.p = p,
@@ -224,8 +386,7 @@ static bool run_frames(const problem *p, const bench_options *options, int threa
     j.rdf.batch = gpu ? &p->device : &p->host;
     bool ok = j.ctx && loop.ctx && count(&j);
     for (int64_t s = 0; ok && s < p->host.systems; s++) {
-        const kith_points own = kith_points_packed(p->xyz + 3 * p->offsets[s],
-                                                   p->offsets[s + 1] - p->offsets[s], KITH_FLOAT);
+        const kith_points own = system_of(p, s);
         ok = kith_rdf_count(loop.ctx, &own, &p->box, &loop.rdf, &loop.histogram) == KITH_OK;
     }
     ok = ok &&
@@ -233,13 +394,13 @@ static bool run_frames(const problem *p, const bench_options *options, int threa
                 (size_t)j.histogram.bins * sizeof *j.histogram.counts) == 0 &&
          harness_time(count, &j, options->least_seconds, &times);
     if (ok) {
-        json_t *const row = bench_begin(out, name, "uniform", p->n);
+        json_t *const row = bench_begin(out, c->name, "uniform", p->n);
         put_bool(row, "periodic", true);
         put_integer(row, "systems", p->host.systems);
         put_number(row, "frames_per_second", (double)p->host.systems / times.median);
         bench_end(row, KITH_FLOAT, j.ctx, &times);
     } else {
-        fprintf(stderr, "kith_bench: %s: wrong counts, or no memory %s\n", name,
+        fprintf(stderr, "kith_bench: %s: wrong counts, or no memory %s\n", c->name,
                 j.ctx ? kith_message(j.ctx) : "");
     }
     kith_histogram_free(&j.histogram);
@@ -249,17 +410,15 @@ static bool run_frames(const problem *p, const bench_options *options, int threa
     return ok;
 }
 
-/* Run a case with all numbers of threads. @param c  NULL: g(r) of frames */
+/* Run a case with all numbers of threads. */
 static bool run_case(const batch_case *c, const bench_options *options, json_t *out)
 {
-    enum { STANDARD_N = 1000000, FRAMES = 10000, ATOMS = 1000 };
-    const int64_t standard = c ? c->systems : FRAMES;
-    const int64_t wanted = standard * options->n / (bench_on_gpu(options) ? 1 : 8) / STANDARD_N;
+    enum { STANDARD_N = 1000000 };
+    const int64_t wanted = c->systems * options->n / (bench_on_gpu(options) ? 1 : 8) / STANDARD_N;
     problem p;
-    bool ok = problem_make(&p, wanted > 0 ? wanted : 1, c ? c->each : ATOMS, bench_on_gpu(options));
+    bool ok = problem_make(&p, wanted > 0 ? wanted : 1, c->each, bench_on_gpu(options));
     for (int t = 0; ok && bench_has_run(options, t); t++) {
-        ok = c ? run_lists(c, &p, options, options->threads[t], out)
-               : run_frames(&p, options, options->threads[t], out);
+        ok = c->run(c, &p, options, options->threads[t], out);
     }
     problem_free(&p);
     return ok;
@@ -274,5 +433,5 @@ bool bench_batch(const bench_options *options, json_t *out)
             ok = run_case(&cases[c], options, list);
         }
     }
-    return (!ok || !bench_wants(options, "batch frames") || run_case(NULL, options, list)) && ok;
+    return ok;
 }

@@ -25,7 +25,9 @@ typedef struct kith_nearest_options {
                                      kith_pairs_find; 0: any distance, in a periodic box up to 500
                                      boxes */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
-    const kith_batch *batch;    /**< many systems in one call; NULL: one system */
+    const kith_batch *batch;    /**< many systems in one call; NULL: one system. A GPU searches
+                                     systems of up to 16,384 particles all at once where k is 32
+                                     or less, others one after the other */
 } kith_nearest_options;
 
 /** Set every field to its default: one set, any distance, no extras. */

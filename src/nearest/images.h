@@ -8,8 +8,10 @@
 #define KITH_NEAREST_IMAGES_H
 
 #include <float.h>
+#include <string.h>
 
-#include "engine/question.h"
+#include "engine/box.h"
+#include "engine/cells.h"
 
 /** The planes between which images lie. */
 struct kith__image_planes {
@@ -37,9 +39,61 @@ struct kith__image_slab {
                           but for rounding errors; may be negative [length] */
 };
 
+/** Compute the unit vector perpendicular to all periodic rows but row k, on the side of row k. */
+KITH_FN void kith__find_normal(const struct kith__lattice_d *box, int k, double normal[3])
+{
+    double v[3]; /* unit vector along the only other periodic row */
+    const int one = (k + 1) % 3, other = (k + 2) % 3;
+    memcpy(normal, box->row[k], 3 * sizeof *normal);
+    if (box->periodic[one] && box->periodic[other]) {
+        memcpy(normal, box->inverse[k], 3 * sizeof *normal);
+    } else if (box->periodic[one] || box->periodic[other]) {
+        memcpy(v, box->row[box->periodic[one] ? one : other], sizeof v);
+        kith__normalise(v);
+        kith__normalise(normal);
+        for (int times = 0; times < 2; times++) { /* the second time removes rounding errors */
+            const double along = kith__dot(normal, v);
+            for (int m = 0; m < 3; m++) {
+                normal[m] -= along * v[m];
+            }
+        }
+    }
+    kith__normalise(normal);
+}
+
+/** Return a bound on |S[k]| of the pairs within the cutoff: their fractional coordinates differ by
+ *  cutoff / height at most, but for rounding errors (kith__cell_side), and those of wrapped
+ *  particles are in [0, 1), or a box outside. Where an open axis is not perpendicular to the
+ *  periodic ones, this bounds images that the planes do not. */
+KITH_FN int32_t kith__most_image_along(const struct kith__question *q, int k)
+{
+    const double most = KITH_MAX_IMAGES + 1;
+    if (!q->cutoff_name) {
+        return (int32_t)most;
+    }
+    const double error = kith__epsilon(q) * q->period_sum * (16 + 8 * kith__most_images(q));
+    const double reach = q->cutoff * (1 + KITH_CELL_MARGIN) + error;
+    return (int32_t)fmin(ceil(reach / q->height[k]) + 3, most);
+}
+
 /** Compute the planes of a question's box. */
-void kith__find_image_planes(const struct kith__question *question,
-                             struct kith__image_planes *planes);
+KITH_FN void kith__find_image_planes(const struct kith__question *question,
+                                     struct kith__image_planes *planes)
+{
+    const struct kith__lattice_d *box = &question->box_d;
+    memset(planes, 0, sizeof *planes);
+    planes->least_sine = 1;
+    for (int k = 0; k < 3; k++) {
+        planes->periodic[k] = box->periodic[k];
+        if (box->periodic[k]) {
+            kith__find_normal(box, k, planes->normal[k]);
+            planes->period[k] = kith__dot(planes->normal[k], box->row[k]);
+            planes->most[k] = kith__most_image_along(question, k);
+            planes->least_sine = fmin(
+                planes->least_sine, planes->period[k] / sqrt(kith__dot(box->row[k], box->row[k])));
+        }
+    }
+}
 
 /** Return a bound on the rounding errors of kith__image_slab.distance and of the part along
  *  normal[axis] of the vector to a candidate, to be multiplied by 1 + kith__image_slab.boxes. Each

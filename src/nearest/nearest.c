@@ -53,9 +53,8 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     search->extras = options.extras;
     search->is_batch = options.batch != NULL;
     if (search->is_batch) {
-        KITH_TRY(kith__batch_read(ctx, options.batch, points, options.against, box, options.cutoff,
-                                  options.cutoff == 0 ? NULL : cutoff_name, &search->batch));
-        return kith__end_call(ctx, kith__batch_fetch(ctx, &search->batch));
+        return kith__batch_read(ctx, options.batch, points, options.against, box, options.cutoff,
+                                options.cutoff == 0 ? NULL : cutoff_name, &search->batch);
     }
     return options.cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
                                : kith__question_init(ctx, points, options.against, box,
@@ -68,6 +67,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
 struct batch_result {
     const struct kith__batch *batch; /**< the systems */
     kith_nearest *out;               /**< the whole result */
+    enum kith__nearest_rest rest; /**< systems that are searched one by one: all, or large ones */
 };
 
 /** Return the rows of one system; arrays that the result does not have stay NULL. */
@@ -87,11 +87,20 @@ static kith_nearest rows_of(const struct batch_result *result, int64_t first, in
     return part;
 }
 
+/** Return true when a system is searched together with others, where the backend offers that. */
+static bool is_small(const struct kith__batch *batch, int64_t s)
+{
+    return kith__nearest_is_small(batch->a[s + 1] - batch->a[s], batch->b[s + 1] - batch->b[s]);
+}
+
 /** Find the neighbours in one system, with indices of the whole batch. */
 static kith_status find_system(kith_ctx *lane, const struct batch_result *result, int64_t system)
 {
     const struct kith__batch *batch = result->batch;
     struct kith__question q;
+    if (result->rest == KITH_REST_LARGE && is_small(batch, system)) {
+        return KITH_OK;
+    }
     KITH_TRY(kith__batch_question(lane, batch, system, &q));
     if (q.a.n + q.b.n == 0) {
         return KITH_OK;
@@ -118,18 +127,31 @@ static kith_status find_group(kith_ctx *lane, const struct kith__group *group, v
     return KITH_OK;
 }
 
-/** Do the search, into the arrays of *out that are not NULL. */
-static kith_status run_search(kith_ctx *ctx, const struct search *search, kith_nearest *out)
+/** Search all systems of a batch: together those for which the backend offers that, then the rest,
+ *  one by one. */
+static kith_status search_batch(kith_ctx *ctx, struct kith__batch *batch, kith_nearest *out)
 {
-    if (!search->is_batch) {
-        return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &search->batch.whole, out));
-    }
-    struct batch_result result = {&search->batch, out};
+    struct batch_result result = {batch, out, KITH_REST_ALL};
     struct kith__group_loop loop;
-    KITH_TRY(kith__batch_groups(ctx, &search->batch, &loop));
+    if (ctx->backend->nearest->find_together) {
+        KITH_TRY(ctx->backend->nearest->find_together(ctx, batch, out, &result.rest));
+    }
+    if (result.rest == KITH_REST_NONE) {
+        return KITH_OK;
+    }
+    KITH_TRY(kith__batch_fetch(ctx, batch));
+    KITH_TRY(kith__batch_groups(ctx, batch, &loop));
     loop.fn = find_group;
     loop.state = &result;
-    return kith__end_call(ctx, kith__batch_loop(&loop));
+    return kith__batch_loop(&loop);
+}
+
+/** Do the search, into the arrays of *out that are not NULL. */
+static kith_status run_search(kith_ctx *ctx, struct search *search, kith_nearest *out)
+{
+    return kith__end_call(ctx, search->is_batch
+                                   ? search_batch(ctx, &search->batch, out)
+                                   : ctx->backend->nearest->find(ctx, &search->batch.whole, out));
 }
 
 kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k)

@@ -6,9 +6,22 @@
 #define KITH_NEAREST_BACKEND_H
 
 #include "core/backend.h"
-#include "engine/question.h"
+#include "engine/batch.h"
 
-/** The operation that a backend offers. */
+/* Most particles, in either set, of a system of a batch that is searched together with others. */
+enum { KITH_NEAREST_SMALL = 1 << 14 };
+
+/** Return true when a system of a batch is searched together with others, on a GPU.
+ *  @param a, b  its particles in both sets */
+KITH_FN bool kith__nearest_is_small(int64_t a, int64_t b)
+{
+    return a <= KITH_NEAREST_SMALL && b <= KITH_NEAREST_SMALL;
+}
+
+/** Which systems of a batch are still to be searched one by one. */
+enum kith__nearest_rest { KITH_REST_NONE, KITH_REST_LARGE, KITH_REST_ALL };
+
+/** The operations that a backend offers. */
 struct kith__nearest_backend {
     /** Find the out->k nearest neighbours of each particle of question->a among question->b. The
      *  cutoff of the question is 0 where neighbours may be at any distance.
@@ -16,6 +29,15 @@ struct kith__nearest_backend {
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE or KITH_LIMIT. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const kith_nearest *out);
+
+    /** Find the nearest neighbours in all small systems of a batch together, with indices of the
+     *  batch: those of kith__nearest_is_small. Arrays of the batch may be in device memory.
+     *  @param out  as for find, with the rows of all systems
+     *  @param[out] rest  the systems whose rows remain: all where k is too large, or where few
+     *                    systems are small
+     *  @return as find; KITH_INVALID for boxes and offsets. NULL: not offered. */
+    kith_status (*find_together)(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const kith_nearest *out, enum kith__nearest_rest *rest);
 };
 
 /** Read the caller's options, and check them and k: all but the second set, the cutoff and the

@@ -5,57 +5,10 @@
  */
 #include "batches.h"
 #include "check.h"
+#include "device.h"
 
 #include <cuda_runtime_api.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void *device_make(const void *from, size_t bytes)
-{
-    void *to = NULL;
-    if (cudaMalloc(&to, bytes + 8) != cudaSuccess ||
-        (bytes > 0 && cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) != cudaSuccess))
-        exit(check_skip("no device memory"));
-    return to;
-}
-
-static void *host_make(const void *from, size_t bytes)
-{
-    void *to = check_malloc(bytes + 8);
-    if (bytes > 0)
-        CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) == cudaSuccess, "copy to host");
-    return to;
-}
-
-/* A set in device memory: the span of its coordinates is copied. */
-static kith_points points_to_device(const stored *s, void **memory)
-{
-    kith_points points = s->points;
-    const size_t real = (size_t)points.precision;
-    const char *low = points.x, *high = points.x;
-    const char *axis[3] = {points.x, points.y, points.z};
-    for (int k = 1; k < 3; k++) {
-        low = axis[k] < low ? axis[k] : low;
-        high = axis[k] > high ? axis[k] : high;
-    }
-    const size_t bytes = points.n == 0 ? 0
-                                       : (size_t)(high - low) +
-                                             ((size_t)((points.n - 1) * points.stride) + 1) * real;
-    *memory = device_make(low, bytes);
-    points.x = (char *)*memory + (axis[0] - low);
-    points.y = (char *)*memory + (axis[1] - low);
-    points.z = (char *)*memory + (axis[2] - low);
-    points.memory = KITH_DEVICE;
-    return points;
-}
-
-static int same_bytes(const void *device, const void *host, size_t bytes)
-{
-    void *copy = host_make(device, bytes);
-    const int same = bytes == 0 || memcmp(copy, host, bytes) == 0;
-    free(copy);
-    return same;
-}
 
 /* A sorted list on the device equals one on the host. */
 static void check_same(const random_batch *batch, const kith_pairs_options *o,
@@ -65,20 +18,21 @@ static void check_same(const random_batch *batch, const kith_pairs_options *o,
     if (!CHECK(device->n == host->n, "%s: %s %lld pairs, the CPU %lld", batch->name, how,
                (long long)device->n, (long long)host->n))
         return;
-    CHECK(same_bytes(device->j, host->j, n * 4), "%s: %s: j", batch->name, how);
+    CHECK(device_holds(device->j, host->j, n * 4), "%s: %s: j", batch->name, how);
     if (o->layout == KITH_IJ)
-        CHECK(same_bytes(device->i, host->i, n * 4), "%s: %s: i", batch->name, how);
+        CHECK(device_holds(device->i, host->i, n * 4), "%s: %s: i", batch->name, how);
     else
-        CHECK(same_bytes(device->offsets, host->offsets, (size_t)(host->rows + 1) * 8),
+        CHECK(device_holds(device->offsets, host->offsets, (size_t)(host->rows + 1) * 8),
               "%s: %s: offsets", batch->name, how);
     if (o->extras & KITH_DISTANCES)
-        CHECK(same_bytes(device->distances, host->distances, n * real), "%s: %s: distances",
+        CHECK(device_holds(device->distances, host->distances, n * real), "%s: %s: distances",
               batch->name, how);
     if (o->extras & KITH_VECTORS)
-        CHECK(same_bytes(device->vectors, host->vectors, 3 * n * real), "%s: %s: vectors",
+        CHECK(device_holds(device->vectors, host->vectors, 3 * n * real), "%s: %s: vectors",
               batch->name, how);
     if (o->extras & KITH_SHIFTS)
-        CHECK(same_bytes(device->shifts, host->shifts, 12 * n), "%s: %s: shifts", batch->name, how);
+        CHECK(device_holds(device->shifts, host->shifts, 12 * n), "%s: %s: shifts", batch->name,
+              how);
 }
 
 /* Rows of a fixed width on the device equal those on the host. */
@@ -93,15 +47,15 @@ static void check_same_matrix(const random_batch *batch, const kith_pairs *devic
           batch->name, how, (long long)device->n, (long long)device->widest,
           (long long)device->overflowed, (long long)host->n, (long long)host->widest,
           (long long)host->overflowed);
-    CHECK(same_bytes(device->counts, host->counts, rows * 4), "%s: %s rows: counts", batch->name,
+    CHECK(device_holds(device->counts, host->counts, rows * 4), "%s: %s rows: counts", batch->name,
           how);
-    CHECK(same_bytes(device->j, host->j, n * 4), "%s: %s rows: j", batch->name, how);
-    CHECK(!host->distances || same_bytes(device->distances, host->distances, n * real),
+    CHECK(device_holds(device->j, host->j, n * 4), "%s: %s rows: j", batch->name, how);
+    CHECK(!host->distances || device_holds(device->distances, host->distances, n * real),
           "%s: %s rows: distances", batch->name, how);
-    CHECK(!host->vectors || same_bytes(device->vectors, host->vectors, 3 * n * real),
+    CHECK(!host->vectors || device_holds(device->vectors, host->vectors, 3 * n * real),
           "%s: %s rows: vectors", batch->name, how);
-    CHECK(!host->shifts || same_bytes(device->shifts, host->shifts, 12 * n), "%s: %s rows: shifts",
-          batch->name, how);
+    CHECK(!host->shifts || device_holds(device->shifts, host->shifts, 12 * n),
+          "%s: %s rows: shifts", batch->name, how);
 }
 
 /* Rows of a fixed width of a batch in device memory: found wide enough by both, then too narrow
@@ -158,8 +112,8 @@ static void check_batch(kith_ctx *gpu, kith_ctx *cpu, uint64_t seed)
     const kith_batch on_host = batch_public(&batch, cross);
     kith_batch on_device = on_host;
     void *memory[2];
-    const kith_points a = points_to_device(&batch.points, &memory[0]);
-    const kith_points b = points_to_device(&batch.other, &memory[1]);
+    const kith_points a = device_points(&batch.points, &memory[0]);
+    const kith_points b = device_points(&batch.other, &memory[1]);
     const size_t bytes = (size_t)(batch.systems + 1) * 8;
     int64_t *first_a = device_make(batch.a, bytes), *first_b = device_make(batch.b, bytes);
     kith_box *boxes = device_make(batch.boxes, (size_t)batch.systems * sizeof *boxes);

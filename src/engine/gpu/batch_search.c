@@ -188,7 +188,7 @@ static kith_status sort_systems(struct kith__gpu_batch *b, bool wait)
 }
 
 kith_status kith__gpu_batch_begin(kith_ctx *ctx, const struct kith__batch *batch, bool wait,
-                                  struct kith__gpu_batch *b)
+                                  bool by_number, struct kith__gpu_batch *b)
 {
     struct kith__gpu *gpu = ctx->state;
     struct kith__gpu_search s = {.ctx = ctx, .gpu = gpu};
@@ -200,6 +200,7 @@ kith_status kith__gpu_batch_begin(kith_ctx *ctx, const struct kith__batch *batch
     const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
     b->empty = q->a.n == 0 && q->b.n == 0;
     b->sweep.unit = 1 / q->cutoff;
+    all->by_number = by_number;
     b->sweep.blocks = 12 * gpu->processors;
     all->most_cells = batch->systems + (q->a.n + q->b.n) / KITH_GPU_CELL_FILL;
     KITH_TRY(upload_batch(b));

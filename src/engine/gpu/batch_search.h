@@ -26,9 +26,10 @@ struct kith__gpu_batch {
 /** Begin a search in a batch: queue the sort of its particles by system and cell. kith__gpu_begin
  *  must have been called before.
  *  @param wait  true: the host may wait for the size of the largest system: small systems need no
- *               sort; false: nothing waits for the device */
+ *               sort; false: nothing waits for the device
+ *  @param by_number  kith__gpu_systems.by_number */
 kith_status kith__gpu_batch_begin(kith_ctx *ctx, const struct kith__batch *batch, bool wait,
-                                  struct kith__gpu_batch *b);
+                                  bool by_number, struct kith__gpu_batch *b);
 
 /** Queue the prefix sum of b->counts. */
 kith_status kith__gpu_batch_scan(struct kith__gpu_batch *b);

@@ -24,7 +24,7 @@
 #define KITH_GPU_BATCH_SWEEP_CUH
 
 #include "i_cluster.cuh"
-#include "systems.h"
+#include "systems.cuh"
 
 enum {
     BATCH_WARPS = 128 / LANES,           /**< warps of a thread block */
@@ -75,7 +75,7 @@ template <typename real> struct batch_cluster {
     int n;                                     /**< its query particles */
     bool single;     /**< float coordinates are moved to images in float */
     float origin[3]; /**< shared->origin; exact when `single` is set [length] */
-    float unit;      /**< shared->unit */
+    float unit;      /**< shared->unit, positive where that is */
     float half[3]; /**< distance of the query particles from the origin along each axis [cutoff] */
     float keep;    /**< squared distance from the bounding box up to which a candidate is kept
                            [cutoff^2] */
@@ -88,18 +88,6 @@ struct batch_candidate {
     int32_t shift; /**< image, packed */
 };
 
-/** Return the box of a system, in the precision of the type of the second argument. */
-static __device__ __forceinline__ const struct kith__lattice_f &batch_box(
-    const struct kith__gpu_system *system, float)
-{
-    return system->box_f;
-}
-static __device__ __forceinline__ const struct kith__lattice_d &batch_box(
-    const struct kith__gpu_system *system, double)
-{
-    return system->box_d;
-}
-
 /** Return r^2 of slot i of set a and a candidate, and set d to the vector between them, by the
  *  definition [length]. */
 template <typename real>
@@ -111,7 +99,7 @@ static __device__ __forceinline__ real separation(const batch_cluster<real> &c, 
     read_slot(c.sweep->systems.a, i, ri);
     read_slot(c.sweep->systems.b, slot, rj);
     kith__unpack_shift(shift, s);
-    return definition<real>::separation(batch_box(c.system, real()), ri, rj, s, d);
+    return definition<real>::separation(system_box(c.system, real()), ri, rj, s, d);
 }
 
 /* ---------------------------------------------------------------------------------- i-clusters */
@@ -190,7 +178,7 @@ static __device__ __forceinline__ void batch_load_cluster(batch_cluster<real> &c
         c.origin[k] = (float)origin[k];
         c.half[k] = batch_most(fabsf(x[k]));
     }
-    c.unit = (float)unit;
+    c.unit = unit > 0 ? fmaxf((float)unit, FLT_MIN) : 0.0f; /* no underflow: 0 has a meaning */
     c.keep = 1.0001f + 2 * error_bound;
     c.borderline_bits = __float_as_uint(2 * error_bound);
     if (c.lane < BATCH_CLUSTER) {

@@ -6,7 +6,7 @@
  */
 #include "gpu_bounds.cuh"
 #include "gpu_cells.cuh"
-#include "systems.h"
+#include "systems.cuh"
 
 #include "engine/box.h"
 
@@ -125,34 +125,6 @@ static __global__ void complete_boxes(const struct kith__gpu_systems all)
 
 /* -------------------------------------------------------------------------------------- bounds */
 
-/** Return the system of particle p: the last one that begins at or before it and is not empty. */
-static __device__ int64_t find_system(const int64_t *first, int64_t n, int64_t p)
-{
-    int64_t low = 0;
-    int64_t high = n; /* first[low] <= p < first[high] */
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (first[middle] <= p) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/** Return the box of a system in a precision. */
-static __device__ __forceinline__ const struct kith__lattice_f &box_of(
-    const struct kith__gpu_system *system, float)
-{
-    return system->box_f;
-}
-static __device__ __forceinline__ const struct kith__lattice_d &box_of(
-    const struct kith__gpu_system *system, double)
-{
-    return system->box_d;
-}
-
 /** Return true when the cells of a box do not depend on the bounds of the particles: it is periodic
  *  on all axes, and wrapped particles are inside. */
 template <typename lattice> static __device__ __forceinline__ bool is_whole(const lattice &box)
@@ -186,7 +158,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (mine >= 0) {
         real r[3];
         int32_t image[3];
-        const auto &box = box_of(&all.system[mine], real());
+        const auto &box = system_box(&all.system[mine], real());
         const int fits = def::load(box, points, q.dim, p, r, image);
         if (!is_whole(box) || !fits || (image[0] | image[1] | image[2])) {
             def::bounds_add(box, p, r, fits, image, &bounds);
@@ -246,15 +218,31 @@ static __device__ struct kith__axis one_cell(const struct kith__question &q,
     return axis;
 }
 
-/** Choose the cells of a system of n particles: as wide as the cutoff, or wider where that gives
- *  too many cells. @return their number */
+/** Return the width of cells that hold KITH_GPU_CELL_FILL of n particles on average, if these fill
+ *  their bounding box; 0 when they coincide [length]. */
+static __device__ double side_by_number(const struct kith__question &q,
+                                        const struct kith__bounds *bounds, int64_t n)
+{
+    double side = 1;
+    double part = (double)KITH_GPU_CELL_FILL / (double)n; /* of a cell, of the bounding box */
+    int axes = 0;
+    for (int k = 0; k < 3; k++) {
+        const bool periodic = q.box_d.periodic[k] != 0;
+        const double extent = q.height[k] * (periodic ? 1 : bounds->hi[k] - bounds->lo[k]);
+        axes += extent > 0;
+        side *= extent > 0 ? cbrt(extent) : 1;
+    }
+    return axes == 0 ? 0 : pow(side * side * side * part, 1.0 / axes);
+}
+
+/** Choose the cells of a system of n particles: of width `side`, or wider where that gives too many
+ *  cells. @return their number */
 static __device__ int64_t choose_cells(const struct kith__question &q,
-                                       const struct kith__bounds *bounds, int64_t n,
+                                       const struct kith__bounds *bounds, int64_t n, double side,
                                        struct kith__axis axis[3])
 {
     if (n > KITH_GPU_ONE_CELL) {
-        double side = kith__cell_side(&q, bounds);
-        for (int turn = 0; turn < 64; turn++) {
+        for (int turn = 0; turn < 64 && side > 0; turn++) {
             const int64_t cells = kith__choose_axes(&q, bounds, bounds->lo, side, axis);
             if (cells >= 0 && cells <= n / KITH_GPU_CELL_FILL) {
                 return cells;
@@ -291,13 +279,7 @@ static __global__ void plan_systems(const struct kith__gpu_systems all)
         return;
     }
     struct kith__gpu_system *system = &all.system[s];
-    struct kith__question q = all.question;
-    q.box_d = system->box_d;
-    q.box_f = system->box_f;
-    q.period_sum = system->period_sum;
-    for (int k = 0; k < 3; k++) {
-        q.height[k] = system->height[k];
-    }
+    const struct kith__question q = question_of_system(all, s);
     const int64_t a = all.first_a[s + 1] - all.first_a[s];
     const int64_t b = all.first_b[s + 1] - all.first_b[s];
     struct kith__bounds bounds;
@@ -308,7 +290,10 @@ static __global__ void plan_systems(const struct kith__gpu_systems all)
         return;
     }
     if (a > 0 || b > 0) {
-        all.cells[s] = choose_cells(q, &bounds, a > b ? a : b, system->axis);
+        const int64_t n = a > b ? a : b;
+        const double side = all.by_number ? side_by_number(q, &bounds, n)
+                                          : kith__cell_side(&q, &bounds);
+        all.cells[s] = choose_cells(q, &bounds, n, side, system->axis);
         system->one_cell = all.cells[s] == 1;
         for (int k = 0; k < 3; k++) {
             system->length[k] = (float)(q.box_d.row[k][k] / q.cutoff);
@@ -367,11 +352,15 @@ static __global__ void make_keys(const struct kith__gpu_systems all, int set, ui
             int32_t image[3];
             double f[3];
             int64_t c[3];
-            const auto &box = box_of(system, real());
+            const auto &box = system_box(system, real());
             def::load(box, points, q.dim, p, r, image);
             def::fractions(box, r, f);
             for (int k = 0; k < 3; k++) {
                 c[k] = kith__uncompressed_cell(&system->axis[k], f[k]);
+            }
+            if (all.by_number) { /* every other row and layer runs backwards */
+                c[1] = c[2] & 1 ? system->axis[1].n - 1 - c[1] : c[1];
+                c[0] = (c[2] * system->axis[1].n + c[1]) & 1 ? system->axis[0].n - 1 - c[0] : c[0];
             }
             cell += (uint64_t)((c[2] * system->axis[1].n + c[1]) * system->axis[0].n + c[0]);
         }
@@ -423,7 +412,7 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t s = (set ? all.of_b : all.of_a)[slot]; /* that of p, too */
         real r[3];
         int32_t image[3];
-        def::load(box_of(&all.system[s], real()), points, q.dim, p, r, image);
+        def::load(system_box(&all.system[s], real()), points, q.dim, p, r, image);
         ((real *)to.x)[slot] = r[0];
         ((real *)to.y)[slot] = r[1];
         ((real *)to.z)[slot] = r[2];

@@ -55,9 +55,11 @@ struct kith__gpu_batch_small {
     int64_t total;             /**< pairs, of a sweep that counts them */
     int64_t detail;            /**< what is wrong: particle, or offset */
     int64_t expected;          /**< of offsets: the offset before */
-    int32_t wrapped;           /**< as kith__bounds.wrapped */
-    int32_t far_images;        /**< 1: images in reach of a system are too many for images_pack() */
-    unsigned next;             /**< work queue counter of the sweep */
+    unsigned long long refused; /**< 0, or the inverted number of the first system that the running
+                                     question cannot answer; set by its kernels */
+    int32_t wrapped;            /**< as kith__bounds.wrapped */
+    int32_t far_images; /**< 1: images in reach of a system are too many for images_pack() */
+    unsigned next;      /**< work queue counter of the sweep */
 };
 
 /** A batch, in device memory. */
@@ -79,6 +81,9 @@ struct kith__gpu_systems {
                                  batch, start has as many entries as there can be cells, and 1 */
     struct kith__gpu_set b; /**< set b; equal to a for one set */
     int64_t most_cells;     /**< upper bound on the number of all cells */
+    bool by_number; /**< cells are as small as the number of particles permits, whatever the cutoff,
+                         and consecutive cells of a system touch; else they are as wide as the
+                         cutoff */
 };
 
 /** The parameters of a sweep over a batch. */

@@ -132,14 +132,12 @@ static kith_status build_tree(struct task *t)
     return KITH_OK;
 }
 
-/** Allocate the arrays of the result on the device, where the caller wants them on the host.
- *  @param[out] copies  the copies to the host */
-static kith_status need_rows(struct task *t, const kith_nearest *out,
-                             struct kith__gpu_copy copies[KITH_GPU_COPIES])
+kith_status kith__gpu_nearest_rows(kith_ctx *ctx, int64_t rows, kith_precision precision,
+                                   const kith_nearest *out, kith_nearest *there,
+                                   struct kith__gpu_copy *copies)
 {
-    kith_nearest *there = &t->all.out;
-    const size_t rows = (size_t)t->all.question.a.n, n = rows * (size_t)out->k;
-    const size_t real = (size_t)t->all.question.precision;
+    const size_t n = (size_t)rows * (size_t)out->k;
+    const size_t real = (size_t)precision;
     *there = *out;
     if (out->memory == KITH_DEVICE) {
         return KITH_OK;
@@ -148,7 +146,7 @@ static kith_status need_rows(struct task *t, const kith_nearest *out,
         void *host;
         size_t bytes;
     } array[KITH_GPU_COPIES] = {
-        {out->counts, rows * sizeof *out->counts},
+        {out->counts, (size_t)rows * sizeof *out->counts},
         {out->j, n * sizeof *out->j},
         {out->distances, n * real},
         {out->vectors, 3 * n * real},
@@ -158,15 +156,15 @@ static kith_status need_rows(struct task *t, const kith_nearest *out,
     bool ok = true;
     for (int a = 0; a < KITH_GPU_COPIES; a++) {
         if (array[a].host) {
-            at[a] = kith__gpu_need(t->s.gpu, COUNTS + a, array[a].bytes);
+            at[a] = kith__gpu_need(ctx->state, COUNTS + a, array[a].bytes);
             ok = ok && at[a];
             copies[a] = (struct kith__gpu_copy){array[a].host, at[a], array[a].bytes};
         }
     }
-    KITH_CHECK(t->s.ctx, ok, KITH_NO_MEMORY,
+    KITH_CHECK(ctx, ok, KITH_NO_MEMORY,
                "out of device memory for %lld neighbours of each of "
                "%lld particles",
-               (long long)out->k, (long long)t->all.question.a.n);
+               (long long)out->k, (long long)rows);
     there->counts = at[COUNTS - COUNTS];
     there->j = at[J - COUNTS];
     there->distances = at[DISTANCES - COUNTS];
@@ -211,7 +209,8 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *question,
     }
     t.all.key_bits = key_bits(question);
     KITH_TRY(need_memory(&t));
-    KITH_TRY(need_rows(&t, out, copies));
+    KITH_TRY(
+        kith__gpu_nearest_rows(ctx, question->a.n, question->precision, out, &t.all.out, copies));
     KITH_TRY(build_tree(&t));
     if (question->a.n > 0 && out->k <= KITH_GPU_FILTER_MOST) {
         KITH_GPU_TRY(ctx, "finding neighbours", kith__gpu_nearest_filter(&t.all, t.s.gpu->stream));
@@ -225,4 +224,5 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *question,
     return kith__gpu_download(ctx, copies);
 }
 
-const struct kith__nearest_backend kith__cuda_nearest = {.find = find};
+const struct kith__nearest_backend kith__cuda_nearest = {
+    .find = find, .find_together = kith__gpu_nearest_find_together};

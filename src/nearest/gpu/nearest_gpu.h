@@ -92,6 +92,23 @@ struct kith__gpu_nearest {
 extern "C" {
 #endif
 
+struct kith__gpu_copy;
+struct kith__batch;
+
+/** Allocate the arrays of a result on the device, where the caller wants them on the host.
+ *  @param rows         rows of the result
+ *  @param out          the arrays that the caller wants, and k
+ *  @param[out] there   the arrays in device memory
+ *  @param[out] copies  [KITH_GPU_COPIES] the copies to the host; unchanged where none is needed
+ *  @return KITH_OK, KITH_NO_MEMORY */
+kith_status kith__gpu_nearest_rows(kith_ctx *ctx, int64_t rows, kith_precision precision,
+                                   const kith_nearest *out, kith_nearest *there,
+                                   struct kith__gpu_copy *copies);
+
+/** kith__nearest_backend.find_together */
+kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__batch *batch,
+                                            const kith_nearest *out, enum kith__nearest_rest *rest);
+
 /** Queue the bounds of a set. @param set  0: the points, 1: the candidates */
 gpuError_t kith__gpu_nearest_bounds(const struct kith__gpu_nearest *all, int set,
                                     gpuStream_t stream);

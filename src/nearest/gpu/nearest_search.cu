@@ -13,7 +13,7 @@
  * A list has at most 32 entries. More neighbours are found in passes: each finds those that come
  * after the last one of the pass before.
  */
-#include "nearest_list.cuh"
+#include "nearest_rows.cuh"
 #include "nearest_walk.cuh"
 
 enum {
@@ -515,27 +515,8 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     __device__ __forceinline__ void write(int64_t done, int n)
     {
         const kith_nearest &out = all.out;
-        count = done > 0 ? count : 0;
-#pragma unroll
-        for (int e = 0; e < K; e++) {
-            const int64_t at = row * out.k + done + e - (K - n);
-            const bool some = list.entry[e].j() != KITH_EMPTY;
-            if (row < 0 || e < K - n) {
-                continue;
-            }
-            count += some;
-            out.j[at] = some ? (int32_t)list.entry[e].j() : -1;
-            if (out.distances) {
-                ((real *)out.distances)[at] = some ? square_root(list.entry[e].r2())
-                                                   : (real)INFINITY;
-            }
-            const int32_t packed = IMAGES != NO_IMAGES ? list.shift[e] : image.packed;
-            if (out.shifts) {
-                out.shifts[3 * at] = packed;
-            } else if (out.vectors) {
-                *(int32_t *)((real *)out.vectors + 3 * at) = packed;
-            }
-        }
+        const int found = row < 0 ? 0 : write_entries(out, list, row, done, n, image.packed);
+        count = done > 0 ? count + found : found;
         if (row >= 0 && out.counts) {
             out.counts[row] = count;
         }
@@ -591,42 +572,14 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** Write vector and shift of an entry of the result, whose packed shift the search has left in its
- *  memory. */
+/** Write vectors and shifts of all entries of the result. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     write_images(const KITH_IN_PLACE struct kith__gpu_nearest all)
 {
-    typedef definition<real> def;
-    const kith_nearest &out = all.out;
-    const struct kith__question &q = all.question;
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (at >= q.a.n * out.k || !is_usable(all)) {
-        return;
-    }
-    const int64_t j = out.j[at];
-    int32_t *const shifts = out.shifts + 3 * at;
-    real *const vectors = (real *)out.vectors + 3 * at;
-    real d[3] = {0, 0, 0};
-    int32_t shift[3] = {0, 0, 0};
-    if (j >= 0 && j < q.b.n) { /* a search that was stopped leaves entries unset */
-        real ri[3], rj[3];
-        int32_t wi[3], wj[3], s[3];
-        def::load(def::box(q), q.a, q.dim, at / out.k, ri, wi);
-        def::load(def::box(q), q.b, q.dim, j, rj, wj);
-        kith__unpack_shift(out.shifts ? *shifts : *(const int32_t *)vectors, s);
-        def::separation(def::box(q), ri, rj, s, d);
-        for (int m = 0; m < 3; m++) {
-            shift[m] = s[m] - wj[m] + wi[m];
-        }
-    }
-    for (int m = 0; m < 3; m++) {
-        if (out.vectors) {
-            vectors[m] = d[m] + 0; /* never -0 */
-        }
-        if (out.shifts) {
-            shifts[m] = shift[m];
-        }
+    if (at < all.question.a.n * all.out.k && is_usable(all)) {
+        write_image<real>(all.question, definition<real>::box(all.question), all.out, at);
     }
 }
 

@@ -31,7 +31,7 @@ template <typename real>
 static __device__ __forceinline__ const typename definition<real>::lattice &box_of(
     const batch_cluster<real> &c)
 {
-    return batch_box(c.system, real());
+    return system_box(c.system, real());
 }
 template <typename real>
 static __device__ __forceinline__ struct images images_of(const batch_cluster<real> &c)
@@ -66,7 +66,7 @@ template <typename real> struct finish_by_system {
     }
     __device__ void operator()(const struct kith__gpu_list &list, int64_t p, int32_t i) const
     {
-        finish_pair<real>(batch_box(&all.system[all.of_a[i]], real()), all.question, list, p, i,
+        finish_pair<real>(system_box(&all.system[all.of_a[i]], real()), all.question, list, p, i,
                           all.small->wrapped > 0);
     }
 };

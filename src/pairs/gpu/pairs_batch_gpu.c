@@ -170,7 +170,7 @@ kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
     int64_t n = 0;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, false, &ruled));
-    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, false, &b));
     if (list->layout == KITH_MATRIX) {
         return kith__gpu_matrix_fill_batch(&b, list, grow, out);
     }
@@ -207,7 +207,7 @@ kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *bat
     const struct kith__list *list = &ruled.list;
     KITH_TRY(kith__gpu_begin_queueing(ctx));
     KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, true, &ruled));
-    KITH_TRY(kith__gpu_batch_begin(ctx, batch, false, &b));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, false, false, &b));
     if (list->layout == KITH_MATRIX) {
         return kith__gpu_matrix_enqueue_batch(&b, list, out, result);
     }
@@ -233,7 +233,7 @@ kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch
     int64_t sum = 0;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, false, &ruled));
-    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, false, &b));
     KITH_TRY(queue_offsets(&b, list, true));
     KITH_TRY(kith__gpu_batch_read(&b, &sum));
     if (neighbours) {
@@ -258,7 +258,7 @@ kith_status kith__gpu_each_batch(kith_ctx *ctx, const struct kith__batch *batch,
     int64_t n = 0;
     KITH_TRY(kith__gpu_begin(ctx));
     KITH_TRY(kith__gpu_bring_rules(ctx, &batch->whole, asked, false, &ruled));
-    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, false, &b));
     KITH_TRY(queue_offsets(&b, list, false));
     KITH_TRY(kith__gpu_batch_read(&b, &n));
     KITH_TRY(fetch_offsets(&b, NULL, &t.offsets));

@@ -24,7 +24,7 @@ kith_status kith__gpu_count_frames(kith_ctx *ctx, const struct kith__batch *batc
     struct kith__rdf own = *rdf;
     void *rest;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, &b));
+    KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, false, &b));
     KITH_TRY(kith__gpu_upload_arrays(ctx, EDGES, arrays, 3, 0, &rest));
     unsigned long long *counts = kith__gpu_need(gpu, COUNTS, bytes);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of device memory for %lld counters",
