@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Batches: lists of pairs, rows of a fixed width, nearest neighbours and histograms of many small
- * systems in one call, on every context, against calls for each system alone on one context.
+ * Batches: lists of pairs, rows of a fixed width, nearest neighbours, groups and histograms of many
+ * small systems in one call, on every context, against calls for each system alone on one context.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +267,54 @@ static void check_nearest(differ *d, const batch *made, rng *r)
     kith_nearest_free(&one);
 }
 
+/* ------------------------------------------------------------------------------------- groups */
+
+/** Return true when the labels of n particles are those of one system, raised by a number. */
+static bool are_labels(const int32_t *all, const int32_t *one, int64_t n, int64_t by)
+{
+    for (int64_t p = 0; p < n; p++) {
+        if (all[p] != (one[p] > 0 ? one[p] + by : 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_groups(differ *d, const batch *made, rng *r)
+{
+    kith_groups all = {.size = sizeof all}, one = {.size = sizeof one};
+    kith_fof_options options;
+    kith_batch given = made->given;
+    kith_fof_options_init(&options);
+    given.against_offsets = NULL;
+    options.min_members = 1 + rng_below(r, 3);
+    kith_ctx *last = d->ctx[d->contexts - 1];
+    for (int c = 0; c < d->contexts; c++) {
+        kith_fof_options own = options;
+        own.batch = &given;
+        bool good = is_ok(d->ctx[c],
+                          kith_fof_find(d->ctx[c], &made->points.points, differ_box(&made->whole),
+                                        made->whole.cutoff, &own, &all));
+        own.batch = NULL;
+        for (int64_t s = 0; s < made->systems && good; s++) {
+            alone system = make_alone(made, s);
+            good = is_ok(last, kith_fof_find(last, &system.a.points, system.box, made->whole.cutoff,
+                                             &own, &one));
+            const int64_t by = good ? all.offsets[s] : 0;
+            good = good &&
+                   CHECK(
+                       all.offsets[s + 1] - by == one.n &&
+                           same(all.members, by, one.members, one.n, sizeof *one.members) &&
+                           are_labels(all.labels + system.first, one.labels, system.a.points.n, by),
+                       "%s: groups of system %lld of %lld differ", kith_backend(d->ctx[c]),
+                       (long long)s, (long long)made->systems);
+            free_alone(&system);
+        }
+    }
+    kith_groups_free(&all);
+    kith_groups_free(&one);
+}
+
 /* ------------------------------------------------------------------------------------ g(r) */
 
 /** Random species of n particles. */
@@ -325,10 +373,11 @@ void differ_batch(differ *d, rng *r)
 {
     batch *made = check_malloc(sizeof *made);
     make_batch(r, made);
-    switch (rng_below(r, 4)) {
+    switch (rng_below(r, 5)) {
     case 0: check_pairs(d, made, r); break;
     case 1: check_nearest(d, made, r); break;
-    case 2: differ_rows_of(d, r, &made->whole, &made->given); break;
+    case 2: check_groups(d, made, r); break;
+    case 3: differ_rows_of(d, r, &made->whole, &made->given); break;
     default: check_rdf(d, made, r); break;
     }
     free_batch(made);
