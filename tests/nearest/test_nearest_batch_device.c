@@ -176,6 +176,25 @@ static void check_images(kith_ctx *gpu, kith_ctx *cpu)
     batch_free(&batch);
 }
 
+/* Coordinates whose squares leave the range of float. */
+static void check_units(kith_ctx *gpu, kith_ctx *cpu, double unit)
+{
+    enum { SYSTEMS = 4, EACH = 30, N = SYSTEMS * EACH };
+    rng r = {5};
+    random_batch batch = {.systems = SYSTEMS, .precision = KITH_DOUBLE};
+    double xyz[3 * N];
+    batch.one = kith_box_periodic(unit, unit, unit);
+    for (int s = 0; s < SYSTEMS; s++)
+        batch.a[s + 1] = (s + 1) * EACH;
+    for (int c = 0; c < 3 * N; c++)
+        xyz[c] = unit * rng_uniform(&r, 0, 1);
+    batch.points = stored_make(xyz, N, KITH_DOUBLE, LAYOUT_PACKED);
+    batch.other = stored_make(xyz, 0, KITH_DOUBLE, LAYOUT_PACKED);
+    snprintf(batch.name, sizeof batch.name, "unit %g", unit);
+    check_batch(gpu, cpu, &batch, 0, 8, 0, KITH_DISTANCES | KITH_SHIFTS);
+    batch_free(&batch);
+}
+
 /* What is wrong with a system is said, whether arrays are in host or in device memory. */
 static void check_refused(kith_ctx *gpu, kith_ctx *cpu)
 {
@@ -208,6 +227,8 @@ int main(int argc, char **argv)
     kith_ctx *cpu = check_open("cpu", 0);
     check_refused(gpu, cpu);
     check_images(gpu, cpu);
+    check_units(gpu, cpu, 1e25);
+    check_units(gpu, cpu, 1e-30);
     for (int turn = 0; turn < 4; turn++) {
         const kith_precision precision = turn % 2 ? KITH_FLOAT : KITH_DOUBLE;
         check_sizes(gpu, cpu, small, 9, turn / 2, precision, turn != 1);
