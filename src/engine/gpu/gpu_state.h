@@ -174,9 +174,9 @@ struct kith__gpu_copy {
 
 enum { KITH_GPU_COPIES = 5 }; /**< most copies of a download: the arrays of a pair list */
 
-/** Make the transfer buffers, before a kernel begins whose results a copy of some bytes brings to the
- *  host. Else the copy would make them: the driver makes pinned memory only when no kernel runs, and
- *  a kernel cannot be stopped while the host waits for that.
+/** Make the transfer buffers, before a kernel begins whose results a copy of `bytes` bytes brings
+ *  to the host. Else the copy would make them: the driver makes pinned memory only when no kernel
+ *  runs, and a kernel cannot be stopped while the host waits for that.
  *  @return KITH_OK, KITH_NO_MEMORY */
 kith_status kith__gpu_need_transfers(kith_ctx *ctx, size_t bytes);
 
