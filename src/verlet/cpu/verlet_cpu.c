@@ -153,7 +153,8 @@ static kith_status rebuild(kith_ctx *ctx, struct kith_verlet *v, struct kith__ve
     KITH_TRY(search(ctx, d, plan));
     KITH_CHECK(ctx,
                kith__buffer_need(&d->band, (size_t)d->skin.n + KITH_VERLET_PAD) &&
-                   kith__buffer_need(&d->plain, (size_t)groups_of(n) + 1),
+                   kith__buffer_need(&d->plain, (size_t)groups_of(n) + 1) &&
+                   kith__buffer_need(&d->reference, d->now.bytes),
                KITH_NO_MEMORY, "out of memory for a list of %lld pairs", (long long)d->skin.n);
     struct pack_loop loop = {.ctx = ctx,
                              .skin = &d->skin,
