@@ -32,6 +32,7 @@ typedef struct view_kinds {
 /** What is shown. */
 typedef struct view_run {
     io_trajectory *trajectory; /**< the file */
+    char from[32];             /**< frames that it was opened for, a text that it refers to */
     int64_t frame, frames;     /**< index of the frame that is shown; number of frames */
     double step;               /**< step of the frame; NAN: the file has none */
     int64_t next;              /**< index of the frame that the trajectory returns next */

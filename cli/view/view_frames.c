@@ -29,10 +29,9 @@ int view_start(const view_task *task, view_run *run)
 /** Open the file to read from a frame on. */
 static io_status open_at(const view_task *task, view_run *run, int64_t frame, io_error *error)
 {
-    char from[32];
-    snprintf(from, sizeof from, "%lld:", (long long)frame);
+    snprintf(run->from, sizeof run->from, "%lld:", (long long)frame);
     io_trajectory_options how = {
-        .read = task->shared.read, .frames = from, .weights = run->weighed ? "mass" : NULL};
+        .read = task->shared.read, .frames = run->from, .weights = run->weighed ? "mass" : NULL};
     how.read.frame = 0;
     how.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
                       (run->weighed ? (unsigned)IO_WEIGHTS : 0) |

@@ -43,7 +43,8 @@ typedef struct io_trajectory_options {
                                must have. watch is called from io_trajectory_next alone. */
     const char *frames;   /**< Frames to read: "5", "a:b" or "a:b:step", as Python slices; NULL:
                               all. Negative numbers count from the end; to count the frames, some
-                              formats read the file an additional time. */
+                              formats read the file an additional time. The text must stay until
+                              the trajectory is closed. */
     io_label label;       /**< Which word about an atom is its species. */
     const char *weights; /**< Name of the number that is the weight of a particle, for IO_WEIGHTS: a
                                column (LAMMPS, extended XYZ), a dataset (H5MD), "mass" (snapshots),

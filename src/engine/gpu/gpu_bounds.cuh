@@ -9,8 +9,8 @@
 #include "gpu_grid.h"
 
 /** Extend bounds *to by bounds *from, with atomic operations. */
-static __device__ void merge_bounds(struct kith__gpu_bounds *to,
-                                    const struct kith__gpu_bounds *from)
+static __device__ inline void merge_bounds(struct kith__gpu_bounds *to,
+                                           const struct kith__gpu_bounds *from)
 {
     for (int k = 0; k < 3; k++) {
         atomicMax(&to->below[k], from->below[k]);
