@@ -103,6 +103,7 @@ typedef struct job {
     const problem *p;
     kith_ctx *ctx;
     const kith_points *points;
+    const kith_batch *batch;
     kith_pairs_options options;
     kith_pairs list;
     kith_nearest_options nearest;
@@ -187,7 +188,7 @@ static bool hash_of_loop(const problem *p, const job *like, int64_t *pairs, rung
     return ok;
 }
 
-static bool is_right(const job *j)
+static bool are_lists_right(const job *j)
 {
     const bool gpu = j->list.memory == KITH_DEVICE;
     const size_t n = (size_t)j->list.n;
@@ -216,45 +217,77 @@ static bool is_right(const job *j)
     return ok;
 }
 
+static job job_open(const problem *p, const bench_options *options, int threads)
+{
+    const bool gpu = bench_on_gpu(options);
+    return (job){.p = p,
+                 .ctx = bench_open(options->backend, threads),
+                 .points = gpu ? &p->on_device : &p->points,
+                 .batch = gpu ? &p->device : &p->host,
+                 .list = {.size = sizeof(kith_pairs)},
+                 .neighbours = {.size = sizeof(kith_nearest)},
+                 .groups = {.size = sizeof(kith_groups)},
+                 .histogram = {.size = sizeof(kith_histogram)}};
+}
+
+static void job_close(job *j)
+{
+    kith_pairs_free(&j->list);
+    kith_nearest_free(&j->neighbours);
+    kith_groups_free(&j->groups);
+    kith_histogram_free(&j->histogram);
+    kith_close(j->ctx);
+}
+
+/* Verify the result of a job, then time it. @param what  the result, for the message
+ * @return false, reported: the result is wrong, or a call failed */
+static bool time_job(const batch_case *c, job *j, harness_work work, bool is_right(const job *j),
+                     const char *what, double least_seconds, harness_times *times)
+{
+    const bool ok = j->ctx && work(j) && is_right(j) && harness_time(work, j, least_seconds, times);
+    if (!ok) {
+        fprintf(stderr, "kith_bench: %s: wrong %s, or no memory %s\n", c->name, what,
+                j->ctx ? kith_message(j->ctx) : "");
+    }
+    return ok;
+}
+
+/* Begin the row of a job. */
+static json_t *begin_row(const batch_case *c, const job *j, json_t *out)
+{
+    json_t *const row = bench_begin(out, c->name, "uniform", j->p->n);
+    put_bool(row, "periodic", true);
+    put_integer(row, "systems", j->p->host.systems);
+    return row;
+}
+
 static bool run_lists(const batch_case *c, const problem *p, const bench_options *options,
                       int threads, json_t *out)
 {
-    const bool gpu = bench_on_gpu(options);
     harness_times times;
-    job j = {.p = p,
-             .ctx = bench_open(options->backend, threads),
-             .points = gpu ? &p->on_device : &p->points,
-             .list = {.size = sizeof j.list, .memory = gpu ? KITH_DEVICE : KITH_HOST}};
+    job j = job_open(p, options, threads);
+    j.list.memory = j.points->memory;
     kith_pairs_options_init(&j.options);
     j.options.full = 1;
     j.options.layout = c->list.layout;
     j.options.unordered = c->list.unordered;
     j.options.extras = KITH_SHIFTS;
-    j.options.batch = gpu ? &p->device : &p->host;
-    bool ok = j.ctx && find(&j) && is_right(&j) &&
-              harness_time(find, &j, options->least_seconds, &times);
+    j.options.batch = j.batch;
+    const bool ok = time_job(c, &j, find, are_lists_right, "lists", options->least_seconds, &times);
     if (ok) {
-        json_t *const row = bench_begin(out, c->name, "uniform", p->n);
-        put_bool(row, "periodic", true);
-        put_integer(row, "systems", p->host.systems);
+        json_t *const row = begin_row(c, &j, out);
         put_integer(row, "pairs", j.list.n);
         put_number(row, "million_pairs_per_second", 1e-6 * (double)j.list.n / times.median);
         bench_end(row, KITH_FLOAT, j.ctx, &times);
-    } else {
-        fprintf(stderr, "kith_bench: %s: wrong lists, or no memory %s\n", c->name,
-                j.ctx ? kith_message(j.ctx) : "");
     }
-    kith_pairs_free(&j.list);
-    kith_close(j.ctx);
+    job_close(&j);
     return ok;
 }
 
 /* Add a row for a batch, and its time. */
 static void put_batch(const batch_case *c, const job *j, const harness_times *times, json_t *out)
 {
-    json_t *const row = bench_begin(out, c->name, "uniform", j->p->n);
-    put_bool(row, "periodic", true);
-    put_integer(row, "systems", j->p->host.systems);
+    json_t *const row = begin_row(c, j, out);
     put_number(row, "million_particles_per_second", 1e-6 * (double)j->p->n / times->median);
     bench_end(row, KITH_FLOAT, j->ctx, times);
 }
@@ -298,25 +331,18 @@ static bool are_neighbours_right(const job *j)
 static bool run_nearest(const batch_case *c, const problem *p, const bench_options *options,
                         int threads, json_t *out)
 {
-    const bool gpu = bench_on_gpu(options);
     harness_times times;
-    job j = {.p = p,
-             .ctx = bench_open(options->backend, threads),
-             .points = gpu ? &p->on_device : &p->points,
-             .neighbours = {.size = sizeof j.neighbours, .memory = gpu ? KITH_DEVICE : KITH_HOST}};
+    job j = job_open(p, options, threads);
+    j.neighbours.memory = j.points->memory;
     kith_nearest_options_init(&j.nearest);
     j.nearest.extras = KITH_DISTANCES;
-    j.nearest.batch = gpu ? &p->device : &p->host;
-    const bool ok = j.ctx && find_nearest(&j) && are_neighbours_right(&j) &&
-                    harness_time(find_nearest, &j, options->least_seconds, &times);
+    j.nearest.batch = j.batch;
+    const bool ok = time_job(c, &j, find_nearest, are_neighbours_right, "neighbours",
+                             options->least_seconds, &times);
     if (ok) {
         put_batch(c, &j, &times, out);
-    } else {
-        fprintf(stderr, "kith_bench: %s: wrong neighbours, or no memory %s\n", c->name,
-                j.ctx ? kith_message(j.ctx) : "");
     }
-    kith_nearest_free(&j.neighbours);
-    kith_close(j.ctx);
+    job_close(&j);
     return ok;
 }
 
@@ -347,66 +373,57 @@ static bool are_groups_right(const job *j)
 static bool run_groups(const batch_case *c, const problem *p, const bench_options *options,
                        int threads, json_t *out)
 {
-    const bool gpu = bench_on_gpu(options);
     harness_times times;
-    job j = {.p = p,
-             .ctx = bench_open(options->backend, threads),
-             .points = gpu ? &p->on_device : &p->points,
-             .groups = {.size = sizeof j.groups}};
+    job j = job_open(p, options, threads);
     kith_fof_options_init(&j.fof);
     j.fof.min_members = 2;
-    j.fof.batch = gpu ? &p->device : &p->host;
-    const bool ok = j.ctx && find_groups(&j) && are_groups_right(&j) &&
-                    harness_time(find_groups, &j, options->least_seconds, &times);
+    j.fof.batch = j.batch;
+    const bool ok = time_job(c, &j, find_groups, are_groups_right, "groups", options->least_seconds,
+                             &times);
     if (ok) {
         put_batch(c, &j, &times, out);
-    } else {
-        fprintf(stderr, "kith_bench: %s: wrong groups, or no memory %s\n", c->name,
-                j.ctx ? kith_message(j.ctx) : "");
     }
-    kith_groups_free(&j.groups);
-    kith_close(j.ctx);
+    job_close(&j);
     return ok;
 }
 
-/* g(r) of many frames; its counts are compared with those of a loop of calls on the CPU. */
+/* Compare counts with those of a loop of calls. */
+static bool are_counts_right(const job *j)
+{
+    const problem *const p = j->p;
+    kith_ctx *const ctx = bench_open("cpu", 1);
+    kith_rdf_options options = j->rdf;
+    kith_histogram right = {.size = sizeof right};
+    options.batch = NULL;
+    bool ok = ctx != NULL;
+    for (int64_t s = 0; ok && s < p->host.systems; s++) {
+        const kith_points own = system_of(p, s);
+        ok = kith_rdf_count(ctx, &own, &p->box, &options, &right) == KITH_OK;
+    }
+    ok = ok &&
+         memcmp(j->histogram.counts, right.counts, (size_t)right.bins * sizeof *right.counts) == 0;
+    kith_histogram_free(&right);
+    kith_close(ctx);
+    return ok;
+}
+
+/* g(r) of many frames. */
 static bool run_frames(const batch_case *c, const problem *p, const bench_options *options,
                        int threads, json_t *out)
 {
-    const bool gpu = bench_on_gpu(options);
     harness_times times;
-    job j = {.p = p,
-             .ctx = bench_open(options->backend, threads),
-             .points = gpu ? &p->on_device : &p->points,
-             .histogram = {.size = sizeof j.histogram}};
-    job loop = {.p = p, .ctx = bench_open("cpu", 1), .histogram = {.size = sizeof j.histogram}};
+    job j = job_open(p, options, threads);
     kith_rdf_options_init(&j.rdf);
     j.rdf.r_max = p->box.row[0][0] / 2;
-    loop.rdf = j.rdf;
-    j.rdf.batch = gpu ? &p->device : &p->host;
-    bool ok = j.ctx && loop.ctx && count(&j);
-    for (int64_t s = 0; ok && s < p->host.systems; s++) {
-        const kith_points own = system_of(p, s);
-        ok = kith_rdf_count(loop.ctx, &own, &p->box, &loop.rdf, &loop.histogram) == KITH_OK;
-    }
-    ok = ok &&
-         memcmp(j.histogram.counts, loop.histogram.counts,
-                (size_t)j.histogram.bins * sizeof *j.histogram.counts) == 0 &&
-         harness_time(count, &j, options->least_seconds, &times);
+    j.rdf.batch = j.batch;
+    const bool ok = time_job(c, &j, count, are_counts_right, "counts", options->least_seconds,
+                             &times);
     if (ok) {
-        json_t *const row = bench_begin(out, c->name, "uniform", p->n);
-        put_bool(row, "periodic", true);
-        put_integer(row, "systems", p->host.systems);
+        json_t *const row = begin_row(c, &j, out);
         put_number(row, "frames_per_second", (double)p->host.systems / times.median);
         bench_end(row, KITH_FLOAT, j.ctx, &times);
-    } else {
-        fprintf(stderr, "kith_bench: %s: wrong counts, or no memory %s\n", c->name,
-                j.ctx ? kith_message(j.ctx) : "");
     }
-    kith_histogram_free(&j.histogram);
-    kith_histogram_free(&loop.histogram);
-    kith_close(j.ctx);
-    kith_close(loop.ctx);
+    job_close(&j);
     return ok;
 }
 
