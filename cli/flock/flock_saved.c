@@ -42,18 +42,6 @@ static const struct field {
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/** The numbers of a thing, in the order of flock_saved.things. */
-static void save_thing(const kith_flock_thing *thing, double out[FLOCK_THING_NUMBERS])
-{
-    out[0] = (double)thing->kind;
-    memcpy(out + 1, thing->place, sizeof thing->place);
-    memcpy(out + 4, thing->normal, sizeof thing->normal);
-    out[7] = thing->radius;
-    out[8] = thing->speed;
-    out[9] = thing->weight;
-    out[10] = thing->reach;
-}
-
 flock_saved flock_saved_of(const flock_task *task, int64_t step)
 {
     const flock_stage *stage = &task->stage[flock_stage_at(task, step > 0 ? step - 1 : 0)];
@@ -80,7 +68,7 @@ flock_saved flock_saved_of(const flock_task *task, int64_t step)
         out.reflecting[k] = m->reflecting[k];
     }
     for (int64_t t = 0; t < m->n_things; t++) {
-        save_thing(&stage->given[t], out.things[t]);
+        io_thing_numbers(&stage->given[t], out.things[t]);
     }
     if (task->input) {
         const char *slash = strrchr(task->input, '/');
@@ -149,7 +137,7 @@ static void put_thing(FILE *out, const flock_saved *s, int64_t t)
 static bool is_same_thing(const flock_saved *was, const flock_saved *is, int64_t t)
 {
     bool same = (t < was->n_things) == (t < is->n_things);
-    for (int k = 0; k < FLOCK_THING_NUMBERS && same; k++) {
+    for (int k = 0; k < IO_THING_NUMBERS && same; k++) {
         same = was->things[t][k] == is->things[t][k];
     }
     return same;

@@ -8,8 +8,6 @@
 
 #include "flock.h"
 
-enum { FLOCK_THING_NUMBERS = 11 };
-
 /** The options that decide how the flock moves, and what is measured. Each number has 8 bytes, so
  *  that a file holds no padding. */
 typedef struct flock_saved {
@@ -22,8 +20,7 @@ typedef struct flock_saved {
     double flock_length, flock_velocity, r_max; /**< 0: by default */
     int64_t flock_members, bins;
     int64_t n_things;
-    double things[KITH_MOST_THINGS]
-                 [FLOCK_THING_NUMBERS]; /**< kind, place, normal, radius, speed, weight, reach */
+    double things[KITH_MOST_THINGS][IO_THING_NUMBERS]; /**< as io_thing_numbers sets them */
 } flock_saved;
 
 /** The options in force when the flock made the step that brought it to `step`. */

@@ -769,7 +769,7 @@ static io_status put_things(io_output *output, io_gsd_writer *gsd, const io_thin
     note_chunk(output, gsd, frame, CHUNK_THINGS, GSD_DOUBLE,
                things->n > 0 ? (uint64_t)things->n : 1, IO_THING_NUMBERS);
     for (int64_t k = 0; k < things->n; k++) {
-        io__thing_numbers(&things->item[k], number);
+        io_thing_numbers(&things->item[k], number);
         for (int axis = 0; axis < 3; axis++) {
             number[1 + axis] -= middle[axis];
         }

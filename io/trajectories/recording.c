@@ -101,7 +101,7 @@ static void tell_things(const io_things *things, char *facts, size_t room)
     for (int64_t k = 0; k < things->n; k++) {
         double number[IO_THING_NUMBERS];
         size_t used = strlen(facts);
-        io__thing_numbers(&things->item[k], number);
+        io_thing_numbers(&things->item[k], number);
         used += (size_t)snprintf(facts + used, room - used, "kith_thing%lld=\"", (long long)k);
         for (int m = 0; m < IO_THING_NUMBERS; m++) {
             used += (size_t)snprintf(facts + used, room - used, "%s%.17g", m > 0 ? " " : "",

@@ -7,15 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-void io__thing_numbers(const kith_flock_thing *thing, double out[IO_THING_NUMBERS])
+void io_thing_numbers(const kith_flock_thing *thing, double out[IO_THING_NUMBERS])
 {
     out[0] = (double)thing->kind;
     memcpy(out + 1, thing->place, sizeof thing->place);
     memcpy(out + 4, thing->normal, sizeof thing->normal);
     out[7] = thing->radius;
     out[8] = thing->speed;
-    out[9] = thing->reach;
-    out[10] = thing->weight;
+    out[9] = thing->weight;
+    out[10] = thing->reach;
 }
 
 bool io__thing_add(io_things *things, const double numbers[IO_THING_NUMBERS])
@@ -32,8 +32,8 @@ bool io__thing_add(io_things *things, const double numbers[IO_THING_NUMBERS])
     *thing = (kith_flock_thing){.kind = (kith_flock_kind)numbers[0],
                                 .radius = numbers[7],
                                 .speed = numbers[8],
-                                .reach = numbers[9],
-                                .weight = numbers[10]};
+                                .weight = numbers[9],
+                                .reach = numbers[10]};
     memcpy(thing->place, numbers + 1, sizeof thing->place);
     memcpy(thing->normal, numbers + 4, sizeof thing->normal);
     return true;

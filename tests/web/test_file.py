@@ -366,6 +366,7 @@ def test_things_of_recordings():
             assert run.end() == 0
     with open("a.xyz", encoding="ascii") as file:
         text = file.read()
+    assert '="1 10 10 12 0 0 0 3 0 0.20000000000000001 1"' in text  # radius, speed, weight, reach
     for bad in ("7 10 10", "nan 10 10", "1 10"):
         with open("bad.xyz", "w", encoding="ascii") as file:
             file.write(text.replace("1 10 10", bad, 1))
