@@ -41,7 +41,9 @@ typedef struct kith_fof_options {
                                  they are given */
     const kith_batch *batch; /**< many systems in one call; NULL: one system. Groups of system 0 are
                                   numbered first, those of each system as in a call for it alone;
-                                  out is in host memory */
+                                  out is in host memory. Where no system has more than 8,192
+                                  particles, a GPU finds groups by positions alone, without ids, in
+                                  all systems at once, from all their pairs */
 } kith_fof_options;
 
 /** Set every field to its default: groups of 20 and more by positions alone; all link. */

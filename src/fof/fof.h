@@ -6,7 +6,7 @@
 #define KITH_FOF_BACKEND_H
 
 #include "core/backend.h"
-#include "engine/question.h"
+#include "engine/batch.h"
 
 /** Checked copy of kith_fof_options. */
 struct kith__fof {
@@ -21,6 +21,9 @@ struct kith__fof {
                          may ignore it */
 };
 
+/* Most particles of the largest system of a batch whose systems are searched together. */
+enum { KITH_FOF_SMALL = 1 << 13 };
+
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__fof_backend {
     /** Find groups. Roles and min_links are ignored: kith__fof_by_roles (groups.h) serves these.
@@ -29,6 +32,15 @@ struct kith__fof_backend {
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__fof *fof, kith_groups *out);
+
+    /** Find the groups of all systems of a batch together, by positions alone: fof has no ids,
+     *  roles, velocities or min_links. Arrays of the batch may be in device memory; *out is in host
+     *  memory.
+     *  @param[out] done  false: nothing was done, as there are no particles, or a system has more
+     *                    than KITH_FOF_SMALL
+     *  @return as find; KITH_INVALID for boxes and offsets. NULL: not offered. */
+    kith_status (*find_together)(kith_ctx *ctx, const struct kith__batch *batch,
+                                 const struct kith__fof *fof, kith_groups *out, bool *done);
 };
 
 extern const struct kith__fof_backend kith__cpu_fof, kith__cuda_fof;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups of the systems of a batch. Each system's groups are found as in a call for it alone, in a
- * result of the lane; then, in the order of the systems, its labels are raised by the number of
- * groups of the systems before it, and its sizes are appended to those of all groups.
+ * Groups of the systems of a batch: together, where the backend offers that and the options permit
+ * it. Else each system's groups are found as in a call for it alone, in a result of the lane; then,
+ * in the order of the systems, its labels are raised by the number of groups of the systems before
+ * it, and its sizes are appended to those of all groups.
  */
 #include "groups.h"
 
@@ -124,6 +125,14 @@ kith_status kith__fof_batch(kith_ctx *ctx, const struct kith__batch *given,
     struct kith__batch batch = *given;
     struct kith__buffer sizes = {NULL, 0};
     struct batch_groups groups = {.fof = fof, .out = out, .sizes = &sizes};
+    const bool plain = !fof->ids && !fof->roles && !fof->velocities && fof->min_links == 0;
+    if (ctx->backend->fof->find_together && plain) {
+        bool done;
+        KITH_TRY(ctx->backend->fof->find_together(ctx, given, fof, out, &done));
+        if (done) {
+            return KITH_OK;
+        }
+    }
     KITH_TRY(kith__batch_fetch(ctx, &batch));
     KITH_TRY(kith__groups_need(ctx, batch.whole.a.n, out));
     KITH_TRY(kith__groups_systems(ctx, batch.systems, out));

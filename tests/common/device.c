@@ -47,3 +47,26 @@ int device_holds(const void *device, const void *host, size_t bytes)
     free(copy);
     return same;
 }
+
+device_batch device_batch_make(const random_batch *batch, int cross)
+{
+    const size_t bytes = (size_t)(batch->systems + 1) * 8;
+    device_batch made = {.given = batch_public(batch, cross)};
+    made.a = device_points(&batch->points, &made.memory[0]);
+    made.b = device_points(&batch->other, &made.memory[1]);
+    made.memory[2] = device_make(batch->a, bytes);
+    made.memory[3] = device_make(batch->b, bytes);
+    made.memory[4] = device_make(batch->boxes, (size_t)batch->systems * sizeof *batch->boxes);
+    made.given.memory = KITH_DEVICE;
+    made.given.offsets = made.memory[2];
+    made.given.against_offsets = cross ? made.memory[3] : NULL;
+    made.given.boxes = batch->has_boxes ? made.memory[4] : NULL;
+    made.given.dim = batch->systems > 0 ? batch->boxes[0].dim : 0;
+    return made;
+}
+
+void device_batch_free(device_batch *made)
+{
+    for (int k = 0; k < 5; k++)
+        cudaFree(made->memory[k]);
+}

@@ -1,61 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tests of pairs of clumps: the union-find forest, which all threads change concurrently, and the
- * test of a pair of clumps for each lane of a warp.
+ * Tests of pairs of clumps: the test of a pair of clumps for each lane of a warp.
  */
 #ifndef KITH_CLUMP_PAIRS_CUH
 #define KITH_CLUMP_PAIRS_CUH
 
 #include "engine/gpu/gpu_cells.cuh"
 #include "fof_gpu.h"
+#include "forest.cuh"
 #include "engine/gpu/gpu_sweep.h"
 
 enum {
     FEW_PAIRS = 16,   /**< pairs of particles that one lane tests before its warp does */
     MANY_PAIRS = 1024 /**< two clumps of more pairs are deferred to the end of the pass */
 };
-
-/* -------------------------------------------------------------------------------------- forest */
-
-/** Parent of a node, read from memory: other threads write it. */
-static __device__ __forceinline__ int32_t parent_of(int32_t *parent, int32_t node)
-{
-    return *(volatile int32_t *)&parent[node];
-}
-
-/** Root of a node: the smallest node of its tree. Path halving: points each visited node at its
- *  grandparent. */
-static __device__ __forceinline__ int32_t root_of(int32_t *parent, int32_t node)
-{
-    int32_t above = parent_of(parent, node);
-    while (above != node) {
-        const int32_t next = parent_of(parent, above);
-        if (next == above) {
-            return above;
-        }
-        *(volatile int32_t *)&parent[node] = next;
-        node = next;
-        above = parent_of(parent, node);
-    }
-    return node;
-}
-
-/** Unite two trees by pointing the larger root at the smaller one. Lock-free. @return the root. */
-static __device__ __forceinline__ int32_t unite(int32_t *parent, int32_t a, int32_t b)
-{
-    while (true) {
-        a = root_of(parent, a);
-        b = root_of(parent, b);
-        if (a == b) {
-            return a;
-        }
-        const int32_t larger = a > b ? a : b;
-        const int32_t smaller = a > b ? b : a;
-        if (atomicCAS(&parent[larger], larger, smaller) == larger) {
-            return smaller;
-        }
-    }
-}
 
 /* ------------------------------------------------------------------------------------- packing */
 

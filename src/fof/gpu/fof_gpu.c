@@ -5,6 +5,7 @@
  * cells, and for the number of groups. Buffers are reused as soon as their contents are not needed.
  */
 #include "fof_gpu.h"
+#include "fof_batch.h"
 
 #include "fof/groups.h"
 #include "engine/gpu/search.h"
@@ -282,4 +283,5 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
 
 const struct kith__fof_backend kith__cuda_fof = {
     .find = find_groups,
+    .find_together = kith__gpu_fof_together,
 };
