@@ -29,8 +29,8 @@ NOTHING_TO_RUN_ON = 77  # what kith_bench ends with where there is no GPU
 
 class Comparison(NamedTuple):
     script: str
-    peers: tuple                # packages of PyPI
-    sets: tuple = ("uniform",)  # of points that they are compared on
+    peers: tuple                # packages of PyPI, with extras where needed
+    sets: tuple = ("uniform",)  # of points that they are compared on; (): it makes its own
     times: int = 1              # as many points as in the standard cases
     command: bool = False       # the command is compared, not the library
 
@@ -52,7 +52,8 @@ QUESTIONS = (
     Question("batch"),
     Question("flock", (Comparison("peers_flock.py", ("pyvicsek", "atooms-active", "scipy")),)),
     Question("overlap"),
-    Question("gpu"),
+    Question("gpu", (Comparison("peers_gpu.py", (
+        "jax[cuda13]", "jztree", "jztree-cu13", "torch", "nvalchemi-toolkit-ops"), ()),)),
 )
 
 
@@ -94,7 +95,7 @@ class Peers:
     def version_of(self, name):
         found = subprocess.run(
             [str(self.python), "-c", "import importlib.metadata, sys;"
-             "print(importlib.metadata.version(sys.argv[1]))", name],
+             "print(importlib.metadata.version(sys.argv[1].partition('[')[0]))", name],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False
         ) if os.path.exists(self.python) else None
         return found.stdout.strip() if found else ""
@@ -105,6 +106,10 @@ class Peers:
         right = True
         if not self.provide(comparison.peers):
             return right
+        if not comparison.sets:
+            return run(self.python, HERE / comparison.script, "--kith", args.library,
+                       "--bench", args.bench, "--output", path,
+                       *(["--quick"] if args.quick else [])) == 0
         points = path.with_suffix(".npy")
         for name in comparison.sets:
             made = run(args.bench, "points", name,

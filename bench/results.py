@@ -43,6 +43,10 @@ GPU = {"name": str, "compute_capability": str, "processors": int, "memory_bytes"
        "store_gigabytes_per_second": float, "cuda_runtime": int, "cuda_driver": int,
        "compiler": str, "architectures": str}
 PEER = {"kith_seconds": float, "ratio": float}
+GPU_PEER = {"program": str, "version": str, "case": str, "set": str, "n": int, "precision": str}
+TIMED = {"repeats": int, "seconds": float, "seconds_min": float, "seconds_max": float,
+         "kith_seconds_min": float, "kith_seconds_max": float}
+FAILED = {"failed": str}
 BUSY = {  # of one machine that is not idle: times of calls, or calls of several processes
     True: {"spinning": int, "calls": int, "one_thread_seconds": float, "ratio": float,
            "threads": int, "seconds": float},
@@ -100,6 +104,9 @@ def check(data):
         raise ValueError("no results")
     for k, result in enumerate(data.get("busy", [])):
         check_fields(f"busy[{k}]", result, BUSY["spinning" in result])
+    for k, result in enumerate(data.get("gpu_peers", [])):
+        check_fields(f"gpu_peers[{k}]", result, GPU_PEER)
+        check_fields(f"gpu_peers[{k}]", result, FAILED if "failed" in result else TIMED | PEER)
     for k, result in enumerate(data.get("cores", [])):
         check_fields(f"cores[{k}]", result, CORES)
     for k, result in enumerate(data.get("results", [])):

@@ -8,7 +8,7 @@
 
 On a page a table stands between the lines
 
-    <!-- table KIND FILE.json -->   KIND: peers, cpu or gpu; the path is from the page
+    <!-- table KIND FILE.json -->   KIND: peers, cpu, gpu or gpu_peers; the path is from the page
     <!-- end -->
 """
 
@@ -208,7 +208,31 @@ def gpu(data):
     return rows_of(lines, ["question", "n", "time", "rate"])
 
 
-KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu}
+def asked_on_gpu(r):
+    """What a program for GPUs answers."""
+    words = r["case"].split()
+    kind = r["set"].replace("soneira_peebles", "Soneira-Peebles")
+    if words[0] == "nearest":
+        return f"{words[1]} nearest, {kind}"
+    if words[0] == "groups":
+        return f"groups, {kind}"
+    if words[1] == "batch":
+        return f"full list with shifts, {count(r['systems'])} systems of {words[2]}"
+    return f"full list with shifts, crystal, {words[2]} Å"
+
+
+def gpu_peers(data):
+    """kith beside programs for GPUs, and what these cannot do."""
+    lines = []
+    for r in data.get("gpu_peers", []):
+        method = f", {r['method']}" if "method" in r else ""
+        line = [asked_on_gpu(r), count(r["n"]), f"{r['program']} {r['version']}{method}"]
+        lines.append(line + ([f"fails: {r['failed']}", "", ""] if "failed" in r else
+                             [time(r["seconds"]), time(r["kith_seconds"]), f"{r['ratio']:.1f}"]))
+    return rows_of(lines, ["question", "n", "peer", "time", "kith", "ratio"])
+
+
+KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu, "gpu_peers": gpu_peers}
 
 
 def made_on(data):
