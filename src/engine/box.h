@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "question.h"
+#include "cells.h"
 
 /** What is wrong with a box: one of these numbers, plus the axis, 0 to 2. */
 enum {
@@ -19,8 +19,13 @@ enum {
     KITH_BOX_ORIGIN_NOT_FINITE = 12, /**< a coordinate of the origin is not finite */
     KITH_BOX_ROW_ZERO = 16,          /**< the row of a periodic axis is zero */
     KITH_BOX_NO_VOLUME = 20,         /**< the rows span no volume */
-    KITH_BOX_SHORT = 24              /**< the cutoff is too many times the height of the box */
+    KITH_BOX_SHORT = 24,             /**< the cutoff is too many times the height of the box */
+    KITH_BOX_ROUNDED = 28            /**< so it is with the rounding errors of distances */
 };
+
+/* Cutoff and rounding errors together are at most so many heights of a box: no pair has a larger
+ * shift, as wrapped particles are outside by less than a box. */
+enum { KITH_MOST_HEIGHTS = KITH_MOST_SHIFT - 3 };
 
 KITH_FN double kith__dot(const double u[3], const double v[3])
 {
@@ -186,6 +191,27 @@ KITH_FN int kith__read_axis(const kith_box *box, int k, double row[3], struct ki
     return periodic && !(kith__largest(row) > 0) ? KITH_BOX_ROW_ZERO + k : 0;
 }
 
+/** Return a bound on the rounding error of the distance of an image [length]: that of
+ *  kith__cell_side. In a triclinic box that is very flat and skewed, the sums of many rows are
+ *  rounded by more than its height. */
+KITH_FN double kith__image_error(const struct kith__question *q)
+{
+    return kith__epsilon(q) * q->period_sum * (16 + 8 * kith__most_images(q));
+}
+
+/** Check that rounding makes no pair of an image whose shift cannot be packed.
+ *  @return 0, or what is wrong with the box */
+KITH_FN int kith__check_rounding(const struct kith__question *q)
+{
+    const double farthest = q->cutoff + kith__image_error(q);
+    for (int k = 0; k < 3 && !q->box_d.orthorhombic; k++) {
+        if (q->box_d.periodic[k] && !(farthest <= KITH_MOST_HEIGHTS * q->height[k])) {
+            return KITH_BOX_ROUNDED + k;
+        }
+    }
+    return 0;
+}
+
 /** Check a box of q->dim dimensions, and set the members of the question that follow from it: the
  *  box in both precisions, the heights, the sum of the periods. Precision and cutoff are set; a
  *  cutoff of 0 is none.
@@ -224,7 +250,7 @@ KITH_FN int kith__complete_box(const kith_box *box, struct kith__question *q)
         }
     }
     kith__round_box(&q->box_d, &q->box_f);
-    return 0;
+    return q->cutoff > 0 ? kith__check_rounding(q) : 0;
 }
 
 #endif

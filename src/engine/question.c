@@ -65,6 +65,12 @@ static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__qu
                           "%s is %g, more than %d times the box's height along %c (%g)",
                           q->cutoff_name ? q->cutoff_name : "", q->cutoff, KITH_MAX_IMAGES, 'a' + k,
                           q->height[k]);
+    case KITH_BOX_ROUNDED:
+        return kith__fail(ctx, KITH_LIMIT,
+                          "%s is %g, and distances of its images are rounded by up to %g: together "
+                          "more than %d times the box's height along %c (%g)",
+                          q->cutoff_name ? q->cutoff_name : "", q->cutoff, kith__image_error(q),
+                          KITH_MOST_HEIGHTS, 'a' + k, q->height[k]);
     default: return KITH_OK;
     }
 }
@@ -94,23 +100,6 @@ static kith_status check_sets(kith_ctx *ctx, const kith_points *points, const ki
     return KITH_OK;
 }
 
-/** Refuse a cutoff with which rounding might make a pair of an image whose shift cannot be packed:
- *  in a triclinic box that is very flat and skewed, the sums of many rows are rounded by more than
- *  its height. The bound on rounding errors is that of kith__cell_side. */
-static kith_status check_rounding(kith_ctx *ctx, const struct kith__question *q)
-{
-    const double most = KITH_MOST_SHIFT - 3; /* wrapping leaves particles a box outside at most */
-    const double error = kith__epsilon(q) * q->period_sum * (16 + 8 * kith__most_images(q));
-    for (int k = 0; k < 3 && !q->box_d.orthorhombic; k++) {
-        KITH_CHECK(ctx, !q->box_d.periodic[k] || q->cutoff + error <= most * q->height[k],
-                   KITH_LIMIT,
-                   "%s is %g, and distances of its images are rounded by up to %g: together more "
-                   "than %g times the box's height along %c (%g)",
-                   q->cutoff_name, q->cutoff, error, most, 'a' + k, q->height[k]);
-    }
-    return KITH_OK;
-}
-
 /** Check all arguments of a question and set q.
  *  @param cutoff_name  NULL: the question has no cutoff */
 static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_points *against,
@@ -123,7 +112,6 @@ static kith_status init(kith_ctx *ctx, const kith_points *points, const kith_poi
     q->cutoff_name = cutoff_name;
     KITH_TRY(cutoff_name ? check_cutoff(ctx, cutoff, q) : KITH_OK);
     KITH_TRY(check_box(ctx, box, q));
-    KITH_TRY(cutoff_name ? check_rounding(ctx, q) : KITH_OK);
     assert(q->height[0] > 0 && q->height[1] > 0 && q->height[2] > 0 && q->period_sum >= 0);
     return KITH_OK;
 }

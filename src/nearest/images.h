@@ -71,8 +71,7 @@ KITH_FN int32_t kith__most_image_along(const struct kith__question *q, int k)
     if (!q->cutoff_name) {
         return (int32_t)most;
     }
-    const double error = kith__epsilon(q) * q->period_sum * (16 + 8 * kith__most_images(q));
-    const double reach = q->cutoff * (1 + KITH_CELL_MARGIN) + error;
+    const double reach = q->cutoff * (1 + KITH_CELL_MARGIN) + kith__image_error(q);
     return (int32_t)fmin(ceil(reach / q->height[k]) + 3, most);
 }
 

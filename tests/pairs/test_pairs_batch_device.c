@@ -187,18 +187,22 @@ static void check_refused(kith_ctx *gpu)
     o.batch = &batch;
     batch.systems = 3;
     batch.memory = KITH_DEVICE;
-    for (int fault = 0; fault < 5; fault++) {
+    for (int fault = 0; fault < 6; fault++) {
         static const char *const says[] = {"offsets[2] is 1, expected 2 or more",
                                            "offsets[3] is 3, expected 4",
                                            "system 1 of the batch: box: row b is zero",
                                            "system 2 of the batch: points: a coordinate of "
                                            "particle 1 ",
-                                           "dim of box 2 is 2"};
-        static const kith_status statuses[] = {KITH_INVALID, KITH_INVALID, KITH_INVALID,
-                                               KITH_NOT_FINITE, KITH_INVALID};
+                                           "dim of box 2 is 2",
+                                           "system 1 of the batch: cutoff is 0.3, and distances of "
+                                           "its images are rounded by up to"};
+        static const kith_status statuses[] = {KITH_INVALID,    KITH_INVALID, KITH_INVALID,
+                                               KITH_NOT_FINITE, KITH_INVALID, KITH_LIMIT};
         offsets[2] = fault == 0 ? 1 : 2;
         offsets[3] = fault == 1 ? 3 : 4;
-        boxes[1].row[1][1] = fault == 2 ? 0 : 2;
+        boxes[1].row[0][0] = fault == 5 ? 10 : 2;
+        boxes[1].row[1][0] = fault == 5 ? 10 : 0;
+        boxes[1].row[1][1] = fault == 2 ? 0 : fault == 5 ? 0.3 / 495 : 2;
         boxes[2].dim = fault == 4 ? 2 : 3;
         const uint32_t nan = 0x7fc00000;
         const float good = 0.4f;

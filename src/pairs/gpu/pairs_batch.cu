@@ -9,6 +9,8 @@
 #include "matrix.cuh"
 #include "pairs_batch_gpu.h"
 
+#include "engine/box.h"
+
 /* What packet.cuh and extras.cuh need of an i-cluster. */
 
 template <typename real>
@@ -139,12 +141,12 @@ gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
 static __device__ __forceinline__ kith_status status_of(const struct kith__gpu_batch_small *small)
 {
     const int fault = (int)(~small->failed & 255);
-    return small->offsets_failed              ? KITH_INVALID
-           : !small->failed                   ? KITH_OK
-           : fault >= KITH_SYSTEM_FAR         ? KITH_LIMIT
-           : fault >= KITH_SYSTEM_NOT_FINITE  ? KITH_NOT_FINITE
-           : fault >= 24 /* KITH_BOX_SHORT */ ? KITH_LIMIT
-                                              : KITH_INVALID;
+    return small->offsets_failed             ? KITH_INVALID
+           : !small->failed                  ? KITH_OK
+           : fault >= KITH_SYSTEM_FAR        ? KITH_LIMIT
+           : fault >= KITH_SYSTEM_NOT_FINITE ? KITH_NOT_FINITE
+           : fault >= KITH_BOX_SHORT         ? KITH_LIMIT /* or KITH_BOX_ROUNDED */
+                                             : KITH_INVALID;
 }
 
 static __global__ void write_result(const struct kith__gpu_batch_small *small, const int64_t *total,
