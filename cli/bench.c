@@ -59,8 +59,10 @@ static void add_output(void *at, const option_given *given)
 }
 
 static const option_row bench_options[] = {
-    {"only", 0, "LIST", "some of pairs,fof,rdf,flock,overlap,gpu; default: all", 1,
-     READ_BY(add_text)},
+    {"only", 0, "LIST",
+     "some of pairs, lists, fof, rdf, nearest, batch, flock, overlap, gpu, with commas; default: "
+     "all",
+     1, READ_BY(add_text)},
     {"threads", 't', "LIST", "numbers of threads, like 1,2; default: 1 and all cores", 1,
      READ_BY(add_text)},
     {"points", 'n', "N", "in the standard cases; default 1M", 1, READ_BY(add_points)},

@@ -4,6 +4,7 @@
  */
 #include "flock_options.h"
 
+#include "common/box.h"
 #include "common/parse.h"
 #include "common/report.h"
 
@@ -35,6 +36,21 @@ static void read_blind_angle(void *at, const option_given *given)
     *(double *)at = option_number(given->state, "--blind-angle", given->arg, 0, 360,
                                   "0 to 360 degrees") /
                     180 * M_PI;
+}
+
+/** Return what a thing needs and lacks, as a message names it; NULL: nothing. */
+static const char *lacks(const kith_flock_thing *thing)
+{
+    const bool obstacle = thing->kind == KITH_SPHERE || thing->kind == KITH_WALL;
+    return thing->kind == KITH_SPHERE && !(thing->radius > 0)     ? "a radius above 0"
+           : thing->kind == KITH_PREDATOR && !(thing->speed >= 0) ? "a speed of 0 or more"
+           : thing->kind == KITH_WALL && !(box_vector_length(thing->normal) > 0)
+               ? "a normal of a length above 0"
+           : thing->kind == KITH_PREDATOR && !(thing->weight >= 0) ? "a weight W of 0 or more"
+           : !(thing->reach >= 0)                                  ? "a REACH of 0 or more"
+           : obstacle && thing->weight != 0 && !(thing->reach > 0)
+               ? "a REACH above 0, as W is not 0"
+               : NULL;
 }
 
 /** Add a thing of the kind `value` of the row. Its numbers are its place, what this kind alone has,
@@ -72,6 +88,14 @@ static void read_thing(void *at, const option_given *given)
     }
     thing->radius = kind == KITH_SPHERE ? *number : 0;
     thing->speed = kind == KITH_PREDATOR ? *number : 0;
+    const char *needed = lacks(thing);
+    for (int k = 0; k < n; k++) {
+        needed = isfinite(v[k]) ? needed : "finite numbers";
+    }
+    if (needed) {
+        exit(report_error(STATUS_INVALID, NULL, "--%s: got '%s', expected %s", given->row->name,
+                          given->arg, needed));
+    }
 }
 
 static void remove_things(void *at, const option_given *given)

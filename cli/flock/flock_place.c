@@ -104,6 +104,50 @@ static void place_at(const kith_box *box, const double f[3], double r[3])
     }
 }
 
+/** Find the least and the largest distance of a box's corners from a wall, in front of it.
+ *  @return false where an axis of the box is open and has no length */
+static bool wall_gaps(const kith_box *box, const kith_flock_thing *wall, double gap[2])
+{
+    const double length = box_vector_length(wall->normal);
+    gap[0] = INFINITY;
+    gap[1] = -INFINITY;
+    for (int k = 0; k < box->dim; k++) {
+        if (!(box_vector_length(box->row[k]) > 0)) {
+            return false;
+        }
+    }
+    for (int corner = 0; corner < 1 << box->dim; corner++) {
+        const double f[3] = {corner & 1, corner >> 1 & 1, corner >> 2 & 1};
+        double r[3], sum = 0;
+        place_at(box, f, r);
+        for (int k = 0; k < box->dim; k++) {
+            sum += (r[k] - wall->place[k]) * wall->normal[k] / length;
+        }
+        gap[0] = fmin(gap[0], sum);
+        gap[1] = fmax(gap[1], sum);
+    }
+    return true;
+}
+
+int flock_check_walls(const flock_stage *stage, const flock_run *run)
+{
+    for (int64_t t = 0; t < stage->model.n_things; t++) {
+        const kith_flock_thing *wall = &stage->things[t];
+        double gap[2];
+        if (wall->kind != KITH_WALL || !wall_gaps(&run->box, wall, gap) ||
+            (gap[0] <= wall->reach && gap[1] > 0)) {
+            continue;
+        }
+        return report_error(
+            STATUS_INVALID, "a wall has no periodic images: place it inside the box",
+            "--wall: the plane through %s,%s,%s is %s", report_real(wall->place[0]).s,
+            report_real(wall->place[1]).s, report_real(wall->place[2]).s,
+            gap[1] > 0 ? "further than its reach from the whole box, and acts on no particle"
+                       : "in front of the whole box, which it fills");
+    }
+    return STATUS_OK;
+}
+
 int flock_strew(const flock_task *task, flock_run *run)
 {
     enum { TRIES = 10000 };

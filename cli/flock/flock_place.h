@@ -22,4 +22,8 @@ int flock_strew_velocities(const flock_task *task, io_particles *p);
 /** Refuse particles of INPUT that are inside a sphere. @return exit status, reported */
 int flock_check_places(const flock_task *task, const flock_run *run);
 
+/** Refuse walls of a stage that are out of reach of the whole box, or fill it: planes have no
+ *  images. @return exit status, reported */
+int flock_check_walls(const flock_stage *stage, const flock_run *run);
+
 #endif

@@ -345,6 +345,7 @@ int flock_start(flock_task *task, flock_run *run)
     CLI_TRY(flock_check_flat(task, run->in.particles.dim));
     for (int64_t k = 0; k < task->n_stages; k++) {
         CLI_TRY(check_steps(&task->stage[k], run));
+        CLI_TRY(flock_check_walls(&task->stage[k], run));
     }
     return STATUS_OK;
 }

@@ -129,7 +129,8 @@ def test_changes_on_the_way():
                              ("5:boids=3", 2, "boids"), ("5:reflect=x", 2, "reflect"),
                              ("x:noise=0.1", 2, "'x'"), ("-1:noise=0.1", 6, "-1"),
                              ("5:noise=2", 6, "0 to 1"), ("5:max-speed=1000", 6, "half the box"),
-                             ("5:cohesion=30", 6, "--at 5"), ("5:sphere=1,1,1,0,0,0", 6, "--at 5")):
+                             ("5:cohesion=30", 6, "--at 5"),
+                             ("5:sphere=1,1,1,0,0,0", 6, "a radius")):
         cli.fails(status, *START, "--steps", "9", "--at", at, "-o", "d.xyz", says=(says,))
     assert "d.xyz" not in os.listdir()
 
@@ -231,9 +232,6 @@ def test_nonsense():
     cli.fails(6, *START, "--steps", "1", "--min-speed", "2", says=("min_speed",))
     cli.fails(6, *START, "--steps", "1", "--model", "vicsek", "--max-speed", "0",
               says=("max_speed",))
-    for name, value in (("point", "1,1,1,inf,0"), ("sphere", "1,1,1,0,0,0"),
-                        ("predator", "1,1,1,-1,1,1"), ("wall", "1,1,1,0,0,0,0,0")):
-        cli.fails(6, *START, "--steps", "1", f"--{name}={value}", says=("things[0]",))
     cli.fails(7, *START, "--steps", "1", *(17 * ("--point", "1,1,1,1,1")), says=("16",))
     for words in (("--steps", "x"), ("--sphere", "1,1,1"), ("--seed", "-1"),
                   ("--model", "birds"), ("--reflect", "w"), ("--dim", "4"),
@@ -280,6 +278,23 @@ def test_starts_outside_obstacles():
               says=(f"particle {moved[0]} ", "--sphere 19,1,10,7"))
     cli.ok("flock", "a.xyz", *sphere, "--steps", "1", "-q")
     cli.fails(6, *START, "--sphere", "10,10,10,18,1,2", "--steps", "1", says=("fill the box",))
+
+
+def test_refused_things():
+    """What a thing lacks is said of its option; so are walls that no particle meets, or all."""
+    for kind, numbers, lacks in (
+            ("sphere", "5,5,5,-1,1,2", "a radius"), ("sphere", "5,5,5,1,1,0", "REACH above"),
+            ("wall", "3,0,0,0,0,0,1,2", "a normal"), ("predator", "1,1,1,-1,1,1", "a speed"),
+            ("predator", "1,1,1,1,-1,1", "a weight"), ("point", "1,1,1,1,-1", "REACH of 0"),
+            ("point", "1,1,1,inf,0", "finite")):
+        cli.fails(6, *START, f"--{kind}={numbers}", "--steps", "1",
+                  says=(f"--{kind}: got '{numbers}'", lacks))
+    for x, says in ((-9, "acts on no particle"), (20.5, "which it fills")):
+        wall = f"{x},0,0,1,0,0,1,2"
+        cli.fails(6, *START, f"--wall={wall}", "--steps", "1", says=(f"{x},0,0", says))
+        cli.fails(6, *START, f"--at=3:wall={wall}", "--steps", "5", says=(f"{x},0,0", says))
+    for x in (-1.9, 0, 19.9):
+        cli.ok(*START, f"--wall={x},0,0,1,0,0,1,2", "--steps", "1", "-q")
 
 
 def test_two_coordinates():
