@@ -290,6 +290,11 @@ static io_status check_any(io_trajectory *t, io_error *error)
         return IO_OK;
     }
     const int64_t n = t->frames.count < 0 ? t->frames.next : t->frames.count;
+    if (n > 0 && t->begin >= n) {
+        return io__fail(error, t->path, IO_INVALID,
+                        "has %lld frames, counted from 0: there is no frame %lld", (long long)n,
+                        (long long)strtoll(t->options.frames, NULL, 10));
+    }
     return io__fail(error, t->path, IO_INVALID,
                     "has %lld frames, counted from 0; frames '%s' chooses none", (long long)n,
                     t->options.frames);
