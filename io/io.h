@@ -149,6 +149,9 @@ typedef struct io_particles {
     io_units units;                     /**< Units of positions, masses and velocities. */
     int64_t frames; /**< Number of frames in the file, of which io_read has read one; -1: more than
                          one, which were not counted; 0: the format has no frames. */
+    int64_t all;    /**< Number of particles that the options choose, in all parts; n where the file
+                         was not read in parts. */
+    int64_t first;  /**< Index, among these, of the first particle in the arrays. */
 } io_particles;
 
 /** What to read. Zeros are the defaults. */
@@ -169,7 +172,18 @@ typedef struct io_read_options {
     kith_watch_fn watch; /**< Called with the bytes done and in all, at most every 50 ms; may be
                                    NULL. Nonzero stops the reading. */
     void *user;          /**< First argument of watch. */
+    int64_t part;        /**< Index of the part to read, below parts. */
+    int64_t parts;       /**< Number of parts: of the particles that would be read, in their order,
+                              the parts have equal numbers, the first ones one more where they
+                              differ. Only where io_reads_parts says so. 0: all are read. */
 } io_read_options;
+
+/** Find out whether io_read can read a part of a file without the rest: of NumPy arrays, HDF5,
+ *  Gadget and tipsy it can. Text, XYZ, dumps of LAMMPS, GSD and the formats of chemfiles are read
+ *  whole.
+ *  @param[out] out  false on failure, too */
+io_status io_reads_parts(const char *path, const io_read_options *options, bool *out,
+                         io_error *error);
 
 /** Read the particles of a file. A snapshot in many files is read completely, whichever of its
  *  files the path names ("snap_005.3.hdf5"). The path may also be the name without number

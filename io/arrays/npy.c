@@ -282,12 +282,13 @@ io_status io__npy_read(io_file *file, io_particles *out)
     io_field field = io__particles_field(out, IO_POSITIONS, 0, 0, type);
     if (!header.fortran) {
         const int64_t row = (int64_t)dim * type.size;
-        const io_records rows = {header.data + frame * n * row, row, n};
+        const io_records rows = {header.data + (frame * n + out->first) * row, row, out->n};
         return io__records_read(file, &rows, &field, 1);
     }
     field.columns = 1;
     for (int axis = 0; axis < dim; axis++) {
-        const io_records column = {header.data + axis * n * type.size, type.size, n};
+        const io_records column = {header.data + (axis * n + out->first) * type.size, type.size,
+                                   out->n};
         IO_TRY(io__records_read(file, &column, &field, 1));
         field.out = (char *)field.out + out->precision;
     }

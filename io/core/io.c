@@ -18,19 +18,20 @@ typedef struct io_reader {
     bool columns; /* options->columns applies to the format */
     bool species; /* options->species applies to the format */
     bool frames;  /* options->frame applies to the format */
+    bool parts;   /* options->parts applies to the format */
 } io_reader;
 
 static const io_reader readers[] = {
     [IO_UNKNOWN] = {.name = "unknown"},
-    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1},
-    [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1},
-    [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0},
-    [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0},
-    [IO_XYZ] = {"XYZ", NULL, NULL, 0, 0, 1, 1},
-    [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0},
-    [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1},
-    [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1},
-    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1},
+    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1, 1},
+    [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1, 1},
+    [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0, 1},
+    [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0, 0},
+    [IO_XYZ] = {"XYZ", NULL, NULL, 0, 0, 1, 1, 0},
+    [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0, 1},
+    [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1, 0},
+    [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1, 0},
+    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1, 0},
 };
 
 const char *io_format_name(io_format format)
@@ -46,6 +47,7 @@ io_status io__check_options(io_file *file, io_format format)
                           : options->columns && !reader->columns ? "columns"
                           : options->species && !reader->species ? "species"
                           : options->frame && !reader->frames    ? "frame"
+                          : options->parts && !reader->parts     ? "parts"
                                                                  : NULL;
     if (refused) {
         return io__file_fail(file, IO_INVALID, "is a %s file, where a choice of %s means nothing",
@@ -54,6 +56,12 @@ io_status io__check_options(io_file *file, io_format format)
     if (options->frame < 0) {
         return io__file_fail(file, IO_INVALID, "frame %lld; expected 0 or more",
                              (long long)options->frame);
+    }
+    if (options->parts < 0 ||
+        (options->parts > 0 && (options->part < 0 || options->part >= options->parts))) {
+        return io__file_fail(
+            file, IO_INVALID, "part %lld of %lld; expected one from 0 on, below %lld",
+            (long long)options->part, (long long)options->parts, (long long)options->parts);
     }
     if (options->precision != 0 && options->precision != KITH_FLOAT &&
         options->precision != KITH_DOUBLE) {
@@ -109,7 +117,28 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     if (status != IO_OK) {
         io_particles_free(out);
     }
+    out->all = !options || options->parts == 0 ? out->n : out->all;
     out->bytes = out->bytes || status != IO_OK ? out->bytes : file.size;
+    io__file_close(&file);
+    free(found);
+    return status;
+}
+
+io_status io_reads_parts(const char *path, const io_read_options *options, bool *out,
+                         io_error *error)
+{
+    error = io__error_begin(error);
+    io_file file = {.fd = -1};
+    io_format format = IO_UNKNOWN;
+    char *found = NULL;
+    io_status status = io__set_resolve(path, &found, error);
+    if (status == IO_OK) {
+        status = io__file_open(&file, found, options, error);
+    }
+    if (status == IO_OK) {
+        status = io__detect(&file, &format);
+    }
+    *out = status == IO_OK && readers[format].parts;
     io__file_close(&file);
     free(found);
     return status;

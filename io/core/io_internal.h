@@ -131,7 +131,9 @@ const char *io__number(const char *text, locale_t locale, double *out);
 
 /* ---------------------------------------------------------------------------------- particles */
 
-/** Allocate the positions of n particles and set the box to open space.
+/** Allocate the positions of the part of n particles that the options choose, set out->all, first
+ *  and n, and set the box to open space.
+ *  @param n       number of particles in all parts
  *  @param native  precision of the file, which is used unless the options choose one */
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
@@ -149,6 +151,13 @@ unsigned io__fields_wanted(const io_file *file);
 
 /** Allocate the arrays of these fields for out->n particles. */
 io_status io__particles_add(io_file *file, io_particles *out, unsigned fields);
+
+/** Cut rows to the part that is read.
+ *  @param row        index of the first row, among the particles of all parts
+ *  @param[in,out] n  number of rows; those of the part
+ *  @param[out] skip  rows before those of the part
+ *  @return row of the arrays for the first row of the part; 0 where the part has none */
+int64_t io__particles_cut(const io_particles *particles, int64_t row, int64_t *n, int64_t *skip);
 
 /** Return the address of a row in the array of a field. */
 void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
@@ -285,10 +294,12 @@ typedef struct io_header {
 
 /** The part of a file that is to be read, and the arrays for it. */
 typedef struct io_wanted {
-    bool type[IO_MOST_TYPES];   /* the type is wanted */
-    unsigned fields;            /* fields that are wanted: IO_POSITIONS | IO_MASSES | ... */
-    int64_t row[IO_MOST_TYPES]; /* row of the arrays for the first particle of each type */
-    io_particles *out;          /* the arrays */
+    bool type[IO_MOST_TYPES];    /* the type is wanted */
+    unsigned fields;             /* fields that are wanted: IO_POSITIONS | IO_MASSES | ... */
+    int64_t row[IO_MOST_TYPES];  /* row of the arrays for the first particle of each type */
+    int64_t skip[IO_MOST_TYPES]; /* particles of each type before those that are read */
+    int64_t n[IO_MOST_TYPES];    /* particles of each type that are read; 0: none of the type */
+    io_particles *out;           /* the arrays */
 } io_wanted;
 
 /** A format of snapshots. The caller fills the array of types, and that of masses for the types

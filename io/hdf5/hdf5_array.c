@@ -243,13 +243,22 @@ static bool read_slab(const io_array *array, hsize_t frame, hsize_t at, hsize_t 
 io_status io__array_read(io_file *file, const io_array *array, int64_t frame, const io_field *field,
                          io_progress *progress)
 {
+    return io__array_read_rows(file, array, frame, 0, array->n, field, progress);
+}
+
+io_status io__array_read_rows(io_file *file, const io_array *array, int64_t frame, int64_t first,
+                              int64_t count, const io_field *field, io_progress *progress)
+{
+    const int64_t end = first + count;
     const int64_t rows = (int64_t)slab_rows(array);
     const size_t size = field->precision ? field->precision : sizeof(int64_t);
-    assert(array->n == 0 || (frame >= 0 && frame < array->frames && field->out));
+    assert(first >= 0 && count >= 0 && end <= array->n);
+    assert(count == 0 || (frame >= 0 && frame < array->frames && field->out));
     assert(field->columns <= array->columns && field->columns <= field->width);
-    for (int64_t at = 0; at < array->n; at += rows) {
-        const int64_t n = array->n - at < rows ? array->n - at : rows;
-        char *out = (char *)field->out + (size_t)(at * field->width) * size;
+    for (int64_t at = first, n; at < end; at += n) {
+        const int64_t edge = (at / rows + 1) * rows; /* so that no chunk is unpacked twice */
+        n = (edge < end ? edge : end) - at;
+        char *out = (char *)field->out + (size_t)((at - first) * field->width) * size;
         if (!read_slab(array, (hsize_t)frame, (hsize_t)at, (hsize_t)n, field, out)) {
             return io__file_fail(file, IO_TRUNCATED,
                                  "rows %lld to %lld of dataset %s cannot be "

@@ -150,11 +150,14 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
             io__h5md_box(file, &arrays->item[0], file->options->frame, &out->has_box, &out->box));
     }
     out->box.dim = out->dim;
-    io_progress progress = {0, 3 * n};
+    io_progress progress = {0, 3 * out->n};
     int64_t row = 0;
     for (int k = 0; k < arrays->n; row += arrays->item[k++].n) {
-        const io_field field = io__particles_field(out, IO_POSITIONS, row, 0, (io_scalar){0});
-        IO_TRY(io__array_read(file, &arrays->item[k], file->options->frame, &field, &progress));
+        int64_t count = arrays->item[k].n, skip;
+        const int64_t to = io__particles_cut(out, row, &count, &skip);
+        const io_field field = io__particles_field(out, IO_POSITIONS, to, 0, (io_scalar){0});
+        IO_TRY(io__array_read_rows(file, &arrays->item[k], file->options->frame, skip, count,
+                                   &field, &progress));
     }
     return IO_OK;
 }

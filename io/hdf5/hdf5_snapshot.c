@@ -219,7 +219,8 @@ static io_status read_field(io_file *file, const source *s, const io_header *hea
     IO_TRY(io__array_open(file, s->id, name, 3, &array));
     io_status status = check_field(file, &array, field, header->n[type], to.columns);
     if (status == IO_OK) {
-        status = io__array_read(file, &array, 0, &to, progress);
+        status = io__array_read_rows(file, &array, 0, wanted->skip[type], wanted->n[type], &to,
+                                     progress);
     }
     io__array_close(&array);
     return status;
@@ -233,12 +234,12 @@ static io_status read_snapshot(io_file *file, const io_header *header, void *pri
         for (int type = 0; type < IO_MOST_TYPES; type++) {
             for (int k = 0; k < DATASETS; k++) {
                 const unsigned field = datasets[k].field;
-                if (!wanted->type[type] || header->n[type] == 0 || !(wanted->fields & field) ||
+                if (wanted->n[type] == 0 || !(wanted->fields & field) ||
                     (field == IO_MASSES && header->mass[type] > 0)) {
                     continue;
                 }
                 if (step == 0) {
-                    progress.all += header->n[type] * io__field_width(field);
+                    progress.all += wanted->n[type] * io__field_width(field);
                 } else {
                     IO_TRY(read_field(file, private, header, type, field, wanted, &progress));
                 }

@@ -119,6 +119,11 @@ typedef struct io_progress {
 io_status io__array_read(io_file *file, const io_array *array, int64_t frame, const io_field *field,
                          io_progress *progress);
 
+/** Read `count` rows of a frame from row `first` on into an array.
+ *  @param field  columns, width, precision, scale and out are used; out is for row `first` */
+io_status io__array_read_rows(io_file *file, const io_array *array, int64_t frame, int64_t first,
+                              int64_t count, const io_field *field, io_progress *progress);
+
 /** Find out whether a file is a snapshot: it has groups PartType0, PartType1, ... with coordinates,
  *  or is one of many files of a snapshot. */
 io_status io__hdf5_is_snapshot(io_file *file, hid_t id, bool *out);

@@ -293,9 +293,9 @@ static io_status read_block(io_file *file, const io_header *header, const block 
             (b->field == IO_DENSITIES && type != 0)) {
             continue;
         }
-        const io_records records = {at, stride, n};
+        const io_records records = {at + wanted->skip[type] * stride, stride, wanted->n[type]};
         at += n * stride;
-        if (!wanted->type[type]) {
+        if (wanted->n[type] == 0) {
             continue;
         }
         io_field field = io__particles_field(wanted->out, b->field, wanted->row[type], 0, b->type);

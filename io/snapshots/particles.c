@@ -4,6 +4,7 @@
  * check them.
  */
 #include "core/io_internal.h"
+#include "pool.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -110,6 +111,16 @@ void *io__particles_row(io_particles *particles, unsigned field, int64_t row)
     return (char *)get_array(particles, kind) + (size_t)row * row_bytes(particles, kind);
 }
 
+int64_t io__particles_cut(const io_particles *particles, int64_t row, int64_t *n, int64_t *skip)
+{
+    const int64_t begin = row > particles->first ? row : particles->first;
+    const int64_t stop = particles->first + particles->n;
+    const int64_t end = row + *n < stop ? row + *n : stop;
+    *skip = begin < end ? begin - row : 0;
+    *n = begin < end ? end - begin : 0;
+    return begin < end ? begin - particles->first : 0;
+}
+
 io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
                              io_scalar type)
 {
@@ -179,14 +190,17 @@ io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int d
     assert(n >= 0 && (dim == 2 || dim == 3));
     assert(native == KITH_FLOAT || native == KITH_DOUBLE);
     IO_TRY(check_count(file, n));
+    const int64_t part = file->options->part, parts = file->options->parts;
     out->precision = file->options->precision ? file->options->precision : native;
-    out->n = n;
+    out->all = n;
+    out->first = parts > 0 ? kith__piece_begin(n, parts, part) : 0;
+    out->n = parts > 0 ? kith__piece_begin(n, parts, part + 1) - out->first : n;
     out->dim = dim;
     out->box = io__box_open();
     out->box.dim = dim;
     IO_TRY(io__particles_add(file, out, IO_POSITIONS));
     if (dim == 2) {
-        memset(out->pos, 0, (size_t)n * 3 * out->precision);
+        memset(out->pos, 0, (size_t)out->n * 3 * out->precision);
     }
     return IO_OK;
 }

@@ -19,6 +19,8 @@ typedef struct snapshot {
     io_species species;               /* species that the options name */
     int64_t n[IO_MOST_TYPES];         /* particles of each type in all files; in the second pass,
                                          those not yet read of wanted types */
+    int64_t row[IO_MOST_TYPES];       /* second pass: index of the next particle of each type among
+                                         those of all parts */
     int dim;                          /* coordinates of a position; 0: no particles so far */
     kith_precision precision;         /* precision of the wanted positions */
     int64_t bytes;                    /* size of all files, counted in the first pass [byte] */
@@ -230,27 +232,34 @@ static io_status survey(snapshot *s)
     return check_totals(s);
 }
 
-/** The second pass on one file: read its wanted particles, and move the rows behind them. */
+/** The second pass on one file: read its wanted particles that are in the part, and move the rows
+ *  behind them. */
 static io_status read_file(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     io_particles *out = s->wanted.out;
-    int64_t *row = s->wanted.row;
+    io_wanted *wanted = &s->wanted;
+    bool any = out->n == out->all; /* a file without particles is read, too: its reader checks it */
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         if (s->wanted.type[type] && header->n[type] > s->n[type]) {
             return io__file_fail(file, IO_FORMAT, "has changed while it was read");
         }
+        wanted->n[type] = wanted->type[type] ? header->n[type] : 0;
+        wanted->row[type] = io__particles_cut(out, s->row[type], &wanted->n[type],
+                                              &wanted->skip[type]);
+        any = any || wanted->n[type] > 0;
     }
-    IO_TRY(s->format->read(file, header, private, &s->wanted));
+    IO_TRY(any ? s->format->read(file, header, private, wanted) : IO_OK);
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        const int64_t n = s->wanted.type[type] ? header->n[type] : 0;
-        for (int64_t k = row[type]; k < row[type] + n && header->mass[type] > 0 && out->mass; k++) {
+        const int64_t all = wanted->type[type] ? header->n[type] : 0;
+        const int64_t n = wanted->n[type], row = wanted->row[type];
+        for (int64_t k = row; k < row + n && header->mass[type] > 0 && out->mass; k++) {
             io_put_real(out->mass, k, out->precision, header->mass[type]);
         }
         if (out->type && n > 0) {
-            memset(out->type + row[type], type, (size_t)n);
+            memset(out->type + row, type, (size_t)n);
         }
-        row[type] += n;
-        s->n[type] -= n;
+        s->row[type] += all;
+        s->n[type] -= all;
     }
     return IO_OK;
 }
@@ -260,7 +269,7 @@ static io_status read_all(snapshot *s, io_particles *out)
     const io_header *header = &s->header;
     int64_t n = 0;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        s->wanted.row[type] = n;
+        s->row[type] = n;
         n += s->wanted.type[type] ? s->n[type] : 0;
     }
     memcpy(out->in_file, s->n, sizeof out->in_file);
@@ -282,7 +291,7 @@ static io_status read_all(snapshot *s, io_particles *out)
             return io__file_fail(s->file, IO_FORMAT, "has changed while it was read");
         }
     }
-    assert(s->wanted.row[IO_MOST_TYPES - 1] == out->n); /* all rows are filled */
+    assert(s->row[IO_MOST_TYPES - 1] == out->all); /* all rows are filled */
     if (header->files > 1) { /* the file now stands for the last one, for its progress */
         s->file->before = s->bytes - s->file->size;
         s->file->total = s->bytes;

@@ -143,7 +143,7 @@ static io_status choose(io_file *file, const tipsy_header *header, bool wanted[K
     return io__species_check(file, &species);
 }
 
-/** Read the records of one kind, the first as particle `row`. */
+/** Read the records of one kind that are in the part, the first of the kind as particle `row`. */
 static io_status read_kind(io_file *file, const tipsy_header *header, int kind, int64_t offset,
                            unsigned fields, io_particles *out, int64_t row)
 {
@@ -157,7 +157,9 @@ static io_status read_kind(io_file *file, const tipsy_header *header, int kind, 
                    {IO_DENSITIES, kinds[kind].density}};
     enum { MOST = sizeof columns / sizeof *columns };
     const io_scalar type = {'f', 4, header->swapped};
-    const io_records records = {offset, kinds[kind].bytes, header->n[kind]};
+    int64_t count = header->n[kind], skip;
+    row = io__particles_cut(out, row, &count, &skip);
+    const io_records records = {offset + skip * kinds[kind].bytes, kinds[kind].bytes, count};
     io_field wanted[MOST];
     int n = 0;
     for (int k = 0; k < MOST; k++) {
@@ -166,7 +168,7 @@ static io_status read_kind(io_file *file, const tipsy_header *header, int kind, 
         }
     }
     if (fields & IO_TYPES) {
-        memset(out->type + row, kinds[kind].type, (size_t)header->n[kind]);
+        memset(out->type + row, kinds[kind].type, (size_t)count);
     }
     return io__records_read(file, &records, wanted, n);
 }

@@ -490,6 +490,17 @@ def test_bad_hdf5(folder):
         compare(path, {1: snap[1]}, "the other type", 0.5, species="1")
 
 
+def test_tipsy(folder):
+    """Records of three kinds, which io_tool reads whole and in parts."""
+    rng = np.random.default_rng(9)
+    counts, floats = (5, 9, 4), (12, 9, 11)
+    records = [rng.random((n, width)).astype(">f4") for n, width in zip(counts, floats)]
+    head = struct.pack(">d6i", 0.5, sum(counts), 3, *counts, 0)
+    (folder / "s.std").write_bytes(head + b"".join(r.tobytes() for r in records))
+    got, _, _ = read(folder / "s.std")
+    check(np.array_equal(got["pos"], np.concatenate([r[:, 1:4] for r in records])), "tipsy")
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:

@@ -10,6 +10,8 @@
  *                                     periodic axes, names; raw coordinates; raw species (int32)
  *     io_tool pairs FILE N PRECISION  write a list of N pairs made by formula
  *     io_tool convert FILE FORMAT OUT write FILE's particles in another format, by number
+ *
+ * A file that can be read in parts is read whole and in parts, which must be equal.
  */
 #include <trajectories/trajectory.h>
 
@@ -23,12 +25,70 @@ static int fail(const io_error *error)
     return 1;
 }
 
+/** Return true when an array of a part has the bytes of the whole, or neither has the array. */
+static bool same_array(const void *all, const io_particles *part, const void *some, size_t row)
+{
+    return !all ? !some
+                : some && memcmp((const char *)all + (size_t)part->first * row, some,
+                                 (size_t)part->n * row) == 0;
+}
+
+/** Return true when a part follows the ones before and has the numbers of the whole. */
+static bool same_part(const io_particles *whole, const io_particles *part, int64_t first)
+{
+    const size_t real = (size_t)whole->precision;
+    return part->first == first && part->all == whole->n && part->dim == whole->dim &&
+           part->precision == whole->precision && part->bytes == whole->bytes &&
+           part->partial == whole->partial && part->frames == whole->frames &&
+           memcmp(&part->box, &whole->box, sizeof part->box) == 0 &&
+           memcmp(part->in_file, whole->in_file, sizeof part->in_file) == 0 &&
+           same_array(whole->pos, part, part->pos, 3 * real) &&
+           same_array(whole->velocity, part, part->velocity, 3 * real) &&
+           same_array(whole->id, part, part->id, 8) &&
+           same_array(whole->mass, part, part->mass, real) &&
+           same_array(whole->type, part, part->type, 1) &&
+           same_array(whole->potential, part, part->potential, real) &&
+           same_array(whole->density, part, part->density, real);
+}
+
+/** End the tool unless the parts of a file are those of the whole, where it can be read in parts. */
+static void check_parts(const char *path, const io_read_options *options, const io_particles *whole)
+{
+    enum { MOST = 100000 };
+    static const int64_t counts[] = {2, 3, 19};
+    io_error error;
+    bool can;
+    if (io_reads_parts(path, options, &can, &error) != IO_OK || whole->all != whole->n)
+        exit(3);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts && can && whole->n < MOST; k++) {
+        const int64_t parts = counts[k];
+        int64_t first = 0;
+        for (int64_t part = 0; part < parts; part++) {
+            io_read_options how = *options;
+            io_particles got;
+            how.part = part;
+            how.parts = parts;
+            if (io_read(path, &how, &got, &error) != IO_OK || !same_part(whole, &got, first)) {
+                fprintf(stderr, "%s: part %lld of %lld differs: %s\n", path, (long long)part,
+                        (long long)parts, error.text);
+                exit(3);
+            }
+            first += got.n;
+            io_particles_free(&got);
+        }
+        if (first != whole->n)
+            exit(3);
+    }
+}
+
 static int read_file(const char *path, const char *dataset)
 {
+    const io_read_options options = {.dataset = dataset};
     io_particles got;
     io_error error;
-    if (io_read(path, &(io_read_options){.dataset = dataset}, &got, &error) != IO_OK)
+    if (io_read(path, &options, &got, &error) != IO_OK)
         return fail(&error);
+    check_parts(path, &options, &got);
     printf("%lld %d %d %.17g %.17g %.17g\n", (long long)got.n, got.dim, (int)got.precision,
            got.box.row[0][0], got.box.row[1][1], got.box.row[2][2]);
     fwrite(got.pos, 3 * (size_t)got.precision, (size_t)got.n, stdout);
@@ -94,6 +154,7 @@ static void print_fields(const char *path, const char *species, unsigned needed,
     if (io_read(path, &options, &got, &error) != IO_OK) {
         printf("%d\n%s\n", -(int)error.status, error.text);
     } else {
+        check_parts(path, &options, &got);
         print_header(&got);
         print_arrays(&got);
     }

@@ -74,6 +74,8 @@ static void print_io_particles(void)
     FIELD(io_particles, cosmology);
     FIELD(io_particles, units);
     FIELD(io_particles, frames);
+    FIELD(io_particles, all);
+    FIELD(io_particles, first);
 }
 
 static void print_io_read_options(void)
@@ -88,6 +90,8 @@ static void print_io_read_options(void)
     FIELD(io_read_options, frame);
     FIELD(io_read_options, watch);
     FIELD(io_read_options, user);
+    FIELD(io_read_options, part);
+    FIELD(io_read_options, parts);
 }
 
 static void print_io_trajectory_options(void)
