@@ -12,18 +12,23 @@ int input_read(const options *o, const char *path, input *in)
 {
     io_error error = {0};
     CLI_TRY(report_io(input_try(o, path, in, &error), &error, false));
+    input_note_frames(o, in);
+    return STATUS_OK;
+}
+
+void input_note_frames(const options *o, const input *in)
+{
     const int64_t frames = in->particles.frames;
     const bool tells = o->read.frame == 0 && !o->quiet && !o->json;
     if (tells && frames > 1) {
         (void)report_error(STATUS_OK, NULL,
-                           "%s: note: frame 0 of %lld is read; --frame K reads another", path,
+                           "%s: note: frame 0 of %lld is read; --frame K reads another", in->path,
                            (long long)frames);
     } else if (tells && frames < 0) {
         (void)report_error(STATUS_OK, NULL,
                            "%s: note: frame 0 is read, and more follow; --frame K reads another",
-                           path);
+                           in->path);
     }
-    return STATUS_OK;
 }
 
 io_status input_try(const options *o, const char *path, input *in, io_error *error)
@@ -33,6 +38,7 @@ io_status input_try(const options *o, const char *path, input *in, io_error *err
     read.watch = progress_watch;
     read.user = &bar;
     in->path = path;
+    in->parts = read.parts > 0 ? (int)read.parts : 1;
     const io_status status = io_read(path, &read, &in->particles, error);
     in->seconds = progress_end(&bar);
     return status;
@@ -119,11 +125,11 @@ kith_points input_points(const input *in)
 json_t *input_json(const input *in)
 {
     const int64_t frames = in->particles.frames;
-    json_t *value = json_pack("{s:o, s:I, s:s, s:i, s:I, s:o}", "path", report_json_text(in->path),
-                              "particles", (json_int_t)in->particles.n, "precision",
-                              report_precision(in->particles.precision), "dim", in->particles.dim,
-                              "bytes", (json_int_t)in->particles.bytes, "read_seconds",
-                              report_json_real(in->seconds));
+    json_t *value = json_pack(
+        "{s:o, s:I, s:s, s:i, s:I, s:i, s:o}", "path", report_json_text(in->path), "particles",
+        (json_int_t)in->particles.all, "precision", report_precision(in->particles.precision),
+        "dim", in->particles.dim, "bytes", (json_int_t)in->particles.bytes, "parts", in->parts,
+        "read_seconds", report_json_real(in->seconds));
     if (frames != 0 && frames != 1) { /* which were not all read */
         json_object_set_new(value, "frames", frames > 0 ? json_integer(frames) : json_null());
     }
@@ -133,7 +139,7 @@ json_t *input_json(const input *in)
 printed input_words(const input *in)
 {
     const int64_t bytes = in->particles.bytes;
-    return report_format("%s, %s; read %s in %s, %s/s", report_count(in->particles.n).s,
+    return report_format("%s, %s; read %s in %s, %s/s", report_count(in->particles.all).s,
                          report_precision(in->particles.precision), report_bytes(bytes).s,
                          report_seconds(in->seconds).s,
                          report_bytes((int64_t)report_rate((double)bytes, in->seconds)).s);

@@ -15,6 +15,7 @@
 typedef struct input {
     const char *path;       /**< borrowed */
     io_particles particles; /**< what the file holds */
+    int parts;              /**< ranks that have read a share each; 1: `particles` are all */
     double seconds;         /**< time that reading took [s] */
 } input;
 
@@ -22,6 +23,9 @@ typedef struct input {
  *  frames, where frame 0 is read because no other was chosen, a note tells so, but not beside JSON.
  *  @return exit status, reported */
 int input_read(const options *o, const char *path, input *in);
+
+/** Tell that frame 0 of many was read because no other was chosen, but not beside JSON. */
+void input_note_frames(const options *o, const input *in);
 
 /** As input_read, but the failure is returned and not reported. */
 io_status input_try(const options *o, const char *path, input *in, io_error *error);

@@ -27,14 +27,16 @@ void listing_check(const listing_task *task, struct argp_state *state)
                   "-o - and --json both write to standard output");
 }
 
-int listing_read(const listing_task *task, listing_outcome *found)
+int listing_read(const listing_task *task, bool whole, listing_outcome *found)
 {
+    const bool shares = !whole && ranks_read_shares(&task->shared, task->input) &&
+                        (!task->against || ranks_read_shares(&task->shared, task->against));
     io_stop_writes(progress_interrupted);
-    CLI_TRY(input_read(&task->shared, task->input, &found->a));
+    CLI_TRY(ranks_read(&task->shared, task->input, 0, shares, &found->a));
     if (task->against) {
         options o = task->shared;
         o.read.precision = found->a.particles.precision;
-        CLI_TRY(input_read(&o, task->against, &found->b));
+        CLI_TRY(ranks_read(&o, task->against, 1, shares, &found->b));
         if (found->b.particles.dim != found->a.particles.dim) {
             return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
                                 task->against, found->b.particles.dim, task->input,
@@ -57,7 +59,7 @@ io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *
                              .precision = found->a.particles.precision,
                              .command = option_command(),
                              .cutoff = task->cutoff,
-                             .n_particles = found->a.particles.n};
+                             .n_particles = found->a.particles.all};
 }
 
 int listing_give_up(const listing_task *task, const listing_outcome *found, kith_status status,

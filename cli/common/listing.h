@@ -51,8 +51,9 @@ extern const option_row listing_options[];
 void listing_check(const listing_task *task, struct argp_state *state);
 
 /** Read INPUT, and --against in the precision of INPUT, and choose the box.
+ *  @param whole  read both whole also where each rank could read its share
  *  @return exit status, reported */
-int listing_read(const listing_task *task, listing_outcome *found);
+int listing_read(const listing_task *task, bool whole, listing_outcome *found);
 
 /** Return the second set for the options of the library; NULL without --against. */
 const kith_points *listing_against(const listing_task *task, const listing_outcome *found);

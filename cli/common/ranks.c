@@ -15,6 +15,7 @@
 #include "progress.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +28,17 @@ enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1
 
 enum job_kind {
     JOB_END,
+    JOB_READ,
+    JOB_PASS,
     JOB_OPEN,
     JOB_CLOSE,
     JOB_FOF,
+    JOB_COUNT_LABELS,
+    JOB_RENUMBER,
     JOB_HALOS,
     JOB_RDF,
     JOB_PAIRS,
+    JOB_SPREAD,
     JOB_LIST,
     JOB_NEAREST
 };
@@ -68,6 +74,8 @@ enum column {
     NEAREST_VECTORS,
     NEAREST_SHIFTS,
     HALOS,
+    REQUEST,
+    NUMBERS,
     COLUMNS
 };
 
@@ -78,21 +86,25 @@ struct job {
     int status;                    /**< END: exit status */
     int threads;                   /**< OPEN: threads of each rank; 0: its share of the machine */
     char backends[BACKENDS_BYTES]; /**< OPEN: names of backends, which ranks use in turn */
+    int set;                       /**< READ: index of the set */
+    bool shares;                   /**< each rank has read its share of the particles: arrays of
+                                        particles do not travel */
     int64_t n;                     /**< particles */
     int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
     bool has_against;              /**< the call has a second set */
-    int64_t groups;                /**< HALOS: groups */
+    int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER: groups */
     int64_t bonds; /**< RDF, PAIRS, LIST: bonds, those before the first particle's included */
     int64_t k;     /**< NEAREST: neighbours of each particle */
-    kith_precision precision;     /**< of the positions */
-    bool has_box;                 /**< the call has a box */
-    kith_box box;                 /**< the box */
-    double length;                /**< linking length or cutoff */
-    const void *whole[COLUMNS];   /**< rank 0: [n] arrays; NULL: the column does not travel */
-    kith_fof_options fof;         /**< FOF */
-    kith_rdf_options rdf;         /**< RDF */
-    kith_pairs_options pairs;     /**< PAIRS, LIST */
-    kith_nearest_options nearest; /**< NEAREST */
+    kith_precision precision;       /**< of the positions */
+    bool has_box;                   /**< the call has a box */
+    kith_box box;                   /**< the box */
+    double length;                  /**< linking length or cutoff */
+    const void *whole[COLUMNS];     /**< rank 0: [n] arrays; NULL: the column does not travel */
+    kith_fof_options fof;           /**< FOF */
+    uint8_t role_of[IO_MOST_TYPES]; /**< FOF with shares: roles by type */
+    kith_rdf_options rdf;           /**< RDF */
+    kith_pairs_options pairs;       /**< PAIRS, LIST */
+    kith_nearest_options nearest;   /**< NEAREST */
 };
 
 /** One rank. */
@@ -101,6 +113,9 @@ struct ranks {
     kith_transport work;         /**< threads: the team's transport, until the team takes it */
     bool mpi;                    /**< ranks are processes of MPI; false: threads */
     char list[BACKENDS_BYTES];   /**< backends that ranks use in turn; "": one for all */
+    bool shares;                 /**< each rank has read its share of the particles */
+    int64_t of_set[2];           /**< with shares: particles of each set, of all ranks */
+    io_particles share[2];       /**< with shares, ranks above 0: the share of each set */
     kith_ctx *ctx;               /**< the rank's context; rank 0: the command's */
     kith_team *team;             /**< the team */
     kith_team_groups groups;     /**< result of FOF */
@@ -261,6 +276,23 @@ static kith_status bring(struct ranks *r, enum column column, const void *mine, 
     return move_parts(r, array, (char *)(uintptr_t)mine, n, size, true);
 }
 
+/** Return the array of a column in the share that this rank has read. */
+static const void *share_array(const struct ranks *r, enum column column)
+{
+    const io_particles *p = &r->share[column == AGAINST];
+    switch ((int)column) {
+    case XYZ:
+    case AGAINST: return p->pos;
+    case IDS: return p->id;
+    case VELOCITIES: return p->velocity;
+    case MASSES: return p->mass;
+    case TYPES: return p->type;
+    case POTENTIALS: return p->potential;
+    case DENSITIES: return p->density;
+    default: assert(!"a column of a file"); return NULL;
+    }
+}
+
 /** Give each rank its part of an array: a pointer into it, or in another process a copy.
  *  @param[out] mine  the part; NULL where the column does not travel */
 static kith_status scatter(struct ranks *r, const struct job *job, enum column column, size_t size,
@@ -274,6 +306,10 @@ static kith_status scatter(struct ranks *r, const struct job *job, enum column c
     const int64_t first = first_of(r, n, rank);
     *mine = NULL;
     if (!whole) {
+        return KITH_OK;
+    }
+    if (job->shares) {
+        *mine = rank == 0 ? whole : share_array(r, column);
         return KITH_OK;
     }
     if (!r->mpi || rank == 0) {
@@ -359,10 +395,11 @@ static void describe_bonds(struct job *job, const int64_t *offsets, const int32_
 }
 
 /** Describe the positions of a job, in rank 0. @param against  NULL: there is one set */
-static void describe_sets(struct job *job, const kith_points *points, const kith_box *box,
-                          const kith_points *against)
+static void describe_sets(const struct ranks *r, struct job *job, const kith_points *points,
+                          const kith_box *box, const kith_points *against)
 {
-    job->n = points->n;
+    job->shares = r->shares;
+    job->n = r->shares ? r->of_set[0] : points->n;
     job->precision = points->precision;
     job->whole[XYZ] = points->x;
     job->has_box = box != NULL;
@@ -371,7 +408,7 @@ static void describe_sets(struct job *job, const kith_points *points, const kith
         job->box = *box;
     }
     if (against) {
-        job->n_against = against->n;
+        job->n_against = r->shares ? r->of_set[1] : against->n;
         job->whole[AGAINST] = against->x;
     }
 }
@@ -384,6 +421,24 @@ static const kith_box *box_of(const struct job *job)
 
 /* ------------------------------------------------------------------------------------- groups */
 
+/** Narrow the labels of this rank's particles, and bring them together at rank 0 unless ranks have
+ *  shares. @param[out] out  the labels */
+static kith_status collect_labels(struct ranks *r, const struct job *job, int32_t **out)
+{
+    const kith_team_groups *groups = &r->groups;
+    const bool root = r->control.rank == 0;
+    const int64_t n = root && !job->shares ? job->n : groups->points;
+    int32_t *labels = need_column(r, RESULTS, n, sizeof *labels);
+    RANKS_TRY(agree(r, got(labels)));
+    for (int64_t k = 0; k < groups->points; k++) {
+        labels[k] = (int32_t)groups->labels[k];
+    }
+    *out = labels;
+    return job->shares
+               ? KITH_OK
+               : move_parts(r, (char *)labels, (char *)labels, job->n, sizeof *labels, true);
+}
+
 /** Bring the labels and sizes of groups together at rank 0. */
 static kith_status collect_groups(struct ranks *r, const struct job *job, kith_groups *out)
 {
@@ -392,17 +447,14 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
     struct part part[MOST_RANKS];
     int64_t held[MOST_RANKS];
     const bool root = t->rank == 0;
-    int32_t *labels = need_column(r, RESULTS, root ? job->n : groups->points, sizeof *labels);
+    int32_t *labels;
     int64_t *members = NULL;
+    RANKS_TRY(collect_labels(r, job, &labels));
     if (root) {
         free(r->members);
         members = r->members = malloc((size_t)groups->n * sizeof *members + 1);
     }
-    RANKS_TRY(agree(r, got(labels && (members || !root) ? r : NULL)));
-    for (int64_t k = 0; k < groups->points; k++) {
-        labels[k] = (int32_t)groups->labels[k];
-    }
-    RANKS_TRY(move_parts(r, (char *)labels, (char *)labels, job->n, sizeof *labels, true));
+    RANKS_TRY(agree(r, got(members || !root ? r : NULL)));
     if (t->gather(t->self, &groups->held, sizeof groups->held, held)) {
         return KITH_TEAM_LOST;
     }
@@ -414,7 +466,7 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
     if (root) {
         memcpy(members, groups->members, (size_t)groups->held * sizeof *members);
         *out = (kith_groups){.n = groups->n,
-                             .points = job->n,
+                             .points = job->shares ? groups->points : job->n,
                              .labels = labels,
                              .members = members,
                              .memory = KITH_HOST,
@@ -428,6 +480,24 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
     return exchange(r, part, true);
 }
 
+/** Make the roles of the particles of this rank's share from their types.
+ *  @param[out] roles  NULL where there are none */
+static kith_status share_roles(struct ranks *r, const struct job *job, const void **roles)
+{
+    const io_particles *p = &r->share[0];
+    *roles = job->whole[ROLES];
+    if (!*roles) {
+        return KITH_OK;
+    }
+    uint8_t *mine = r->control.rank > 0 ? need_column(r, ROLES, p->n, sizeof *mine) : NULL;
+    RANKS_TRY(agree(r, got(r->control.rank > 0 ? (void *)mine : r)));
+    for (int64_t k = 0; mine && k < p->n; k++) {
+        mine[k] = job->role_of[p->type[k]];
+    }
+    *roles = mine ? mine : *roles;
+    return KITH_OK;
+}
+
 /** @param out  NULL at ranks above 0 */
 static kith_status do_fof(struct ranks *r, const struct job *job, kith_groups *out)
 {
@@ -436,7 +506,8 @@ static kith_status do_fof(struct ranks *r, const struct job *job, kith_groups *o
     const void *ids, *roles;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter(r, job, IDS, sizeof *o.ids, &ids));
-    RANKS_TRY(scatter(r, job, ROLES, sizeof *o.roles, &roles));
+    RANKS_TRY(job->shares ? share_roles(r, job, &roles)
+                          : scatter(r, job, ROLES, sizeof *o.roles, &roles));
     RANKS_TRY(scatter(r, job, VELOCITIES, 3 * (size_t)job->precision, &o.velocities));
     o.ids = ids;
     o.roles = roles;
@@ -445,7 +516,8 @@ static kith_status do_fof(struct ranks *r, const struct job *job, kith_groups *o
 }
 
 kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double length, const kith_fof_options *how, kith_groups *out)
+                           double length, const kith_fof_options *how, const uint8_t *role_of,
+                           kith_groups *out)
 {
     if (!r) {
         return kith_fof_find(ctx, points, box, length, how, out);
@@ -455,9 +527,67 @@ kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, c
         .length = length,
         .fof = *how,
         .whole = {[IDS] = how->ids, [ROLES] = how->roles, [VELOCITIES] = how->velocities}};
-    describe_sets(&job, points, box, NULL);
+    describe_sets(r, &job, points, box, NULL);
+    memcpy(job.role_of, role_of, sizeof job.role_of);
     RANKS_TRY(tell(r, &job));
     return do_fof(r, &job, out);
+}
+
+/** Count the labels of the groups of all ranks. @param[out] members  [n]; zeroed before */
+static kith_status do_count_labels(struct ranks *r, int64_t n, int64_t *members)
+{
+    const kith_transport *t = &r->control;
+    int64_t *mine = members ? members : need_column(r, NUMBERS, n, sizeof *mine);
+    RANKS_TRY(agree(r, got(mine)));
+    memset(mine, 0, (size_t)n * sizeof *mine);
+    for (int64_t k = 0; k < r->groups.points; k++) {
+        if (r->groups.labels[k] > 0) {
+            mine[r->groups.labels[k] - 1]++;
+        }
+    }
+    return t->combine(t->self, KITH_SUM, mine, n) ? KITH_TEAM_LOST : KITH_OK;
+}
+
+kith_status ranks_groups_count(ranks *r, const kith_groups *groups, int64_t *members)
+{
+    if (r && r->shares) {
+        struct job job = {.kind = JOB_COUNT_LABELS, .groups = groups->n};
+        RANKS_TRY(tell(r, &job));
+        return do_count_labels(r, groups->n, members);
+    }
+    memset(members, 0, (size_t)groups->n * sizeof *members);
+    for (int64_t k = 0; k < groups->points; k++) {
+        if (groups->labels[k] > 0) {
+            members[groups->labels[k] - 1]++;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Give the labels of this rank's share other numbers. */
+static kith_status do_renumber(struct ranks *r, const struct job *job)
+{
+    const void *at;
+    const int64_t bytes = (job->groups + 1) * (int64_t)sizeof(int32_t);
+    RANKS_TRY(share(r, job, NUMBERS, bytes, &at));
+    const int32_t *number = at;
+    for (int64_t k = 0; k < r->groups.points; k++) {
+        r->groups.labels[k] = number[r->groups.labels[k]];
+    }
+    return KITH_OK;
+}
+
+kith_status ranks_groups_renumber(ranks *r, kith_groups *groups, const int32_t *number)
+{
+    for (int64_t k = 0; k < groups->points; k++) {
+        groups->labels[k] = number[groups->labels[k]];
+    }
+    if (!r || !r->shares) {
+        return KITH_OK;
+    }
+    struct job job = {.kind = JOB_RENUMBER, .groups = groups->n, .whole = {[NUMBERS] = number}};
+    RANKS_TRY(tell(r, &job));
+    return do_renumber(r, &job);
 }
 
 /* --------------------------------------------------------------------------------------- halos */
@@ -466,7 +596,7 @@ kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, c
  *  @param labels  the labels of this rank's particles
  *  @param out     NULL at ranks above 0 */
 static kith_status measure_halos(struct ranks *r, const struct job *job, const kith_points *points,
-                                 const kith_halo_input *input, int64_t *labels, kith_halos *out)
+                                 const kith_halo_input *known, int64_t *labels, kith_halos *out)
 {
     const kith_team_groups groups = {.n = job->groups,
                                      .points = points->n,
@@ -475,7 +605,7 @@ static kith_status measure_halos(struct ranks *r, const struct job *job, const k
                                      .size = sizeof groups};
     kith_team_halos found = {.size = sizeof found, .stride = sizeof(kith_halo)};
     kith_halo *all = NULL;
-    kith_status status = kith_team_halos_measure(r->team, points, box_of(job), &groups, input,
+    kith_status status = kith_team_halos_measure(r->team, points, box_of(job), &groups, known,
                                                  &found);
     if (status == KITH_OK) {
         status = bring(r, HALOS, found.halo, job->groups, sizeof *all, &all);
@@ -495,46 +625,51 @@ static kith_status do_halos(struct ranks *r, const struct job *job, kith_halos *
 {
     const size_t real = (size_t)job->precision;
     kith_points points;
-    kith_halo_input input;
-    kith_halo_input_init(&input);
-    const void *types, *given;
+    kith_halo_input known;
+    kith_halo_input_init(&known);
+    const void *types, *given = NULL;
     RANKS_TRY(scatter_points(r, job, &points));
-    RANKS_TRY(scatter(r, job, LABELS, sizeof(int32_t), &given));
-    RANKS_TRY(scatter(r, job, MASSES, real, &input.masses));
-    RANKS_TRY(scatter(r, job, VELOCITIES, 3 * real, &input.velocities));
-    RANKS_TRY(scatter(r, job, POTENTIALS, real, &input.potentials));
-    RANKS_TRY(scatter(r, job, DENSITIES, real, &input.densities));
+    if (!job->shares) {
+        RANKS_TRY(scatter(r, job, LABELS, sizeof(int32_t), &given));
+    }
+    RANKS_TRY(scatter(r, job, MASSES, real, &known.masses));
+    RANKS_TRY(scatter(r, job, VELOCITIES, 3 * real, &known.velocities));
+    RANKS_TRY(scatter(r, job, POTENTIALS, real, &known.potentials));
+    RANKS_TRY(scatter(r, job, DENSITIES, real, &known.densities));
     RANKS_TRY(scatter(r, job, TYPES, 1, &types));
-    input.types = types;
+    known.types = types;
+    if (job->shares) { /* the labels are those that JOB_FOF has left here */
+        return measure_halos(r, job, &points, &known, r->groups.labels, out);
+    }
     const int32_t *narrow = given;
     int64_t *labels = need_column(r, WIDE_LABELS, points.n, sizeof *labels);
     RANKS_TRY(agree(r, got(labels)));
     for (int64_t p = 0; p < points.n; p++) {
         labels[p] = narrow[p];
     }
-    return measure_halos(r, job, &points, &input, labels, out);
+    return measure_halos(r, job, &points, &known, labels, out);
 }
 
 kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *points,
                                 const kith_box *box, const kith_groups *groups,
-                                const kith_halo_input *input, kith_halos *out)
+                                const kith_halo_input *known, kith_halos *out)
 {
     bool spheres = false;
     for (int s = 0; s < KITH_SPHERES; s++) {
-        spheres = spheres || input->sphere_density[s] > 0;
+        spheres = spheres || known->sphere_density[s] > 0;
     }
     if (!r || spheres) { /* teams do not measure spheres yet */
-        return kith_halos_measure(ctx, points, box, groups, input, out);
+        return kith_halos_measure(ctx, points, box, groups, known, out);
     }
     struct job job = {.kind = JOB_HALOS,
                       .groups = groups->n,
                       .whole = {[LABELS] = groups->labels,
-                                [MASSES] = input->masses,
-                                [VELOCITIES] = input->velocities,
-                                [POTENTIALS] = input->potentials,
-                                [DENSITIES] = input->densities,
-                                [TYPES] = input->types}};
-    describe_sets(&job, points, box, NULL);
+                                [MASSES] = known->masses,
+                                [VELOCITIES] = known->velocities,
+                                [POTENTIALS] = known->potentials,
+                                [DENSITIES] = known->densities,
+                                [TYPES] = known->types}};
+    describe_sets(r, &job, points, box, NULL);
     RANKS_TRY(tell(r, &job));
     return do_halos(r, &job, out);
 }
@@ -578,7 +713,7 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
                                 [WEIGHTS] = how->weights,
                                 [FORCES] = how->forces,
                                 [EDGES] = how->edges}};
-    describe_sets(&job, points, box, NULL);
+    describe_sets(r, &job, points, box, NULL);
     describe_bonds(&job, how->bond_offsets, how->bonds);
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);
@@ -606,8 +741,8 @@ static kith_status scatter_rules(struct ranks *r, const struct job *job, kith_pa
 }
 
 /** Make the job of a list, in rank 0. The command has neither radii nor active particles. */
-static struct job list_job(enum job_kind kind, const kith_points *points, const kith_box *box,
-                           double cutoff, const kith_pairs_options *how)
+static struct job list_job(const struct ranks *r, enum job_kind kind, const kith_points *points,
+                           const kith_box *box, double cutoff, const kith_pairs_options *how)
 {
     assert(!how->radii && !how->radii_against && !how->active);
     struct job job = {.kind = kind,
@@ -618,7 +753,7 @@ static struct job list_job(enum job_kind kind, const kith_points *points, const 
                                 [SPECIES_AGAINST] = how->species_against,
                                 [MOLECULES_AGAINST] = how->molecules_against,
                                 [CUTOFFS] = how->cutoffs}};
-    describe_sets(&job, points, box, how->against);
+    describe_sets(r, &job, points, box, how->against);
     describe_bonds(&job, how->bond_offsets, how->bonds);
     return job;
 }
@@ -637,8 +772,9 @@ static kith_status do_pairs(struct ranks *r, const struct job *job, int64_t *n, 
     }
     RANKS_TRY(agree(r, got(wanted ? (void *)mine : r)));
     RANKS_TRY(kith_team_pairs_count(r->team, &points, box_of(job), job->length, &o, n, mine));
-    return wanted ? move_parts(r, (char *)neighbours, (char *)mine, job->n, sizeof *mine, true)
-                  : KITH_OK;
+    return wanted && !job->shares
+               ? move_parts(r, (char *)neighbours, (char *)mine, job->n, sizeof *mine, true)
+               : KITH_OK;
 }
 
 kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points,
@@ -648,10 +784,39 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
     if (!r) {
         return kith_pairs_count(ctx, points, box, cutoff, how, n, neighbours);
     }
-    struct job job = list_job(JOB_PAIRS, points, box, cutoff, how);
+    struct job job = list_job(r, JOB_PAIRS, points, box, cutoff, how);
     job.whole[RESULTS] = neighbours;
     RANKS_TRY(tell(r, &job));
     return do_pairs(r, &job, n, neighbours);
+}
+
+/** Put the numbers of neighbours of all ranks together.
+ *  @param neighbours  [n] those of this rank's particles */
+static kith_status do_spread(struct ranks *r, const int64_t *neighbours, int64_t n, spread *out)
+{
+    const kith_transport *t = &r->control;
+    spread_range range = spread_range_of(neighbours, n);
+    int64_t sums[2] = {range.n, range.sum};
+    if (t->combine(t->self, KITH_SUM, sums, 2) || t->combine(t->self, KITH_MIN, &range.least, 1) ||
+        t->combine(t->self, KITH_MAX, &range.most, 1)) {
+        return KITH_TEAM_LOST;
+    }
+    range.n = sums[0];
+    range.sum = sums[1];
+    *out = spread_begin(&range);
+    spread_add(out, neighbours, n);
+    return t->combine(t->self, KITH_SUM, out->count, out->bins) ? KITH_TEAM_LOST : KITH_OK;
+}
+
+kith_status ranks_spread(ranks *r, const int64_t *neighbours, int64_t n, spread *out)
+{
+    if (!r || !r->shares) {
+        *out = spread_of(neighbours, n);
+        return KITH_OK;
+    }
+    struct job job = {.kind = JOB_SPREAD};
+    RANKS_TRY(tell(r, &job));
+    return do_spread(r, neighbours, n, out);
 }
 
 /* -------------------------------------------------------------------------------------- lists */
@@ -831,7 +996,7 @@ kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
     if (!r) {
         return kith_pairs_each(ctx, points, box, cutoff, how, fn, user);
     }
-    struct job job = list_job(JOB_LIST, points, box, cutoff, how);
+    struct job job = list_job(r, JOB_LIST, points, box, cutoff, how);
     RANKS_TRY(tell(r, &job));
     return do_list(r, &job, fn, user);
 }
@@ -891,9 +1056,182 @@ kith_status ranks_nearest_find(ranks *r, kith_ctx *ctx, const kith_points *point
         return kith_nearest_find(ctx, points, box, k, how, out);
     }
     struct job job = {.kind = JOB_NEAREST, .k = k, .nearest = *how};
-    describe_sets(&job, points, box, how->against);
+    describe_sets(r, &job, points, box, how->against);
     RANKS_TRY(tell(r, &job));
     return do_nearest(r, &job, out);
+}
+
+/* ------------------------------------------------------------------------------------- reading */
+
+/** What rank 0 tells the others to read. */
+struct request {
+    char path[PATH_MAX];                       /**< the file */
+    char dataset[PATH_MAX], species[PATH_MAX]; /**< options; "": not given */
+    io_read_options read;                      /**< the other options */
+};
+
+/** How reading a share ended. */
+struct reading {
+    io_error error;  /**< status, and why it failed */
+    int64_t all;     /**< particles of all shares */
+    int dim;         /**< number of coordinates */
+    int64_t bytes;   /**< size of the file */
+    unsigned fields; /**< bits IO_MASSES | ...: fields that were read */
+    int precision;   /**< of the reals */
+};
+
+/** Describe what was read. */
+static struct reading describe_reading(const io_particles *p, const io_error *error)
+{
+    return (struct reading){.error = *error,
+                            .all = p->all,
+                            .dim = p->dim,
+                            .bytes = p->bytes,
+                            .precision = (int)p->precision,
+                            .fields = (p->mass ? (unsigned)IO_MASSES : 0) |
+                                      (p->velocity ? (unsigned)IO_VELOCITIES : 0) |
+                                      (p->id ? (unsigned)IO_IDS : 0) |
+                                      (p->type ? (unsigned)IO_TYPES : 0) |
+                                      (p->potential ? (unsigned)IO_POTENTIALS : 0) |
+                                      (p->density ? (unsigned)IO_DENSITIES : 0)};
+}
+
+/** Make one error of those of all ranks: that of the lowest rank that failed.
+ *  @param[in,out] error  that of this rank */
+static io_status agree_on_reading(struct ranks *r, const io_particles *share, const char *path,
+                                  io_error *error)
+{
+    const kith_transport *t = &r->control;
+    const struct reading mine = describe_reading(share, error);
+    struct reading *all = malloc((size_t)t->ranks * sizeof *all);
+    if (agree(r, got(all)) != KITH_OK || t->gather(t->self, &mine, sizeof mine, all)) {
+        free(all);
+        snprintf(error->text, sizeof error->text, "out of memory, or a rank was lost");
+        return error->status = IO_NO_MEMORY;
+    }
+    *error = all[0].error;
+    for (int k = 1; k < t->ranks && error->status == IO_OK; k++) {
+        *error = all[k].error;
+        if (error->status == IO_OK &&
+            (all[k].all != all[0].all || all[k].dim != all[0].dim || all[k].bytes != all[0].bytes ||
+             all[k].precision != all[0].precision || all[k].fields != all[0].fields)) {
+            error->status = IO_FORMAT;
+            snprintf(error->text, sizeof error->text,
+                     "%.800s: rank %d reads another file of this name than rank 0", path, k);
+        }
+    }
+    free(all);
+    return error->status;
+}
+
+/** Read the share of a rank above 0. */
+static void do_read(struct ranks *r, const struct job *job)
+{
+    const void *at;
+    if (share(r, job, REQUEST, sizeof(struct request), &at) != KITH_OK) {
+        return;
+    }
+    const struct request *request = at;
+    io_particles *into = &r->share[job->set];
+    io_read_options read = request->read;
+    io_error error = {0};
+    read.dataset = *request->dataset ? request->dataset : NULL;
+    read.species = *request->species ? request->species : NULL;
+    read.watch = progress_watch_interrupt;
+    read.part = r->control.rank;
+    io_particles_free(into);
+    (void)io_read(request->path, &read, into, &error);
+    (void)agree_on_reading(r, into, request->path, &error);
+}
+
+/** Return true when a text, or NULL, fits a field of a request; an empty text does not. */
+static bool fits_request(const char *text)
+{
+    return !text || (*text && strlen(text) < PATH_MAX);
+}
+
+bool ranks_read_shares(const options *o, const char *path)
+{
+    io_error unused;
+    bool can = false;
+    return processes && !o->read.columns && fits_request(path) && fits_request(o->read.dataset) &&
+           fits_request(o->read.species) &&
+           io_reads_parts(path, &o->read, &can, &unused) == IO_OK && can;
+}
+
+int ranks_read(const options *o, const char *path, int set, bool shares, input *in)
+{
+    if (!shares) {
+        return input_read(o, path, in);
+    }
+    struct ranks *r = processes;
+    struct request *request = calloc(1, sizeof *request);
+    if (!request) {
+        return report_no_memory(path);
+    }
+    options mine = *o;
+    mine.read.parts = r->control.ranks;
+    request->read = mine.read;
+    snprintf(request->path, sizeof request->path, "%s", path);
+    snprintf(request->dataset, sizeof request->dataset, "%s",
+             o->read.dataset ? o->read.dataset : "");
+    snprintf(request->species, sizeof request->species, "%s",
+             o->read.species ? o->read.species : "");
+    struct job job = {.kind = JOB_READ, .set = set, .whole = {[REQUEST] = request}};
+    const void *sent;
+    kith_status told = tell(r, &job);
+    told = told == KITH_OK ? share(r, &job, REQUEST, sizeof *request, &sent) : told;
+    free(request);
+    CLI_TRY(ranks_status(r, NULL, told, path));
+    io_error error = {0};
+    (void)input_try(&mine, path, in, &error);
+    CLI_TRY(report_io(agree_on_reading(r, &in->particles, path, &error), &error, false));
+    r->shares = true;
+    r->of_set[set] = in->particles.all;
+    input_note_frames(o, in);
+    return STATUS_OK;
+}
+
+/** Make a pass, rank after rank; its state travels from rank 0 to the last one, and back.
+ *  @param p  rank 0: the state; others: where it is received */
+static kith_status do_pass(struct ranks *r, const io_particles *share, pass *p)
+{
+    const kith_transport *t = &r->control;
+    for (int k = 0; k < t->ranks; k++) {
+        const int next = (k + 1) % t->ranks;
+        const kith_parcel to = {.peer = next, .data = p, .bytes = sizeof *p};
+        kith_parcel from = {.peer = k, .data = p, .bytes = sizeof *p};
+        if (t->rank == k) {
+            pass_over(p, share);
+        }
+        if (t->exchange(t->self, &to, t->rank == k, &from, t->rank == next, NULL)) {
+            return KITH_TEAM_LOST;
+        }
+    }
+    return KITH_OK;
+}
+
+int ranks_pass(const input *in, pass *p)
+{
+    if (in->parts == 1) {
+        pass_over(p, &in->particles);
+        return STATUS_OK;
+    }
+    struct job job = {.kind = JOB_PASS};
+    kith_status status = tell(processes, &job);
+    status = status == KITH_OK ? do_pass(processes, &in->particles, p) : status;
+    return status == KITH_OK
+               ? STATUS_OK
+               : report_error(STATUS_NO_BACKEND, NULL, "%s: a rank was lost", in->path);
+}
+
+void ranks_drop_shares(void)
+{
+    struct job job = {.kind = JOB_CLOSE};
+    if (processes && processes->shares) {
+        (void)tell(processes, &job);
+        processes->shares = false;
+    }
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */
@@ -982,6 +1320,10 @@ static kith_status fetch_message(struct ranks *r, kith_status status)
 static void close_member(struct ranks *r)
 {
     kith_team_groups_free(&r->groups);
+    for (int set = 0; set < 2; set++) {
+        io_particles_free(&r->share[set]);
+    }
+    r->shares = false;
     kith_team_close(r->team);
     if (r->control.rank > 0) {
         kith_close(r->ctx);
@@ -1018,18 +1360,24 @@ static int serve(struct ranks *r)
 {
     for (;;) {
         struct job job;
+        spread unused;
         int64_t n;
         if (tell(r, &job) != KITH_OK) {
             close_member(r);
             return STATUS_NO_BACKEND;
         }
         switch (job.kind) { /* rank 0 knows and reports how a job ended */
+        case JOB_READ: do_read(r, &job); break;
         case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
+        case JOB_PASS: (void)do_pass(r, &r->share[0], &(pass){.kind = PASS_FIELDS}); break;
         case JOB_FOF: (void)do_fof(r, &job, NULL); break;
+        case JOB_COUNT_LABELS: (void)do_count_labels(r, job.groups, NULL); break;
+        case JOB_RENUMBER: (void)do_renumber(r, &job); break;
         case JOB_HALOS: (void)do_halos(r, &job, NULL); break;
         case JOB_NEAREST: (void)do_nearest(r, &job, NULL); break;
         case JOB_RDF: (void)do_rdf(r, &job, NULL); break;
         case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;
+        case JOB_SPREAD: (void)do_spread(r, r->column[RESULTS], r->share[0].n, &unused); break;
         case JOB_LIST: (void)do_list(r, &job, NULL, NULL); break;
         case JOB_CLOSE: close_member(r); break;
         case JOB_END: close_member(r); return job.status;

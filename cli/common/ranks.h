@@ -6,13 +6,20 @@
  * Rank 0 is the command: it parses the options, reads the files, prints, and writes the outputs.
  * The other ranks wait for jobs. A job is a struct that rank 0 sends to all, then arrays of which
  * each rank receives its part, one call of the team, and results that travel back. So a command has
- * the messages and outputs of one process; rank 0 holds all particles.
+ * the messages and outputs of one process.
+ *
+ * Processes of MPI read a file in parts where its format allows that: each rank reads and keeps its
+ * share of the particles, equal numbers of consecutive ones, and no rank holds them all. Of other
+ * files rank 0 holds all particles. Threads share the arrays of rank 0.
  */
 #ifndef KITH_CLI_RANKS_H
 #define KITH_CLI_RANKS_H
 
+#include "input.h"
 #include "options.h"
+#include "passes.h"
 #include "report.h"
+#include "spread.h"
 
 /** The ranks of a command, as rank 0 sees them. */
 typedef struct ranks ranks;
@@ -23,6 +30,25 @@ typedef struct ranks ranks;
  *  @param[out] several  true: there are other processes
  *  @return exit status, reported */
 int ranks_join(bool *several);
+
+/** Return true when each rank is to read its share of a file: the ranks are processes, and the
+ *  format can be read in parts. */
+bool ranks_read_shares(const options *o, const char *path);
+
+/** Read the particles of a file, as input_read does. To be called before ranks_open.
+ *  @param set     0: INPUT; 1: the second set
+ *  @param shares  as ranks_read_shares says, for both sets alike, or false: rank 0 reads all. With
+ *                 shares, `in` holds the share of rank 0; in->particles.all counts all particles,
+ *                 and calls of this header take the shares as the points of the command
+ *  @return exit status, reported */
+int ranks_read(const options *o, const char *path, int set, bool shares, input *in);
+
+/** Make a pass over the particles of INPUT that ranks_read has read, of all ranks.
+ *  @param p  its state   @return exit status, reported */
+int ranks_pass(const input *in, pass *p);
+
+/** Drop the shares that ranks_read has read. To be called before ranks_open. */
+void ranks_drop_shares(void);
 
 /** Open a context, as engine_open does, and those of the other ranks.
  *  @param[out] out  the ranks; NULL: the context works alone. ranks_close it before the context
@@ -46,10 +72,24 @@ printed ranks_words(const ranks *r, const kith_ctx *ctx);
 /** Report a failed call of this header, as report_kith does. @return exit status */
 int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const char *about);
 
-/** Call kith_fof_find, or do it over all ranks. @param out  its arrays stay until ranks_close
+/** Call kith_fof_find, or do it over all ranks.
+ *  @param role_of  [IO_MOST_TYPES] roles by type, from which how->roles follow; not read without
+ *  @param out      its arrays stay until ranks_close. With shares, labels are those of rank 0's
+ *                  particles; the other ranks keep theirs
  *  @return as kith_fof_find; ranks_status reports it */
 kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double length, const kith_fof_options *how, kith_groups *out);
+                           double length, const kith_fof_options *how, const uint8_t *role_of,
+                           kith_groups *out);
+
+/** Count the particles that have each label, of all ranks, after ranks_fof_find.
+ *  @param[out] members  [groups->n] particles of label 1, 2, ...
+ *  @return KITH_OK; KITH_NO_MEMORY; KITH_TEAM_LOST; ranks_status reports it */
+kith_status ranks_groups_count(ranks *r, const kith_groups *groups, int64_t *members);
+
+/** Give all labels other numbers, after ranks_fof_find.
+ *  @param number  [groups->n + 1] number by label
+ *  @return KITH_OK; KITH_NO_MEMORY; KITH_TEAM_LOST; ranks_status reports it */
+kith_status ranks_groups_renumber(ranks *r, kith_groups *groups, const int32_t *number);
 
 /** Call kith_rdf_count, or do it over all ranks, without `against`.
  *  @return as kith_rdf_count; ranks_status reports it */
@@ -62,13 +102,19 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
  *  @return as kith_halos_measure; ranks_status reports it */
 kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *points,
                                 const kith_box *box, const kith_groups *groups,
-                                const kith_halo_input *input, kith_halos *out);
+                                const kith_halo_input *known, kith_halos *out);
 
-/** Call kith_pairs_count, or do it over all ranks.
+/** Call kith_pairs_count, or do it over all ranks. With shares, `neighbours` is for the share of
+ *  rank 0, and the other ranks keep theirs for ranks_spread.
  *  @return as kith_pairs_count; ranks_status reports it */
 kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points,
                               const kith_box *box, double cutoff, const kith_pairs_options *how,
                               int64_t *n, int64_t *neighbours);
+
+/** Describe the numbers of neighbours that ranks_pairs_count has counted, of all particles.
+ *  @param neighbours  [n], those of rank 0's particles
+ *  @return KITH_OK; KITH_TEAM_LOST, which ranks_status reports */
+kith_status ranks_spread(ranks *r, const int64_t *neighbours, int64_t n, spread *out);
 
 /** Call kith_pairs_each, or do it over all ranks, for sorted lists: each rank holds its part of the
  *  list. @return as kith_pairs_each; ranks_status reports it */

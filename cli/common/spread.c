@@ -39,28 +39,45 @@ static void choose_bins(spread *s)
     }
 }
 
-spread spread_of(const int64_t *values, int64_t n)
+spread_range spread_range_of(const int64_t *values, int64_t n)
 {
-    spread s = {.n = n};
-    if (n == 0) {
-        return s;
-    }
-    s.least = s.most = values[0];
-    double sum = 0;
+    spread_range range = {.n = n, .least = INT64_MAX, .most = INT64_MIN};
     for (int64_t k = 0; k < n; k++) {
-        s.least = values[k] < s.least ? values[k] : s.least;
-        s.most = values[k] > s.most ? values[k] : s.most;
-        sum += (double)values[k];
+        range.least = values[k] < range.least ? values[k] : range.least;
+        range.most = values[k] > range.most ? values[k] : range.most;
+        range.sum += values[k];
     }
-    s.mean = sum / (double)n;
-    choose_bins(&s);
+    return range;
+}
+
+spread spread_begin(const spread_range *range)
+{
+    spread s = {.n = range->n};
+    if (range->n > 0) {
+        s.least = range->least;
+        s.most = range->most;
+        s.mean = (double)range->sum / (double)range->n;
+        choose_bins(&s);
+    }
+    return s;
+}
+
+void spread_add(spread *s, const int64_t *values, int64_t n)
+{
     for (int64_t k = 0; k < n; k++) {
         int b = 0;
-        while (values[k] >= s.from[b + 1]) {
+        while (values[k] >= s->from[b + 1]) {
             b++;
         }
-        s.count[b]++;
+        s->count[b]++;
     }
+}
+
+spread spread_of(const int64_t *values, int64_t n)
+{
+    const spread_range range = spread_range_of(values, n);
+    spread s = spread_begin(&range);
+    spread_add(&s, values, n);
     return s;
 }
 

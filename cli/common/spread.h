@@ -23,6 +23,22 @@ typedef struct spread {
  *  before if the largest number is far above the mean. */
 spread spread_of(const int64_t *values, int64_t n);
 
+/** What the bins follow from; of parts of the numbers they can be put together. */
+typedef struct spread_range {
+    int64_t n;     /**< how many numbers */
+    int64_t least; /**< the smallest; INT64_MAX where there is none */
+    int64_t most;  /**< the largest; INT64_MIN where there is none */
+    int64_t sum;   /**< their sum */
+} spread_range;
+
+spread_range spread_range_of(const int64_t *values, int64_t n);
+
+/** Return mean, range and bins, without a number in them. */
+spread spread_begin(const spread_range *range);
+
+/** Count numbers in the bins of s. */
+void spread_add(spread *s, const int64_t *values, int64_t n);
+
 /** Draw the histogram, a line for each bin. */
 void spread_draw(const spread *s);
 

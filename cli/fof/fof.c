@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /** Read -b; its errors name the letter, not the long name. */
 static void read_b(void *at, const option_given *given)
@@ -92,6 +93,8 @@ static const option_row fof_options[] = {
      FROM_ZERO_AT(fof_task, min_links)},
     {"cosmology", 0, "OM,OL,Z", "Omegas and redshift, in place of the file's", 1,
      READ_AT(fof_task, cosmology, read_cosmology)},
+    {"no-spheres", 0, NULL, "leave out m200c, m200m, m500c and mvir", 1,
+     FLAG_AT(fof_task, without_spheres)},
     {"allow-unwrapped", 0, NULL, "coordinates may span more than two boxes", 1,
      FLAG_AT(fof_task, allow_unwrapped)},
     {"labels", 0, "FILE", "group of each particle: .npy, .grp, .hdf5", 40,
@@ -118,13 +121,26 @@ static const command_line fof_line = {
             "  kith make clustered 1M --seed 1 -o points.npy\n"
             "  kith fof points.npy --box 1 -o halos.csv --plot halos.png"};
 
-static int read_input(fof_task *task, fof_outcome *found)
+/** @param whole  read all particles also where each rank could read its share */
+static int read_input(fof_task *task, bool whole, fof_outcome *found)
 {
     task->shared.read.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
                                IO_DENSITIES;
     task->shared.read.needed = (task->spacing == SPACING_MASS ? (unsigned)IO_MASSES : 0) |
                                (task->velocity > 0 ? (unsigned)IO_VELOCITIES : 0);
-    return input_read(&task->shared, task->input, &found->in);
+    const bool shares = !whole && ranks_read_shares(&task->shared, task->input);
+    return ranks_read(&task->shared, task->input, 0, shares, &found->in);
+}
+
+/** Return true when an output needs all particles on rank 0. */
+static bool needs_all(const fof_task *task)
+{
+    const char *output = task->shared.output;
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    const bool hdf5 = task->format == IO_CATALOGUE_GADGET4 || task->format == IO_CATALOGUE_SWIFT ||
+                      (task->format == IO_CATALOGUE_BY_NAME && dot &&
+                       strncasecmp(dot, ".h", 2) == 0);
+    return task->labels || task->sorted || task->plot || hdf5;
 }
 
 static int link_particles(const fof_task *task, fof_outcome *found)
@@ -142,7 +158,7 @@ static int link_particles(const fof_task *task, fof_outcome *found)
     how.velocity_length = found->velocity_length;
     const double start = progress_clock();
     const kith_status status = ranks_fof_find(found->ranks, found->ctx, &points, &found->space.box,
-                                              found->length, &how, &found->groups);
+                                              found->length, &how, found->role_of, &found->groups);
     found->link_seconds = progress_clock() - start;
     return ranks_status(found->ranks, found->ctx, status, task->input);
 }
@@ -168,9 +184,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
     known.types = p->type;
     known.potentials = found->potentials;
     known.densities = found->densities;
-    if (found->masses && p->dim == 3) {
-        cosmology_spheres(&found->cosmology, known.sphere_density);
-    }
+    (void)fof_spheres(task, found, known.sphere_density);
     const double start = progress_clock();
     const kith_status status = ranks_halos_measure(found->ranks, found->ctx, &points,
                                                    &found->space.box, &found->groups, &known,
@@ -193,7 +207,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
         found->catalogue.sphere[s] = known.sphere_density[s] > 0;
     }
     for (int type = 0; type < KITH_TYPES; type++) {
-        found->catalogue.type[type] = found->n_of_type[type] > 0 && found->n_of_type[type] < p->n;
+        found->catalogue.type[type] = found->n_of_type[type] > 0 && found->n_of_type[type] < p->all;
     }
     for (int64_t h = 0; h < found->halos.n; h++) {
         found->grouped += found->halos.halo[h].members;
@@ -248,10 +262,27 @@ static int find_halos(const fof_task *task, fof_outcome *found)
     return status;
 }
 
+/** Read the particles, and prepare the search. Teams do not measure spheres yet: where these are
+ *  wanted, rank 0 reads all particles. */
+static int prepare(fof_task *task, fof_outcome *found)
+{
+    double unused[KITH_SPHERES] = {0};
+    CLI_TRY(read_input(task, needs_all(task), found));
+    CLI_TRY(fof_prepare(task, found));
+    if (found->in.parts == 1 || !fof_spheres(task, found, unused)) {
+        return STATUS_OK;
+    }
+    ranks_drop_shares();
+    input_free(&found->in);
+    free(found->roles);
+    *found = (fof_outcome){.halos = found->halos};
+    CLI_TRY(read_input(task, true, found));
+    return fof_prepare(task, found);
+}
+
 static int run(fof_task *task, fof_outcome *found)
 {
-    CLI_TRY(read_input(task, found));
-    CLI_TRY(fof_prepare(task, found));
+    CLI_TRY(prepare(task, found));
     CLI_TRY(find_halos(task, found));
     CLI_TRY(write_results(task, found));
     if (task->shared.json) {

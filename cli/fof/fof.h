@@ -9,6 +9,7 @@
 #include "common/cosmology.h"
 #include "common/input.h"
 #include "common/options.h"
+#include "common/passes.h"
 #include "common/ranks.h"
 #include "common/space.h"
 
@@ -32,6 +33,7 @@ typedef struct fof_task {
     double b;                   /**< -b: linking length [mean spacings] */
     spacing spacing;            /**< --spacing */
     const char *link, *attach;  /**< --link, --attach: lists of types; NULL: by convention */
+    bool without_spheres;       /**< --no-spheres: leave out spherical overdensities */
     bool allow_unwrapped;       /**< coordinates may span more than two box lengths */
     int64_t min_members;        /**< smaller groups are no halos */
     int64_t min_links;          /**< friends that a particle needs in order to link */
@@ -54,7 +56,9 @@ typedef struct fof_outcome {
     int64_t n_of_type[IO_MOST_TYPES];   /**< particles read, by type */
     bool links[IO_MOST_TYPES];          /**< types whose particles link */
     bool attaches[IO_MOST_TYPES];       /**< types whose particles join the group of the nearest */
+    uint8_t role_of[IO_MOST_TYPES];     /**< kith_role of particles by type */
     uint8_t *roles;                     /**< [n] kith_role of each particle; NULL: all link */
+    pass fields;                        /**< what a pass has found in the fields of all particles */
     int64_t linked;                     /**< particles that link */
     cosmology cosmology;                /**< of the file, or of --cosmology */
     spacing spacing;                    /**< the spacing used; SPACING_AUTO: --length was given */
@@ -81,6 +85,9 @@ typedef struct fof_outcome {
 /** Choose the types that link and attach, the box, the cosmology and the linking length.
  *  @return exit status, reported */
 int fof_prepare(const fof_task *task, fof_outcome *found);
+
+/** Set the densities of the spheres that halos are to have. @return false: none */
+bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES]);
 
 /** Choose the linking length. @return exit status, reported */
 int fof_choose_length(const fof_task *task, fof_outcome *found);

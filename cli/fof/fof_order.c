@@ -23,17 +23,15 @@ static int by_members(const void *a, const void *b)
     return one->label < other->label ? -1 : one->label > other->label;
 }
 
-/** Give the groups their final numbers. @param number  [n + 1] label by the library's label */
-static void renumber(fof_outcome *found, ranked *rank, int32_t *number, int64_t min_members)
+/** Give the groups their final numbers.
+ *  @param members  [n] all members by the library's label, from 1
+ *  @param number   [n + 1] label by the library's label */
+static kith_status renumber(fof_outcome *found, const int64_t *members, ranked *rank,
+                            int32_t *number, int64_t min_members)
 {
     kith_groups *groups = &found->groups;
     for (int64_t g = 0; g < groups->n; g++) {
-        rank[g] = (ranked){0, g + 1};
-    }
-    for (int64_t k = 0; k < groups->points; k++) {
-        if (groups->labels[k] > 0) {
-            rank[groups->labels[k] - 1].members++;
-        }
+        rank[g] = (ranked){members[g], g + 1};
     }
     qsort(rank, (size_t)groups->n, sizeof *rank, by_members);
     int64_t kept = 0;
@@ -42,13 +40,12 @@ static void renumber(fof_outcome *found, ranked *rank, int32_t *number, int64_t 
         number[rank[kept].label] = (int32_t)kept + 1;
         kept++;
     }
-    for (int64_t k = 0; k < groups->points; k++) {
-        groups->labels[k] = number[groups->labels[k]];
-    }
+    const kith_status status = ranks_groups_renumber(found->ranks, groups, number);
     for (int64_t g = 0; g < kept; g++) {
         groups->members[g] = rank[g].members;
     }
     groups->n = kept;
+    return status;
 }
 
 int fof_order_groups(const fof_task *task, fof_outcome *found)
@@ -60,11 +57,16 @@ int fof_order_groups(const fof_task *task, fof_outcome *found)
     ranked *rank = malloc((n + 1) * sizeof *rank);
     int32_t *number = calloc(n + 1, sizeof *number);
     found->linked_members = malloc((n + 1) * sizeof *found->linked_members);
-    const bool done = rank && number && found->linked_members;
-    if (done) {
-        renumber(found, rank, number, task->min_members);
+    int64_t *members = malloc((n + 1) * sizeof *members);
+    const bool room = rank && number && members && found->linked_members;
+    kith_status status = room ? ranks_groups_count(found->ranks, &found->groups, members)
+                              : KITH_NO_MEMORY;
+    if (status == KITH_OK) {
+        status = renumber(found, members, rank, number, task->min_members);
     }
+    free(members);
     free(number);
     free(rank);
-    return done ? STATUS_OK : report_no_memory("the order of groups");
+    return room ? ranks_status(found->ranks, found->ctx, status, task->input)
+                : report_no_memory("the order of groups");
 }

@@ -9,48 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Return the array if its elements differ, else NULL: programs that write snapshots store a
- *  constant for a field that they do not know. */
-static const void *telling(const void *data, int64_t n, kith_precision precision)
-{
-    for (int64_t k = 1; k < n && data; k++) {
-        if (io_real(data, k, precision) != io_real(data, 0, precision)) {
-            return data;
-        }
-    }
-    return NULL;
-}
-
-/** Choose which arrays of the particles are used, and count the particles of each type. */
-static void choose_fields(fof_outcome *found)
+/** Choose which arrays of the particles are used, and count the particles of each type. Arrays
+ *  whose numbers are all equal are not used: programs that write snapshots store a constant for a
+ *  field that they do not know. */
+static int choose_fields(fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
-    const bool massless = p->n > 0 && p->mass && io_real(p->mass, 0, p->precision) == 0 &&
-                          !telling(p->mass, p->n, p->precision);
+    pass *fields = &found->fields;
+    *fields = (pass){.kind = PASS_FIELDS};
+    CLI_TRY(ranks_pass(&found->in, fields));
+    const bool *differs = fields->differs;
+    const bool massless = fields->any[PASS_MASS] && fields->first[PASS_MASS] == 0 &&
+                          !differs[PASS_MASS];
     found->masses = massless ? NULL : p->mass;
-    found->velocities = telling(p->velocity, 3 * p->n, p->precision);
-    found->potentials = telling(p->potential, p->n, p->precision);
-    found->densities = telling(p->density, p->n, p->precision);
-    for (int64_t k = 0; k < p->n && p->type; k++) {
-        found->n_of_type[p->type[k]]++;
-    }
+    found->velocities = differs[PASS_VELOCITY] ? p->velocity : NULL;
+    found->potentials = differs[PASS_POTENTIAL] ? p->potential : NULL;
+    found->densities = differs[PASS_DENSITY] ? p->density : NULL;
+    memcpy(found->n_of_type, fields->n_of_type, sizeof found->n_of_type);
+    return STATUS_OK;
 }
 
 /** Check that masses are finite and above 0, before they are summed. */
 static int check_masses(const fof_task *task, const fof_outcome *found)
 {
-    const io_particles *p = &found->in.particles;
-    for (int64_t k = 0; k < p->n && found->masses; k++) {
-        const double mass = io_real(found->masses, k, p->precision);
-        if (!isfinite(mass) || !(mass > 0)) {
-            return report_error(STATUS_INVALID,
-                                "leave its species out with --species, or correct the file",
-                                "%s: masses: that of particle %lld (counted from 0) is %g, "
-                                "expected a finite number above 0",
-                                task->input, (long long)k, mass);
-        }
+    if (!found->masses || !found->fields.bad) {
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    return report_error(STATUS_INVALID, "leave its species out with --species, or correct the file",
+                        "%s: masses: that of particle %lld (counted from 0) is %g, expected a "
+                        "finite number above 0",
+                        task->input, (long long)found->fields.bad_particle, found->fields.bad_mass);
 }
 
 /** Read --link or --attach. */
@@ -85,7 +73,7 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
     if (task->attach) {
         CLI_TRY(parse_types(task, found, "--attach", task->attach, found->attaches));
     }
-    found->linked = p->n;
+    found->linked = p->all;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         if (task->link && task->attach && found->links[type] && found->attaches[type]) {
             return report_error(STATUS_INVALID, "name it in one of them",
@@ -95,52 +83,47 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
         found->attaches[type] = found->attaches[type] && !found->links[type];
         found->linked -= found->links[type] ? 0 : found->n_of_type[type];
     }
-    if (p->n > 0 && found->linked == 0) {
+    if (p->all > 0 && found->linked == 0) {
         return report_error(STATUS_INVALID, "kith info lists the types that are there",
                             "%s: no particle links: it has none of --link %s", task->input,
                             task->link);
     }
-    if (p->n <= 0 || found->linked == p->n) {
+    if (p->all <= 0 || found->linked == p->all) {
         return STATUS_OK;
     }
-    found->roles = malloc((size_t)p->n);
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        found->role_of[type] = found->links[type]      ? KITH_LINK
+                               : found->attaches[type] ? KITH_ATTACH
+                                                       : KITH_IGNORE;
+    }
+    found->roles = malloc((size_t)p->n + 1);
     if (!found->roles) {
         return report_no_memory("the roles of particles");
     }
     for (int64_t k = 0; k < p->n; k++) {
-        const int type = p->type[k];
-        found->roles[k] = found->links[type]      ? KITH_LINK
-                          : found->attaches[type] ? KITH_ATTACH
-                                                  : KITH_IGNORE;
+        found->roles[k] = found->role_of[p->type[k]];
     }
     return STATUS_OK;
 }
 
 /** Range of the coordinates along each row of the box, in lengths of the row from the origin. */
-static void measure_extent(const fof_outcome *found, double low[3], double high[3])
+static int measure_extent(const fof_outcome *found, double low[3], double high[3])
 {
-    const io_particles *p = &found->in.particles;
     const kith_box *box = &found->space.box;
-    double normal[3][3];
-    box_normals(box, normal);
+    pass extent = {.kind = PASS_EXTENT, .dim = box->dim};
+    memcpy(extent.origin, box->origin, sizeof extent.origin);
+    box_normals(box, extent.normal);
     for (int k = 0; k < 3; k++) {
-        low[k] = INFINITY;
-        high[k] = -INFINITY;
+        extent.low[k] = INFINITY;
+        extent.high[k] = -INFINITY;
         for (int axis = 0; axis < 3; axis++) {
-            normal[k][axis] /= found->volume;
+            extent.normal[k][axis] /= found->volume;
         }
     }
-    for (int64_t q = 0; q < p->n; q++) {
-        double x[3];
-        for (int axis = 0; axis < 3; axis++) {
-            x[axis] = io_real(p->pos, 3 * q + axis, p->precision) - box->origin[axis];
-        }
-        for (int k = 0; k < box->dim; k++) {
-            const double at = normal[k][0] * x[0] + normal[k][1] * x[1] + normal[k][2] * x[2];
-            low[k] = fmin(low[k], at);
-            high[k] = fmax(high[k], at);
-        }
-    }
+    CLI_TRY(ranks_pass(&found->in, &extent));
+    memcpy(low, extent.low, sizeof extent.low);
+    memcpy(high, extent.high, sizeof extent.high);
+    return STATUS_OK;
 }
 
 /** A sentence that names the two units whose ratio is within a factor of 1.5 of the ratio of
@@ -203,7 +186,7 @@ static int fit_box(const fof_task *task, fof_outcome *found)
     if (found->volume == 0) {
         return STATUS_OK;
     }
-    measure_extent(found, low, high);
+    CLI_TRY(measure_extent(found, low, high));
     for (int k = 0; k < box->dim; k++) {
         const double span = high[k] - low[k];
         found->cover = fmax(found->cover, span);
@@ -227,16 +210,6 @@ static int fit_box(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
-/** Add up masses by type; particles without types count as dark matter. */
-static void add_masses(fof_outcome *found)
-{
-    const io_particles *p = &found->in.particles;
-    for (int64_t k = 0; k < p->n && found->masses; k++) {
-        const int type = p->type ? p->type[k] : FOF_DARK;
-        found->mass_of_type[type] += io_real(found->masses, k, p->precision);
-    }
-}
-
 static void choose_cosmology(const fof_task *task, fof_outcome *found)
 {
     const kith_box *box = &found->space.box;
@@ -249,27 +222,37 @@ static void choose_cosmology(const fof_task *task, fof_outcome *found)
     found->cosmology = cosmology_of(&found->in.particles, &task->cosmology, found->volume, mass);
 }
 
-/** One-dimensional velocity dispersion of the particles that link. */
-static double velocity_dispersion(const fof_outcome *found)
+/** Compute the one-dimensional velocity dispersion of the particles that link. */
+static int measure_dispersion(fof_outcome *found)
 {
-    const io_particles *p = &found->in.particles;
     const int dim = found->space.box.dim;
+    pass sums = {.kind = PASS_VELOCITIES, .dim = dim};
+    memcpy(sums.types, found->links, sizeof sums.types);
+    CLI_TRY(ranks_pass(&found->in, &sums));
+    pass squares = {.kind = PASS_VELOCITIES, .dim = dim, .squares = true};
+    memcpy(squares.types, found->links, sizeof squares.types);
+    for (int k = 0; k < dim; k++) {
+        squares.mean[k] = sums.sum[k] / (double)found->linked;
+    }
+    CLI_TRY(ranks_pass(&found->in, &squares));
     double variance = 0;
     for (int k = 0; k < dim; k++) {
-        double mean = 0, square = 0;
-        for (int pass = 0; pass < 2; pass++) {
-            double sum = 0;
-            for (int64_t q = 0; q < p->n; q++) {
-                const double v = io_real(p->velocity, 3 * q + k, p->precision) - mean;
-                const bool counts = !found->roles || found->roles[q] == KITH_LINK;
-                sum += counts ? (pass ? v * v : v) : 0;
-            }
-            mean = pass ? mean : sum / (double)found->linked;
-            square = sum / (double)found->linked;
-        }
-        variance += square / dim;
+        variance += squares.sum[k] / (double)found->linked / dim;
     }
-    return sqrt(variance);
+    found->sigma = sqrt(variance);
+    return STATUS_OK;
+}
+
+bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES])
+{
+    bool any = false;
+    if (found->masses && found->in.particles.dim == 3 && !task->without_spheres) {
+        cosmology_spheres(&found->cosmology, density);
+    }
+    for (int s = 0; s < KITH_SPHERES; s++) {
+        any = any || density[s] > 0;
+    }
+    return any;
 }
 
 static int choose_velocity_length(const fof_task *task, fof_outcome *found)
@@ -283,7 +266,7 @@ static int choose_velocity_length(const fof_task *task, fof_outcome *found)
                             found->in.particles.velocity ? "all in the file are equal"
                                                          : "the file has none");
     }
-    found->sigma = velocity_dispersion(found);
+    CLI_TRY(measure_dispersion(found));
     found->velocity_length = task->velocity * (task->velocity_in_sigma ? found->sigma : 1);
     return STATUS_OK;
 }
@@ -295,10 +278,12 @@ int fof_prepare(const fof_task *task, fof_outcome *found)
     const bool open = strcmp(found->space.source, "none") == 0;
     found->volume = open ? 0 : box_volume(&found->space.box);
     CLI_TRY(fit_box(task, found));
-    choose_fields(found);
+    CLI_TRY(choose_fields(found));
     CLI_TRY(check_masses(task, found));
     CLI_TRY(choose_roles(task, found));
-    add_masses(found);
+    if (found->masses) {
+        memcpy(found->mass_of_type, found->fields.mass_of_type, sizeof found->mass_of_type);
+    }
     choose_cosmology(task, found);
     CLI_TRY(fof_choose_length(task, found));
     return choose_velocity_length(task, found);

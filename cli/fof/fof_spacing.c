@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /** Two densities that differ by less than this fraction agree. Stars lose mass, black holes gain
  *  it, and codes differ in the last digits of physical constants. */
@@ -143,26 +144,22 @@ static int spacing_by_mass(const fof_task *task, fof_outcome *found)
 }
 
 /** Warn if the particles that link may be those of a zoom simulation, which do not fill the box. */
-static void warn_of_zoom(fof_outcome *found)
+static int warn_of_zoom(fof_outcome *found)
 {
-    const io_particles *p = &found->in.particles;
-    double least = INFINITY, most = 0;
-    for (int64_t k = 0; k < p->n && found->masses; k++) {
-        if (!found->roles || found->roles[k] == KITH_LINK) {
-            least = fmin(least, io_real(found->masses, k, p->precision));
-            most = fmax(most, io_real(found->masses, k, p->precision));
-        }
-    }
-    if (found->n_of_type[FOF_DARK] == found->linked && most > 2 * least) {
+    pass masses = {.kind = PASS_MASSES, .least = INFINITY, .most = 0};
+    memcpy(masses.types, found->links, sizeof masses.types);
+    CLI_TRY(found->masses ? ranks_pass(&found->in, &masses) : STATUS_OK);
+    if (found->n_of_type[FOF_DARK] == found->linked && masses.most > 2 * masses.least) {
         found->spacing_warning = "masses differ as in a zoom: then this is too long, give --length";
     }
+    return STATUS_OK;
 }
 
 static int spacing_by_number(const fof_task *task, fof_outcome *found)
 {
     const bool dark = found->spacing == SPACING_DARK;
     const int64_t n = dark ? found->n_of_type[FOF_DARK] : found->linked;
-    if (found->in.particles.n == 0) {
+    if (found->in.particles.all == 0) {
         return report_error(STATUS_INVALID, NULL,
                             "%s: has no particles, so that there is no mean spacing", task->input);
     }
@@ -195,7 +192,7 @@ int fof_choose_length(const fof_task *task, fof_outcome *found)
         return STATUS_OK;
     }
     const bool units = cosmology_critical(p) > 0;
-    const bool known = found->masses && units && p->dim == 3 && p->n > 0;
+    const bool known = found->masses && units && p->dim == 3 && p->all > 0;
     found->spacing = task->spacing != SPACING_AUTO ? task->spacing
                      : known                       ? SPACING_MASS
                                                    : SPACING_LINKED;
@@ -205,7 +202,7 @@ int fof_choose_length(const fof_task *task, fof_outcome *found)
              : !found->masses              ? "no masses are known"
                                            : "no cosmology with units is known");
     if (task->spacing == SPACING_AUTO && !known) {
-        warn_of_zoom(found);
+        CLI_TRY(warn_of_zoom(found));
     }
     const int status = found->spacing == SPACING_MASS ? spacing_by_mass(task, found)
                                                       : spacing_by_number(task, found);

@@ -127,7 +127,7 @@ static void print_cosmology(const fof_outcome *found)
 
 /** Print fields that the file has, or that snapshots usually have, and that halos are measured
  *  without. */
-static void print_left_out(const fof_outcome *found)
+static void print_left_out(const fof_task *task, const fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
     const struct {
@@ -143,7 +143,7 @@ static void print_left_out(const fof_outcome *found)
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
         const bool partial = p->partial & fields[k].bit;
         const bool missing = !fields[k].read && fields[k].expected && p->type;
-        if (fields[k].used || p->n < 2 || !(fields[k].read || partial || missing)) {
+        if (fields[k].used || p->all < 2 || !(fields[k].read || partial || missing)) {
             continue;
         }
         report_line(title, "%s: %s%s\n", fields[k].name,
@@ -154,7 +154,8 @@ static void print_left_out(const fof_outcome *found)
                     fields[k].bit == IO_MASSES ? "; each particle counts 1" : "");
         title = "";
     }
-    if (found->masses && p->dim == 3 && !found->catalogue.sphere[IO_SPHERE_200C]) {
+    if (found->masses && p->dim == 3 && !task->without_spheres &&
+        !found->catalogue.sphere[IO_SPHERE_200C]) {
         const bool mean = found->catalogue.sphere[IO_SPHERE_200M];
         report_line(title, "%s: no cosmology is known, --cosmology gives one\n",
                     mean ? "m200c, m500c, mvir" : "m200c, m200m, m500c, mvir");
@@ -187,7 +188,7 @@ static void print_halo(const fof_outcome *found, int64_t h)
 static void print_groups(const fof_task *task, const fof_outcome *found)
 {
     enum { SHOWN = 3 };
-    const int64_t n = found->in.particles.n;
+    const int64_t n = found->in.particles.all;
     report_line("halos", "%s of %s and more", report_bold(report_count(found->groups.n).s).s,
                 report_count(task->min_members).s);
     if (n > 0) {
@@ -225,7 +226,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     print_units(found);
     print_cosmology(found);
     print_length(task, found);
-    print_left_out(found);
+    print_left_out(task, found);
     print_groups(task, found);
     report_line("time", "link %s, measure %s", report_seconds(found->link_seconds).s,
                 report_seconds(found->measure_seconds).s);

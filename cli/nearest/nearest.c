@@ -127,7 +127,7 @@ static int run(const nearest_task *task, nearest_outcome *found)
 {
     const options *o = &task->listing.shared;
     listing_outcome *listing = &found->listing;
-    CLI_TRY(listing_read(&task->listing, listing));
+    CLI_TRY(listing_read(&task->listing, false, listing));
     progress bar = progress_start("searching", "", 0, o->quiet);
     CLI_TRY(ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks));
     CLI_TRY(o->output ? find_and_write(task, found, &bar)

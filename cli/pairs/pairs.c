@@ -106,6 +106,7 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     CLI_TRY(listing_commit(asked, to.writer));
     listing->write_seconds = to.seconds + (progress_clock() - start);
     found->n = bar->items;
+    found->spread = spread_of(found->neighbours, listing->a.particles.all);
     return STATUS_OK;
 }
 
@@ -117,7 +118,12 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
                                                  &listing->space.box, task->listing.cutoff,
                                                  &task->list, &found->n, found->neighbours);
     listing->search_seconds = progress_end(bar);
-    return ranks_status(listing->ranks, listing->ctx, status, task->listing.input);
+    CLI_TRY(ranks_status(listing->ranks, listing->ctx, status, task->listing.input));
+    const kith_status described = found->neighbours
+                                      ? ranks_spread(listing->ranks, found->neighbours, points.n,
+                                                     &found->spread)
+                                      : KITH_OK;
+    return ranks_status(listing->ranks, listing->ctx, described, task->listing.input);
 }
 
 /** Refuse what several ranks cannot do yet. @return exit status, reported */
@@ -137,7 +143,9 @@ static int search(pairs_task *task, pairs_outcome *found)
     task->list.against = listing_against(&task->listing, listing);
     task->list.extras = task->listing.extras;
     if (!task->count_only) {
-        found->neighbours = calloc((size_t)listing->a.particles.n + 1, sizeof *found->neighbours);
+        const io_particles *p = &listing->a.particles;
+        const int64_t n = o->output ? p->all : p->n; /* blocks of a list are of all particles */
+        found->neighbours = calloc((size_t)n + 1, sizeof *found->neighbours);
         if (!found->neighbours) {
             return report_error(STATUS_NO_MEMORY, NULL, "no memory for the neighbours of %s",
                                 task->listing.input);
@@ -159,12 +167,9 @@ static int search(pairs_task *task, pairs_outcome *found)
 static int run(pairs_task *task, pairs_outcome *found)
 {
     const options *o = &task->listing.shared;
-    CLI_TRY(listing_read(&task->listing, &found->listing));
+    CLI_TRY(listing_read(&task->listing, pairs_rules_needed(task), &found->listing));
     CLI_TRY(pairs_rules_read(task, found));
     CLI_TRY(search(task, found));
-    if (found->neighbours) {
-        found->spread = spread_of(found->neighbours, found->listing.a.particles.n);
-    }
     if (o->json) {
         return report_json(pairs_json(task, found));
     }

@@ -46,6 +46,9 @@ typedef struct pairs_outcome {
 /** Read --cutoff: one radius, or radii by pairs of species, which are checked later. */
 void pairs_read_cutoff(void *at, const option_given *given);
 
+/** Return true when the list has rules that need a frame of each file. */
+bool pairs_rules_needed(const pairs_task *task);
+
 /** Read the frames that the rules need, and set the rules of task->list. The particles have been
  *  read. @return exit status, reported */
 int pairs_rules_read(pairs_task *task, pairs_outcome *found);

@@ -224,13 +224,18 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
     return STATUS_OK;
 }
 
+bool pairs_rules_needed(const pairs_task *task)
+{
+    return task->by_species || task->without_molecules || task->without_bonds;
+}
+
 int pairs_rules_read(pairs_task *task, pairs_outcome *found)
 {
     pairs_rules *rules = &found->rules;
     kith_pairs_options *list = &task->list;
     const listing_task *listing = &task->listing;
     list->r_min = task->r_min;
-    if (!task->by_species && !task->without_molecules && !task->without_bonds) {
+    if (!pairs_rules_needed(task)) {
         return STATUS_OK;
     }
     CLI_TRY(read_frame(task, rules, 0, listing->input, found->listing.a.particles.n));

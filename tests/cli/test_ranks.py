@@ -47,9 +47,9 @@ def contents(path):
         return file.read()
 
 
-def same(*arguments, outputs=()):
+def same(*arguments, outputs=(), parts=None):
     """Run kith in one process, then on several ranks: outputs, and summaries as JSON but for times,
-    must be equal."""
+    must be equal. With parts, whether processes of MPI have read a share each must be so."""
     def facts(text):
         return {key: value for key, value in json.loads(text).items() if key not in TIMES}
     expected = facts(cli.ok(*arguments, "--json"))
@@ -60,6 +60,8 @@ def same(*arguments, outputs=()):
         done = run(*arguments, "--json")
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
+        ranks = json.loads(done.stdout)["ranks"] if parts and "cpu" not in name else 1
+        assert parts is None or json.loads(done.stdout)["input"]["parts"] == ranks, (name, done)
         for path, data in zip(outputs, files):
             assert contents(path) == data, (name, arguments, path)
 
@@ -118,6 +120,94 @@ def write_bonded(path, rng):
          struct.pack("<600f", *[rng.uniform(-4.5, 4.5) for _ in range(600)])),
         (0, "bonds/N", 3, 1, 1, struct.pack("<I", 900)),
         (0, "bonds/group", 3, 900, 2, struct.pack("<1800I", *bonds))])
+
+
+def shared(*arguments, outputs=(), parts=True):
+    """As same(), where processes of MPI have read a share each, or rank 0 has read all."""
+    same(*arguments, outputs=outputs, parts=parts)
+
+
+def lone_snapshot(snapshots, name, snap, write, files):
+    """Write a snapshot in some files; the path of the first."""
+    total = snapshots.counts_of(snap, 7)
+    for k, part in enumerate(snapshots.split(snap, files)):
+        write(f"{name}.{k}.x", part, files=files, number=k, total=total)
+    return f"{name}.0.x"
+
+
+def test_shares():
+    """Each rank reads its share: of arrays, of one file, of files of which some hold no particle of
+    a rank; outputs that need all particles on rank 0, and texts, which it reads whole."""
+    for ending in ("npy", "hdf5", "std"):
+        cli.ok("make", "clustered", "3001", "--seed", "6", "-o", f"p.{ending}")
+        shared("fof", f"p.{ending}", "--box", "1", "--origin", "-0.5,-0.5,-0.5",
+               "--no-spheres", "-o", "a.csv", outputs=("a.csv",))
+        shared("pairs", f"p.{ending}", "--box", "1", "--cutoff", "0.03")
+        shared("nearest", f"p.{ending}", "-k", "3", "--against", "p.npy", "-o", "a.npy",
+               outputs=("a.npy",))
+    shared("pairs", "p.npy", "--cutoff", "0.02", "--sorted", "-o", "a.npy", outputs=("a.npy",))
+    shared("fof", "p.npy", "--box", "1", "--labels", "a.npy", outputs=("a.npy",), parts=False)
+    cli.ok("make", "clustered", "300", "--seed", "6", "-o", "p.xyz")
+    shared("fof", "p.xyz", "--length", "0.05", "-o", "a.csv", outputs=("a.csv",), parts=False)
+    shared("pairs", "p.npy", "--against", "p.xyz", "--cutoff", "0.05", parts=False)
+    _, _, snapshots = cli.snapshot_modules()
+    universe = {**snapshots.FLAT, "box": 10.0}
+
+    def write_gadget(path, part, files, number, total):
+        with open(path, "wb") as file:
+            file.write(snapshots.gadget(part, universe, "<>"[number % 2], 1 + number % 2, files,
+                                        total[:6]))
+
+    def write_hdf5(path, part, **which):
+        snapshots.hdf5(path, part, universe, "gadget", **which)
+    snap = snapshots.make({0: 150, 1: 401, 4: 7}, table=())
+    snap[1]["vel"][300:] *= 3  # what differs is with one rank
+    for files, write in ((1, write_gadget), (5, write_gadget), (1, write_hdf5), (4, write_hdf5)):
+        path = lone_snapshot(snapshots, f"s{files}{write.__name__}", snap, write, files)
+        common = ("fof", path, "--length", "1.1", "--min-members", "2", "--no-spheres", "-o",
+                  "a.csv")
+        shared(*common, outputs=("a.csv",))
+        shared(*common, "--phase-space", "2s", "--min-links", "1", outputs=("a.csv",))
+        shared(*common, "--attach", "gas", "--species", "gas,dark", outputs=("a.csv",))
+        shared("fof", path, "-b", "0.5", "--no-spheres", "-o", "a.list", outputs=("a.list",))
+        shared("fof", path, "-o", "a.csv", outputs=("a.csv",), parts=False)
+
+
+def test_shares_fail():
+    """A part that is missing, a chunk that is damaged, a mass or position that is no number, in the
+    share of the last rank: one sentence, one status, no output."""
+    h5py, numpy, snapshots = cli.snapshot_modules()
+    rng = numpy.random.default_rng(5)
+    with h5py.File("d.hdf5", "w") as file:
+        file.create_dataset("Coordinates", data=rng.random((900, 3)), chunks=(100, 3),
+                            fletcher32=True)
+        place = file["Coordinates"].id.get_chunk_info(8)
+    with open("d.hdf5", "r+b") as file:
+        file.seek(place.byte_offset + 100)
+        file.write(b"damage")
+    snap = snapshots.make({1: 90}, table=())
+    snap[1]["mass"][80] = numpy.nan
+    snapshots.hdf5("m.hdf5", snap, snapshots.FLAT, "gadget")
+    snap[1]["mass"][80], snap[1]["pos"][85, 1] = 1, numpy.inf
+    snapshots.hdf5("n.hdf5", snap, snapshots.FLAT, "gadget")
+
+    def write_hdf5(path, part, **which):
+        snapshots.hdf5(path, part, snapshots.FLAT, "gadget", **which)
+    path = lone_snapshot(snapshots, "set", snap, write_hdf5, 3)
+    os.remove("set.2.x")
+    with open("short.npy", "wb") as file:
+        cli.write_npy("whole.npy", [(0, 0, k) for k in range(50)])
+        file.write(contents("whole.npy")[:-5])
+    for name, word in (("d.hdf5", "Coordinates"), ("m.hdf5", "particle 80 "),
+                       ("n.hdf5", "particle 85 "), (path, "set.2.x"), ("short.npy", "expected")):
+        arguments = ("fof", name, "--length", "0.1", "-o", "a.csv")
+        expected = cli.run(*arguments)
+        for way, run in ways():
+            done = run(*arguments)
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == expected.returncode != 0, (way, done.stderr)
+            assert len(said) == 1 and word in said[0], (way, done.stderr)
+            assert not os.path.exists("a.csv"), way
 
 
 def test_sums():

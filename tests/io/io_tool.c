@@ -51,7 +51,7 @@ static bool same_part(const io_particles *whole, const io_particles *part, int64
            same_array(whole->density, part, part->density, real);
 }
 
-/** End the tool unless the parts of a file are those of the whole, where it can be read in parts. */
+/** End the tool where the parts of a file are not those of the whole. */
 static void check_parts(const char *path, const io_read_options *options, const io_particles *whole)
 {
     enum { MOST = 100000 };
