@@ -129,8 +129,6 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
     arguments = C.byref(points), at_box, k, C.byref(options)
     rows = Rows(want, k, dim, wide, inputs)
     at_gpu = isinstance(kept, DeviceArray)
-    if isinstance(kept, DeviceArray) and out is None and on.stream == kept.stream:
-        out = rows.made(kind, kept.number)  # quicker than memory of the library, made and freed
     if out is not None:
         made = _abi.Nearest(memory=int(at_gpu))
         room = rows.room(out, made)

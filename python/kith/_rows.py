@@ -2,7 +2,7 @@
 """Results with a row of neighbours for each particle: of nearest() and pairs(layout="matrix")."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,19 +53,6 @@ class Rows(NamedTuple):
                    if isinstance(self.inputs[0], DeviceArray) else found.view(at, *form))
             arrays.append(narrow(kind.give(one), letter, self.dim, self.wide))
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
-
-    def made(self, kind: Kind, number: int) -> Optional[tuple[Any, ...]]:
-        """Return new arrays on a GPU that the library can write to. None: this kind has none, there
-        is no memory for them, or the library writes other types than `want` asks for."""
-        other = self.wide or self.dim != 3 or "j" not in self.want
-        if not kind.in_order or other or len(set(self.want)) < len(self.want):
-            return None
-        if len(self.inputs[0]) == 0:
-            return None
-        try:
-            return tuple(kind.empty(*self._form(letter), number) for letter in self.want)
-        except (MemoryError, RuntimeError):  # the library tries, too, and says what it needed
-            return None
 
     def room(self, out: Any, struct: Any, needs_j: bool = True) -> Room:
         """Check the caller's arrays, and let a struct of the library's name what it writes to.
