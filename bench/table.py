@@ -67,6 +67,8 @@ def question(r):
         return f"g(r), {count(r['frames'])} frames of a GSD file, {r['bins']} bins, a process"
     if "bins" in r:
         return f"g(r), {r['bins']} bins, {r['precision']}"
+    if "k" in r:
+        return f"{r['k']} nearest" + ("" if r["periodic"] else ", open box")
     return r["case"].split()[0] + " list" + (
         (", periodic" + (", with shifts" if r["shifts"] else "")) if r["periodic"] else "")
 
