@@ -91,9 +91,9 @@ static void test_choice(const char *path)
     choose(path, "7:9999999999:2", "7 9 ");
     choose(path, "0:9223372036854775807:9223372036854775807", "0 ");
     for (size_t k = 0; k < sizeof none / sizeof *none; k++)
-        frames_fail(path, &(io_trajectory_options){.frames = none[k]}, IO_INVALID, 0, "no");
+        frames_fail(path, &(io_trajectory_options){.frames = none[k]}, IO_INVALID, 0, "none");
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
-        frames_fail(path, &(io_trajectory_options){.frames = bad[k]}, IO_INVALID, 0, "frame");
+        frames_fail(path, &(io_trajectory_options){.frames = bad[k]}, IO_INVALID, 0, "frames '");
 }
 
 static void test_counts(const char *path, int64_t all, int64_t chosen)

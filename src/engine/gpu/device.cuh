@@ -169,6 +169,20 @@ static __device__ __forceinline__ int my_warp()
     return (int)threadIdx.x / LANES;
 }
 
+/** Return the number of this thread among all of the kernel. */
+static __device__ __forceinline__ int64_t my_item()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/** Return the number of thread blocks that have n threads, at least 1.
+ *  @param threads  threads of a thread block */
+static inline int64_t blocks_for(int64_t n, int threads)
+{
+    const int64_t blocks = (n + threads - 1) / threads;
+    return blocks > 0 ? blocks : 1;
+}
+
 /** Return a mask of the lanes before this one. */
 static __device__ __forceinline__ lanes_t lanes_below(int lane)
 {

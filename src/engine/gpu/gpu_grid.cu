@@ -13,13 +13,6 @@ enum {
     RESIDENT = 8 /**< thread blocks on a multiprocessor, for kernels bound by memory latency */
 };
 
-/** Return the number of thread blocks for n threads, at least 1. */
-static int64_t blocks_for(int64_t n)
-{
-    const int64_t blocks = (n + THREADS - 1) / THREADS;
-    return blocks > 0 ? blocks : 1;
-}
-
 /* -------------------------------------------------------------------------------------- bounds */
 
 /** Extend bounds *out by the particles of this thread block. All its threads must call. */
@@ -204,7 +197,8 @@ static gpuError_t launch_find_bounds(const struct kith__question *q, const kith_
                                      struct kith__gpu_plan *plan, gpuStream_t stream)
 {
     const int64_t most = 512; /* more thread blocks would spend most of their time on atomics */
-    const int64_t blocks = blocks_for(points->n) < most ? blocks_for(points->n) : most;
+    const int64_t blocks = blocks_for(points->n, THREADS) < most ? blocks_for(points->n, THREADS)
+                                                                 : most;
     KITH_LAUNCH(find_bounds<real>, blocks, THREADS, stream, *q, *points, set, bounds, plan);
     return gpuGetLastError();
 }
@@ -367,8 +361,8 @@ static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits
     set->id_bits = apart ? 0 : id_bits;
     sort->key = key[apart ? 0 : 1];
     sort->id = id[1];
-    KITH_LAUNCH(gather<real>, blocks_for(set->n + 1), THREADS, stream, *q, *points, grid->plan,
-                *set, key[0], id_bits);
+    KITH_LAUNCH(gather<real>, blocks_for(set->n + 1, THREADS), THREADS, stream, *q, *points,
+                grid->plan, *set, key[0], id_bits);
     return gpuGetLastError();
 }
 
@@ -380,11 +374,11 @@ gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set_number
     const kith_points *points = set_number ? &q->b : &q->a;
     const int id_bits = kith__bit_length((uint64_t)set->n);
     if (q->precision == KITH_FLOAT) {
-        KITH_LAUNCH(make_keys<float>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
-                    bits, id_bits, set->key, set->id);
+        KITH_LAUNCH(make_keys<float>, blocks_for(set->n, THREADS), THREADS, stream, *q, *points,
+                    grid->plan, bits, id_bits, set->key, set->id);
     } else {
-        KITH_LAUNCH(make_keys<double>, blocks_for(set->n), THREADS, stream, *q, *points, grid->plan,
-                    bits, id_bits, set->key, set->id);
+        KITH_LAUNCH(make_keys<double>, blocks_for(set->n, THREADS), THREADS, stream, *q, *points,
+                    grid->plan, bits, id_bits, set->key, set->id);
     }
     return gpuGetLastError();
 }
@@ -412,6 +406,6 @@ static __global__ void mark_clusters(const struct kith__gpu_grid grid)
 
 gpuError_t kith__gpu_find_clusters(const struct kith__gpu_grid *grid, gpuStream_t stream)
 {
-    KITH_LAUNCH(mark_clusters, blocks_for(grid->a.n), THREADS, stream, *grid);
+    KITH_LAUNCH(mark_clusters, blocks_for(grid->a.n, THREADS), THREADS, stream, *grid);
     return gpuGetLastError();
 }

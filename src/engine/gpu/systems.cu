@@ -12,19 +12,6 @@
 
 enum { THREADS = 256 }; /**< threads of a thread block */
 
-/** Return the number of thread blocks for n threads, at least 1. */
-static int64_t blocks_for(int64_t n)
-{
-    const int64_t blocks = (n + THREADS - 1) / THREADS;
-    return blocks > 0 ? blocks : 1;
-}
-
-/** Return the number of this thread. */
-static __device__ __forceinline__ int64_t my_item()
-{
-    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /** Return true when a fault has been found, so that later kernels exit early. */
 static __device__ __forceinline__ bool has_failed(const struct kith__gpu_systems &all)
 {
@@ -90,7 +77,7 @@ static __global__ void check_offsets(const struct kith__gpu_systems all)
 
 gpuError_t kith__gpu_check_offsets(const struct kith__gpu_systems *systems, gpuStream_t stream)
 {
-    KITH_LAUNCH(check_offsets, blocks_for(systems->n + 1), THREADS, stream, *systems);
+    KITH_LAUNCH(check_offsets, blocks_for(systems->n + 1, THREADS), THREADS, stream, *systems);
     return gpuGetLastError();
 }
 
@@ -310,16 +297,18 @@ static __global__ void plan_systems(const struct kith__gpu_systems all)
 gpuError_t kith__gpu_plan_systems(const struct kith__gpu_systems *systems, gpuStream_t stream)
 {
     const struct kith__question *q = &systems->question;
-    KITH_LAUNCH(complete_boxes, blocks_for(systems->n), THREADS, stream, *systems);
+    KITH_LAUNCH(complete_boxes, blocks_for(systems->n, THREADS), THREADS, stream, *systems);
     for (int set = 0; set < (q->cross ? 2 : 1); set++) {
         const int64_t n = set ? q->b.n : q->a.n;
         if (q->precision == KITH_FLOAT) {
-            KITH_LAUNCH(bounds_of_systems<float>, blocks_for(n), THREADS, stream, *systems, set);
+            KITH_LAUNCH(bounds_of_systems<float>, blocks_for(n, THREADS), THREADS, stream, *systems,
+                        set);
         } else {
-            KITH_LAUNCH(bounds_of_systems<double>, blocks_for(n), THREADS, stream, *systems, set);
+            KITH_LAUNCH(bounds_of_systems<double>, blocks_for(n, THREADS), THREADS, stream,
+                        *systems, set);
         }
     }
-    KITH_LAUNCH(plan_systems, blocks_for(systems->n + 1), THREADS, stream, *systems);
+    KITH_LAUNCH(plan_systems, blocks_for(systems->n + 1, THREADS), THREADS, stream, *systems);
     return gpuGetLastError();
 }
 
@@ -383,12 +372,13 @@ gpuError_t kith__gpu_make_system_keys(const struct kith__gpu_systems *systems, i
     const struct kith__question *q = &systems->question;
     const int64_t n = set ? q->b.n : q->a.n;
     if (set == 0) {
-        KITH_LAUNCH(set_first_cells, blocks_for(systems->n), THREADS, stream, *systems);
+        KITH_LAUNCH(set_first_cells, blocks_for(systems->n, THREADS), THREADS, stream, *systems);
     }
     if (q->precision == KITH_FLOAT) {
-        KITH_LAUNCH(make_keys<float>, blocks_for(n), THREADS, stream, *systems, set, word);
+        KITH_LAUNCH(make_keys<float>, blocks_for(n, THREADS), THREADS, stream, *systems, set, word);
     } else {
-        KITH_LAUNCH(make_keys<double>, blocks_for(n), THREADS, stream, *systems, set, word);
+        KITH_LAUNCH(make_keys<double>, blocks_for(n, THREADS), THREADS, stream, *systems, set,
+                    word);
     }
     return gpuGetLastError();
 }
@@ -430,9 +420,11 @@ gpuError_t kith__gpu_gather_systems(const struct kith__gpu_systems *systems, int
 {
     const int64_t n = set ? systems->b.n : systems->a.n;
     if (systems->question.precision == KITH_FLOAT) {
-        KITH_LAUNCH(gather<float>, blocks_for(n + 1), THREADS, stream, *systems, set, word);
+        KITH_LAUNCH(gather<float>, blocks_for(n + 1, THREADS), THREADS, stream, *systems, set,
+                    word);
     } else {
-        KITH_LAUNCH(gather<double>, blocks_for(n + 1), THREADS, stream, *systems, set, word);
+        KITH_LAUNCH(gather<double>, blocks_for(n + 1, THREADS), THREADS, stream, *systems, set,
+                    word);
     }
     return gpuGetLastError();
 }
@@ -477,6 +469,6 @@ static __global__ void add_to_indices(int32_t *index, int64_t n, int32_t by)
 
 gpuError_t kith__gpu_add_to_indices(int32_t *index, int64_t n, int32_t by, gpuStream_t stream)
 {
-    KITH_LAUNCH(add_to_indices, blocks_for(n), THREADS, stream, index, n, by);
+    KITH_LAUNCH(add_to_indices, blocks_for(n, THREADS), THREADS, stream, index, n, by);
     return gpuGetLastError();
 }

@@ -9,11 +9,6 @@
 
 enum { THREADS = 128 };
 
-static int64_t blocks_for(int64_t n)
-{
-    return n > 0 ? (n + THREADS - 1) / THREADS : 1;
-}
-
 /* ----------------------------------------------------------------------------------- arranging */
 
 /** Find the fastest particle of `there`, and count the cells. */
@@ -281,7 +276,7 @@ static void launch_find_prey(const struct kith__gpu_flock_step *f, const double 
                              struct kith__gpu_prey *prey, gpuStream_t stream)
 {
     const int64_t most = 1024;
-    const int64_t wanted = blocks_for(f->sweep.grid.a.n);
+    const int64_t wanted = blocks_for(f->sweep.grid.a.n, THREADS);
     const struct target target = {{place[0], place[1], place[2]}};
     KITH_LAUNCH(clear_prey, 1, 1, stream, prey);
     for (int round = 0; round < 3; round++) {
@@ -299,7 +294,7 @@ static bool is_single(const struct kith__gpu_flock_step *f)
 
 gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(f->sweep.grid.a.n);
+    const int64_t blocks = blocks_for(f->sweep.grid.a.n, THREADS);
     if (is_single(f)) {
         KITH_LAUNCH(enter<float>, blocks, THREADS, stream, *f);
     } else {
@@ -311,7 +306,7 @@ gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flock_step *f, gpuStream
 gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *f, bool stepped,
                                    gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(f->sweep.grid.a.n);
+    const int64_t blocks = blocks_for(f->sweep.grid.a.n, THREADS);
     if (is_single(f)) {
         KITH_LAUNCH(arrange<float>, blocks, THREADS, stream, *f, stepped);
     } else {
@@ -324,7 +319,7 @@ template <typename real>
 static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     enum { FEW = 8 };
-    const int64_t blocks = blocks_for(f->sweep.grid.a.n);
+    const int64_t blocks = blocks_for(f->sweep.grid.a.n, THREADS);
     const int64_t nearest = f->rules.nearest;
     if (nearest == 0) {
         KITH_LAUNCH((step_each<real, 0>), blocks, THREADS, stream, *f);

@@ -10,17 +10,6 @@
 enum { THREADS = 256 };
 static_assert(KITH_FOF_SMALL < 1 << KITH_GPU_FOF_SIZE_BITS, "a size fits its bits of a sort key");
 
-static int64_t blocks_for(int64_t n)
-{
-    const int64_t blocks = (n + THREADS - 1) / THREADS;
-    return blocks > 0 ? blocks : 1;
-}
-
-static __device__ __forceinline__ int64_t my_item()
-{
-    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /** Operation: unite the trees of all hits. */
 struct unite_hits {
     struct shared {
@@ -81,7 +70,7 @@ static __global__ void count_members(const struct kith__gpu_fof_batch all)
 
 gpuError_t kith__gpu_fof_unite(const struct kith__gpu_fof_batch *all, gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(all->sweep.systems.a.n);
+    const int64_t blocks = blocks_for(all->sweep.systems.a.n, THREADS);
     const unite_hits operation = {all->parent};
     KITH_LAUNCH(make_trees, blocks, THREADS, stream, *all);
     const gpuError_t error = all->sweep.systems.question.precision == KITH_FLOAT
@@ -103,7 +92,7 @@ static __global__ void make_keys(const struct kith__gpu_fof_batch all)
 
 gpuError_t kith__gpu_fof_keys(const struct kith__gpu_fof_batch *all, gpuStream_t stream)
 {
-    KITH_LAUNCH(make_keys, blocks_for(all->n_groups), THREADS, stream, *all);
+    KITH_LAUNCH(make_keys, blocks_for(all->n_groups, THREADS), THREADS, stream, *all);
     return gpuGetLastError();
 }
 
@@ -152,8 +141,8 @@ gpuError_t kith__gpu_fof_number(const struct kith__gpu_fof_batch *all, int32_t *
                                 int64_t *members, int64_t *offsets, gpuStream_t stream)
 {
     const struct kith__gpu_systems *systems = &all->sweep.systems;
-    KITH_LAUNCH(number_groups, blocks_for(all->n_groups), THREADS, stream, *all, members);
-    KITH_LAUNCH(label, blocks_for(systems->a.n), THREADS, stream, *all, labels);
-    KITH_LAUNCH(find_offsets, blocks_for(systems->n + 1), THREADS, stream, *all, offsets);
+    KITH_LAUNCH(number_groups, blocks_for(all->n_groups, THREADS), THREADS, stream, *all, members);
+    KITH_LAUNCH(label, blocks_for(systems->a.n, THREADS), THREADS, stream, *all, labels);
+    KITH_LAUNCH(find_offsets, blocks_for(systems->n + 1, THREADS), THREADS, stream, *all, offsets);
     return gpuGetLastError();
 }

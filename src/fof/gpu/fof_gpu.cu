@@ -8,17 +8,6 @@
 
 enum { THREADS = 256 };
 
-static int64_t blocks_for(int64_t n)
-{
-    const int64_t blocks = (n + THREADS - 1) / THREADS;
-    return blocks > 0 ? blocks : 1;
-}
-
-static __device__ __forceinline__ int64_t my_item()
-{
-    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /* -------------------------------------------------------------------------------------- clumps */
 
 /** Return true when clump c of n is the first of a dense cell. */
@@ -52,7 +41,7 @@ static __global__ void make_trees(const struct kith__gpu_friends f, uint32_t *fi
 gpuError_t kith__gpu_make_trees(const struct kith__gpu_friends *f, uint32_t *first,
                                 gpuStream_t stream)
 {
-    KITH_LAUNCH(make_trees, blocks_for(f->particles + 1), THREADS, stream, *f, first);
+    KITH_LAUNCH(make_trees, blocks_for(f->particles + 1, THREADS), THREADS, stream, *f, first);
     return gpuGetLastError();
 }
 
@@ -92,7 +81,7 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
 
 gpuError_t kith__gpu_index_dense_cells(const struct kith__gpu_friends *f, gpuStream_t stream)
 {
-    KITH_LAUNCH(fill_index, blocks_for(f->n), THREADS, stream, *f);
+    KITH_LAUNCH(fill_index, blocks_for(f->n, THREADS), THREADS, stream, *f);
     return gpuGetLastError();
 }
 
@@ -165,7 +154,7 @@ gpuError_t kith__gpu_measure(const struct kith__gpu_friends *f, int64_t min_memb
 {
     const size_t bytes = 2 * (size_t)f->nodes * sizeof(int32_t); /* mark follows below */
     const gpuError_t error = gpuMemsetAsync(f->below, 0, bytes, stream);
-    KITH_LAUNCH(measure, blocks_for(f->nodes), THREADS, stream, *f, min_members, list);
+    KITH_LAUNCH(measure, blocks_for(f->nodes, THREADS), THREADS, stream, *f, min_members, list);
     return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
@@ -199,8 +188,8 @@ gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t 
                                const int64_t *ids, uint64_t *least, gpuStream_t stream)
 {
     const gpuError_t error = gpuMemsetAsync(least, 0xff, (size_t)n * sizeof *least, stream);
-    KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n);
-    KITH_LAUNCH(lower_ids, blocks_for(f->nodes), THREADS, stream, *f, ids, least);
+    KITH_LAUNCH(number, blocks_for(n, THREADS), THREADS, stream, *f, root, n);
+    KITH_LAUNCH(lower_ids, blocks_for(f->nodes, THREADS), THREADS, stream, *f, ids, least);
     return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
@@ -233,8 +222,8 @@ gpuError_t kith__gpu_group_keys(const struct kith__gpu_friends *f, const int32_t
                                 gpuStream_t stream)
 {
     const int index_bits = kith__bit_length((uint64_t)f->particles);
-    KITH_LAUNCH(make_keys, blocks_for(n), THREADS, stream, *f, root, n, order, index_bits, least,
-                key);
+    KITH_LAUNCH(make_keys, blocks_for(n, THREADS), THREADS, stream, *f, root, n, order, index_bits,
+                least, key);
     return gpuGetLastError();
 }
 
@@ -281,8 +270,8 @@ static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
 gpuError_t kith__gpu_label(const struct kith__gpu_friends *f, const int32_t *root, int64_t n,
                            int64_t *members, int32_t *labels, gpuStream_t stream)
 {
-    KITH_LAUNCH(list_members, blocks_for(n), THREADS, stream, *f, root, n, members);
-    KITH_LAUNCH(number, blocks_for(n), THREADS, stream, *f, root, n);
-    KITH_LAUNCH(label, blocks_for(f->nodes), THREADS, stream, *f, labels);
+    KITH_LAUNCH(list_members, blocks_for(n, THREADS), THREADS, stream, *f, root, n, members);
+    KITH_LAUNCH(number, blocks_for(n, THREADS), THREADS, stream, *f, root, n);
+    KITH_LAUNCH(label, blocks_for(f->nodes, THREADS), THREADS, stream, *f, labels);
     return gpuGetLastError();
 }

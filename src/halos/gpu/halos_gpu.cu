@@ -12,17 +12,6 @@ enum {
     FEW = 64       /**< threads of a block where the work of threads differs */
 };
 
-static int64_t blocks_for(int64_t n, int threads)
-{
-    const int64_t blocks = (n + threads - 1) / threads;
-    return blocks > 0 ? blocks : 1;
-}
-
-static __device__ __forceinline__ int64_t my_item()
-{
-    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /* ----------------------------------------------------------------------------------- particles */
 
 /** Check each particle. */

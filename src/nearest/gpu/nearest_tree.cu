@@ -12,11 +12,6 @@ enum {
     BOUNDS_MOST = 512 /**< most blocks of the kernel find_bounds: more would wait for atomics */
 };
 
-static int64_t blocks_for(int64_t n)
-{
-    return (n + THREADS - 1) / THREADS;
-}
-
 /** Read wrapped position p of a set. @return 0 when it is too far outside the box */
 template <typename real>
 static __device__ __forceinline__ int read_position(const struct kith__gpu_nearest &all, int set,
@@ -254,7 +249,7 @@ static __global__ void __launch_bounds__(THREADS)
 gpuError_t kith__gpu_nearest_bounds(const struct kith__gpu_nearest *all, int set,
                                     gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(set ? all->question.b.n : all->question.a.n);
+    const int64_t blocks = blocks_for(set ? all->question.b.n : all->question.a.n, THREADS);
     LAUNCH(find_bounds, blocks < BOUNDS_MOST ? blocks : BOUNDS_MOST, all, set);
     return gpuGetLastError();
 }
@@ -268,14 +263,15 @@ gpuError_t kith__gpu_nearest_unit(const struct kith__gpu_nearest *all, gpuStream
 gpuError_t kith__gpu_nearest_keys(const struct kith__gpu_nearest *all, int set, uint64_t *key,
                                   int32_t *id, gpuStream_t stream)
 {
-    LAUNCH(make_keys, blocks_for(set ? all->question.b.n : all->question.a.n), all, set, key, id);
+    LAUNCH(make_keys, blocks_for(set ? all->question.b.n : all->question.a.n, THREADS), all, set,
+           key, id);
     return gpuGetLastError();
 }
 
 gpuError_t kith__gpu_nearest_points(const struct kith__gpu_nearest *all, const int32_t *id,
                                     gpuStream_t stream)
 {
-    LAUNCH(write_points, blocks_for(all->question.a.n), all, id);
+    LAUNCH(write_points, blocks_for(all->question.a.n, THREADS), all, id);
     return gpuGetLastError();
 }
 
@@ -283,9 +279,10 @@ gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int
                                   gpuStream_t stream)
 {
     const struct kith__gpu_tree *tree = &all->tree;
-    LAUNCH(make_leaves, blocks_for(tree->count[0] * KITH_GPU_LEAF), all, id);
+    LAUNCH(make_leaves, blocks_for(tree->count[0] * KITH_GPU_LEAF, THREADS), all, id);
     for (int level = 1; level < tree->levels; level++) {
-        KITH_LAUNCH(make_nodes, blocks_for(tree->count[level - 1]), THREADS, stream, *all, level);
+        KITH_LAUNCH(make_nodes, blocks_for(tree->count[level - 1], THREADS), THREADS, stream, *all,
+                    level);
     }
     return gpuGetLastError();
 }

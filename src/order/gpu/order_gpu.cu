@@ -15,13 +15,6 @@ enum {
     EXTENTS_MOST = 512 /**< most blocks of the kernel find_extents: more would wait for atomics */
 };
 
-/** Return the number of thread blocks for n threads, at least 1. */
-static int64_t blocks_for(int64_t n)
-{
-    const int64_t blocks = (n + THREADS - 1) / THREADS;
-    return blocks > 0 ? blocks : 1;
-}
-
 /** Read particle p, wrapped into the box.
  *  @return 0 when it is too far outside the box to wrap */
 template <typename real>
@@ -100,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS)
 gpuError_t kith__gpu_order_extents(const struct kith__question *question,
                                    struct kith__gpu_extents *extents, gpuStream_t stream)
 {
-    const int64_t all = blocks_for(question->a.n);
+    const int64_t all = blocks_for(question->a.n, THREADS);
     const int64_t blocks = all < EXTENTS_MOST ? all : EXTENTS_MOST;
     if (question->precision == KITH_FLOAT) {
         KITH_LAUNCH(find_extents<float>, blocks, THREADS, stream, *question, extents);
@@ -114,7 +107,7 @@ gpuError_t kith__gpu_order_keys(const struct kith__question *question,
                                 const struct kith__order_cells *cells, uint64_t *key, int32_t *id,
                                 gpuStream_t stream)
 {
-    const int64_t blocks = blocks_for(question->a.n);
+    const int64_t blocks = blocks_for(question->a.n, THREADS);
     if (question->precision == KITH_FLOAT) {
         KITH_LAUNCH(make_keys<float>, blocks, THREADS, stream, *question, *cells, key, id);
     } else {

@@ -95,21 +95,16 @@ static __global__ void finish_kernel(const struct kith__gpu_waves all)
     sum[1] = imaginary;
 }
 
-static int64_t blocks_for(int64_t n)
-{
-    return (n + THREADS - 1) / THREADS;
-}
-
 gpuError_t kith__gpu_compute_phases(const struct kith__gpu_waves *waves, gpuStream_t stream)
 {
-    KITH_LAUNCH(phases_kernel, blocks_for(waves->question.a.n), THREADS, stream, *waves);
+    KITH_LAUNCH(phases_kernel, blocks_for(waves->question.a.n, THREADS), THREADS, stream, *waves);
     return gpuGetLastError();
 }
 
 gpuError_t kith__gpu_add_waves(const struct kith__gpu_waves *waves, gpuStream_t stream)
 {
     const int64_t n = waves->end - waves->begin;
-    KITH_LAUNCH(add_kernel, blocks_for(n) * waves->pieces, THREADS, stream, *waves);
-    KITH_LAUNCH(finish_kernel, blocks_for(n * waves->n_species), THREADS, stream, *waves);
+    KITH_LAUNCH(add_kernel, blocks_for(n, THREADS) * waves->pieces, THREADS, stream, *waves);
+    KITH_LAUNCH(finish_kernel, blocks_for(n * waves->n_species, THREADS), THREADS, stream, *waves);
     return gpuGetLastError();
 }
