@@ -25,7 +25,7 @@ import tempfile
 
 import numpy as np
 
-from turns import seconds, take_turns
+from turns import add_results, in_children, seconds, take_turns
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 CUTOFF, DENSITY = 5.0, 0.1  # of lists: the case that nvalchemi-toolkit-ops publishes for batches
@@ -229,18 +229,6 @@ def compare(name, bench, quick):
     return results, status
 
 
-def add_results(path, results):
-    """Put results into a file in place of those of the same programs, in one step."""
-    with open(path, encoding="utf-8") as file:
-        data = json.load(file)
-    made = {r["program"] for r in results}
-    data["gpu_peers"] = [r for r in data.get("gpu_peers", []) if r["program"] not in made] + results
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(data, file, indent=2)
-        file.write("\n")
-    os.replace(path + ".new", path)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--kith", required=True, help="the shared library")
@@ -256,14 +244,9 @@ def main():
         results, status = compare(args.child, args.bench, args.quick)
         json.dump(results, sys.stdout)
         return status
-    results, status = [], 0
-    for name in args.only or PEERS:
-        child = subprocess.run([sys.executable, *sys.argv, "--child", name],
-                               stdout=subprocess.PIPE, text=True, check=False)
-        status = max(status, abs(child.returncode))
-        results += json.loads(child.stdout or "[]")
+    results, status = in_children((name, {}) for name in args.only or PEERS)
     if args.output:
-        add_results(args.output, results)
+        add_results(args.output, results, "gpu_peers", ("program",))
     return status
 
 

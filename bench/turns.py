@@ -47,14 +47,15 @@ def report(result, what):
           f"{result['ratio']:.1f} x", file=sys.stderr)
 
 
-def add_results(path, results):
-    """Replace what the file had from the programs on the same points, in one step. What kith did
-    on them by itself is replaced where the results have it."""
+def add_results(path, results, key="results", made_by=("set",)):
+    """Replace in a results file what the list `key` had of kith or of peers with equal values of
+    these fields, in one step. What kith did by itself is replaced where the results have it."""
+    def identity(result):
+        return result["program"] == "kith", *(result[name] for name in made_by)
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
-    made = {(r["set"], r["program"] == "kith") for r in results}
-    data["results"] = [r for r in data["results"]
-                       if (r["set"], r["program"] == "kith") not in made] + results
+    made = set(map(identity, results))
+    data[key] = [r for r in data.get(key, []) if identity(r) not in made] + results
     with open(path + ".new", "w", encoding="utf-8") as file:
         json.dump(data, file, indent=2)
         file.write("\n")
@@ -97,13 +98,21 @@ def run(doc, compare_all):
         json.dump(results, sys.stdout)
         return 1 if wrong else 0
 
-    results, status = [], 0
-    for threads in args.threads.split(","):
-        environment = dict(os.environ, OMP_NUM_THREADS=threads)
-        child = subprocess.run([sys.executable, *sys.argv, "--child", threads], env=environment,
-                               stdout=subprocess.PIPE, text=True, check=False)
-        status = max(status, abs(child.returncode))
-        results += json.loads(child.stdout or "[]")
+    results, status = in_children((threads, {"OMP_NUM_THREADS": threads})
+                                  for threads in args.threads.split(","))
     if args.output:
         add_results(args.output, results)
     return status
+
+
+def in_children(children):
+    """Run this program again with each --child of (name, environment). Return the results that they
+    print, and the worst exit status."""
+    results, status = [], 0
+    for name, environment in children:
+        child = subprocess.run([sys.executable, *sys.argv, "--child", name],
+                               env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True,
+                               check=False)
+        status = max(status, abs(child.returncode))
+        results += json.loads(child.stdout or "[]")
+    return results, status
