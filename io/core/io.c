@@ -87,6 +87,16 @@ static io_status inspect_as(io_file *file, io_format format, io_summary *out)
                                              : io__frames_inspect(file, format, out));
 }
 
+/** Open the file that a path stands for, and detect its format.
+ *  @param[out] found  path of the file, to be freed after it is closed, on failure, too */
+static io_status open_input(const char *path, const io_read_options *options, char **found,
+                            io_file *file, io_format *format, io_error *error)
+{
+    IO_TRY(io__set_resolve(path, found, error));
+    IO_TRY(io__file_open(file, *found, options, error));
+    return io__detect(file, format);
+}
+
 io_status io_read(const char *path, const io_read_options *options, io_particles *out,
                   io_error *error)
 {
@@ -95,13 +105,7 @@ io_status io_read(const char *path, const io_read_options *options, io_particles
     io_file file = {.fd = -1};
     io_format format = IO_UNKNOWN;
     char *found = NULL;
-    io_status status = io__set_resolve(path, &found, error);
-    if (status == IO_OK) {
-        status = io__file_open(&file, found, options, error);
-    }
-    if (status == IO_OK) {
-        status = io__detect(&file, &format);
-    }
+    io_status status = open_input(path, options, &found, &file, &format, error);
     if (status == IO_OK) {
         status = io__check_options(&file, format);
     }
@@ -131,13 +135,7 @@ io_status io_reads_parts(const char *path, const io_read_options *options, bool 
     io_file file = {.fd = -1};
     io_format format = IO_UNKNOWN;
     char *found = NULL;
-    io_status status = io__set_resolve(path, &found, error);
-    if (status == IO_OK) {
-        status = io__file_open(&file, found, options, error);
-    }
-    if (status == IO_OK) {
-        status = io__detect(&file, &format);
-    }
+    io_status status = open_input(path, options, &found, &file, &format, error);
     *out = status == IO_OK && readers[format].parts;
     io__file_close(&file);
     free(found);
@@ -150,13 +148,7 @@ io_status io_inspect(const char *path, io_summary *out, io_error *error)
     *out = (io_summary){.files = 1, .frames = 1, .box = io__box_open()};
     io_file file = {.fd = -1};
     char *found = NULL;
-    io_status status = io__set_resolve(path, &found, error);
-    if (status == IO_OK) {
-        status = io__file_open(&file, found, NULL, error);
-    }
-    if (status == IO_OK) {
-        status = io__detect(&file, &out->format);
-    }
+    io_status status = open_input(path, NULL, &found, &file, &out->format, error);
     out->bytes = file.size;
     if (status == IO_OK) {
         status = inspect_as(&file, out->format, out);
