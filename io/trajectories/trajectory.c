@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -290,14 +291,14 @@ static io_status check_any(io_trajectory *t, io_error *error)
         return IO_OK;
     }
     const int64_t n = t->frames.count < 0 ? t->frames.next : t->frames.count;
+    char missing[64] = "";
     if (n > 0 && t->begin >= n) {
-        return io__fail(error, t->path, IO_INVALID,
-                        "has %lld frames, counted from 0: there is no frame %lld", (long long)n,
-                        (long long)strtoll(t->options.frames, NULL, 10));
+        snprintf(missing, sizeof missing, ": there is no frame %lld",
+                 strtoll(t->options.frames, NULL, 10));
     }
     return io__fail(error, t->path, IO_INVALID,
-                    "has %lld frames, counted from 0; frames '%s' chooses none", (long long)n,
-                    t->options.frames);
+                    "has %lld frames, counted from 0%s; frames '%s' chooses none", (long long)n,
+                    missing, t->options.frames);
 }
 
 io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, io_error *error)
