@@ -93,8 +93,7 @@ static void read_thing(void *at, const option_given *given)
         needed = isfinite(v[k]) ? needed : "finite numbers";
     }
     if (needed) {
-        exit(report_error(STATUS_INVALID, NULL, "--%s: got '%s', expected %s", given->row->name,
-                          given->arg, needed));
+        option_invalid(report_format("--%s", given->row->name).s, given->arg, needed);
     }
 }
 

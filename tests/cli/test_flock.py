@@ -283,12 +283,12 @@ def test_starts_outside_obstacles():
 def test_refused_things():
     """What a thing lacks is said of its option; so are walls that no particle meets, or all."""
     for kind, numbers, lacks in (
-            ("sphere", "5,5,5,-1,1,2", "a radius"), ("sphere", "5,5,5,1,1,0", "REACH above"),
+            ("sphere", "5,5,5,-1,1,2", "a radius"), ("sphere", "5,5,5,1,1,0", "a REACH above"),
             ("wall", "3,0,0,0,0,0,1,2", "a normal"), ("predator", "1,1,1,-1,1,1", "a speed"),
-            ("predator", "1,1,1,1,-1,1", "a weight"), ("point", "1,1,1,1,-1", "REACH of 0"),
+            ("predator", "1,1,1,1,-1,1", "a weight"), ("point", "1,1,1,1,-1", "a REACH of 0"),
             ("point", "1,1,1,inf,0", "finite")):
         cli.fails(6, *START, f"--{kind}={numbers}", "--steps", "1",
-                  says=(f"--{kind}: got '{numbers}'", lacks))
+                  says=(f"--{kind}: got {numbers}, expected {lacks}",))
     for x, says in ((-9, "acts on no particle"), (20.5, "which it fills")):
         wall = f"{x},0,0,1,0,0,1,2"
         cli.fails(6, *START, f"--wall={wall}", "--steps", "1", says=(f"{x},0,0", says))
