@@ -104,7 +104,8 @@ static void place_at(const kith_box *box, const double f[3], double r[3])
     }
 }
 
-/** Find the least and the largest distance of a box's corners from a wall, in front of it.
+/** Find the least and the largest distance of a box's corners from the plane of a wall, positive in
+ *  front of it [length].
  *  @return false where an axis of the box is open and has no length */
 static bool wall_gaps(const kith_box *box, const kith_flock_thing *wall, double gap[2])
 {

@@ -20,7 +20,8 @@ enum {
     KITH_BOX_ROW_ZERO = 16,          /**< the row of a periodic axis is zero */
     KITH_BOX_NO_VOLUME = 20,         /**< the rows span no volume */
     KITH_BOX_SHORT = 24,             /**< the cutoff is too many times the height of the box */
-    KITH_BOX_ROUNDED = 28            /**< so it is with the rounding errors of distances */
+    KITH_BOX_ROUNDED = 28 /**< the cutoff and the rounding errors of distances together are
+                                          too many times the height of the box */
 };
 
 /* Cutoff and rounding errors together are at most so many heights of a box: no pair has a larger

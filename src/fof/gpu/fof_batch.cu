@@ -13,7 +13,7 @@ static_assert(KITH_FOF_SMALL < 1 << KITH_GPU_FOF_SIZE_BITS, "a size fits its bit
 /** Operation: unite the trees of all hits. */
 struct unite_hits {
     struct shared {
-        int unused; /**< there is none */
+        int unused; /**< the operation needs no shared memory */
     };
     int32_t *parent; /**< the forest, by the index of the particle */
 
@@ -124,8 +124,7 @@ static __global__ void find_offsets(const struct kith__gpu_fof_batch all, int64_
         return;
     }
     int64_t low = 0;
-    int64_t high =
-        all.n_groups; /* the first is one of groups [low, high], n_groups: there is none */
+    int64_t high = all.n_groups; /* it is one of groups low to high; n_groups stands for none */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if ((int64_t)(all.key[middle] >> KITH_GPU_FOF_SIZE_BITS) < s) {
