@@ -11,8 +11,11 @@
 #include "engine/gpu/gpu_sweep.h"
 
 enum {
-    FEW_PAIRS = 16,   /**< pairs of particles that one lane tests before its warp does */
-    MANY_PAIRS = 1024 /**< two clumps of more pairs are deferred to the end of the pass */
+    FEW_PAIRS = 16,    /**< pairs of particles that one lane tests before its warp does */
+    MANY_PAIRS = 1024, /**< two clumps of more pairs are deferred to the end of the pass */
+    /** Two clumps of more pairs are deferred where nodes are particles: all pairs are tested then,
+     *  so that few clumps of many particles would keep few warps busy. */
+    MANY_PAIRS_OF_NODES = 128
 };
 
 /* ------------------------------------------------------------------------------------- packing */
@@ -123,38 +126,44 @@ static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends
     return *(const volatile unsigned *)f.stop >= KITH_GPU_STOP;
 }
 
-/** Test particle i of clump a with every particle of clump b, and unite friends. */
+/** Where nodes are particles: test every `step`-th pair of a particle of clump a and one of clump b,
+ *  from pair `first` on, and unite friends. Skips particles that have one parent. The threads that
+ *  share two clumps each have another `first`, and read neighbouring particles of clump b. */
 template <typename real>
-static __device__ __noinline__ void compare_with_all(const struct kith__gpu_friends &f,
-                                                     struct kith__gpu_clump_pair pair, int64_t i)
+static __device__ __noinline__ void compare_share(const struct kith__gpu_friends &f,
+                                                  struct kith__gpu_clump_pair pair, uint32_t first,
+                                                  uint32_t step)
 {
     enum { ASK_EACH = 4096 }; /* pairs between two tests of the stop word */
     typedef definition<real> def;
     const real *v = (const real *)f.velocities;
     const int32_t shift[3] = {unpack(pair.shift, 0), unpack(pair.shift, 1), unpack(pair.shift, 2)};
-    const int64_t begin = f.first[pair.b], end = f.first[pair.b + 1];
-    for (int64_t j = begin; j < end; j++) {
-        if ((j - begin) % ASK_EACH == ASK_EACH - 1 && is_stopped(f)) {
+    const int64_t begin = f.first[pair.b], end_a = f.first[pair.a + 1];
+    const uint32_t n_b = (uint32_t)(f.first[pair.b + 1] - begin);
+    const uint32_t more_i = step / n_b, more_j = step % n_b;
+    int64_t i = (int64_t)f.first[pair.a] + first / n_b;
+    uint32_t column = first % n_b;
+    for (int tested = 1; i < end_a; tested++) {
+        if (tested % ASK_EACH == 0 && is_stopped(f)) {
             return;
         }
-        const real r2 = apart<real>(f, i, j, shift);
-        const bool friends = v ? def::phase(r2, (real)f.question.cutoff, v + 3 * (int64_t)f.id[i],
-                                            v + 3 * (int64_t)f.id[j], (real)f.velocity_length) <= 1
-                               : r2 <= square_of_cutoff<real>(f);
-        if (friends) {
-            unite(f.parent, (int32_t)i, (int32_t)j);
+        const int64_t j = begin + column;
+        if (parent_of(f.parent, (int32_t)i) != parent_of(f.parent, (int32_t)j)) {
+            const real r2 = apart<real>(f, i, j, shift);
+            const bool friends = v ? def::phase(r2, (real)f.question.cutoff,
+                                                v + 3 * (int64_t)f.id[i], v + 3 * (int64_t)f.id[j],
+                                                (real)f.velocity_length) <= 1
+                                   : r2 <= square_of_cutoff<real>(f);
+            if (friends) {
+                unite(f.parent, (int32_t)i, (int32_t)j);
+            }
         }
-    }
-}
-
-/** Test every particle of clump a with every one of clump b, where particles of one subcell need
- *  not be friends. */
-template <typename real>
-static __device__ void test_particles(const struct kith__gpu_friends &f,
-                                      const struct kith__gpu_clump_pair &pair)
-{
-    for (int64_t i = f.first[pair.a]; i < f.first[pair.a + 1]; i++) {
-        compare_with_all<real>(f, pair, i);
+        i += more_i;
+        column += more_j;
+        if (column >= n_b) {
+            column -= n_b;
+            i++;
+        }
     }
 }
 
@@ -187,10 +196,15 @@ template <typename real>
 static __device__ __forceinline__ void test_pair(const struct kith__gpu_friends &f,
                                                  struct kith__gpu_clump_pair pair, bool has)
 {
-    if (has && !f.by_clump && !(pairs_of(f, pair) > MANY_PAIRS && defer(f, pair))) {
-        test_particles<real>(f, pair);
-    }
     bool rest = false;
+    if (has && !f.by_clump) {
+        const int64_t n_pairs = pairs_of(f, pair);
+        if (n_pairs <= FEW_PAIRS) {
+            compare_share<real>(f, pair, 0, 1);
+        } else {
+            rest = !(n_pairs > MANY_PAIRS_OF_NODES && defer(f, pair));
+        }
+    }
     if (has && f.by_clump && root_of(f.parent, pair.a) != root_of(f.parent, pair.b)) {
         bool all = true;
         if (few_are_near<real>(f, pair, FEW_PAIRS, &all)) {
@@ -202,7 +216,11 @@ static __device__ __forceinline__ void test_pair(const struct kith__gpu_friends 
         const int lane = first_lane(left);
         const struct kith__gpu_clump_pair other = {from_lane(pair.a, lane), from_lane(pair.b, lane),
                                                    from_lane(pair.shift, lane)};
-        warp_test<real>(f, other);
+        if (f.by_clump) {
+            warp_test<real>(f, other);
+        } else {
+            compare_share<real>(f, other, (uint32_t)my_lane(), LANES);
+        }
     }
 }
 

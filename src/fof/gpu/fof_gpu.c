@@ -27,16 +27,21 @@ struct fof_search {
     int64_t n_groups; /**< number of groups */
 };
 
-/** Allocate f->deferred. Labels are written last, so their memory serves where it is on the
- *  device. */
+/** Allocate f->deferred. Labels are written last, so their memory serves where it is on the device
+ *  and nodes are clumps. Where nodes are particles, more pairs of clumps are deferred. */
 static void need_deferred(struct fof_search *w)
 {
+    const unsigned long long most_of_nodes = 1ull << 20; /* 12 MB */
     struct kith__gpu_friends *f = &w->f;
-    if (w->out->memory == KITH_DEVICE) {
+    const unsigned long long of_nodes = 8 * (unsigned long long)f->particles;
+    if (f->by_clump && w->out->memory == KITH_DEVICE) {
         f->deferred = (struct kith__gpu_clump_pair *)(void *)w->out->labels;
         f->deferred_room = (size_t)f->particles * sizeof *w->out->labels / sizeof *f->deferred;
     } else {
         f->deferred_room = (unsigned long long)f->particles / 8 + 1024;
+        if (!f->by_clump) {
+            f->deferred_room += of_nodes < most_of_nodes ? of_nodes : most_of_nodes;
+        }
         f->deferred = kith__gpu_need(w->s.gpu, DEFERRED, f->deferred_room * sizeof *f->deferred);
     }
 }

@@ -200,7 +200,7 @@ static __global__ void link_deferred(const KITH_IN_PLACE struct kith__gpu_friend
 }
 
 /** Test all pairs of particles of the pairs of clumps that were deferred: a block for each pair of
- *  clumps, all blocks for a pair of very large ones. */
+ *  clumps, then all blocks together for each pair of very large clumps. */
 template <typename real>
 static __global__ void compare_deferred(const KITH_IN_PLACE struct kith__gpu_friends f)
 {
@@ -208,17 +208,21 @@ static __global__ void compare_deferred(const KITH_IN_PLACE struct kith__gpu_fri
                               << 20; /* pairs of particles, some milliseconds of a block */
     const unsigned long long all = f.small->n_deferred;
     const unsigned long long n = all < f.deferred_room ? all : f.deferred_room;
-    for (unsigned long long k = 0; k < n && !is_stopped(f); k++) {
-        const struct kith__gpu_clump_pair pair = f.deferred[k];
-        const bool together = pairs_of(f, pair) > very_many;
-        if (!together && k % gridDim.x != blockIdx.x) {
+    for (unsigned long long k = blockIdx.x; k < n && !is_stopped(f); k += gridDim.x) {
+        if (pairs_of(f, f.deferred[k]) <= very_many) {
+            compare_share<real>(f, f.deferred[k], threadIdx.x, THREADS);
+        }
+    }
+    for (unsigned long long from = 0; from < n; from += THREADS) {
+        const unsigned long long mine = from + threadIdx.x;
+        if (!__syncthreads_or(mine < n && pairs_of(f, f.deferred[mine]) > very_many)) {
             continue;
         }
-        const int64_t first = f.first[pair.a] + threadIdx.x +
-                              (together ? (int64_t)blockIdx.x * THREADS : 0);
-        const int64_t step = together ? (int64_t)gridDim.x * THREADS : THREADS;
-        for (int64_t i = first; i < f.first[pair.a + 1]; i += step) {
-            compare_with_all<real>(f, pair, i);
+        for (unsigned long long k = from; k < n && k < from + THREADS && !is_stopped(f); k++) {
+            if (pairs_of(f, f.deferred[k]) > very_many) {
+                compare_share<real>(f, f.deferred[k], blockIdx.x * THREADS + threadIdx.x,
+                                    gridDim.x * THREADS);
+            }
         }
     }
 }
