@@ -126,9 +126,10 @@ static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends
     return *(const volatile unsigned *)f.stop >= KITH_GPU_STOP;
 }
 
-/** Where nodes are particles: test every `step`-th pair of a particle of clump a and one of clump b,
- *  from pair `first` on, and unite friends. Skips particles that have one parent. The threads that
- *  share two clumps each have another `first`, and read neighbouring particles of clump b. */
+/** Where nodes are particles: test every `step`-th pair of a particle of clump a and one of clump
+ *  b, from pair `first` on, and unite friends. Skips particles that have one parent. The threads
+ *  that share two clumps have consecutive `first`, so that they read consecutive particles of clump
+ *  b. */
 template <typename real>
 static __device__ __noinline__ void compare_share(const struct kith__gpu_friends &f,
                                                   struct kith__gpu_clump_pair pair, uint32_t first,
