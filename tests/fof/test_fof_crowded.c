@@ -103,7 +103,7 @@ int main(int argc, char **argv)
         {"one site", 20000, {1, 1, 1}, 0.1, 0.02, KITH_DOUBLE},
         {"planes", 20000, {0, 0, 4}, 0.1, 0.08, KITH_DOUBLE},
         {"lines", 20000, {0, 4, 4}, 0.1, 0.06, KITH_DOUBLE},
-        {"more pairs than deferred", 300000, {29, 29, 29}, 0.06, 0.05, KITH_DOUBLE},
+        {"more pairs than deferred", 400000, {29, 29, 29}, 0.06, 0.05, KITH_DOUBLE},
     };
     kith_ctx *gpu = check_open(check_backend(argc, argv), 2);
     kith_ctx *cpu = check_open("cpu", 2);
