@@ -37,18 +37,20 @@ typedef struct io_error {
 
 /** Format of a file. */
 typedef enum io_format {
-    IO_UNKNOWN,
-    IO_NPY,
-    IO_HDF5,
-    IO_TIPSY,
-    IO_TEXT,
-    IO_XYZ,
-    IO_GADGET,   /**< Gadget-1 and Gadget-2 binary; this format and those below are read only */
+    IO_UNKNOWN,  /**< not known, or not chosen */
+    IO_NPY,      /**< NumPy .npy */
+    IO_HDF5,     /**< HDF5: snapshots of Gadget, SWIFT, ...; H5MD; any dataset of coordinates */
+    IO_TIPSY,    /**< tipsy: snapshots of ChaNGa, Gasoline, PKDGRAV */
+    IO_TEXT,     /**< columns of numbers, also CSV */
+    IO_XYZ,      /**< XYZ and extended XYZ */
+    IO_GADGET,   /**< Gadget-1 and Gadget-2 binary; io_write_particles writes none from here on */
     IO_LAMMPS,   /**< text dump of LAMMPS */
     IO_GSD,      /**< format of HOOMD */
     IO_CHEMFILES /**< any format that the library chemfiles reads */
 } io_format;
 
+/** Limits: species or fields of a summary; bytes of a name, with its final 0; types of particles of
+ *  a snapshot. */
 enum { IO_MAX_SPECIES = 64, IO_NAME_LENGTH = 64, IO_MOST_TYPES = 32 };
 
 /** Fields that particles may have beside positions: bits of io_read_options.fields and .needed. */
@@ -75,7 +77,7 @@ typedef struct io_cosmology {
 /** Where the units of a file come from. */
 typedef enum io_units_source {
     IO_UNITS_NONE,  /**< The units are not known; length, mass and velocity of io_units are 0. */
-    IO_UNITS_USUAL, /**< Not in the file: the units that nearly all files of its format have. */
+    IO_UNITS_USUAL, /**< Not in the file: units of nearly all files of its format. */
     IO_UNITS_FILE   /**< The units are in the file. */
 } io_units_source;
 
@@ -213,11 +215,11 @@ static inline void io_put_real(void *reals, int64_t k, kith_precision precision,
 
 /** Vectors of one length, read from a file. Zero it first; io_vectors_free frees the array. */
 typedef struct io_vectors {
-    int64_t n;     /**< Number of vectors. */
-    int64_t dim;   /**< Number of components of each vector. */
-    int size;      /**< Bytes of a component: KITH_FLOAT, KITH_DOUBLE, or 1 for unsigned bytes. */
-    void *values;  /**< Components [n][dim]. */
-    int64_t bytes; /**< Size of the file [byte]. */
+    int64_t n;   /**< Number of vectors. */
+    int64_t dim; /**< Number of components of each vector. */
+    int size;    /**< Size of a component [byte]: KITH_FLOAT, KITH_DOUBLE, or 1 (unsigned bytes). */
+    void *values;          /**< Components [n][dim]. */
+    int64_t bytes;         /**< Size of the file [byte]. */
     char description[256]; /**< Format and type: "NumPy array, <f4, row order". */
 } io_vectors;
 
@@ -295,8 +297,9 @@ typedef struct io_pairs_layout {
     double cutoff;       /**< Cutoff of the search, written beside the command line [length]. */
     int64_t n_particles; /**< Number of particles, written beside the command line. */
     int64_t k;           /**< Neighbours of each particle, for io_nearest_write; 0: pairs. */
-    bool (*stop)(void);  /**< Called by io_nearest_write for some hundred lines of text each; true
-                              ends it with IO_CANCELLED. NULL: it is never ended. */
+    bool (*stop)(void); /**< Called by io_nearest_write before each 256 lines of text, at least once
+                              for each particle with neighbours; true ends it with IO_CANCELLED.
+                              NULL: it is never ended. */
 } io_pairs_layout;
 
 /** Open a list. Of pairs: .npy is a structured array of i, j[, distance][, vector][, shift]; HDF5
@@ -375,7 +378,9 @@ io_status io_rewrite_bytes(const char *path, const void *data, int64_t size, io_
 /** A file being written; in this header, one that another program writes. */
 typedef struct io_output io_output;
 
-/** Create an empty file beside path, with the mode of the one it will replace. */
+/** Create an empty file beside path, which another program (ffmpeg, gnuplot) then writes. It has
+ *  the mode of the file that it will replace.
+ *  @param[out] out  io_lent_commit or io_lent_abort it */
 io_status io_lend(const char *path, io_output **out, io_error *error);
 
 /** The temporary path under which the other program writes the file. */
@@ -401,6 +406,7 @@ int io_open_descriptor(const char *path);
 void io_remove_parts(void);
 
 /** Write name and version of the HDF5 library in use: "HDF5 1.10.8".
+ *  @param[out] out  [room]
  *  @return false if this build has no HDF5 */
 bool io_hdf5_version(char *out, int room);
 

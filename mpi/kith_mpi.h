@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Teams over MPI: libkith-openmpi, libkith-mpich. Built for one implementation each, as their
- * binaries do not fit each other; the source is one file that any mpicc compiles. docs/team.md says
- * how to run.
+ * Teams over MPI: the libraries libkith-openmpi and libkith-mpich. Each is built for one
+ * implementation, as these have different binary interfaces; the source is one file that any mpicc
+ * compiles. docs/team.md says how to run.
  */
 #ifndef KITH_MPI_H
 #define KITH_MPI_H
@@ -21,8 +21,9 @@ extern "C" {
 #endif
 
 /**
- * Make a transport between the processes of a communicator, which is duplicated. Collective. Only
- * the thread that calls the team uses MPI: MPI_THREAD_FUNNELED is enough where that is the main one.
+ * Make a transport between the processes of a communicator, which is duplicated. Collective. The
+ * thread that calls the team is the only one that uses MPI: MPI_THREAD_FUNNELED is enough where it
+ * is the main thread.
  * @param[out] out  close it by kith_team_close or kith_transport_close, before MPI_Finalize. Its
  *                  `abort` ends all processes of the communicator (MPI_Abort): MPI has no other way
  *                  to reach ranks that wait for a lost one. Zeroed on failure.
@@ -36,7 +37,7 @@ KITH_MPI_API kith_status kith_transport_mpi(MPI_Comm communicator, kith_transpor
  * processes of MPI_COMM_WORLD. Collective. For a program that loads this library at run time, as
  * the command kith does, and so needs no MPI of its own. May be called again, for one transport
  * more.
- * @param[out] out  as of kith_transport_mpi
+ * @param[out] out  as for kith_transport_mpi
  * @return KITH_OK; KITH_INVALID: out is NULL, or MPI has ended; KITH_NO_MEMORY; KITH_TEAM_LOST
  */
 KITH_MPI_API kith_status kith_mpi_begin(kith_transport *out);

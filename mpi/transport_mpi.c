@@ -17,20 +17,20 @@
 #include <time.h>
 
 enum {
-    TAG = 0x6b74,    /**< of all messages: the communicator is the transport's own */
-    PIECE = 1 << 26, /**< most numbers, or bytes, of one collective call of MPI */
-    MOST_PARCEL = 1 << 30,
-    YIELDING = 100000,    /**< time in which a rank that waits yields its core, then sleeps [ns] */
-    LEAST_SLEEP = 1000,   /**< first sleep [ns] */
-    MOST_SLEEP = 1000000, /**< longest sleep [ns] */
-    SLOWER = 16           /**< each sleep is longer than the one before by this part of it */
+    TAG = 0x6b74,          /**< of all messages: no others are in the transport's communicator */
+    PIECE = 1 << 26,       /**< most numbers, or bytes, of one collective call of MPI */
+    MOST_PARCEL = 1 << 30, /**< most bytes of a parcel: MPI counts them by an int */
+    YIELDING = 100000,     /**< time in which a rank that waits yields its core, then sleeps [ns] */
+    LEAST_SLEEP = 1000,    /**< first sleep [ns] */
+    MOST_SLEEP = 1000000,  /**< longest sleep [ns] */
+    SLOWER = 16            /**< each sleep is longer than the one before by this part of it */
 };
 
-/** One rank's part. */
+/** One rank's part of a transport: kith_transport.self. */
 struct member {
     MPI_Comm communicator; /**< a duplicate, whose errors are returned */
     MPI_Request *request;  /**< [room] requests of an exchange */
-    int64_t room;          /**< requests that fit */
+    int64_t room;          /**< capacity of `request` */
 };
 
 #if defined(__GNUC__) && !defined(__clang__) /* MPICH's MPI_STATUSES_IGNORE is no array */
@@ -71,11 +71,15 @@ static int wait_all(int n, MPI_Request *request)
     }
 }
 
-/** Wait for a nonblocking call. @param begun  what the call returned */
+/** Wait for a nonblocking call. @param begun  what the call returned
+ *  @return 0, or 1 when MPI failed */
 static int wait_one(int begun, MPI_Request *request)
 {
     return begun != MPI_SUCCESS || wait_all(1, request);
 }
+
+/* The functions of a kith_transport, which kith/team.h describes. They return 0, or 1 after a
+ * failure. Requests may then be pending: the team calls mpi_abort. */
 
 static int mpi_counts(void *self, const int64_t *to, int64_t *from)
 {
@@ -187,7 +191,7 @@ static void mpi_close(void *self)
     struct member *m = self;
     int ended = 0;
     MPI_Finalized(&ended);
-    if (!ended) {
+    if (!ended) { /* after MPI_Finalize no other call of MPI is permitted */
         MPI_Comm_free(&m->communicator);
     }
     free(m->request);
@@ -230,7 +234,7 @@ kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
     return KITH_OK;
 }
 
-/* MPI was begun by kith_mpi_begin. */
+/** MPI was begun by kith_mpi_begin, so that kith_mpi_end ends it. */
 static bool began_here;
 
 kith_status kith_mpi_begin(kith_transport *out)

@@ -39,6 +39,7 @@ static int positive(const char *text)
 static int mask_cores(void)
 {
 #ifdef CPU_SETSIZE
+    /* sched_getaffinity fails where the set is too small for all cores of the machine */
     for (int cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64; cpus *= 4) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);
         if (!set) {
@@ -85,7 +86,7 @@ static int read_two(const char *root, const char *group, const char *name, long 
     if (snprintf(path, sizeof path, "%s%s/%s", root, group, name) >= (int)sizeof path) {
         return 0;
     }
-    FILE *file = fopen(path, "re");
+    FILE *file = fopen(path, "re"); /* e: closed on exec */
     if (!file) {
         return 0;
     }
@@ -94,8 +95,11 @@ static int read_two(const char *root, const char *group, const char *name, long 
     return found > 0 ? found : 0;
 }
 
-/** Return the quota of one control group in processors, from the file cpu.max (version 2), or from
- *  the two files of version 1. INT_MAX when there is none. */
+/** Return the quota of one control group in processors, from the file cpu.max (control groups of
+ *  version 2), or from the two files of version 1. INT_MAX when there is none: cpu.max then begins
+ *  with "max", which is not a number.
+ *  @param root   where control groups are mounted
+ *  @param group  path of the group below it */
 static int quota_of(const char *root, const char *group)
 {
     long long quota[2] = {0, 0};
@@ -120,7 +124,8 @@ int kith__group_quota(const char *groups, const char *root)
     }
     int least = INT_MAX;
     char line[PATH_CAPACITY];
-    while (fgets(line, sizeof line, file)) { /* "0::/path", or "3:cpu,cpuacct:/path" */
+    /* lines are number:controllers:path, "0::/path" in version 2, "3:cpu,cpuacct:/path" in 1 */
+    while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         char *controllers = strchr(line, ':');
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -145,7 +150,8 @@ int kith__group_quota(const char *groups, const char *root)
     return least;
 }
 
-/** Return how many ranks of an MPI job run on this machine, as the launcher says; 1 without MPI. */
+/** Return how many ranks of an MPI job run on this machine, as the launcher says by a variable of
+ *  the environment: that of Open MPI, MPICH, MVAPICH2 or Cray PALS. 1 without MPI. */
 static int ranks_here(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",

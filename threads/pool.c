@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The pool of threads. A loop is open while its gate has free places: a worker joins by taking one,
- * with a compare-and-swap, and the place that it took is its index. The gate is closed as soon as
- * all pieces are claimed; the caller then waits until no worker is active. Only the caller changes
- * the description of a loop, and only while the gate is closed and no worker is active.
+ * The pool of threads. Its gate is one atomic integer that holds two numbers: free places of the
+ * loop, and active workers. A loop is open while its gate has free places: a worker joins by taking
+ * one, with a compare-and-swap, and the place that it took is its index. The gate is closed as soon
+ * as all pieces are claimed; the caller then waits until no worker is active. Only the caller
+ * changes the description of a loop, and only while the gate is closed and no worker is active.
  *
  * A worker or a caller that waits spins for SPIN_NS, then yields its core to any other thread that
  * can run, again and again for YIELD_NS, then sleeps. To wake a thread takes as long as the serial
@@ -37,22 +38,25 @@ enum {
     IDLE_NS = 20 * 1000 * 1000   /* time between two calls of `stopped` by a sleeping caller */
 };
 
-/** The gate: free places in the upper half, active workers in the lower half. */
+/** One free place of the gate: their number is in its upper 32 bits. */
 static const uint64_t one_place = (uint64_t)1 << 32;
+
+/** The bits of the gate that hold the number of active workers. */
 static const uint64_t active_mask = UINT32_MAX;
 
 /** A pool of threads. */
 struct kith__pool {
-    int threads;                     /**< most threads of a loop, the caller included */
-    int started;                     /**< workers that have been started */
-    pthread_t *workers;              /**< [threads - 1] the workers; the first `started` exist */
-    atomic_bool busy;                /**< a loop is running */
+    int threads;        /**< most threads of a loop, the caller included */
+    int started;        /**< workers that have been started */
+    pthread_t *workers; /**< [threads - 1] the workers; the first `started` exist */
+    atomic_bool busy;   /**< a loop is running; a second one is done by its caller alone */
     _Atomic int64_t no_yield_before; /**< time before which threads that wait do not yield [ns] */
     bool (*stopped)(void *user);     /**< returns true when the remaining pieces are to be dropped;
                                       NULL: they never are */
     void *user;                      /**< argument of `stopped` */
 
-    /* The loop that is running. */
+    /* The loop that is running. The first three members are not atomic: opening the gate publishes
+     * them to the workers that join afterwards. */
     kith__piece_fn *fn;                         /**< function that does a piece */
     void *state;                                /**< argument of fn */
     int64_t pieces;                             /**< number of pieces */
@@ -154,6 +158,7 @@ static void reset(struct kith__pool *pool)
     pool->started = 0;
 }
 
+/** Lock the list of pools, so that it is not being changed when the child copies it. */
 static void before_fork(void)
 {
     pthread_mutex_lock(&all_lock);
@@ -174,6 +179,7 @@ static void after_fork_in_child(void)
     pthread_mutex_unlock(&all_lock);
 }
 
+/** Install the handlers of fork(), once for each process. */
 static void watch_forks(void)
 {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -239,6 +245,8 @@ void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void
     pool->user = user;
 }
 
+/** Return true when the remaining pieces of the loop are to be dropped. Calls the function that
+ *  kith__pool_watch was given. */
 static bool is_stopped(const struct kith__pool *pool)
 {
     return pool->stopped && pool->stopped(pool->user);
@@ -254,7 +262,8 @@ int kith__pool_threads(const struct kith__pool *pool)
     return pool ? pool->threads : 1;
 }
 
-/** Join the loop that is running, as a worker, by taking one of its free places.
+/** Join the loop that is running, as a worker, by taking one of its free places. A place has the
+ *  number of places that were free before it was taken, so that no two workers have one.
  *  @return the place, 1 or more, which is the worker's index; 0: none is free */
 static int join_loop(struct kith__pool *pool)
 {
@@ -267,8 +276,9 @@ static int join_loop(struct kith__pool *pool)
     return 0;
 }
 
-/** Leave the loop that is running, all of whose pieces are claimed or dropped, and close its
- *  gate. */
+/** Leave the loop that is running, all of whose pieces are claimed or dropped, and close its gate:
+ *  the free places are set to 0, as there is nothing left to do. The last active worker wakes the
+ *  caller. */
 static void leave_loop(struct kith__pool *pool)
 {
     uint64_t gate = atomic_load(&pool->gate);
@@ -281,7 +291,8 @@ static void leave_loop(struct kith__pool *pool)
     }
 }
 
-/** Claim and process pieces until none is left, or the loop is to stop. */
+/** Claim and process pieces until none is left, or the loop is to stop. Claims are relaxed: what a
+ *  piece reads was published by the gate, and what it writes is published by leave_loop. */
 static void do_pieces(struct kith__pool *pool, int worker)
 {
     while (!is_stopped(pool)) {
@@ -392,7 +403,8 @@ static void close_gate(struct kith__pool *pool)
     while (!is_empty(pool)) {
         if (wait_while_idle(pool) != 0) {
             pthread_mutex_unlock(&pool->lock);
-            (void)is_stopped(pool); /* calls the caller's code: not under the lock */
+            (void)is_stopped(
+                pool); /* for its side effects: the caller's code, not under the lock */
             pthread_mutex_lock(&pool->lock);
         }
     }
@@ -424,7 +436,7 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
     atomic_store(&pool->busy, false);
 }
 
-/** A loop over items that is cut into ranges: each range is a piece. */
+/** State of a loop over items that is cut into ranges: each range is a piece. */
 struct ranges {
     kith__range_fn *fn; /**< function that does a range */
     void *state;        /**< argument of fn */
@@ -432,7 +444,7 @@ struct ranges {
     int64_t grain;      /**< items of a range; the last may have fewer */
 };
 
-/** Process one range. */
+/** kith__piece_fn: process one range. */
 static void do_range(void *state, int64_t piece, int worker)
 {
     (void)worker;

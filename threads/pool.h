@@ -23,10 +23,12 @@ struct kith__pool;
  *  @param state   what the caller of kith__pool_run gave
  *  @param piece   index of the piece, 0 to pieces - 1; each is done exactly once
  *  @param worker  index of the thread that does it, 0 to threads - 1, 0 being the caller; no two
- *                 threads have one index at one time, so it may select scratch memory */
+ *                 threads of one loop have one index at one time, so it may select scratch
+ *                 memory of the loop */
 typedef void kith__piece_fn(void *state, int64_t piece, int worker);
 
-/** Do a range of the items of a parallel loop: [begin, end). */
+/** Do a range of the items of a parallel loop: [begin, end).
+ *  @param state  what the caller of kith__pool_chunks or kith__pool_for gave */
 typedef void kith__range_fn(void *state, int64_t begin, int64_t end);
 
 /** Open a pool. No thread is started before the first loop that needs one.

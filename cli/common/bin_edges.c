@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A range that was meant to be a multiple of the width is one to within its rounding. */
+/* Relative tolerance: a range meant to be a multiple of the width is one up to rounding. */
 static const double slack = 1e-9;
 
 double bin_edges_count(double r_min, double r_max, double width)

@@ -14,7 +14,7 @@
 double bin_edges_count(double r_min, double r_max, double width);
 
 /** Compute the edges of the bins that bin_edges_count counts.
- *  @param bins        their number
+ *  @param bins        bin_edges_count, as an integer
  *  @param[out] edges  [bins + 1]; the last is r_max exactly
  *  @return true when the last bin is narrower than the others */
 bool bin_edges_fill(double r_min, double r_max, double width, int64_t bins, double *edges);

@@ -58,8 +58,8 @@ void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES])
     const double matter = c->omega_m / (a * a * a);
     const double square = matter + curved / (a * a) + c->omega_lambda; /* E(z)^2 */
     const double share = matter / square;                              /* Omega_m(z) */
-    const double critical = c->matter / share;
-    const double x = share - 1;
+    const double critical = c->matter / share; /* at the redshift, comoving as matter is */
+    const double x = share - 1;                /* x in the fits of Bryan & Norman */
     const double virial = c->omega_lambda != 0 ? 18 * M_PI * M_PI + 82 * x - 39 * x * x
                                                : 18 * M_PI * M_PI + 60 * x - 32 * x * x;
     out[IO_SPHERE_200C] = 200 * critical;

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_CLAIMS = 64, MOST_LINKS = 40 };
+enum { MOST_CLAIMS = 64, MOST_LINKS = 40 }; /* claims of a command; links followed, as in Linux */
 
 /** Path of standard output in a claim. An INPUT "-" is a file of that name. */
 static const char standard_output[] = "/dev/stdout";
@@ -155,7 +155,8 @@ static void add_use(claims *all, const file_use *use)
     }
 }
 
-/** Return true when a path is one of the files that a film may write with a given number. */
+/** Return true when a path is one of the files that a film may write with a given number.
+ *  @param record  path of the film, or pattern of its frames; film_file (film/film.h) names them */
 static bool is_frame(const char *record, int64_t number, const char *path)
 {
     bool same = false;
@@ -188,7 +189,7 @@ static bool collide(const claim *a, const claim *b)
            (!b->writes && io_snapshot_holds(b->path, a->path));
 }
 
-/** End the command if two claims mean one file, the first of which is to be written. */
+/** End the command if two claims mean one file. @param a  a claim that writes */
 static void refuse(const claim *a, const claim *b)
 {
     const char *path = strcmp(a->path, standard_output) == 0 ? b->path : a->path;

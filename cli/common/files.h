@@ -28,7 +28,8 @@ typedef struct file_use {
  *  are compared, not names: hard links, symbolic links and other spellings of a path are found, of
  *  files that do not exist yet too. Standard output is a file; devices and pipes may be shared.
  *  Also end it if an output cannot be written: the folder is missing or not writable, or the path
- *  is a folder. */
+ *  is a folder.
+ *  @param uses  [n] all paths of the command line */
 void files_check(const file_use *uses, int n);
 
 #endif

@@ -30,6 +30,7 @@ static const char *const terminals[][2] = {
     {".svg", "svg enhanced size 1080,432 font 'Sans,14' background 'white'"},
     {".png", "pngcairo enhanced size 2160,864 font 'Sans,13' fontscale 1.8 linewidth 2"}};
 
+/** Return the terminal for the ending of a path; NULL: the ending is not known. */
 static const char *terminal_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -56,6 +57,7 @@ char *gnuplot_beside(const char *path, const char *ending)
     return asprintf(&out, "%.*s%s", stem, path, ending) < 0 ? NULL : out;
 }
 
+/** Return the last name of a path. */
 static const char *file_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -84,7 +86,11 @@ static void put_target(FILE *out, const char *path, const char *data)
           out);
 }
 
-/** Write one of the two files. @param figure  of a script: what it draws, from `data`; else NULL */
+/** Write the data or the script.
+ *  @param figure  path of the figure, for a script; NULL: the file is the data
+ *  @param data    path of the data, for a script
+ *  @param put     prints the contents, given `what`
+ *  @return exit status, reported */
 static int write_text(const char *path, const char *figure, const char *data, gnuplot_put put,
                       const void *what, bool again)
 {
@@ -108,7 +114,7 @@ static int write_text(const char *path, const char *figure, const char *data, gn
 static int start(const char *folder, const char *script, int output, pid_t *child)
 {
     const char *const words[] = {"gnuplot", "-d", "-e", "target='/dev/stdout'", script, NULL};
-    char *own[sizeof words / sizeof *words]; /* as posix_spawnp wants them */
+    char *own[sizeof words / sizeof *words]; /* posix_spawnp takes pointers that are not const */
     memcpy(own, words, sizeof own);
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -126,7 +132,7 @@ static int start(const char *folder, const char *script, int output, pid_t *chil
 /** Read all of a pipe. A signal that arrives meanwhile ends the child. @return 0 or an errno */
 static int keep_all(int from, pid_t child, io_memory_file *out)
 {
-    enum { TURN = 50 }; /* milliseconds */
+    enum { TURN = 50 }; /* time between tests for an interrupt [ms] */
     const bool before = progress_interrupted();
     char block[4096];
     ssize_t got = 1;
@@ -171,7 +177,8 @@ static int print_figure(const char *folder, const char *script, io_memory_file *
                                                           : 0;
 }
 
-/** Draw with the script that was written. */
+/** Draw with the script that was written. Its folder, in which gnuplot runs, is the path without
+ *  the last name and a ".": "." or "figures/.". @return exit status, reported */
 static int draw(const char *path, const char *script, bool again)
 {
     char *folder = NULL, *name = NULL;

@@ -9,7 +9,8 @@
 
 #include <core/memory_file.h>
 
-/** The palette of Okabe and Ito, "#rrggbb", which most colour-blind readers can tell apart. */
+/** The palette of Okabe and Ito (https://jfly.uni-koeln.de/color), "#rrggbb", which most
+ *  colour-blind readers can tell apart. */
 enum { GNUPLOT_COLOURS = 7 };
 extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
 
@@ -21,7 +22,7 @@ void gnuplot_read_path(void *at, const option_given *given);
  *  without memory. */
 char *gnuplot_beside(const char *path, const char *ending);
 
-/** Print the content of a file of a figure. @param what  as given to gnuplot_draw */
+/** A function that prints a file of a figure. @param what  as given to gnuplot_draw */
 typedef void (*gnuplot_put)(FILE *out, const void *what);
 
 /** Draw a figure. Its script and data are kept under its name with the endings .gp and .dat, so

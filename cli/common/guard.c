@@ -43,7 +43,7 @@ static void handle(int number, siginfo_t *info, void *context)
 void guard_start(void)
 {
     enum { ROOM = 1 << 16 };
-    static char room[ROOM];
+    static char room[ROOM]; /* stack of the handler, which must run when the stack has overflowed */
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);
     sigemptyset(&action.sa_mask);

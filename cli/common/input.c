@@ -64,6 +64,7 @@ void input_warn_guessed(const char *path, const io_frame *frame)
     }
 }
 
+/** Pass each frame to `take`. @param seconds  the time of waiting for frames is added */
 static int take_all(const char *path, io_trajectory *t, input_frame_fn take, void *user,
                     double *seconds)
 {

@@ -13,7 +13,7 @@
 
 /** Particles that were read from a file. */
 typedef struct input {
-    const char *path;       /**< borrowed */
+    const char *path;       /**< path of the file; borrowed */
     io_particles particles; /**< what the file holds */
     int parts;              /**< ranks that have read a share each; 1: `particles` are all */
     double seconds;         /**< time that reading took [s] */
@@ -27,8 +27,11 @@ int input_read(const options *o, const char *path, input *in);
 /** Tell that frame 0 of many was read because no other was chosen, but not beside JSON. */
 void input_note_frames(const options *o, const input *in);
 
-/** As input_read, but the failure is returned and not reported. */
+/** Read the particles of a file as input_read does, but return a failure instead of reporting it,
+ *  and print no note. */
 io_status input_try(const options *o, const char *path, input *in, io_error *error);
+
+/** Free the particles. */
 void input_free(input *in);
 
 /** A file that is read frame by frame. */

@@ -126,6 +126,7 @@ static void *run_lane(void *user)
     return NULL;
 }
 
+/** Return true when a context counts on CPU cores. */
 static bool is_cpu(const kith_ctx *ctx)
 {
     return strncmp(kith_backend(ctx), "cpu", 3) == 0;
@@ -143,6 +144,7 @@ static bool counts_together(const lanes_counting *c, int64_t particles)
  *  @param bytes  memory that counting one frame takes */
 static int64_t records_together(int64_t particles, int64_t bytes)
 {
+    /* 64 bytes for the copies of a particle in its record */
     const double each = 64.0 * (double)particles + (double)bytes;
     const double fit = most_bytes / (each > 0 ? each : 1);
     const int64_t most = 2 * LANES_MOST_TOGETHER; /* half are counted while others are prepared */
@@ -184,6 +186,7 @@ static bool start(lanes *l, const kith_ctx *ctx)
     return true;
 }
 
+/** Free the lanes and their records; the threads have ended. */
 static void close_lanes(lanes *l)
 {
     for (int64_t k = 0; k < l->records && l->memory; k++) {
@@ -197,7 +200,8 @@ static void close_lanes(lanes *l)
     free(l);
 }
 
-/** Open lanes. @return NULL: no memory or no threads; count the frames one after the other */
+/** Open lanes. report_hold is called: an error of a later frame must not be printed before that of
+ *  an earlier one. @return NULL: no memory or no threads; count the frames one after the other */
 static lanes *open_lanes(const lanes_counting *c, int n, int64_t records, bool together)
 {
     lanes *l = calloc(1, sizeof *l + (size_t)n * sizeof *l->lane);

@@ -8,10 +8,12 @@
  *
  * The calling thread prepares a record of each frame, and adds the records to the results in the
  * order of the frames. Results are therefore identical bit for bit with any number of lanes, and
- * the error reported is that of the first bad frame. Memory: eight records a lane.
+ * the error reported is that of the first bad frame. Memory: eight records a lane, in the ring
+ * buffer of lanes.c.
  *
- * On a GPU one lane counts all frames that are waiting by one call, where the verb can. For tests
- * KITH_TEST_TOGETHER in the environment makes CPU cores do this, too.
+ * On a GPU one lane counts all frames that are waiting by one call, where the verb can: memory of
+ * up to two batches of LANES_MOST_TOGETHER records, one counted while the other is prepared. For
+ * tests KITH_TEST_TOGETHER in the environment makes CPU cores do this, too.
  */
 #ifndef KITH_CLI_LANES_H
 #define KITH_CLI_LANES_H
@@ -28,7 +30,7 @@ enum { LANES_MOST_TOGETHER = 512 };
 
 /** What is done with records. `user` is that of lanes_counting. */
 typedef struct lanes_calls {
-    size_t bytes; /**< size of a record; records are zeroed once, and then used again and again */
+    size_t bytes; /**< size of a record [bytes]; records are zeroed once, and used repeatedly */
 
     /** Check a frame, and prepare its record. Called in the calling thread.
      *  @param copy  let the record hold copies of all arrays, so that it outlasts the frame

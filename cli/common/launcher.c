@@ -47,11 +47,11 @@ static int64_t number_of(const char *name)
     return text && parse_count(text, &value) ? value : -1;
 }
 
-/** Report an error in the first rank. The launcher ends the others when the first one has ended:
- *  they wait for that, as a launcher may end the first one before it has reported the error. */
+/** Report an error in the first rank. A launcher that sees one process end with an error ends all
+ *  others: ranks above 0 therefore wait, so that the first one can print. @return exit status */
 static int refuse(int64_t rank, int status, const char *hint, const char *message)
 {
-    enum { PATIENCE = 2 }; /* [s] */
+    enum { PATIENCE = 2 }; /* time for the first rank to print and end [s] */
     if (rank > 0) {
         sleep(PATIENCE);
         return status;
@@ -162,7 +162,7 @@ int launcher_begin(int *ranks, kith_transport *out)
         const struct launcher *by = &launchers[k];
         const int64_t all = number_of(by->ranks);
         const int64_t rank = number_of(by->rank);
-        if (all == 1 && rank >= 0) { /* the launchers below started that one, not this process */
+        if (all == 1 && rank >= 0) { /* alone: variables of later rows come from an outer job */
             return STATUS_OK;
         }
         if (all > 1 && rank >= 0) {

@@ -16,7 +16,9 @@ double length_unit_angstrom(const char *unit);
  *  @return exit status, reported */
 int length_unit_check(const char *path, const io_frame *frame, const char *option);
 
-/** Fail where the unit of a frame is not that of the first. @return exit status, reported */
+/** Fail where the unit of a frame is not that of the first frame.
+ *  @param first  unit of the first frame; "": not known
+ *  @return exit status, reported */
 int length_unit_same(const char *path, const io_frame *frame, const char *first);
 
 #endif

@@ -13,7 +13,7 @@
 
 /** What was asked: the values of the options. */
 typedef struct listing_task {
-    options shared;
+    options shared;      /**< the options that verbs share; must be the first member */
     const char *input;   /**< path of the particles */
     const char *against; /**< --against: path of a second set; NULL: none */
     double cutoff;       /**< --cutoff [length]; 0: not given */

@@ -79,6 +79,7 @@ double option_positive(struct argp_state *state, const char *option, const char 
     return option_number(state, option, arg, DBL_TRUE_MIN, HUGE_VAL, "a finite number above 0");
 }
 
+/** Read a whole number from least to most; ends the command when it is not one. */
 static int64_t read_whole(struct argp_state *state, const char *option, const char *arg,
                           int64_t least, int64_t most, const char *expected)
 {
@@ -149,6 +150,7 @@ void option_read_axes(void *at, const option_given *given)
     }
 }
 
+/** Store an integer as the type that the size of the row tells: bool, int or int64_t. */
 static void store_whole(const option_row *row, void *at, int64_t value)
 {
     switch (row->size) {
@@ -256,7 +258,8 @@ static void write_label(const option_row *rows, int n, char *label, size_t size)
     assert(length <= LABEL_COLUMNS);
 }
 
-/** Add a table to the vector of argp. */
+/** Add a table to the vector of argp. A row with help begins a line; the rows without help after it
+ *  share this line. */
 static void add_table(parsing *p, const option_table *table)
 {
     for (const option_row *row = table->rows; row->name || row->help; row++) {
@@ -299,6 +302,7 @@ static void print_usage(parsing *p, struct argp_state *state)
     argp_state_help(state, state->out_stream, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
 }
 
+/** Store an operand; ends the command where there is one too many. */
 static void take_operand(const parsing *p, const char *arg, struct argp_state *state)
 {
     const command_line *line = p->line;
@@ -342,6 +346,7 @@ static void check_files(const parsing *p)
     files_check(uses, n);
 }
 
+/** Check the task when all words are read: operand, options, files. */
 static void check_all(const parsing *p, struct argp_state *state)
 {
     const command_line *line = p->line;
@@ -354,6 +359,7 @@ static void check_all(const parsing *p, struct argp_state *state)
     check_files(p);
 }
 
+/** The parser of argp: called for each option and operand, and at the end. */
 static error_t parse_word(int key, char *arg, struct argp_state *state)
 {
     parsing *p = state->input;

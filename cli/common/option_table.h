@@ -61,7 +61,10 @@ typedef struct option_given {
 /** Help of an option that the text of another line names. */
 #define OPTION_NAMED_ABOVE ""
 
-/* The last fields of a row, for a value that is stored in a field of a struct. */
+/* The last fields of a row, for a value that is stored in a field of a struct: BITS_AT sets bits of
+   an unsigned integer, FLAG_AT a bool, TEXT_AT a const char *, FILE_AT the path of a file (PATH_AT
+   adds the path to a READ_AT), WORD_AT an enum, WHOLE_AT an integer, REAL_AT a double, READ_AT what
+   a function stores. `type` is the struct, `text` the range for errors. */
 #define OPTION_AT(type, field) .at = offsetof(type, field), .size = sizeof(((type *)0)->field)
 #define BITS_AT(type, field, bits) .kind = OPTION_FLAG, .value = (bits), OPTION_AT(type, field)
 #define FLAG_AT(type, field) BITS_AT(type, field, 1)

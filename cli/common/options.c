@@ -20,6 +20,8 @@ bool options_summary(const options *o)
     return !o->quiet && !options_to_stdout(o);
 }
 
+/* Functions that read the argument of an option (option_row.read). */
+
 static void read_box(void *at, const option_given *given)
 {
     options *o = at;

@@ -34,6 +34,7 @@ static void compare(pass *p, int field, const void *data, int64_t n, kith_precis
     }
 }
 
+/** Compare the fields, and count particles and masses by type. */
 static void survey(pass *p, const io_particles *in)
 {
     compare(p, PASS_MASS, in->mass, in->n, in->precision);

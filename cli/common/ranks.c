@@ -4,8 +4,11 @@
  * ranks, with equal numbers of collective calls: what may fail on one rank (memory) ends with an
  * agreement, before messages are exchanged.
  *
- * A transport has parcels of known sizes between two ranks. Jobs have a fixed size; the parts of an
- * array follow from its length. The team has a transport of its own.
+ * A transport (kith/team.h) has parcels of known sizes between two ranks. Jobs have a fixed size;
+ * the parts of an array follow from its length. The team has a transport of its own.
+ *
+ * Functions come in pairs: ranks_X, called in rank 0, describes a job, sends it and calls do_X; the
+ * other ranks receive the job in serve(), and call do_X, too.
  */
 #include "ranks.h"
 
@@ -22,29 +25,31 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int64_t most_parcel = (int64_t)1 << 30; /* [bytes] */
+static const int64_t most_parcel = (int64_t)1 << 30; /* largest parcel; MPI counts in int [bytes] */
 
 enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1024 };
 
+/** What a job does. */
 enum job_kind {
-    JOB_END,
-    JOB_READ,
-    JOB_PASS,
-    JOB_OPEN,
-    JOB_CLOSE,
-    JOB_FOF,
-    JOB_COUNT_LABELS,
-    JOB_RENUMBER,
-    JOB_HALOS,
-    JOB_RDF,
-    JOB_PAIRS,
-    JOB_SPREAD,
-    JOB_LIST,
-    JOB_NEAREST
+    JOB_END,          /**< end the rank */
+    JOB_READ,         /**< read a share of a file */
+    JOB_PASS,         /**< make a pass over the shares */
+    JOB_OPEN,         /**< open context and team */
+    JOB_CLOSE,        /**< close context and team, and free shares and results */
+    JOB_FOF,          /**< find friends-of-friends groups */
+    JOB_COUNT_LABELS, /**< count the particles of each label */
+    JOB_RENUMBER,     /**< renumber the labels */
+    JOB_HALOS,        /**< measure halos */
+    JOB_RDF,          /**< count a histogram of distances */
+    JOB_PAIRS,        /**< count pairs, and neighbours of each particle */
+    JOB_SPREAD,       /**< describe the numbers of neighbours that JOB_PAIRS has left */
+    JOB_LIST,         /**< find pairs, and bring them to rank 0 block by block */
+    JOB_NEAREST       /**< find nearest neighbours */
 };
 
-/** Arrays that travel with a job: elements of job.whole, and slots of received arrays and of
- *  results. */
+/** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
+ *  results. RESULTS are those of the current job, WIDE_LABELS labels as int64_t, NUMBERS numbers by
+ *  label, REQUEST a struct request. */
 enum column {
     XYZ,
     AGAINST,
@@ -134,11 +139,11 @@ static struct ranks *processes;
 
 /** Bytes that rank 0 sends to, or receives from, a rank. */
 struct part {
-    char *data;
-    int64_t bytes;
+    char *data;    /**< where they are, or where they are to be stored */
+    int64_t bytes; /**< number of bytes */
 };
 
-/** Append the parcels of one part to the list. */
+/** Append the parcels of one part to the n in r->parcel. @return number of parcels now */
 static int64_t list_part(struct ranks *r, int64_t n, int peer, struct part part)
 {
     for (int64_t at = 0; at < part.bytes; at += most_parcel) {
@@ -158,7 +163,8 @@ static bool need_parcels(struct ranks *r, int64_t bytes)
     return r->parcel != NULL;
 }
 
-/** Send a part from rank 0 to each other rank, or from these to rank 0, after need_parcels.
+/** Send a part from rank 0 to each other rank or, if `back`, from these to rank 0. To be called
+ *  after need_parcels.
  *  @param part  rank 0: [ranks] the parts; others: their own
  *  @return KITH_OK, KITH_TEAM_LOST */
 static kith_status exchange(struct ranks *r, const struct part *part, bool back)
@@ -177,7 +183,8 @@ static kith_status exchange(struct ranks *r, const struct part *part, bool back)
     return failed ? KITH_TEAM_LOST : KITH_OK;
 }
 
-/** Make one status of those of all ranks: KITH_OK only where all have it. */
+/** Make one status of those of all ranks: KITH_OK, which is 0, only where all have it. Others are
+ *  negative, so that the minimum is an error. */
 static kith_status agree(struct ranks *r, kith_status status)
 {
     const kith_transport *t = &r->control;
@@ -192,7 +199,7 @@ static kith_status agree(struct ranks *r, kith_status status)
     return (kith_status)worst;
 }
 
-/** Return KITH_NO_MEMORY where memory is NULL. */
+/** Return KITH_NO_MEMORY where memory is NULL. A rank that needs no memory passes `r`. */
 static kith_status got(const void *memory)
 {
     return memory ? KITH_OK : KITH_NO_MEMORY;
@@ -206,7 +213,7 @@ static kith_status got(const void *memory)
         } \
     } while (0)
 
-/** Send a job from rank 0 to all. */
+/** Send a job from rank 0 to all; at the other ranks, receive it into *job. */
 static kith_status tell(struct ranks *r, struct job *job)
 {
     struct part part[MOST_RANKS];
@@ -293,7 +300,9 @@ static const void *share_array(const struct ranks *r, enum column column)
     }
 }
 
-/** Give each rank its part of an array: a pointer into it, or in another process a copy.
+/** Give each rank its part of an array of one row for each particle: a pointer into it, or in
+ *  another process a copy.
+ *  @param size        bytes of a row
  *  @param[out] mine  the part; NULL where the column does not travel */
 static kith_status scatter(struct ranks *r, const struct job *job, enum column column, size_t size,
                            const void **mine)
@@ -498,7 +507,7 @@ static kith_status share_roles(struct ranks *r, const struct job *job, const voi
     return KITH_OK;
 }
 
-/** @param out  NULL at ranks above 0 */
+/** Find the groups, and bring them together at rank 0. @param out  NULL at ranks above 0 */
 static kith_status do_fof(struct ranks *r, const struct job *job, kith_groups *out)
 {
     kith_points points;
@@ -620,7 +629,7 @@ static kith_status measure_halos(struct ranks *r, const struct job *job, const k
     return status;
 }
 
-/** @param out  NULL at ranks above 0 */
+/** Receive the arrays of the particles, and measure the halos. @param out  NULL at ranks above 0 */
 static kith_status do_halos(struct ranks *r, const struct job *job, kith_halos *out)
 {
     const size_t real = (size_t)job->precision;
@@ -676,7 +685,7 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
 
 /* -------------------------------------------------------------------------- pair distributions */
 
-/** @param out  NULL at ranks above 0, which drop the histogram */
+/** Count a histogram over all ranks. @param out  NULL at ranks above 0, which drop it */
 static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram *out)
 {
     kith_points points;
@@ -721,7 +730,6 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
 
 /* -------------------------------------------------------------------------------------- pairs */
 
-/** @param neighbours  NULL at ranks above 0 */
 /** Give each rank the arrays of a list's rules for its particles, in the options. */
 static kith_status scatter_rules(struct ranks *r, const struct job *job, kith_pairs_options *o)
 {
@@ -758,6 +766,9 @@ static struct job list_job(const struct ranks *r, enum job_kind kind, const kith
     return job;
 }
 
+/** Count pairs over all ranks.
+ *  @param[out] n           number of pairs
+ *  @param[out] neighbours  rank 0: [particles, or those of its share]; NULL: not wanted */
 static kith_status do_pairs(struct ranks *r, const struct job *job, int64_t *n, int64_t *neighbours)
 {
     kith_points points, against;
@@ -821,6 +832,7 @@ kith_status ranks_spread(ranks *r, const int64_t *neighbours, int64_t n, spread 
 
 /* -------------------------------------------------------------------------------------- lists */
 
+/** The arrays of a list of pairs, and their number. */
 enum { LIST_I, LIST_J, LIST_DISTANCES, LIST_VECTORS, LIST_SHIFTS, LIST_ARRAYS };
 
 /** The list of a rank, sorted, on its way to rank 0. */
@@ -964,6 +976,7 @@ static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn
     RANKS_TRY(scatter_rules(r, job, &o));
     kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length, &o,
                                               &list.pairs);
+    /* A block holds the pairs of `rows` consecutive i, about block_pairs pairs on average. */
     const double each = (double)list.pairs.all / (double)(job->n > 0 ? job->n : 1);
     const int64_t rows = 1 + (int64_t)((double)job->pairs.block_pairs / (each > 1 ? each : 1));
     int64_t done = 0;
@@ -1034,7 +1047,7 @@ static kith_status bring_rows(struct ranks *r, const struct job *job,
     return KITH_OK;
 }
 
-/** @param out  NULL at ranks above 0 */
+/** Find nearest neighbours, and bring the rows together. @param out  NULL at ranks above 0 */
 static kith_status do_nearest(struct ranks *r, const struct job *job, kith_nearest *out)
 {
     kith_points points, against;
@@ -1288,7 +1301,8 @@ static kith_status open_context(struct ranks *r, const struct job *job, kith_wat
     return status;
 }
 
-/** Give rank 0 the message of the lowest rank that failed. */
+/** Set r->message to that of the lowest rank that failed, and return its status. The status is a
+ *  sum over ranks, to which that rank alone contributes. @param status  that of this rank */
 static kith_status fetch_message(struct ranks *r, kith_status status)
 {
     const kith_transport *t = &r->control;
@@ -1429,6 +1443,7 @@ int ranks_join(bool *several)
     return STATUS_OK;
 }
 
+/** Main function of the thread of a rank. */
 static void *run_thread(void *argument)
 {
     (void)serve(argument);

@@ -22,6 +22,7 @@
 /* An allocation of jansson has failed. Atomic, as threads that serve viewers parse JSON too. */
 static atomic_bool json_lost;
 
+/** Allocate memory for jansson, and record a failure in json_lost. */
 static void *json_memory(size_t bytes)
 {
     void *memory = malloc(bytes);
@@ -31,7 +32,7 @@ static void *json_memory(size_t bytes)
     return memory;
 }
 
-enum { MESSAGE_ROOM = 1 << 14 };
+enum { MESSAGE_ROOM = 1 << 14 }; /* size of the buffer of a message [bytes] */
 
 /** An error that is not yet printed. */
 static struct {
@@ -39,6 +40,7 @@ static struct {
     char message[MESSAGE_ROOM], hint[MESSAGE_ROOM]; /* escaped as they are printed; "": none */
 } held;
 
+/** Print a message and, unless it is "", a hint. */
 static void print_error(const char *message, const char *hint)
 {
     fprintf(stderr, "kith: %s\n", message);
@@ -109,7 +111,7 @@ void report_start(void)
     FILE *shown = fopencookie(NULL, "w", (cookie_io_functions_t){.write = put_lines});
     if (shown) {
         setvbuf(shown, NULL, _IONBF, 0);
-        stderr = shown;
+        stderr = shown; /* a variable in glibc */
     }
     json_set_alloc_funcs(json_memory, free);
 }
@@ -250,7 +252,7 @@ printed report_bytes(int64_t n)
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
     double size = (double)n;
     int u = 0;
-    while (size >= 999.5 && u < 6) {
+    while (size >= 999.5 && u < 6) { /* which %.3g would round to 1e+03 */
         size /= 1000;
         u++;
     }
@@ -259,6 +261,7 @@ printed report_bytes(int64_t n)
 
 printed report_seconds(double s)
 {
+    /* A time that would be rounded to 0.1 s, 60 s or 100 min is printed in the next unit. */
     const double whole = floor(s + 0.5), minutes = floor(s / 60 + 0.5);
     return s < 0.0995  ? report_format("%.3g ms", s * 1e3)
            : s < 59.95 ? report_format("%.3g s", s)
@@ -386,6 +389,7 @@ bool report_json_whole(void)
     return !atomic_load(&json_lost);
 }
 
+/** Print a JSON value to standard output, and release it. @param flags  of json_dumpf */
 static int print_json(json_t *value, size_t flags)
 {
     const bool whole = value && report_json_whole();

@@ -19,17 +19,17 @@ void report_start(void);
 
 /** Exit statuses, as kith --help lists them; never reused for another meaning. */
 enum {
-    STATUS_OK = 0,
-    STATUS_USAGE = 2,
-    STATUS_INPUT = 3,
-    STATUS_FORMAT = 4,
-    STATUS_NOT_FINITE = 5,
-    STATUS_INVALID = 6,
-    STATUS_LIMIT = 7,
-    STATUS_NO_MEMORY = 8,
-    STATUS_OUTPUT = 9,
-    STATUS_NO_BACKEND = 10,
-    STATUS_INTERRUPTED = 130
+    STATUS_OK = 0,         /**< success */
+    STATUS_USAGE = 2,      /**< the command line cannot be read, or options contradict each other */
+    STATUS_INPUT = 3,      /**< an input cannot be opened or read */
+    STATUS_FORMAT = 4,     /**< an input is malformed, truncated, or lacks a field */
+    STATUS_NOT_FINITE = 5, /**< a coordinate is not finite */
+    STATUS_INVALID = 6,    /**< a value is out of range, or does not suit the input */
+    STATUS_LIMIT = 7,      /**< too many particles, or a size overflows */
+    STATUS_NO_MEMORY = 8,  /**< memory is exhausted */
+    STATUS_OUTPUT = 9,     /**< an output cannot be written */
+    STATUS_NO_BACKEND = 10,  /**< a backend, library or program is missing, or a rank is lost */
+    STATUS_INTERRUPTED = 130 /**< interrupted by Ctrl-C or another signal */
 };
 
 /** Return the exit status of a failed step, which has reported it. */
@@ -82,7 +82,7 @@ void report_close_stdout(void);
 
 /** A short text returned by value, valid to the end of the full expression. */
 typedef struct printed {
-    char s[96];
+    char s[96]; /**< the text, which ends with 0 */
 } printed;
 
 /** Format as printf does; the text is truncated to the size of `printed`. */
@@ -100,7 +100,7 @@ typedef struct style {
     const char *bold;  /**< begins bold text */
     const char *faint; /**< begins faint text */
     const char *bar;   /**< begins the colour of bars */
-    const char *end;   /**< ends any of these */
+    const char *end;   /**< ends bold, faint and coloured text */
     bool blocks;       /**< bars of block characters can be shown */
 } style;
 
@@ -133,7 +133,7 @@ int64_t report_peak_memory(void);
 
 /** A text of any length returned by value, valid to the end of the full expression. */
 typedef struct shown_text {
-    char s[1 << 13];
+    char s[1 << 13]; /**< the text, which ends with 0 */
 } shown_text;
 
 /** Return a name from outside (a file, a species, a unit) for a terminal: one line, without control
@@ -148,8 +148,8 @@ bool report_json_whole(void);
  *  @return exit status, reported */
 int report_json(json_t *value);
 int report_json_line(json_t *value);
-/** A text, null for NULL. One that is not UTF-8 is written as in summaries (IO_QUOTE_SHOWN): each
- *  byte that is no part of a character becomes \xff. */
+/** Return a text as JSON, null for NULL. One that is not UTF-8 is written as in summaries
+ *  (IO_QUOTE_SHOWN): each byte that is no part of a character becomes \xff. */
 json_t *report_json_text(const char *s);
 /** Set a member whose name a file may have given; it is written by the rule of report_json_text. */
 void report_json_set(json_t *object, const char *name, json_t *value);

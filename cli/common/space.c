@@ -110,6 +110,7 @@ bool space_is_upright(const kith_box *box)
     return true;
 }
 
+/** Print a vector: "(1, 2, 3)". */
 static void put_vector(FILE *out, const double *v, int dim)
 {
     for (int k = 0; k < dim; k++) {

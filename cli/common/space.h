@@ -28,13 +28,18 @@ int space_check_volume(const space *s, const char *path);
 /** Return true when the rows of a box are along the axes. */
 bool space_is_upright(const kith_box *box);
 
-/** Print the box and its source as lines of a summary of up to 80 columns. */
+/** Print the box and its source as lines of a summary of up to 80 columns.
+ *  @param source  text after the box: " (from the file)" */
 void space_print(const space *s);
 void space_print_box(const kith_box *box, const char *source);
+
+/** Return the box and its source as JSON. */
 json_t *space_json(const space *s);
 
 /** Write the box on one line, without its source. */
 void space_put_box(FILE *out, const kith_box *box);
+
+/** Return the box as JSON, without its source. */
 json_t *space_box_json(const kith_box *box);
 
 #endif

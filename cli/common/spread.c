@@ -20,6 +20,7 @@ static int64_t even_width(int64_t least, int64_t most)
 /** Set the edges of the bins from the range and the mean of the values. */
 static void choose_bins(spread *s)
 {
+    /* Bins of one width would leave nearly all values in the first. */
     const bool long_tail = s->most >= 16 && (double)s->most > 8 * s->mean;
     s->bins = 0;
     if (long_tail) {

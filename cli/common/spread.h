@@ -13,7 +13,7 @@ enum { SPREAD_MOST_BINS = 70 }; /**< bins that double in width cover all int64_t
 /** Histogram, mean and range of whole numbers. */
 typedef struct spread {
     int64_t n, least, most;             /**< how many numbers, the smallest, the largest */
-    double mean;                        /**< their mean */
+    double mean;                        /**< mean of the numbers */
     int bins;                           /**< bins of the histogram */
     int64_t from[SPREAD_MOST_BINS + 1]; /**< bin b holds the numbers from[b] to from[b + 1] - 1 */
     int64_t count[SPREAD_MOST_BINS];    /**< [bins] how many numbers are in each bin */
@@ -23,14 +23,15 @@ typedef struct spread {
  *  before if the largest number is far above the mean. */
 spread spread_of(const int64_t *values, int64_t n);
 
-/** What the bins follow from; of parts of the numbers they can be put together. */
+/** What the bins follow from. Ranges of parts of the numbers can be combined to that of all. */
 typedef struct spread_range {
     int64_t n;     /**< how many numbers */
     int64_t least; /**< the smallest; INT64_MAX where there is none */
     int64_t most;  /**< the largest; INT64_MIN where there is none */
-    int64_t sum;   /**< their sum */
+    int64_t sum;   /**< sum of the numbers */
 } spread_range;
 
+/** Return number, range and sum of n numbers. */
 spread_range spread_range_of(const int64_t *values, int64_t n);
 
 /** Return mean, range and bins, without a number in them. */

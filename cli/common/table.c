@@ -55,6 +55,7 @@ void table_check_options(struct argp_state *state, const options *o, table_forma
     option_refuse(state, format && !o->output, "--format needs -o FILE");
 }
 
+/** Return the format that the ending of a path names; text if it names none. */
 static table_format format_of(const char *path)
 {
     static const char *const endings[] = {[TABLE_JSON] = ".json",
@@ -80,6 +81,7 @@ static void put_unit(FILE *out, const table *t)
     }
 }
 
+/** Print notes and names of columns as comments, then the rows. */
 static void put_text(FILE *out, const table *t)
 {
     fprintf(out, "# kith " KITH_VERSION "\n# command: %s\n", option_command());
@@ -117,7 +119,8 @@ static void put_text(FILE *out, const table *t)
 
 /** Print columns for other programs: x and the ordinates.
  *  @param numbered  as in LAMMPS: the number of the row first, and 0 for undefined values; else
- *  nan */
+ *                   nan
+ *  @param scale     factor of x */
 static void put_rows(FILE *out, const table *t, bool numbered, double scale)
 {
     for (int64_t row = 0; row < t->rows; row++) {
@@ -166,10 +169,11 @@ static void put_xvg(FILE *out, const table *t)
             fputs("\"\n", out);
         }
     }
-    const double scale = t->power < 0 ? 10 : 0.1;
+    const double scale = t->power < 0 ? 10 : 0.1; /* Angstrom to nm; 1/Angstrom to 1/nm */
     put_rows(out, t, false, angstrom ? scale : 1);
 }
 
+/** Print a file as of LAMMPS's fix ave/time in mode vector, with one time step. */
 static void put_lammps(FILE *out, const table *t)
 {
     fprintf(out,
@@ -185,6 +189,7 @@ static void put_lammps(FILE *out, const table *t)
     put_rows(out, t, true, 1);
 }
 
+/** Print the facts and, as their member "columns", all columns. */
 static void put_json(FILE *out, const table *t, json_t *facts)
 {
     json_t *all = json_copy(facts);
@@ -231,6 +236,7 @@ static int write_npy(const char *path, const table *t)
     return status;
 }
 
+/** Print a table in a format of text. @param facts  for JSON; the reference is not released */
 static void put(FILE *out, table_format format, const table *t, json_t *facts)
 {
     switch (format) {
@@ -241,6 +247,7 @@ static void put(FILE *out, table_format format, const table *t, json_t *facts)
     }
 }
 
+/** Write a file in a format of text. @return exit status, reported */
 static int write_file(const char *path, table_format format, const table *t, json_t *facts)
 {
     io_memory_file text = {0};

@@ -39,13 +39,14 @@ typedef struct table_column {
 typedef struct table {
     const char *title, *x_title, *y_title; /**< titles of the figure and its axes, for XVG */
     const char *unit;                      /**< unit of length; "": not known */
-    int power;            /**< power of this unit in x: 1, or -1 for wave numbers */
-    char *notes;          /**< lines of the header, each with a newline; NULL: none */
-    const char *partial;  /**< note that the run was stopped early; NULL: it was not */
-    int64_t step;         /**< step of the last frame, for LAMMPS */
-    int64_t rows;         /**< length of each column */
-    int n;                /**< number of columns */
-    table_column *column; /**< [n] */
+    int power;           /**< power of this unit in x: 1, or -1 for wave numbers */
+    char *notes;         /**< lines of the header, each with a newline, from table_open_notes; NULL:
+                               memory was exhausted, so that table_write fails */
+    const char *partial; /**< note that the run was stopped early; NULL: it was not */
+    int64_t step;        /**< step of the last frame, for LAMMPS */
+    int64_t rows;        /**< length of each column */
+    int n;               /**< number of columns */
+    table_column *column; /**< [n] the columns */
     bool incomplete;      /**< memory was exhausted, so a column is missing; table_write fails */
 } table;
 
@@ -53,7 +54,10 @@ typedef struct table {
  *  be closed by io_memory_file_close; NULL: no memory */
 FILE *table_open_notes(io_memory_file *notes, const char *input, const char *description);
 
-/** Add a column. If memory is exhausted, table_write fails. */
+/** Add a column. If memory is exhausted, table_write fails.
+ *  @param label  title for readers: "g(O-H)"
+ *  @param field  name in JSON and .npy
+ *  @param value  [rows] numbers; borrowed until table_write */
 void table_add(table *t, table_role role, const char *label, const char *field,
                const double *value);
 
@@ -65,7 +69,8 @@ void table_add_whole(table *t, table_role role, const char *label, const char *f
  *  table and the JSON summary. */
 void table_check_options(struct argp_state *state, const options *o, table_format format);
 
-/** Write a table, "-": as text to standard output, and free its columns and notes.
+/** Write a table, and free its columns and notes. The path "-" is standard output, which gets text
+ *  unless the format says otherwise.
  *  @param facts  what a JSON file holds beside the columns; its reference is released
  *  @return exit status, reported */
 int table_write(const char *path, table_format format, table *t, json_t *facts);

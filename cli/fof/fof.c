@@ -32,6 +32,7 @@ static void read_velocity(void *at, const option_given *given)
     task->velocity = option_positive(given->state, "--phase-space", given->arg);
 }
 
+/** Read --cosmology into a cosmology. */
 static void read_cosmology(void *at, const option_given *given)
 {
     const char *const arg = given->arg;
@@ -53,6 +54,7 @@ static void read_cosmology(void *at, const option_given *given)
         .known = true, .given = true, .omega_m = v[0], .omega_lambda = v[1], .redshift = v[2]};
 }
 
+/** End the command if options contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const fof_task *task = at;
@@ -121,7 +123,9 @@ static const command_line fof_line = {
             "  kith make clustered 1M --seed 1 -o points.npy\n"
             "  kith fof points.npy --box 1 -o halos.csv --plot halos.png"};
 
-/** @param whole  read all particles also where each rank could read its share */
+/** Read the particles, with all fields that the file has.
+ *  @param whole  read all particles also where each rank could read its share
+ *  @return exit status, reported */
 static int read_input(fof_task *task, bool whole, fof_outcome *found)
 {
     task->shared.read.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
@@ -143,6 +147,8 @@ static bool needs_all(const fof_task *task)
     return task->labels || task->sorted || task->plot || hdf5;
 }
 
+/** Find the groups. Where members may be attached, groups of any size are found: fof_order_groups
+ *  then drops those that are small with all their members. @return exit status, reported */
 static int link_particles(const fof_task *task, fof_outcome *found)
 {
     const kith_points points = input_points(&found->in);
@@ -173,6 +179,7 @@ static double linked_mass(const fof_outcome *found)
     return mass;
 }
 
+/** Measure the groups, and describe the catalogue. @return exit status, reported */
 static int measure_halos(const fof_task *task, fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
@@ -215,6 +222,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
+/** Write catalogue, labels, sorted snapshot and picture. @return exit status, reported */
 static int write_results(const fof_task *task, fof_outcome *found)
 {
     io_error error = {0};
@@ -246,6 +254,7 @@ static int write_results(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
+/** Open the library, find the groups, order and measure them. @return exit status, reported */
 static int find_halos(const fof_task *task, fof_outcome *found)
 {
     progress bar = progress_start("linking", "", 0, task->shared.quiet);

@@ -27,7 +27,7 @@ enum { FOF_GAS = 0, FOF_DARK = 1, FOF_STARS = 4, FOF_HOLES = 5 };
 
 /** What was asked: the values of the options. */
 typedef struct fof_task {
-    options shared;
+    options shared;             /**< the options that verbs share */
     const char *input;          /**< path of the snapshot */
     double length;              /**< --length: linking length [length]; 0: by b */
     double b;                   /**< -b: linking length [mean spacings] */
@@ -86,7 +86,10 @@ typedef struct fof_outcome {
  *  @return exit status, reported */
 int fof_prepare(const fof_task *task, fof_outcome *found);
 
-/** Set the densities of the spheres that halos are to have. @return false: none */
+/** Set the densities of the spheres that halos are to have.
+ *  @param[in,out] density  [mass / length^3]; zeros, which stay where a sphere is not wanted or its
+ *                          density is not known
+ *  @return false if there are none */
 bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES]);
 
 /** Choose the linking length. @return exit status, reported */
@@ -105,7 +108,10 @@ int fof_order_groups(const fof_task *task, fof_outcome *found);
 /** Draw the picture. @return exit status, reported */
 int fof_plot(const fof_task *task, const fof_outcome *found);
 
+/** Print the summary. */
 void fof_print(const fof_task *task, const fof_outcome *found);
+
+/** Return the summary as JSON. */
 json_t *fof_json(const fof_task *task, const fof_outcome *found);
 
 #endif

@@ -10,10 +10,12 @@
 
 #include <stdlib.h>
 
+/** A group, to be sorted. */
 typedef struct ranked {
-    int64_t members, label; /* label that the library gave, from 1 */
+    int64_t members, label; /* number of all its members; label that the library gave, from 1 */
 } ranked;
 
+/** Order of groups for qsort: by descending number of members, then by ascending label. */
 static int by_members(const void *a, const void *b)
 {
     const ranked *one = a, *other = b;
@@ -23,9 +25,10 @@ static int by_members(const void *a, const void *b)
     return one->label < other->label ? -1 : one->label > other->label;
 }
 
-/** Give the groups their final numbers.
- *  @param members  [n] all members by the library's label, from 1
- *  @param number   [n + 1] label by the library's label */
+/** Give the groups their final numbers, and drop those that are too small: label 0.
+ *  @param members  [n] number of all members of label 1, 2, ... of the library
+ *  @param rank     [n] scratch
+ *  @param number   [n + 1] final label by the library's label; zeros before */
 static kith_status renumber(fof_outcome *found, const int64_t *members, ranked *rank,
                             int32_t *number, int64_t min_members)
 {

@@ -14,20 +14,23 @@
 #include <string.h>
 #include <strings.h>
 
+/** Size of the page, and longer side of the map [pixels]; most circles; halos in the table. */
 enum { WIDTH = 1600, HEIGHT = 1000, PANEL = 860, MOST_CIRCLES = 2000, LISTED = 8 };
 
+/** The picture being drawn. */
 typedef struct picture {
-    cairo_t *cr;
-    const fof_task *task;
-    const fof_outcome *found;
-    io_unit_name units;
+    cairo_t *cr;                   /* context of cairo that draws on the page */
+    const fof_task *task;          /* the options */
+    const fof_outcome *found;      /* the results */
+    io_unit_name units;            /* names of the units */
     char unit[IO_NAME_LENGTH + 1]; /* unit of length after a number: " kpc/h" */
-    double low[2], size[2];        /* of what is shown */
-    double side;                   /* the longer of the sizes */
-    bool wraps[2];                 /* the box, periodic along x and y */
-    frame map;                     /* the place of the map on the page */
-    double mean, dark, bright;     /* densities; the latter two in units of the mean */
-    bool no_memory;
+    double low[2], size[2];        /* low corner and size of the region shown [length] */
+    double side;                   /* the longer of the sizes [length] */
+    bool wraps[2];                 /* the region is the whole of a periodic box along x, y */
+    frame map;                     /* rectangle of the map on the page [pixels] */
+    double mean, dark, bright; /* surface densities: the mean of the map; those of the darkest and
+                                  the brightest colour [mean] */
+    bool no_memory;            /* memory was exhausted */
 } picture;
 
 /** Choose the region: the whole of an upright box, else all particles. */
@@ -61,7 +64,8 @@ static double placed(const picture *d, double x, int axis)
     return (at - boxes * d->size[axis]) / d->side;
 }
 
-/** Compute the map. NULL without memory. */
+/** Compute the map of surface density, [MAP_SIDE][MAP_SIDE], to be freed (pictures/density_map.h).
+ *  NULL without memory. */
 static float *make_map(const picture *d)
 {
     const io_particles *p = &d->found->in.particles;
@@ -91,7 +95,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Choose the densities of the darkest and brightest colour: all but a few pixels are between. */
+/** Choose the densities of the darkest and the brightest colour: 5 % of the pixels that are not
+ *  empty are darker, 0.05 % brighter. One pixel of STEP^2 is sampled. */
 static void choose_tones(picture *d, const float *map)
 {
     enum { STEP = 4, MOST = MAP_SIDE / STEP * MAP_SIDE / STEP };
@@ -120,6 +125,7 @@ static void choose_tones(picture *d, const float *map)
     free(some);
 }
 
+/** Draw the map: the logarithm of the density in colours. */
 static void draw_map(const picture *d, const float *map)
 {
     cairo_t *cr = d->cr;
@@ -158,6 +164,7 @@ static int shown_sphere(const picture *d)
                                       : -1;
 }
 
+/** Return the radius of the circle of a halo [length]. */
 static double shown_radius(const picture *d, const kith_halo *halo)
 {
     const int sphere = shown_sphere(d);
@@ -165,6 +172,7 @@ static double shown_radius(const picture *d, const kith_halo *halo)
     return has ? halo->sphere_radius[sphere] : 2 * halo->radius_rms;
 }
 
+/** Draw a circle for each of the largest halos, and for its images where the map is periodic. */
 static void draw_circles(const picture *d)
 {
     const kith_halos *halos = &d->found->halos;
@@ -266,6 +274,7 @@ static void draw_title(const picture *d)
               sphere >= 0 ? circles[sphere] : "circles: twice the rms radius");
 }
 
+/** Draw the ticks of a logarithmic axis. @param up  the axis is vertical */
 static void draw_axis(const picture *d, const log_axis *axis, const frame *f, bool up)
 {
     cairo_t *cr = d->cr;
@@ -296,6 +305,7 @@ static void draw_axis(const picture *d, const log_axis *axis, const frame *f, bo
     }
 }
 
+/** Draw the number of halos above each size. @param sizes  [n] ascending */
 static void draw_steps(const picture *d, const double *sizes, int64_t n, const log_axis *x,
                        const log_axis *y)
 {

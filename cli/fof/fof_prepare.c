@@ -41,7 +41,8 @@ static int check_masses(const fof_task *task, const fof_outcome *found)
                         task->input, (long long)found->fields.bad_particle, found->fields.bad_mass);
 }
 
-/** Read --link or --attach. */
+/** Parse --link or --attach. @param[out] out  [type] the list has the type
+ *  @return exit status, reported */
 static int parse_types(const fof_task *task, const fof_outcome *found, const char *option,
                        const char *list, bool out[IO_MOST_TYPES])
 {
@@ -106,7 +107,8 @@ static int choose_roles(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
-/** Range of the coordinates along each row of the box, in lengths of the row from the origin. */
+/** Measure the range of the fractional coordinates along each row of the box: 0 at the origin, 1
+ *  one row further. @return exit status, reported */
 static int measure_extent(const fof_outcome *found, double low[3], double high[3])
 {
     const kith_box *box = &found->space.box;
@@ -166,6 +168,7 @@ static void place_box(const fof_task *task, fof_outcome *found, const double low
         const bool out = low[k] < 0 || high[k] > 1;
         centred = centred && low[k] >= -0.5 - drift && high[k] <= 0.5 + drift;
         outside = outside || out;
+        /* The multiple of 1/2 from which the middle of the range is 0.25 to 0.75 away. */
         shift[k] = out ? floor(low[k] + high[k] - 0.5) / 2 : 0;
     }
     for (int k = 0; k < box->dim && outside && !task->shared.has_origin; k++) {
@@ -210,6 +213,8 @@ static int fit_box(const fof_task *task, fof_outcome *found)
     return STATUS_OK;
 }
 
+/** Set found->closed and found->cosmology. The mass in the box is known if all species were
+ *  read. */
 static void choose_cosmology(const fof_task *task, fof_outcome *found)
 {
     const kith_box *box = &found->space.box;
@@ -255,6 +260,7 @@ bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[
     return any;
 }
 
+/** Set found->velocity_length from --phase-space. @return exit status, reported */
 static int choose_velocity_length(const fof_task *task, fof_outcome *found)
 {
     if (task->velocity == 0) {

@@ -22,12 +22,13 @@ static const double tolerance = 0.1;
 
 /** Sums of mass: of the particles that link, and of all species of their resolution. */
 typedef struct budget {
-    double linked, fine;
+    double linked, fine; /* mass of the particles that link; mass of dark matter, baryons, and all
+                            else that links */
     bool complete;       /* every particle of these species was read */
     bool baryons;        /* the file has gas, stars or black holes */
     bool links_dark;     /* dark matter links */
     bool links_baryons;  /* all types of baryons in the file link */
-    bool links_a_baryon; /* at least one of them links */
+    bool links_a_baryon; /* at least one type of baryons in the file links */
 } budget;
 
 /** Type 5 is black holes where there is gas, else the coarse dark matter of some zooms. */
@@ -36,6 +37,7 @@ static bool is_baryon(const io_particles *p, int type)
     return type == FOF_GAS || type == FOF_STARS || (type == FOF_HOLES && p->in_file[FOF_GAS] > 0);
 }
 
+/** Sum up masses and species. */
 static budget add_up(const fof_outcome *found)
 {
     const io_particles *p = &found->in.particles;
@@ -81,7 +83,9 @@ static double omega_by_cosmology(fof_outcome *found, const budget *b)
     return omega;
 }
 
-/** Omega of the species that link; 0: not known. */
+/** Return Omega of the species that link; 0: not known. It is that of their mass in the box, where
+ *  this agrees with what is expected; else the expected one, as in a zoom. Sets spacing_why.
+ *  @param critical  critical density today [mass / length^3] */
 static double omega_linked(fof_outcome *found, double critical)
 {
     const budget b = add_up(found);
@@ -103,6 +107,7 @@ static double omega_linked(fof_outcome *found, double critical)
     return expected;
 }
 
+/** Report that --spacing mass lacks something. @return exit status */
 static int refuse_mass(const fof_task *task, const char *hint, const char *lack)
 {
     return report_error(STATUS_INVALID, hint,
@@ -111,6 +116,7 @@ static int refuse_mass(const fof_task *task, const char *hint, const char *lack)
                         task->input, lack);
 }
 
+/** Set the mean spacing by mass. @return exit status, reported */
 static int spacing_by_mass(const fof_task *task, fof_outcome *found)
 {
     static const char hint[] = "choose --spacing linked or dark, or give --length";
@@ -155,6 +161,7 @@ static int warn_of_zoom(fof_outcome *found)
     return STATUS_OK;
 }
 
+/** Set the mean spacing by number of particles. @return exit status, reported */
 static int spacing_by_number(const fof_task *task, fof_outcome *found)
 {
     const bool dark = found->spacing == SPACING_DARK;

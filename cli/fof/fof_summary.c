@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kith fof` says at the end, to a person or to a script.
+ * The summary of `kith fof`, as text or as JSON.
  */
 #include "fof.h"
 #include "common/report.h"
@@ -16,7 +16,7 @@ static printed number(double x)
     return report_format("%.5g", x);
 }
 
-/** " kpc/h"; "" where units are not known. */
+/** A unit after a number: " kpc/h"; "" where units are not known. */
 static printed unit(const char *name)
 {
     return report_format("%s%.60s", *name ? " " : "", name);
@@ -246,6 +246,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
     report_output("picture", task->plot);
 }
 
+/** Return halo h, from 0, as JSON. */
 static json_t *halo_json(const fof_outcome *found, int64_t h)
 {
     static const char *const names[] = {"200c", "200m", "500c", "vir"};

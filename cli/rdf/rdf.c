@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Functions that read the argument of an option (option_row.read). */
+
 static void read_slope(void *at, const option_given *given)
 {
     double *q = at;
@@ -26,6 +28,7 @@ static void read_slope(void *at, const option_given *given)
     }
 }
 
+/** Read --weights: a text with "." or "/" is the path of a file, any other the name of a column. */
 static void read_weights(void *at, const option_given *given)
 {
     rdf_task *task = at;
@@ -44,6 +47,7 @@ static void read_temperature(void *at, const option_given *given)
     task->temperature = given->arg;
 }
 
+/** End the command if options contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const rdf_task *task = at;
@@ -130,6 +134,7 @@ static const command_line rdf_line = {
             "  kith make uniform 100k --seed 1 -o gas.npy\n"
             "  kith rdf gas.npy --box 1 --r-max 0.1 -o gr.txt"};
 
+/** Print the summary, and report a run that was stopped. @return exit status */
 static int report(const rdf_task *task, const rdf_outcome *found)
 {
     if (task->shared.json) {

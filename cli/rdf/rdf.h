@@ -15,11 +15,11 @@
 
 #include <jansson.h>
 
-enum { RDF_MOST_CLASSES = 64 };
+enum { RDF_MOST_CLASSES = 64 }; /**< most classes of particles, each of one or more species */
 
 /** What was asked: the values of the options. */
 typedef struct rdf_task {
-    options shared;
+    options shared;            /**< the options that verbs share */
     const char *input;         /**< path of the trajectory */
     double r_min, r_max;       /**< range of r [length]; r_max 0: half the box, or its corner with
                                     minimum_image */
@@ -59,7 +59,7 @@ typedef struct rdf_class {
 /** All classes, and the class of each species. */
 typedef struct rdf_classes {
     int n;                            /**< number of classes */
-    rdf_class item[RDF_MOST_CLASSES]; /**< [n] */
+    rdf_class item[RDF_MOST_CLASSES]; /**< [n] the classes */
     int n_names;                      /**< species of the trajectory so far */
     int *of_name;                     /**< [n_names] class of each species; -1: not counted */
     bool has_rest;                    /**< some species are not counted */
@@ -72,12 +72,13 @@ typedef struct rdf_curve {
     int a, b;                      /**< classes; -1: --select and --with */
     double *g, *g_error;           /**< [bins] g(r) */
     double *n, *n_error;           /**< [bins] running coordination to the end of each bin */
-    double *count;                 /**< [bins] pairs counted */
+    double *count;                 /**< [bins] pairs counted, each once */
     int64_t peak, low;             /**< highest bin, and the lowest bin after it; -1: none */
     double *force, *force_error;   /**< [bins] g(r) by forces; NULL: not asked for */
     double *zero, *infinity;       /**< [bins] g(r) by forces, integrated from 0; from infinity */
     double *weight;                /**< [bins] weight of their difference in `force` */
-    double kT, kT_error;           /**< temperature at which g by forces fits the counts best */
+    double kT, kT_error;           /**< temperature at which forces fit the counts best [force x
+                                        length] */
     double *weighted, *weighted_error; /**< [bins] g_w(r), with weights; NULL: not asked for */
     double *product, *product_error;   /**< [bins] mean of w_i w_j */
     double gain;                       /**< variance by counts / by forces: median over bins */
@@ -85,9 +86,9 @@ typedef struct rdf_curve {
 
 /** S(q) of the classes a and b, or of all. */
 typedef struct rdf_factor {
-    char name[2 * IO_NAME_LENGTH];
-    int a, b;                /**< classes; -1: all particles */
-    double *fz, *fz_error;   /**< [q bins] Faber-Ziman partial by transform; of all: S(q) */
+    char name[2 * IO_NAME_LENGTH]; /**< "O-H", or "all" */
+    int a, b;                      /**< classes; -1: all particles */
+    double *fz, *fz_error;         /**< [q bins] Faber-Ziman partial by transform; of all: S(q) */
     double *al, *al_error;   /**< [q bins] Ashcroft-Langreth partial by transform; of all: S(q) */
     double *sum, *sum_error; /**< [q bins] Ashcroft-Langreth partial by direct sum; of all: S(q) */
 } rdf_factor;
@@ -115,17 +116,18 @@ typedef struct rdf_structure {
     double slope, slope_error; /**< exponent d of S ~ q^-d */
 } rdf_structure;
 
-/** Layout of a row of the blocks: offsets of what a frame adds to it. */
+/** Layout of a row of the blocks: first two sizes, then offsets of what a frame adds to it. A
+ *  partial is a pair of classes a <= b; rdf_partial gives its index. */
 typedef struct rdf_layout {
     int64_t bins, partials; /**< sizes: bins of r, and pairs of classes */
-    int64_t frames;         /**< 1 */
+    int64_t frames;         /**< number of frames: 1 */
     int64_t volume;         /**< volume of the box */
     int64_t centres;        /**< [classes] particles of each class */
     int64_t counts;         /**< [partials][bins] pairs */
     int64_t ideal;          /**< [partials][bins] pairs expected of an ideal gas */
     int64_t force;          /**< [partials][bins + 2] numbers from forces; see rdf_force.c */
     int64_t products;       /**< [partials][bins] sums of w_i w_j over pairs */
-    int64_t strewn;         /**< [partials][bins] those sums expected of an ideal gas */
+    int64_t strewn;         /**< [partials][bins] sums of w_i w_j expected of an ideal gas */
     int64_t vectors;        /**< [q bins] number of vectors q */
     int64_t q_sum;          /**< [q bins] sum of |q| over the vectors */
     int64_t direct;         /**< [partials][q bins] sums of S over the vectors */
@@ -135,7 +137,7 @@ typedef struct rdf_layout {
 /** What the boxes of all frames have in common: default ranges of r and q follow from it, so that
  *  they do not depend on the order of the frames. */
 typedef struct rdf_extent {
-    bool known;
+    bool known;         /**< a box was added; if false, the numbers below are not set */
     double half;        /**< the smallest half height [length] */
     double corner;      /**< the smallest half diagonal, of boxes with right angles [length] */
     double least_q;     /**< the smallest q along an axis of a box [1/length] */
@@ -172,10 +174,10 @@ typedef struct rdf_outcome {
     rdf_classes classes;              /**< what is counted together */
     const char *inside;               /**< "molecules" or "bonds": pairs within these are known, and
                                            counted; NULL: not known, or not counted */
-    rdf_layout layout;                /**< of a row of the blocks */
+    rdf_layout layout;                /**< layout of a row of the blocks */
     rdf_blocks blocks;                /**< sums over frames */
     int n_curves;                     /**< number of curves */
-    rdf_curve *curve;                 /**< [n_curves] */
+    rdf_curve *curve;                 /**< [n_curves] the curves */
     double *curve_room;               /**< memory of all arrays of the curves */
     int64_t pairs;                    /**< pairs counted in all frames */
     rdf_kinetic kinetic;              /**< of frames with velocities, masses and known units */
@@ -213,7 +215,7 @@ typedef struct rdf_part {
     int32_t *species;      /**< [points.n] class of each */
     int32_t *molecule;     /**< [points.n] molecule of each, if --exclude-molecules needs it */
     int32_t *place;        /**< [particles] index of each particle in the part; -1: not counted */
-    int32_t *bonds;        /**< bonded particles, in compressed rows, if --exclude-bonds does */
+    int32_t *bonds;        /**< compressed rows of bonded particles, for --exclude-bonds */
     int64_t *bond_offsets; /**< [points.n + 1] first entry of each row of `bonds` */
     int64_t room;          /**< particles that the arrays have room for */
     int64_t bond_room;     /**< bonds that `bonds` has room for */
@@ -299,7 +301,8 @@ const char *rdf_inside_text(const rdf_outcome *found);
 /** Divide memory into n arrays of `each` numbers. @return the memory behind them */
 double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
 
-/** Compute the curves from the blocks. @return exit status, reported */
+/** List the curves and compute them from the blocks, which are folded. @return exit status,
+ *  reported */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
 
 /** Read the file of --weights, if it is one, for the first frame's particles.
@@ -320,14 +323,18 @@ bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *curve);
  *  @return [blocks][bins], to be freed; NULL: no memory */
 double *rdf_sum_blocks(const rdf_outcome *found, const rdf_curve *curve, int64_t at);
 
-/** Divide in each bin, with rdf_ratio. @param y, x  [blocks][bins] sums of the blocks */
+/** Divide the sums of y by those of x in each bin, with rdf_ratio.
+ *  @param y, x               [blocks][bins] sums of the blocks
+ *  @param[out] value, error  [bins] */
 void rdf_divide(const rdf_outcome *found, const double *y, const double *x, double *value,
                 double *error);
 
-/** How many times the pairs of classes a <= b are counted in a curve: 0, 1, or 2. */
+/** Return how many times an unordered pair of classes a <= b counts in a curve: 0, 1, or 2. */
 double rdf_weight(const rdf_classes *classes, const rdf_curve *curve, int a, int b);
 
-/** "0.72": k_B T; "300,kcal": kelvin, where forces are in kcal/mol, kJ/mol or eV by length. */
+/** Read --temperature. "0.72" is k_B T; "300,kcal" is kelvin, where forces are in kcal/mol, kJ/mol
+ *  or eV by length. @param[out] kT  [force times length]
+ *  @return false if the text is no temperature above 0 */
 bool rdf_parse_temperature(const char *text, double *kT);
 
 /** Compute the temperature from the velocities of a frame. @return .frames is 0 if it has none, or
@@ -350,14 +357,14 @@ int rdf_force_check(const rdf_task *task, const io_frame *frame);
 bool rdf_force_add(const rdf_task *task, const rdf_outcome *found, const kith_histogram *h,
                    double *row);
 
-/** Compute the weights of a curve from the rows, before rdf_blocks_fold.
+/** Compute the weights of a curve by forces from the grains, before rdf_blocks_fold.
  *  @return false: no memory */
 bool rdf_force_weights(const rdf_outcome *found, rdf_curve *curve);
 
 /** Compute g(r) by forces of a curve from the blocks. @return false: no memory */
 bool rdf_force_curve(const rdf_task *task, const rdf_outcome *found, rdf_curve *curve);
 
-/** Index of the partial of classes a and b. */
+/** Return the index of the partial of classes a and b, in either order. */
 int64_t rdf_partial(const rdf_classes *classes, int a, int b);
 
 /** Return true when the transform of g(r) to S(q) is defined: the bins of r begin at 0, and without
@@ -377,7 +384,7 @@ kith_status rdf_structure_sum(const rdf_task *task, const rdf_outcome *found, ki
                               rdf_frame *f);
 void rdf_sums_free(rdf_sums *sums);
 
-/** From blocks to S(q). @return exit status, reported */
+/** Compute S(q) by transform and by direct sum from the blocks. @return exit status, reported */
 int rdf_structure_make(const rdf_task *task, rdf_outcome *found);
 
 /** S by transform of each factor, Ashcroft-Langreth, at other q, [factors][n]; to be freed.
@@ -395,7 +402,10 @@ int rdf_write(const rdf_task *task, const rdf_outcome *found);
 /** Draw --plot. @return exit status, reported */
 int rdf_plot(const rdf_task *task, const rdf_outcome *found);
 
+/** Print the summary. */
 void rdf_print(const rdf_task *task, const rdf_outcome *found);
+
+/** Return the summary as JSON. */
 json_t *rdf_json(const rdf_task *task, const rdf_outcome *found);
 
 #endif

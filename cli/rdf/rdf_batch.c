@@ -156,6 +156,7 @@ static kith_status count_call(const rdf_outcome *found, kith_ctx *ctx, rdf_frame
 bool rdf_batch_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, int64_t first,
                      rdf_frame *const *frames, int64_t n, rdf_batch *batch)
 {
+    /* The frame before was the last of its grain: begin the sums of a new grain. */
     if (first == 0 || rdf_blocks_left(task->blocks, first - 1) == 1) {
         kith_histogram_free(&batch->sum);
         batch->volume = 0;

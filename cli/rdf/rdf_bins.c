@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BINS = 1 << 20 };
+enum { MOST_BINS = 1 << 20 }; /* most bins of r */
 
 /** Half the diagonal of a box with right angles: the longest distance of nearest images. */
 static double half_diagonal(const kith_box *box)
@@ -40,12 +40,14 @@ void rdf_extent_add(const kith_box *box, rdf_extent *extent)
     extent->most_volume = fmax(extent->most_volume, one.most_volume);
 }
 
+/** Report too many bins. @return exit status */
 static int too_many(const rdf_task *task, double bins)
 {
     return report_error(STATUS_LIMIT, NULL, "%s: %.15g bins, more than 2^20", task->input, bins);
 }
 
-/** Read numbers separated by white space; # begins a comment. */
+/** Read edges, and set how.bins, from a file of numbers separated by white space; # begins a
+ *  comment. @return exit status, reported */
 static int read_edges(const rdf_task *task, FILE *file, rdf_outcome *found)
 {
     char *line = NULL;
@@ -106,7 +108,7 @@ static int choose_range(const rdf_task *task, rdf_outcome *found, double *bins)
                             report_real(how->r_min).s, report_real(how->r_max).s);
     }
     const double range = how->r_max - how->r_min;
-    if (task->width > range * (1 + 1e-9)) {
+    if (task->width > range * (1 + 1e-9)) { /* here and below 1e-9 allows for rounding */
         return report_error(STATUS_INVALID, NULL,
                             "--width: got %s, expected at most the range of r, %s",
                             report_real(task->width).s, report_real(range).s);

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sums over blocks of frames. Up to 4 grains for each block are kept. When a frame needs one more,
+ * each two adjacent grains are merged: O(1) additions of rows for each frame on average, and memory
+ * that does not depend on the number of frames.
+ */
 #include "rdf_blocks.h"
 
 #include <math.h>
@@ -35,7 +40,7 @@ static void add_row(const rdf_blocks *blocks, double *to, const double *from)
     }
 }
 
-/** Add the rows from `begin` on into row `to`, up to `end`. */
+/** Move the sum of rows [begin, end) to row `to` <= begin, and free the others. */
 static void join(rdf_blocks *blocks, int64_t to, int64_t begin, int64_t end)
 {
     double *keep = blocks->row[begin];

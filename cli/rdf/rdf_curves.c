@@ -23,7 +23,8 @@ double rdf_weight(const rdf_classes *classes, const rdf_curve *c, int a, int b)
     return (x->first && y->second) + (y->first && x->second);
 }
 
-/** Return true when each unordered pair of a curve is counted from both of its particles. */
+/** Return true when rdf_weight is 2 for the pairs of a curve: both selections are equal, so that
+ *  each unordered pair is counted from both of its particles. */
 static bool is_symmetric(const rdf_classes *classes, const rdf_curve *c)
 {
     bool same = true;
@@ -156,7 +157,8 @@ static bool fill_curve(const rdf_outcome *found, rdf_curve *c)
     return fits;
 }
 
-/** List the curves: that of the selections, and with --partials one for each two classes. */
+/** List the curves: that of the selections, and with --partials one for each two classes.
+ *  @return false: no memory */
 static bool list_curves(const rdf_task *task, rdf_outcome *found)
 {
     const rdf_classes *classes = &found->classes;

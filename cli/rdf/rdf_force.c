@@ -47,7 +47,8 @@ int rdf_force_check(const rdf_task *task, const io_frame *frame)
                         "%s: frame %lld: all forces are 0", task->input, (long long)frame->index);
 }
 
-/** Offset of the numbers of a partial in a row. */
+/** Offset in a row of the bins + 2 numbers of a partial: density times g from zero in each bin, at
+ *  r_max, and the density of pairs. */
 static int64_t place(const rdf_layout *l, int64_t partial)
 {
     return l->force + partial * (l->bins + 2);
@@ -70,6 +71,7 @@ bool rdf_force_add(const rdf_task *task, const rdf_outcome *found, const kith_hi
             for (int64_t k = 0; k < l->bins; k++) {
                 to[k] += density * zero[k];
             }
+            /* g from zero at r_max; the two g differ by one number in all bins. */
             to[l->bins] += density * (1 + zero[0] - zero[l->bins]);
             to[l->bins + 1] += density;
         }
@@ -108,6 +110,7 @@ static double *sum_rows(const rdf_outcome *found, const rdf_curve *c)
     return sums;
 }
 
+/** Return the sum of n numbers. */
 static double total(const double *x, int64_t n)
 {
     double sum = 0;
@@ -167,7 +170,8 @@ bool rdf_force_weights(const rdf_outcome *found, rdf_curve *c)
     return true;
 }
 
-/** Median over bins of the variance by counts / the variance by forces. */
+/** Median over bins of the variance by counts / the variance by forces, by insertion sort.
+ *  @param scratch  [bins] */
 static double median_gain(const rdf_curve *c, int64_t bins, double *scratch)
 {
     int64_t n = 0;
@@ -184,8 +188,9 @@ static double median_gain(const rdf_curve *c, int64_t bins, double *scratch)
     return n > 0 ? scratch[n / 2] : (double)NAN;
 }
 
-/** The kT at which the mean of g_zero over space, proportional to 1 / kT, equals that of counts.
- *  @param y  [2][blocks] scratch */
+/** Set the kT of a curve at which the mean of g_zero over space, proportional to 1 / kT, equals
+ *  that of counts.
+ *  @param sums  of sum_rows   @param y  [2][blocks] scratch */
 static void fit_temperature(const rdf_task *task, const rdf_outcome *found, const double *sums,
                             double *y, rdf_curve *c)
 {
@@ -203,7 +208,9 @@ static void fit_temperature(const rdf_task *task, const rdf_outcome *found, cons
     c->kT_error *= task->kT;
 }
 
-/** Compute g and its errors from the sums of blocks. @param y  [2][blocks] scratch */
+/** Compute g by forces and its errors from the sums of blocks. Errors are multiplied by
+ *  sqrt((m - 1) / (m - 2)), m grains, because the weights are estimated from these grains, too.
+ *  @param sums  of sum_rows   @param y  [2][blocks] scratch */
 static void fill(const rdf_task *task, const rdf_outcome *found, const double *sums, double *y,
                  rdf_curve *c)
 {

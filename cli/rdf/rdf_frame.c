@@ -34,6 +34,7 @@ static bool fill_row(const rdf_task *task, const rdf_outcome *found, const kith_
     return !task->force || rdf_force_add(task, found, h, f->row);
 }
 
+/** Count the pairs of a frame, and fill its row with what follows from them. */
 static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
                                rdf_frame *f)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether `kith rdf` counts pairs within molecules, or bonded pairs, although the file tells which
- * these are: they make peaks of g(r) that are often not wanted.
+ * Find out whether `kith rdf` counts pairs within molecules, or bonded pairs, although the file
+ * tells which these are: they make peaks of g(r) that are often not wanted. The summary then says
+ * so.
  */
 #include "rdf.h"
 #include "common/report.h"
 
 #include <stdlib.h>
 
-/** A particle that is counted. */
+/** A particle of a frame. */
 typedef struct member {
-    int32_t molecule;
-    bool first, second; /**< of --select, of --with */
+    int32_t molecule;   /**< number of its molecule; -1: none */
+    bool first, second; /**< the particle is in --select; in --with; neither: it is not counted */
 } member;
 
 /** Return true when a pair of these members is counted: one is in --select, the other in --with. */
@@ -20,6 +21,7 @@ static bool is_counted(const member *a, const member *b)
     return (a->first && b->second) || (b->first && a->second);
 }
 
+/** Describe particle p of a frame. */
 static member member_of(const rdf_classes *classes, const io_frame *frame, int64_t p)
 {
     const int class = classes->of_name[frame->species[p]];
@@ -31,6 +33,7 @@ static member member_of(const rdf_classes *classes, const io_frame *frame, int64
     return out;
 }
 
+/** Order of members for qsort: by molecule. */
 static int by_molecule(const void *a, const void *b)
 {
     const int32_t x = ((const member *)a)->molecule, y = ((const member *)b)->molecule;
@@ -48,7 +51,7 @@ static bool has_pair(const member *sorted, int64_t n)
             second += sorted[end].second;
             both += sorted[end].first && sorted[end].second;
         }
-        const bool itself = first == 1 && second == 1 && both == 1;
+        const bool itself = first == 1 && second == 1 && both == 1; /* one particle is no pair */
         if (sorted[begin].molecule >= 0 && first > 0 && second > 0 && !itself) {
             return true;
         }

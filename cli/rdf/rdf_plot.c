@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The figure of `kith rdf`.
+ * The figure of `kith rdf`: g(r) and n(r), and beside them S(q). The data file holds up to three
+ * tables, which the script calls index 0 (curves), 1 (S(q) by transform) and 2 (S(q) by direct
+ * sum).
  */
 #include "common/gnuplot.h"
 #include "rdf.h"
@@ -12,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_POINTS = 800 }; /* of S(q) by transform */
+enum { LINE_POINTS = 800 }; /* points of the line of S(q) by transform */
 
+/** What the figure shows. */
 struct plot {
-    const rdf_task *task;
-    const rdf_outcome *found;
-    const double *q, *line; /* [LINE_POINTS], [factors][LINE_POINTS]; NULL without S(q) */
+    const rdf_task *task;     /* the options */
+    const rdf_outcome *found; /* the results */
+    const double *q, *line;   /* [LINE_POINTS] abscissae [1/length], [factors][LINE_POINTS] S(q) by
+                                 transform; NULL without S(q) */
 };
 
 static void put_number(FILE *out, double value)
@@ -95,7 +99,8 @@ static void put_data(FILE *out, const void *what)
     fputc('\n', out);
 }
 
-/** Upper end of the axis of n, which grows as r^3: beyond it neighbours are not resolved. */
+/** Upper end of the axis of n: 2.5 times its value at the minimum after the first peak, the largest
+ *  of all curves. n grows as r^3 beyond. 0: automatic. */
 static double most_neighbours(const rdf_outcome *found)
 {
     const double beyond = 2.5;
@@ -152,7 +157,8 @@ static void put_curve_title(FILE *out, const char *name)
 }
 
 /** Plot g by counts as points if g by forces is the line; the columns by forces follow all
- *  columns by counts. */
+ *  columns by counts.
+ *  @return column of g that is drawn as a line: the next one is its error */
 static int put_counts(FILE *out, const rdf_outcome *found, int c, const char *colour)
 {
     const int at = 2 + 3 * c;
@@ -166,6 +172,7 @@ static int put_counts(FILE *out, const rdf_outcome *found, int c, const char *co
     return 2 + 3 * found->n_curves + 2 * c;
 }
 
+/** Print the script of g(r) and n(r). */
 static void put_pairs(FILE *out, const rdf_outcome *found)
 {
     const double most = most_neighbours(found), top = most_g(found);
@@ -205,6 +212,7 @@ static void put_pairs(FILE *out, const rdf_outcome *found)
     fputs("\n\n", out);
 }
 
+/** Print the script of S(q). */
 static void put_structure(FILE *out, const rdf_task *task, const rdf_outcome *found)
 {
     const rdf_structure *s = &found->structure;

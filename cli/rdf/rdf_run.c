@@ -18,13 +18,14 @@
 
 /** The run, and its progress: of the frames where their number is known, else of the bytes read. */
 struct work {
-    const rdf_task *task;
-    rdf_outcome *found;
-    rdf_batch batch; /**< of the lane that counts several frames at once, on a GPU */
-    progress bar;
-    int64_t bytes, size;
+    const rdf_task *task; /**< the options */
+    rdf_outcome *found;   /**< the results */
+    rdf_batch batch;      /**< the frames that the only lane counts by one call, on a GPU */
+    progress bar;         /**< the progress bar */
+    int64_t bytes, size;  /**< bytes read so far, and size of the file [byte] */
 };
 
+/** The watch function of reading. @param done, total  bytes */
 static int watch_reading(void *user, int64_t done, int64_t total)
 {
     struct work *w = user;
@@ -35,6 +36,8 @@ static int watch_reading(void *user, int64_t done, int64_t total)
                   : progress_watch(&w->bar, done, total);
 }
 
+/** The watch function of counting one frame: progress in thousandths of a frame.
+ *  @param done, total  work of this frame */
 static int watch_counting(void *user, int64_t done, int64_t total)
 {
     struct work *w = user;
@@ -71,11 +74,13 @@ static int check_periodic(const rdf_task *task, const io_frame *frame, const kit
     return STATUS_OK;
 }
 
+/** Fail if r_max is beyond half the smallest height of the box, where shells are not whole, unless
+ *  --minimum-image is given. @return exit status, reported */
 static int check_reach(const rdf_task *task, const rdf_outcome *found, const io_frame *frame,
                        const kith_box *box)
 {
     const double half = box_half_height(box), last = found->edges[found->how.bins];
-    if (!task->minimum_image && last > half * (1 + 1e-6)) {
+    if (!task->minimum_image && last > half * (1 + 1e-6)) { /* 1e-6: r_max may be rounded */
         return report_error(
             STATUS_INVALID,
             "--minimum-image counts to the corner of the box, with the exact volumes "
@@ -102,7 +107,8 @@ static int check_memory(const rdf_task *task, const rdf_outcome *found)
     return STATUS_OK;
 }
 
-/** Lay out the rows of the blocks. */
+/** Lay out the rows of the blocks, and allocate them. By forces, compute the volumes of whole
+ *  shells, as of open space. @return exit status, reported */
 static int prepare(const rdf_task *task, rdf_outcome *found)
 {
     rdf_layout *l = &found->layout;
@@ -164,6 +170,8 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
     return prepare(task, found);
 }
 
+/** Fail if a frame has another number of particles, or species that the first frame lacks.
+ *  @param n_classes  number of classes before this frame was classified */
 static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_frame *frame,
                        int n_classes)
 {
@@ -219,6 +227,8 @@ static int prepare_frame(void *user, const io_frame *frame, bool copy, void *rec
     return rdf_pick(task, found, frame, copy, &f->part);
 }
 
+/* Functions of lanes_calls (common/lanes.h): `user` is the run, a record is an rdf_frame. */
+
 static bool count_frame(void *user, kith_ctx *ctx, void *record)
 {
     const struct work *w = user;
@@ -264,6 +274,7 @@ static void free_frame(void *record)
     rdf_frame_free(record);
 }
 
+/** Memory that counting a frame takes, beside its particles [byte]. */
 static int64_t memory_of_frame(const void *user)
 {
     enum { ARRAYS = 4 }; /* a row, a histogram, sums, counters: each as long as a row at most */
@@ -325,6 +336,7 @@ static int finish(const rdf_task *task, rdf_outcome *found, int status)
     return STATUS_OK;
 }
 
+/** An input_frame_fn: extend found->extent by the box of a frame, if it is periodic. */
 static int take_box(void *user, const io_frame *frame)
 {
     const struct work *w = user;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which particles `kith rdf` counts, and as what.
+ * Which particles `kith rdf` counts, and in which classes. With --partials each species is a class;
+ * without, a class holds all species that are in --select alone, in --with alone, or in both.
  */
 #include "common/name_order.h"
 #include "rdf.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Name of a species that has none in the file. */
+/** Return the name of a species for readers: "unnamed" if the file has none. */
 static const char *shown(const char *name)
 {
     return *name ? name : "unnamed";
@@ -91,6 +92,7 @@ static void list_names(const io_frame *frame, char *out, size_t room)
     }
 }
 
+/** Fail if a frame lacks a species of an option. @return exit status, reported */
 static int check_list(const rdf_task *task, const char *option, const char *list,
                       const io_frame *frame)
 {
@@ -119,7 +121,7 @@ int rdf_check_selection(const rdf_task *task, const io_frame *frame)
     return check_list(task, "--with", task->with, frame);
 }
 
-/** Let the arrays have room for the particles and bonds of a frame. */
+/** Make the arrays large enough for the particles and bonds of a frame. @return false: no memory */
 static bool grow(rdf_part *part, const io_frame *frame)
 {
     const size_t n = (size_t)frame->particles.n + 1;
@@ -172,7 +174,9 @@ static void sort_bonds(const io_frame *frame, int64_t n, rdf_part *part)
     }
 }
 
-/** Copy the rows of the picked particles, in their order. */
+/** Copy the rows of the picked particles, in their order.
+ *  @param all      every particle is picked
+ *  @param[out] to  [picked] rows of part->row bytes */
 static void copy_rows(const rdf_part *part, const void *from, int64_t particles, bool all, void *to)
 {
     const size_t row = part->row;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * S(q) of `kith rdf`: the sums of each frame, and what follows from the blocks.
+ * S(q) of `kith rdf`: the sums of each frame, and what follows from the blocks. docs/rdf.md defines
+ * the Faber-Ziman partials A_ab(q) and the Ashcroft-Langreth partials S_ab(q).
  */
 #include "common/engine.h"
 #include "rdf.h"
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 }; /* as kith_waves_sum takes */
+/** Most bins of q; largest |h|, |k| or |l| of a vector q, a limit of kith_waves_sum. */
+enum { MOST_Q_BINS = 1 << 16, MOST_WAVES = 1 << 14 };
 
 /** Return true when S(q) is not defined because --select and --with overlap, but differ, without
  *  --partials. */
@@ -157,7 +159,7 @@ void rdf_sums_free(rdf_sums *sums)
     sums->value = NULL;
 }
 
-/** Number fractions of the classes. */
+/** Compute the number fractions of the classes. @param[out] x  [classes] */
 static void fractions(const rdf_outcome *found, double *x)
 {
     double all = 0;
@@ -170,8 +172,10 @@ static void fractions(const rdf_outcome *found, double *x)
     }
 }
 
-/** Faber-Ziman partials of a row of the blocks at n of q: [partials][n].
- *  @param weights  [bins] scratch */
+/** Compute the Faber-Ziman partials of a row of the blocks.
+ *  @param q         [n] where
+ *  @param[out] fz   [partials][n]
+ *  @param weights   [bins] scratch */
 static void transform(const rdf_task *task, const rdf_outcome *found, const double *row, int64_t n,
                       const double *q, double *fz, double *weights)
 {
@@ -196,7 +200,10 @@ static void transform(const rdf_task *task, const rdf_outcome *found, const doub
     }
 }
 
-/** Value of factor f at q number `at` of n, by the transform: fz holds S of each partial [n]. */
+/** Return the value of factor f at q number `at` of n, by the transform.
+ *  @param x         [classes] number fractions
+ *  @param fz        [partials][n] Faber-Ziman partials
+ *  @param langreth  of two classes, return the Ashcroft-Langreth partial instead */
 static double by_transform(const rdf_outcome *found, const rdf_factor *f, const double *x,
                            const double *fz, int64_t n, int64_t at, bool langreth)
 {
@@ -214,7 +221,8 @@ static double by_transform(const rdf_outcome *found, const rdf_factor *f, const 
     return sum;
 }
 
-/** Value of factor f at q number `at` of the direct sums of a row. */
+/** Return the value of factor f in bin `at` of q, by the direct sums of a row, not yet divided by
+ *  the number of vectors. @param x  [classes] number fractions */
 static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double *x,
                      const double *row, int64_t at)
 {
@@ -236,9 +244,12 @@ static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double
 /** Scratch of the transforms: Faber-Ziman partials of each block, and in the last row of all
  *  frames; ratios at one q. */
 typedef struct scratch {
-    double *fz, *y, *x, *weights;
+    double *fz, *y, *x, *weights; /**< [blocks + 1][partials][q bins] Faber-Ziman partials; [blocks]
+                                       numerators and [blocks] denominators of rdf_ratio; [bins]
+                                       scratch of transform() */
 } scratch;
 
+/** Fill the arrays of a factor in all bins of q. */
 static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *fraction,
                         const scratch *t)
 {
@@ -264,7 +275,7 @@ static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *f
 }
 
 /** List the factors: all particles, and each two classes if there are several; allocate their
- *  arrays. */
+ *  arrays. @return false: no memory */
 static bool list_factors(rdf_outcome *found)
 {
     rdf_structure *s = &found->structure;
@@ -295,6 +306,7 @@ static bool list_factors(rdf_outcome *found)
     return at != NULL;
 }
 
+/** Set the bins of q, the mean q in each, and the number of vectors. */
 static void fill_q(rdf_outcome *found)
 {
     rdf_structure *s = &found->structure;
@@ -308,6 +320,7 @@ static void fill_q(rdf_outcome *found)
     }
 }
 
+/** Fit a power law to S(q) of all particles. @return exit status, reported */
 static int fit_slope(const rdf_task *task, rdf_outcome *found)
 {
     rdf_structure *s = &found->structure;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kith rdf` says at the end, to a person or to a script.
+ * The summary of `kith rdf`, as text or as JSON.
  */
 #include "common/engine.h"
 #include "rdf.h"
@@ -19,6 +19,7 @@ static printed with_error(double value, double error)
     return report_format("%.*f +- %.*f", digits, value, digits, error);
 }
 
+/** A length with its unit. */
 static printed length(const rdf_outcome *found, double value)
 {
     return report_format("%.4g%s%.20s", value, *found->unit ? " " : "", report_text(found->unit).s);
@@ -76,6 +77,7 @@ static void print_force(const rdf_outcome *found, const rdf_curve *c)
     }
 }
 
+/** Print the first peak of a curve, and the number of neighbours up to the minimum after it. */
 static void print_curve(const rdf_outcome *found, const rdf_curve *c)
 {
     char name[16];
@@ -193,6 +195,7 @@ static json_t *curve_json(const rdf_outcome *found, const rdf_curve *c)
     return value;
 }
 
+/** Return S(q) of the summary as JSON; null without --sq. */
 static json_t *structure_json(const rdf_task *task, const rdf_outcome *found)
 {
     const rdf_structure *s = &found->structure;

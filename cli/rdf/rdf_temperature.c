@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative differences of kT below this are accepted: a thermostat's mean is off by as much. */
+/* Relative differences of kT below this are accepted, however small the error: the mean temperature
+   under a thermostat differs by this much from its target. */
 static const double slack = 0.02;
 
 /* Relative differences of kT above this are refused, however large the error. */
@@ -68,8 +69,8 @@ void rdf_temperature_kinetic(const rdf_kinetic *kinetic, double *kT, double *err
     *error = n > 1 ? sqrt(fmax(kinetic->squares / n - *kT * *kT, 0) / (n - 1)) : (double)NAN;
 }
 
-/** Standard errors that a mean of n samples is off by in one of 1000 cases: Student's t of n - 1
- *  degrees, and no less than 5. */
+/** Return by how many standard errors a mean of n >= 2 samples is off in one of 1000 cases:
+ *  Student's t of n - 1 degrees of freedom (two-sided), and no less than 5. */
 static double times(int64_t n)
 {
     static const double student[] = {636.6, 31.6, 12.9, 8.61, 6.87, 5.96, 5.41, 5.04};

@@ -121,6 +121,8 @@ int rdf_write(const rdf_task *task, const rdf_outcome *found)
     return table_write(task->shared.output, task->format, &t, rdf_json(task, found));
 }
 
+/** Add the columns of a factor: Faber-Ziman (A) and Ashcroft-Langreth (S) partials by transform,
+ *  and the latter by direct sum. */
 static void add_factor(const rdf_outcome *found, const rdf_factor *f, table *t)
 {
     const bool all = f->a < 0, direct = found->structure.direct;

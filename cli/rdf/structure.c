@@ -1,9 +1,12 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The transform of g(r) to S(q), integrated exactly over each bin, and the fit of a power law.
+ */
 #include "structure.h"
 
 #include <math.h>
 
-/** Integral from 0 to r of 4 pi r^2 sin(q r) / (q r), in 2-D of 2 pi r J0(q r). */
+/** Integrate 4 pi r^2 sin(q r) / (q r), in 2-D 2 pi r J0(q r), from 0 to r. q is above 0. */
 static double integral(int dim, double q, double r)
 {
     const double x = q * r, small = 1e-2;

@@ -7,22 +7,27 @@
 
 #include <stdint.h>
 
-/** What a transform to a finite r is multiplied by: sin(pi r / R) / (pi r / R), or 1. */
+/** Window that g(r) - 1 is multiplied by in a transform up to r = R: sin(pi r / R) / (pi r / R), by
+ *  Lorch, or 1. */
 typedef enum structure_window { WINDOW_LORCH, WINDOW_NONE } structure_window;
 
-/** Their names, for option_word. */
+/** Names of the windows in the order of the enumeration, for option_word. */
 #define STRUCTURE_WINDOWS "lorch or none"
 
-/** Weights of bins so that the Faber-Ziman partial is
+/** Compute weights of bins so that the Faber-Ziman partial is
  *      A(q) = 1 + density * sum_k weight[k] (g[k] - 1)
  *  with g constant within each bin: the integral over it is exact, the window that of its middle.
  *  @param dim    3, or 2
- *  @param edges  [bins + 1] from 0; R is the last */
+ *  @param edges  [bins + 1] from 0; R is the last
+ *  @param[out] weights  [bins] */
 void structure_weights(int dim, double q, int64_t bins, const double *edges,
                        structure_window window, double *weights);
 
-/** The exponent d of S(q) = C q^-d, by least squares of log S over log q for from <= q <= to and
- *  S > 0. @param[out] error  its standard error. @return points used; below 3 d is not set. */
+/** Fit the exponent d of S(q) = C q^-d by least squares of log S over log q, for from <= q <= to
+ *  and S > 0.
+ *  @param q, s        [n] points
+ *  @param[out] error  standard error of d
+ *  @return number of points used; if it is below 3, d and error are not set */
 int64_t structure_slope(int64_t n, const double *q, const double *s, double from, double to,
                         double *d, double *error);
 

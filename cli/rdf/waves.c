@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Vectors q of a box for the direct sum. Of q and -q, whose sums are complex conjugates, one is
+ * chosen. In bins with few vectors all are visited, twice: to count them, and to choose evenly. In
+ * other bins directions are spread over a half sphere, and the vector of the box next to each is
+ * taken.
+ */
 #include "waves.h"
 
 #include "common/box.h"
@@ -9,9 +15,10 @@
 /** Rows a*, b*, c* of 2 pi times the inverse of the box, transposed: q = h a* + k b* + l c*. In 2-D
  *  c* is 0. */
 typedef struct basis {
-    double row[3][3];
+    double row[3][3]; /* a*, b*, c* [1/length] */
 } basis;
 
+/** Compute the reciprocal lattice of a box. */
 static basis reciprocal(const kith_box *box)
 {
     basis out = {0};
@@ -42,6 +49,7 @@ double waves_least(const kith_box *box)
     return least;
 }
 
+/** Return |q| of a vector. */
 static double length_of(const basis *rows, const int32_t hkl[3])
 {
     double q[3];
@@ -57,6 +65,8 @@ double waves_length(const waves *w, const kith_box *box, int64_t wave)
     return length_of(&rows, w->hkl[wave]);
 }
 
+/** Append a vector, or its opposite, whose first number that is not 0 is positive.
+ *  @return false: no memory */
 static bool add(waves *w, const int32_t hkl[3])
 {
     if (w->n == w->capacity) {
@@ -94,6 +104,7 @@ static bool visit(const kith_box *box, const basis *rows, const selection *s, wa
     for (int k = 0; k < box->dim; k++) {
         most[k] = (int32_t)(end * length(box->row[k]) / (2 * M_PI)) + 1;
     }
+    /* Half of the vectors: the first of h, k, l that is not 0 is positive. */
     for (int32_t h = 0; h <= most[0]; h++) {
         for (int32_t k = h ? -most[1] : 0; k <= most[1]; k++) {
             for (int32_t l = h || k ? -most[2] : 1; l <= most[2]; l++) {
@@ -107,6 +118,7 @@ static bool visit(const kith_box *box, const basis *rows, const selection *s, wa
                     continue;
                 }
                 const int64_t all = s->there[bin], taken = s->each < all ? s->each : all;
+                /* Take vector n of `all` where floor(n taken / all) grows. */
                 const int64_t n = ++s->seen[bin];
                 if (n * taken / all != (n - 1) * taken / all && !add(out, hkl)) {
                     return false;
@@ -129,8 +141,9 @@ static bool all_of_bins(const kith_box *box, const basis *rows, double q_min, do
     return fits;
 }
 
-/** Point i of n spread over a half sphere (a half circle) of vectors. R. Swinbank and
- *  R. J. Purser, Q. J. R. Meteorol. Soc. 132, 1769 (2006). */
+/** Compute unit vector i of n that are spread over a half sphere, in 2-D a half circle: a spiral
+ *  with the golden angle pi (3 - sqrt 5) between neighbours. R. Swinbank and R. J. Purser, Q. J. R.
+ *  Meteorol. Soc. 132, 1769 (2006). */
 static void direction(int dim, int64_t i, int64_t n, double out[3])
 {
     const double golden = 2.399963229728653, z = ((double)i + 0.5) / (double)n;
@@ -141,12 +154,14 @@ static void direction(int dim, int64_t i, int64_t n, double out[3])
     out[2] = dim == 2 ? 0 : z;
 }
 
-/** Choose the vectors of the box next to points spread over the shell of a bin. */
+/** Choose the vectors of the box next to `each` points that are spread over the shell of a bin: q
+ *  is rounded to whole h, k, l, and dropped if it then lies in another bin.
+ *  @return false: no memory */
 static bool some_of_bin(const kith_box *box, const basis *rows, double q_min, double width,
                         int64_t bin, int64_t each, waves *out)
 {
     const double from = q_min + (double)bin * width;
-    const double plastic = 0.7548776662466927; /* multiples of it fill [0, 1) evenly */
+    const double plastic = 0.7548776662466927; /* its multiples modulo 1 fill [0, 1) evenly */
     for (int64_t i = 0; i < each; i++) {
         double d[3];
         const double t = plastic * (double)(i + 1);
@@ -180,6 +195,7 @@ bool waves_choose(const kith_box *box, double q_min, double width, int64_t bins,
     int64_t few = 0; /* bins up to this one have few vectors: shells grow with q */
     for (; few < bins; few++) {
         const double from = q_min + (double)few * width, to = from + width;
+        /* Volume of half the shell of the bin, as one of q and -q is chosen. */
         const double shell = box->dim == 3 ? 2 * M_PI / 3 * (to * to * to - from * from * from)
                                            : M_PI / 2 * (to * to - from * from);
         if (shell / cell > (double)(MANY * each)) {

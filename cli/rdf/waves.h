@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Structure factors by direct sum, S(q) = |sum exp(i q.r)|^2 / N, over vectors q of a periodic box:
- * q = 2 pi (h a* + k b* + l c*) with whole h, k, l. A bin of |q| takes all vectors in it, or, if
- * they are too many, a given number of them, spread evenly over directions.
+ * q = h a* + k b* + l c* with whole h, k, l, where a*, b*, c* are the rows of 2 pi times the
+ * transposed inverse of the matrix of the box. A bin of |q| takes all vectors in it, or, if they
+ * are too many, a given number of them, spread evenly over directions.
  */
 #ifndef KITH_CLI_WAVES_H
 #define KITH_CLI_WAVES_H

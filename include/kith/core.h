@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Declares a function that the library exports. */
 #if defined(_WIN32)
 #define KITH_API
 #elif defined(__GNUC__)
@@ -126,7 +127,7 @@ KITH_API int64_t kith_scratch_bytes(const kith_ctx *ctx);
 
 /* -------------------------------------------------------------------------------- points, boxes */
 
-/** The type of coordinates, distances and vectors. */
+/** The type of coordinates, distances and vectors; the number is its size [bytes]. */
 typedef enum kith_precision { KITH_FLOAT = 4, KITH_DOUBLE = 8 } kith_precision;
 
 /** Where an array is. Always stated by the caller, never guessed. */
@@ -137,8 +138,8 @@ typedef enum kith_memory { KITH_HOST = 0, KITH_DEVICE = 1 } kith_memory;
  * y[p*stride], z[p*stride] of the given precision, so that both [n][3] and separate arrays fit.
  */
 typedef struct kith_points {
-    int64_t n;                /**< particles, 0 to 2^31 - 65 */
-    const void *x, *y, *z;    /**< first particle's coordinates; z may be NULL in a 2-D box */
+    int64_t n;                /**< number of particles, 0 to 2^31 - 65 */
+    const void *x, *y, *z;    /**< first particle's coordinates [length]; z may be NULL in 2-D */
     int64_t stride;           /**< elements from one particle to the next, 1 or more */
     kith_precision precision; /**< element type */
     kith_memory memory;       /**< where the arrays are */
@@ -157,10 +158,10 @@ KITH_API kith_points kith_points_split(const void *x, const void *y, const void 
  * is rounded to float first.
  */
 typedef struct kith_box {
-    double origin[3]; /**< where fractional coordinates are 0 */
-    double row[3][3]; /**< a, b, c */
+    double origin[3]; /**< corner of the box, where fractional coordinates are 0 [length] */
+    double row[3][3]; /**< edge vectors a, b, c of the box [length] */
     int periodic[3];  /**< along a, b, c: 1 periodic, 0 open */
-    int dim;          /**< 3 or 2 */
+    int dim;          /**< dimensions, 3 or 2 */
 } kith_box;
 
 /** Return open space without any boundary, in 3-D; set dim to 2 for a plane. */

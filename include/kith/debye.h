@@ -32,8 +32,8 @@ typedef struct kith_debye_options {
     double q_min, q_width;  /**< value number k is q_min + k * q_width; q_min >= 0, q_width > 0
                                  [1 / length] */
     int64_t n_q;            /**< number of values, 1 to 2^20 */
-    const int32_t *species; /**< [n] 0 to n_species - 1; NULL: all are 0 */
-    int32_t n_species;      /**< 1 to 1024 */
+    const int32_t *species; /**< [n] of each particle, 0 to n_species - 1; NULL: all are 0 */
+    int32_t n_species;      /**< number of species, 1 to 1024 */
 } kith_debye_options;
 
 /** Set every field to its default: one species, from q = 0; q_width and n_q are 0, to be set. */

@@ -15,11 +15,10 @@ extern "C" {
 
 /** How a particle's new velocity follows from those of its neighbours. */
 typedef enum kith_flock_model {
-    KITH_BOIDS = 0, /**< separation, alignment and cohesion (Reynolds 1987, SIGGRAPH) */
-    KITH_VICSEK_ANGULAR =
-        1, /**< the mean direction within alignment.radius, itself included, turned
-                by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
-    KITH_VICSEK_VECTORIAL = 2 /**< the sum of these directions, to which a random vector is added
+    KITH_BOIDS = 0,           /**< separation, alignment and cohesion (Reynolds 1987, SIGGRAPH) */
+    KITH_VICSEK_ANGULAR = 1,  /**< the mean direction within alignment.radius, itself included,
+                                   turned by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
+    KITH_VICSEK_VECTORIAL = 2 /**< the sum of the directions, to which a random vector is added
                                    before it is normalised (Gregoire & Chate 2004, PRL 92,
                                    025702) */
 } kith_flock_model;
@@ -29,17 +28,18 @@ typedef struct kith_flock_rule {
     double radius, weight; /**< radius [length], and weight of the sum */
 } kith_flock_rule;
 
-/** Kinds of obstacles and attractors, which bend the paths of particles. */
+/** Kinds of obstacles and attractors, which bend the paths of particles: they change u, from which
+ *  the new velocity v' follows (A STEP at kith_flock). */
 typedef enum kith_flock_kind {
-    KITH_POINT = 0, /**< attracts particles within `reach`: u gains weight d / |d|, d from the
-                         particle to `place`. A weight below 0 repels; reach 0: all particles */
-    KITH_SPHERE =
-        1,         /**< an obstacle of `radius` around `place`. Particles within `reach` of it turn
-                        away: u gains weight (1 - gap / reach) along its outward normal.
-                        Particles that would end inside are put on its surface, and the inward
-                        component of v' is reversed */
-    KITH_WALL = 2, /**< an obstacle that fills the space behind the plane through `place` with
-                        `normal`; acts like KITH_SPHERE */
+    KITH_POINT = 0,   /**< attracts particles within `reach`: u gains weight d / |d|, d from the
+                           particle to `place`. A weight below 0 repels; reach 0: all particles */
+    KITH_SPHERE = 1,  /**< an obstacle of `radius` around `place`. Particles within `reach` of its
+                           surface turn away: u gains weight (1 - gap / reach) along its outward
+                           normal, with gap the distance from the surface. Particles that would end
+                           inside are put on the surface, and the inward component of v' is
+                           reversed */
+    KITH_WALL = 2,    /**< an obstacle that fills the space behind the plane through `place` with
+                           `normal`; acts like KITH_SPHERE */
     KITH_PREDATOR = 3 /**< starts at `place` and moves with `speed` towards the nearest particle, of
                            equally near ones that of the smallest index. Repels, like a KITH_POINT
                            whose weight is -weight */
@@ -48,12 +48,12 @@ typedef enum kith_flock_kind {
 enum { KITH_MOST_THINGS = 16 }; /**< largest number of obstacles and attractors */
 /** An obstacle or attractor. The nearest image in fractional coordinates acts; planes have none. */
 typedef struct kith_flock_thing {
-    kith_flock_kind kind; /**< what it does */
+    kith_flock_kind kind; /**< what the obstacle or attractor does */
     double place[3];      /**< position [length] */
     double normal[3];     /**< KITH_WALL: outward normal, of any length above 0 */
     double radius;        /**< KITH_SPHERE: > 0 [length] */
     double speed;         /**< KITH_PREDATOR: [length / time] */
-    double reach;         /**< distance up to which it acts [length] */
+    double reach;         /**< distance up to which the obstacle or attractor acts [length] */
     double weight;        /**< strength; KITH_PREDATOR: 0 or more */
 } kith_flock_thing;
 
@@ -62,8 +62,8 @@ typedef struct kith_flock_options {
     size_t size;            /**< sizeof(kith_flock_options): set by the init call */
     kith_flock_model model; /**< how velocities change */
     kith_flock_rule separation, alignment, cohesion; /**< Vicsek: alignment.radius alone */
-    int relative;       /**< 1: alignment with the mean of the neighbours' v minus one's own
-                             (Parker); 0: with that mean alone */
+    int relative;       /**< 1: alignment with the mean of the neighbours' v minus one's own, as in
+                             Conrad Parker's boids; 0: with that mean alone */
     double min_speed;   /**< smallest |v'| [length / time] */
     double max_speed;   /**< largest |v'| [length / time], 0: no limit. Vicsek: |v'| is max_speed,
                              > 0 */

@@ -15,10 +15,10 @@ extern "C" {
 
 /** Role of a particle in the search for groups. */
 typedef enum kith_role {
-    KITH_LINK = 0,   /**< it links with its friends of this role */
-    KITH_ATTACH = 1, /**< it joins the group of the nearest friend that links; of equally near ones,
-                          the one with the smallest index */
-    KITH_IGNORE = 2  /**< it is in no group */
+    KITH_LINK = 0,   /**< the particle links with its friends of this role */
+    KITH_ATTACH = 1, /**< the particle joins the group of the nearest friend that links; of equally
+                          near ones, of the one with the smallest index */
+    KITH_IGNORE = 2  /**< the particle is in no group */
 } kith_role;
 
 /** How to find groups. Fill with kith_fof_options_init, then change what you need. Arrays are in
@@ -35,10 +35,10 @@ typedef struct kith_fof_options {
                                within the length; the rest are attached: DBSCAN* with border points
                                (Ester et al. 1996), which removes thin bridges. 0: all link */
     const void *velocities;  /**< [n][3], precision of the points: friends are then those with
-                                 r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
-                                 step by step. NULL: positions alone */
+                                  r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
+                                  step by step. NULL: positions alone */
     double velocity_length;  /**< the linking length of velocities, in their unit; > 0 where
-                                 they are given */
+                                  they are given */
     const kith_batch *batch; /**< many systems in one call; NULL: one system. Groups of system 0 are
                                   numbered first, those of each system as in a call for it alone;
                                   out is in host memory. Where no system has more than 8,192
@@ -63,15 +63,15 @@ KITH_API void kith_fof_options_init_sized(kith_fof_options *options, size_t size
  * depend on the particles alone (without ids, on their order too), not on backend, threads or run.
  */
 typedef struct kith_groups {
-    int64_t n;          /**< groups */
-    int64_t points;     /**< particles */
+    int64_t n;          /**< number of groups */
+    int64_t points;     /**< number of particles */
     int32_t *labels;    /**< [points] the group of each, 1 to n; 0: in none */
     int64_t *members;   /**< [n] size of each group, descending (in a batch for each system);
                              members[0] is of group 1 */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_groups) of the caller; 0: the fields of version 0.1 */
-    void *owner;        /**< of the library */
-    int64_t systems;    /**< with a batch, its systems; else 0 */
+    void *owner;        /**< private to the library */
+    int64_t systems;    /**< number of systems of the batch; 0 without a batch */
     int64_t *offsets;   /**< [systems + 1] with a batch: groups offsets[s] + 1 to offsets[s + 1] are
                              those of system s; NULL without */
 } kith_groups;
@@ -81,10 +81,11 @@ typedef struct kith_groups {
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
  * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near
- * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. At 0.2 of
- * the mean spacing 28 bytes of scratch memory for each particle in float, 40 in double; on a GPU 42
- * and 54, and a copy of what is uploaded from host memory. In a very skewed box, or one that is
- * thin for the length, O(n + pairs) time and a block of pairs in memory.
+ * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. With a length
+ * of 0.2 times the mean spacing of particles, 28 bytes of scratch memory for each particle in
+ * float, 40 in double; on a GPU 42 and 54, and a copy of what is uploaded from host memory. In a
+ * very skewed box, or one that is thin for the length, O(n + pairs) time and a block of pairs in
+ * memory.
  * @param ctx         the context
  * @param points      the particles; with roles or min_links in host memory, and up to 140 bytes of
  *                    scratch memory each

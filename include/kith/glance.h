@@ -24,8 +24,8 @@ extern "C" {
 
 /**
  * Choose the subset that kith_glance_take copies, until the next choice. Cost: O(n of the flock).
- * @param index  [n] in the order that the caller gave the flock, none twice; in host memory,
- *               borrowed for the call
+ * @param index  [n] particles of the subset, by their index in the points of kith_flock_open, none
+ *               twice; in host memory, borrowed for the call
  * @param n      particles of the subset, 0 or more
  * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY: the subset chosen before stays.
  */
@@ -42,8 +42,8 @@ KITH_API kith_status kith_glance_take(kith_flock *flock);
 /**
  * Get the last copy of kith_glance_take; waits until it has arrived.
  * @param[out] positions   [n of the subset][3], in its order, precision of the points, wrapped;
- *                         owned by the flock, valid until the next call of glance, choose or close.
- *                         NULL: not wanted
+ *                         owned by the flock, valid until the next kith_glance_take,
+ *                         kith_glance_choose or kith_flock_close. NULL: not wanted
  * @param[out] velocities  [n of the subset][3], owned and valid as positions are. NULL: not wanted
  * @return KITH_OK; KITH_INVALID: no copy was taken since the choice; on a GPU KITH_DEVICE_LOST
  *         too. On failure both are NULL.

@@ -13,18 +13,21 @@
 extern "C" {
 #endif
 
-/* KITH_TYPES: types of particles. KITH_SPHERES: densities of kith_halo_input.sphere_density. */
+/* KITH_TYPES: number of types of particles. KITH_SPHERES: number of densities of
+ * kith_halo_input.sphere_density. */
 enum { KITH_TYPES = 8, KITH_SPHERES = 4 };
+
 /** Data of the particles beside their positions. Fill with kith_halo_input_init, then set what is
  *  available. Arrays are in the memory of the points, borrowed for the call; reals have the
  *  precision of the points. */
 typedef struct kith_halo_input {
     size_t size;            /**< sizeof(kith_halo_input): set by the init call */
-    const void *masses;     /**< [n] m, > 0; NULL: each is 1 */
+    const void *masses;     /**< [n] mass m of each particle, > 0; NULL: each is 1 */
     const void *velocities; /**< [n][3] v; NULL: unknown, and results that need them are 0 */
     const uint8_t *types;   /**< [n] from 0 to KITH_TYPES - 1; NULL: all are 0 */
-    const void *potentials; /**< [n] the lowest marks the centre; NULL: unknown */
-    const void *densities;  /**< [n] the highest marks the centre when there are no potentials */
+    const void *potentials; /**< [n] the lowest marks the centre of a group; NULL: unknown */
+    const void *densities;  /**< [n] the highest marks the centre of a group when there are no
+                                 potentials; NULL: unknown */
     double sphere_density[KITH_SPHERES]; /**< mean density of a sphere, for kith_halo.sphere_radius
                                               [mass / length^3]; 0: no sphere. Only in 3-D, with
                                               points and halos in host memory */
@@ -78,7 +81,7 @@ typedef struct kith_halos {
     kith_halo *halo;       /**< [n], `stride` bytes apart: halo[0] is group 1 */
     kith_memory memory;    /**< where they are: KITH_HOST unless set, before the first call */
     uint32_t size;         /**< sizeof(kith_halos) of the caller; 0: the fields of version 0.1 */
-    void *owner;           /**< of the library */
+    void *owner;           /**< private to the library */
     double sphere_seconds; /**< time that finding the spheres took in the last call [s] */
     int64_t stride;        /**< sizeof(kith_halo) of the caller, a multiple of 8; fields that the
                                 library does not know are 0. In device memory only the library's. 0:

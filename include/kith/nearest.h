@@ -47,16 +47,17 @@ KITH_API void kith_nearest_options_init_sized(kith_nearest_options *options, siz
  * for vector and S. Zero the struct before its first use.
  */
 typedef struct kith_nearest {
-    int64_t rows;       /**< particles, those of the points */
+    int64_t rows;       /**< number of particles of the points */
     int64_t k;          /**< entries of a row */
     int32_t *counts;    /**< [rows] neighbours found, k at most */
-    int32_t *j;         /**< [rows][k] */
-    void *distances;    /**< [rows][k], precision of the points: |r_j + S.cell - r_i| */
-    void *vectors;      /**< [rows][k][3], precision of the points: r_j + S.cell - r_i */
-    int32_t *shifts;    /**< [rows][k][3]: S for the coordinates as given */
+    int32_t *j;         /**< [rows][k] index of each neighbour */
+    void *distances;    /**< [rows][k], precision of the points: length of the vector [length] */
+    void *vectors;      /**< [rows][k][3], precision of the points: r_j + Sa a + Sb b + Sc c - r_i,
+                             with the rows a, b, c of the box [length] */
+    int32_t *shifts;    /**< [rows][k][3]: S for the coordinates as given, not wrapped */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_nearest) of the caller; 0: the fields of version 0.2 */
-    void *owner;        /**< of the library; NULL when the arrays are the caller's */
+    void *owner;        /**< private to the library; NULL when the arrays are the caller's */
 } kith_nearest;
 
 /**

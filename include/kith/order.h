@@ -20,7 +20,7 @@ typedef struct kith_order {
     int32_t *order;     /**< [n]: the particle that comes k-th is order[k]; each particle once */
     kith_memory memory; /**< where the array is: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_order) of the caller; 0: the fields of version 0.2 */
-    void *owner;        /**< of the library; NULL when the array is the caller's */
+    void *owner;        /**< private to the library; NULL when the array is the caller's */
 } kith_order;
 
 /**
@@ -35,10 +35,10 @@ typedef struct kith_order {
  * @param ctx     the context
  * @param points  the particles
  * @param box     NULL: open space
- * @param cell    width of a cell: cells are numbered by rows, first along x, then y, then z. Best
- *                for lists with this cutoff, of particles that fill their space evenly. 0: cells
- *                so small that few hold several particles, numbered along a Hilbert curve: for any
- *                cutoff and distribution. There are at most 2^21 cells along an axis
+ * @param cell    width of a cell [length]: cells are numbered by rows, first along x, then y, then
+ *                z. Best for lists with this cutoff, of particles that fill their space evenly. 0:
+ *                cells so small that few hold several particles, numbered along a Hilbert curve:
+ *                for any cutoff and distribution. There are at most 2^21 cells along an axis
  * @param[in,out] out  the result. Zeroed, or one from an earlier call on ctx, whose array is then
  *                     reused and grown as needed. Free with kith_order_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

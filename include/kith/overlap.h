@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How alike are R replicas, vectors of d numbers each? The histogram P(q) of their overlaps.
+ * How alike are n replicas, vectors of d numbers each? The histogram P(q) of their overlaps.
  *
  *     kith_replicas replicas = {.n = n, .dim = d, .values = x, .stride = d, .type = KITH_FLOAT};
  *     kith_overlap_options options;
@@ -39,7 +39,7 @@ extern "C" {
 
 /** Measure of the likeness of two replicas. */
 typedef enum kith_overlap_measure {
-    KITH_COSINE = 0,  /**< cosine of the angle between them */
+    KITH_COSINE = 0,  /**< cosine of the angle between the replicas */
     KITH_PRODUCT = 1, /**< scalar product */
     KITH_DISTANCE = 2 /**< Euclidean distance */
 } kith_overlap_measure;
@@ -89,7 +89,7 @@ typedef struct kith_overlaps {
     int64_t pairs;   /**< n (n - 1) / 2; pairs that are in no bin are outside the edges */
     int spins;       /**< 1: they were counted as bits: all values were +1 or -1 */
     uint32_t size;   /**< sizeof(kith_overlaps) of the caller; 0: the fields of version 0.1 */
-    void *owner;     /**< of the library */
+    void *owner;     /**< private to the library */
 } kith_overlaps;
 
 /**

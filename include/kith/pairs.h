@@ -21,11 +21,12 @@ typedef enum kith_layout {
                          to j[(i + 1) * width - 1], and counts[i] is their number. Always full */
 } kith_layout;
 
-/** Extras to store for each pair; a bit set. */
+/** Extras to store for each pair: the arrays distances, vectors and shifts of kith_pairs. Combined
+ *  by |. */
 enum { KITH_DISTANCES = 1, KITH_VECTORS = 2, KITH_SHIFTS = 4 };
 
-/** How the radii h of two particles decide whether they are a pair: r2 <= H * H, the product
- *  rounded in the points' precision. */
+/** How the radii h of two particles decide whether they are a pair: r2 <= H * H, with r2 the
+ *  squared distance (kith.h), and the product rounded in the points' precision. */
 typedef enum kith_radius_rule {
     KITH_RADIUS_NONE = 0,    /**< there are no radii */
     KITH_RADIUS_GATHER = 1,  /**< H = h_i. Not in half lists */
@@ -41,7 +42,7 @@ typedef struct kith_pairs_options {
     const kith_points *against; /**< B: pairs of i in the points with j in B; NULL: one set. Lists
                                      against B are always full: each (i, j, S) once */
     int full;                   /**< 0: half list; 1: full list */
-    int sorted;                 /**< 1: by i, then j, then Sc, Sb, Sa */
+    int sorted;                 /**< 1: pairs are sorted by i, then j, then Sc, Sb, Sa */
     int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an unsorted
                                      (i, j) list in an order that changes from run to run: a GPU
                                      then needs one pass instead of two. Ignored elsewhere */
@@ -60,26 +61,26 @@ typedef struct kith_pairs_options {
     int32_t n_species;          /**< 1 to 1024 with `species`, else 0 */
     kith_radius_rule radius_rule;   /**< how `radii` decide; KITH_RADIUS_NONE without them */
     const int32_t *species;         /**< [n] of each particle, 0 to n_species - 1; NULL: there is no
-                                           table of cutoffs */
-    const int32_t *species_against; /**< [n of against] */
+                                         table of cutoffs */
+    const int32_t *species_against; /**< [n of against] species of each particle of `against` */
     const double *cutoffs;          /**< [n_species][n_species] radius of the pairs of species s_i
-                                           and s_j [length]; 0: none are listed. Equal for (s, t)
-                                           and (t, s) without `against`. In host memory */
+                                         and s_j [length]; 0: none are listed. Equal for (s, t)
+                                         and (t, s) without `against`. In host memory */
     const void *radii;              /**< [n] h of each particle, 0 or more, precision of the points
-                                           [length]; NULL: none */
-    const void *radii_against;      /**< [n of against] */
+                                         [length]; NULL: none */
+    const void *radii_against;      /**< [n of against] h of each particle of `against` */
     double r_min;             /**< pairs nearer than this are not listed [length]; 0: all are */
     const int32_t *molecules; /**< [n] number of each particle's molecule: pairs within a
-                                           molecule are not listed; a negative number is no
-                                           molecule; NULL: there are none */
-    const int32_t *molecules_against; /**< [n of against] */
+                                   molecule are not listed; a negative number is no
+                                   molecule; NULL: there are none */
+    const int32_t *molecules_against; /**< [n of against] molecule of each particle of `against` */
     const int64_t *bond_offsets;      /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
                                            bonds[bond_offsets[i + 1] - 1] are not listed; a bond is
                                            given for one of its particles, or for both; NULL: no
                                            bonds */
     const int32_t *bonds;             /**< [bond_offsets[n]] the other particle of each bond */
     const uint8_t *active; /**< [n] 0: the particle's row is empty: full lists alone; NULL:
-                                           all have rows */
+                                all have rows */
 } kith_pairs_options;
 
 /*
@@ -118,19 +119,21 @@ KITH_API void kith_pairs_options_init_sized(kith_pairs_options *options, size_t 
  * of backend alone: not on threads, instruction set or run. Sorted lists are equal on all backends.
  */
 typedef struct kith_pairs {
-    int64_t n;          /**< pairs in the list */
-    int64_t rows;       /**< particles that i counts; offsets has rows + 1 entries */
-    int32_t *i;         /**< [n], KITH_IJ only */
-    int32_t *j;         /**< [n] */
-    int64_t *offsets;   /**< [rows + 1], KITH_CSR only */
-    void *distances;    /**< [n], precision of the points: |r_j + S.cell - r_i| */
-    void *vectors;      /**< [n][3], precision of the points: r_j + S.cell - r_i */
+    int64_t n;          /**< number of pairs in the list */
+    int64_t rows;       /**< number of particles of the points: i is 0 to rows - 1 */
+    int32_t *i;         /**< [n] index i of each pair, KITH_IJ only */
+    int32_t *j;         /**< [n] index j of each pair; KITH_MATRIX: [rows][width] */
+    int64_t *offsets;   /**< [rows + 1], KITH_CSR only: pairs offsets[i] to offsets[i + 1] - 1 are
+                             those of particle i */
+    void *distances;    /**< [n], precision of the points: length of the vector [length] */
+    void *vectors;      /**< [n][3], precision of the points: r_j + Sa a + Sb b + Sc c - r_i, with
+                             the rows a, b, c of the box [length] */
     int32_t *shifts;    /**< [n][3]: S for the coordinates as given, so also when some lie outside
                              the box */
     int64_t capacity;   /**< number of pairs that the arrays can hold */
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_pairs) of the caller; 0: the fields of version 0.1 */
-    void *owner;        /**< of the library; NULL when the arrays are the caller's */
+    void *owner;        /**< private to the library; NULL when the arrays are the caller's */
     int32_t *counts;    /**< [rows], KITH_MATRIX only: the neighbours of each particle, also where
                              these are more than width; at most 2^31 - 1 */
     int64_t width;      /**< KITH_MATRIX only: entries of a row */

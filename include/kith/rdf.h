@@ -28,18 +28,19 @@ typedef struct kith_rdf_options {
     const kith_points *against; /**< B: pairs of i in the points with j in B; NULL: one set, each
                                      unordered pair once, as in a half list */
     const int32_t *species;     /**< [n] of each particle, 0 to n_species - 1; NULL: all are 0 */
-    const int32_t *species_against;
-    int32_t n_species;        /**< 1 to 1024 */
+    const int32_t *species_against; /**< [n of against] species of each particle of `against` */
+    int32_t n_species;              /**< 1 to 1024 */
     const int32_t *molecules; /**< [n] number of each particle's molecule: pairs within a molecule
                                    are excluded; a negative number is no molecule; NULL: no pair is
                                    excluded */
-    const int32_t *molecules_against;
-    const int64_t *bond_offsets; /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
-                                      bonds[bond_offsets[i + 1] - 1] are excluded; a bond is given
-                                      for one of its particles, or for both; NULL: no bonds */
-    const int32_t *bonds;        /**< [bond_offsets[n]] the other particle of each bond */
-    const double *weights;       /**< [n] w: sums of w_i * w_j are made too; NULL: counts alone */
-    const double *weights_against;
+    const int32_t *molecules_against; /**< [n of against] molecule of each particle of `against` */
+    const int64_t *bond_offsets;      /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
+                                           bonds[bond_offsets[i + 1] - 1] are excluded; a bond is
+                                           given for one of its particles, or for both; NULL: no
+                                           bonds */
+    const int32_t *bonds;             /**< [bond_offsets[n]] the other particle of each bond */
+    const double *weights;         /**< [n] w: sums of w_i * w_j are made too; NULL: counts alone */
+    const double *weights_against; /**< [n of against] weight of each particle of `against` */
     int minimum_image; /**< 0: all images of a pair that are within r_max count; 1: only the nearest
                             image counts, which for an r_max beyond half the box needs all axes
                             periodic and perpendicular. r_max is then useful up to half the
@@ -47,7 +48,7 @@ typedef struct kith_rdf_options {
     const void *forces; /**< [n][3] F, precision of the points: the sums for kith_rdf_force are
                              made too. Not with nearest images beyond half the box. NULL: counts
                              alone */
-    const void *forces_against;
+    const void *forces_against; /**< [n of against][3] force on each particle of `against` */
     const kith_batch *batch; /**< many systems in one call, each of which is a frame: they are added
                                   in their order. Not with bonds. NULL: one system */
 } kith_rdf_options;
@@ -81,26 +82,26 @@ typedef struct kith_histogram {
     uint32_t size;     /**< sizeof(kith_histogram) of the caller; 0: the fields of version 0.1 */
     int64_t frames;    /**< calls that were added up */
     double *edges;     /**< [bins + 1] not rounded [length] */
-    int64_t *counts;   /**< [partials][bins] pairs */
+    int64_t *counts;   /**< [partials][bins] number of pairs */
     double *sums;      /**< [partials][bins] of w_i * w_j: products are truncated to multiples of
-                           2^-62 of the largest w^2, and these are added exactly in each frame; NULL
-                           without weights */
+                            2^-62 of the largest w^2, and these are added exactly in each frame;
+                            NULL without weights */
     double *ideal;     /**< [partials][bins] counts expected of as many particles distributed
-                           uniformly: in each frame pairs * shell / volume, with its own box. NaN
-                           where an axis was open, so that there was no volume */
+                            uniformly: in each frame pairs * shell / volume, with its own box. NaN
+                            where an axis was open, so that there was no volume */
     int64_t *pairs;    /**< [partials] pairs of particles: N (N - 1) / 2 or N_a N_b in each frame,
-                           excluded pairs included */
-    int64_t *centres;  /**< [n_species] particles of the points */
-    int dim;           /**< of the first frame's box */
+                            excluded pairs included */
+    int64_t *centres;  /**< [n_species] particles of the points, summed over frames */
+    int dim;           /**< dimensions of the first frame's box */
     double *pushes;  /**< [partials][2][bins + 1] with forces, else NULL. With p = (F_j - F_i).d, d
-                           the vector from i to j, the first bins + 1 are sums of p, the others of
-                           p / r^dim, each over the pairs below the first edge, then over those of
-                           each bin. r is taken as at least r_max / 1024, or a 64th of the first
-                           edge above 0 if that is less. Terms are rounded to 2^-40 of their bounds
-                           and added exactly in each frame: equal bits for any number of threads and
-                           instruction set */
+                          the vector from i to j, the first bins + 1 are sums of p, the others of
+                          p / r^dim, each over the pairs below the first edge, then over those of
+                          each bin. r is taken as at least r_max / 1024, or a 64th of the first
+                          edge above 0 if that is less. Terms are rounded to 2^-40 of their bounds
+                          and added exactly in each frame: equal bits for any number of threads and
+                          instruction set */
     double *density; /**< [partials] with forces, else NULL: pairs / volume, summed over frames */
-    void *owner;     /**< of the library */
+    void *owner;     /**< private to the library */
 } kith_histogram;
 
 /**

@@ -14,6 +14,10 @@
  *     kith_team_fof_find(team, &points, &box, length, NULL, &groups);
  *     kith_team_close(team);
  *
+ * DOMAINS. Most calls divide the space into a domain for each rank, and deal each particle to the
+ * rank in whose domain it is: the particles that a rank was dealt are not those that it gave. A
+ * ghost is a copy of a particle of another rank, near a domain.
+ *
  * COLLECTIVE CALLS. All ranks make them, in one order, with equal boxes, lengths, options and
  * precisions, which is checked; numbers of particles may differ, and be 0. All ranks return one
  * status: where ranks fail, that of the lowest one, with its message, which begins with the rank. A
@@ -51,7 +55,7 @@ typedef struct kith_parcel {
     int64_t bytes;      /**< size, 1 or more */
 } kith_parcel;
 
-/** What kith_transport.combine makes of the numbers of all ranks. */
+/** What kith_transport.combine makes of the numbers of all ranks: their sum, minimum or maximum. */
 typedef enum kith_combine { KITH_SUM = 0, KITH_MIN = 1, KITH_MAX = 2 } kith_combine;
 
 /**
@@ -72,7 +76,10 @@ typedef struct kith_transport {
     int (*counts)(void *self, const int64_t *to, int64_t *from);
 
     /** Send and receive parcels. Of the parcels between two ranks the k-th sent is the k-th
-     *  received, and both state its size. @param stream  for parcels in device memory */
+     *  received, and both state its size.
+     *  @param to      [n_to] parcels to send
+     *  @param from    [n_from] parcels to receive; their bytes are written
+     *  @param stream  cudaStream_t of parcels in device memory */
     int (*exchange)(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
                     int64_t n_from, void *stream);
 
@@ -197,7 +204,7 @@ typedef struct kith_team_groups {
     int64_t *members;   /**< [held] size of each, descending */
     kith_memory memory; /**< where the arrays are: KITH_HOST */
     uint32_t size;      /**< sizeof(kith_team_groups) of the caller; 0: the fields of version 0.2 */
-    void *owner;        /**< of the library */
+    void *owner;        /**< private to the library */
 } kith_team_groups;
 
 /**
@@ -235,7 +242,7 @@ typedef struct kith_team_halos {
     kith_halo *halo;    /**< [held], `stride` bytes apart; `particle` is a global index */
     kith_memory memory; /**< where the array is: KITH_HOST */
     uint32_t size;      /**< sizeof(kith_team_halos) of the caller; 0: the fields of version 0.2 */
-    void *owner;        /**< of the library */
+    void *owner;        /**< private to the library */
     int64_t stride;     /**< sizeof(kith_halo) of the caller, as in kith_halos */
 } kith_team_halos;
 
@@ -278,17 +285,17 @@ typedef struct kith_team_pairs {
     int64_t rows;   /**< particles that this rank was dealt: i is 0 to rows - 1 */
     int64_t points; /**< particles with a number: j is 0 to points - 1 */
     int64_t *ids;   /**< [points], of two sets [rows]: global index of each; ascending among the
-                             rows */
+                         rows */
     int64_t *ids_against; /**< [points] of two sets: global index of each j in its set; else NULL */
-    int32_t *i;           /**< [n] */
-    int32_t *j;           /**< [n] */
+    int32_t *i;           /**< [n] number of particle i of each pair */
+    int32_t *j;           /**< [n] number of particle j of each pair */
     void *distances;      /**< [n] as in kith_pairs */
     void *vectors;        /**< [n][3] as in kith_pairs */
     int32_t *shifts;      /**< [n][3] as in kith_pairs */
     int64_t capacity;     /**< number of pairs that the arrays can hold */
     kith_memory memory;   /**< where the arrays are: KITH_HOST */
     uint32_t size;        /**< sizeof(kith_team_pairs) of the caller; 0: the fields up to owner */
-    void *owner;          /**< of the library */
+    void *owner;          /**< private to the library */
     int64_t *offsets;     /**< [rows + 1] KITH_CSR: row r has pairs offsets[r] to offsets[r + 1] -
                                1, and i is NULL; else NULL */
 } kith_team_pairs;
@@ -350,7 +357,7 @@ typedef struct kith_team_nearest {
     int32_t *shifts;    /**< [rows][k][3] as in kith_nearest */
     kith_memory memory; /**< where the arrays are: KITH_HOST */
     uint32_t size; /**< sizeof(kith_team_nearest) of the caller; 0: the fields of version 0.2 */
-    void *owner;   /**< of the library */
+    void *owner;   /**< private to the library */
 } kith_team_nearest;
 
 /**

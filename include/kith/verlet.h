@@ -18,9 +18,9 @@ extern "C" {
 typedef struct kith_verlet_options {
     size_t size;   /**< sizeof(kith_verlet_options): set by the init call */
     double cutoff; /**< radius of a pair, as the cutoff of kith_pairs_find */
-    double skin;   /**< 0 or more: the pairs within cutoff + skin are kept, and searched again only
-                        when a pair that is not among them could be within the cutoff. 0: each
-                        update searches */
+    double skin;   /**< 0 or more [length]: the pairs within cutoff + skin are kept, and searched
+                        again only when a pair that is not among them could be within the cutoff. 0:
+                        each update searches */
     int with_skin; /**< 0: the list has exactly the pairs within the cutoff; 1: all pairs that are
                         kept, among them those within the cutoff */
     int full;      /**< 0: half list; 1: full list */
@@ -47,10 +47,10 @@ KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_
  * (with_skin 0). It is made from the kept pairs, each of which is decided anew: by the definition
  * of a pair where its distance at the last rebuild leaves that open. It is made so while no other
  * pair can be within the cutoff: (cutoff + 2 u) / s <= cutoff + skin, less bounds on rounding
- * errors. u is the longest displacement since the rebuild, beyond that of a
- * particle whose fractional coordinates stay while the box changes; s is the factor by which the
- * change of the box shortens distances at most. Displacements are between nearest images: positions
- * may be wrapped, or not, in each step.
+ * errors. u is the longest displacement since the rebuild, beyond that of a particle whose
+ * fractional coordinates stay while the box changes; s is the factor by which the change of the box
+ * shortens distances at most. Displacements are between nearest images: positions may be wrapped,
+ * or not, in each step.
  *
  * BOXES may change from step to step in shape and size. A box that is sheared slowly with its
  * particles needs few rebuilds; one that jumps to an equivalent shape (a tilt from L / 2 to -L / 2)
@@ -64,7 +64,7 @@ typedef struct kith_verlet kith_verlet;
 
 /** Why a list was rebuilt. */
 typedef enum kith_verlet_reason {
-    KITH_VERLET_KEPT = 0,      /**< it was not rebuilt */
+    KITH_VERLET_KEPT = 0,      /**< the list was not rebuilt */
     KITH_VERLET_FIRST = 1,     /**< first update, or the first one after a failed rebuild */
     KITH_VERLET_ASKED = 2,     /**< kith_verlet_rebuild */
     KITH_VERLET_PARTICLES = 3, /**< the number of particles changed, or the precision */
@@ -77,15 +77,15 @@ typedef enum kith_verlet_reason {
 /** What the last successful update did, and what all of them did. */
 typedef struct kith_verlet_state {
     int64_t updates;           /**< successful updates */
-    int64_t rebuilds;          /**< searches that they took */
+    int64_t rebuilds;          /**< number of updates that searched, and so rebuilt the list */
     kith_verlet_reason reason; /**< why the last update searched; KITH_VERLET_KEPT: it did not */
     int rebuilt;               /**< 1: the last update searched */
     int64_t kept;              /**< pairs that are kept */
     double displacement;       /**< longest displacement since the last rebuild, as the last update
                                     found it, before it rebuilt the list; 0 where none was needed;
-                                    infinite beyond some boxes */
+                                    infinite beyond some boxes [length] */
     double allowed;            /**< displacement up to which the list could be kept in the last
-                                    update's box; 0 where it could not */
+                                    update's box; 0 where it could not [length] */
 } kith_verlet_state;
 
 /**

@@ -33,7 +33,7 @@ typedef struct kith_waves {
                              the inverse of the box's rows [1 / length]; h, k and l from -2^14 to
                              2^14, and 0 along axes that are open */
     const int32_t *species; /**< [points] of each particle, 0 to n_species - 1; NULL: all are 0 */
-    int32_t n_species;      /**< 1 to 1024 */
+    int32_t n_species;      /**< number of species, 1 to 1024 */
 } kith_waves;
 
 /** Set every field to its default: no waves, one species. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HEADER = 1 << 20, MOST_DIMS = 8 };
+enum { MOST_HEADER = 1 << 20, MOST_DIMS = 8 }; /* limits: size of a header [byte]; dimensions */
 
 /** The header of an array. */
 typedef struct npy_header {
@@ -26,6 +26,7 @@ typedef struct npy_header {
     int64_t data;              /* offset of the first number [byte] */
 } npy_header;
 
+/** Return IO_FORMAT: the header at `at` is not as expected. */
 static io_status malformed(io_file *file, const char *at, const char *expected)
 {
     return io__file_fail(file, IO_FORMAT, "has a NumPy header with '%.20s' where %s was expected",
@@ -59,6 +60,7 @@ static const char *skip_value(const char *at)
     return NULL;
 }
 
+/** Parse a tuple of integers, "(1000, 3)". Python 2 wrote a letter L behind them. */
 static io_status parse_shape(io_file *file, const char *at, npy_header *out)
 {
     if (*at != '(') {
@@ -89,6 +91,7 @@ static io_status parse_shape(io_file *file, const char *at, npy_header *out)
     return IO_OK;
 }
 
+/** Parse an item of the dictionary. @param value  [length] text of the value; more text follows */
 static io_status parse_item(io_file *file, io_token key, const char *value, size_t length,
                             npy_header *out)
 {
@@ -108,9 +111,10 @@ static io_status parse_item(io_file *file, io_token key, const char *value, size
     return IO_OK;
 }
 
+/** Parse the header, a Python dictionary with the keys descr, fortran_order and shape. */
 static io_status parse_dictionary(io_file *file, const char *at, npy_header *out)
 {
-    out->dims = -1;
+    out->dims = -1; /* no shape so far */
     at = skip_space(at);
     if (*at != '{') {
         return malformed(file, at, "'{'");
@@ -139,6 +143,8 @@ static io_status parse_dictionary(io_file *file, const char *at, npy_header *out
     return IO_OK;
 }
 
+/** Read the header. Its length is a little-endian integer at byte 8, of 2 bytes in version 1, else
+ *  of 4 bytes. */
 static io_status read_header(io_file *file, npy_header *out)
 {
     unsigned char head[12];
@@ -181,6 +187,7 @@ static io_status read_header(io_file *file, npy_header *out)
     return status;
 }
 
+/** Parse a type: byte order, kind and size, "<f4". @return false if it is not one that is read */
 static bool parse_type(const char *text, io_scalar *out)
 {
     if (!strchr("<>=|", text[0]) || !text[0] || !strchr("fiu", text[1]) || !text[1]) {
@@ -192,6 +199,7 @@ static bool parse_type(const char *text, io_scalar *out)
     return known && text[3] == 0 && !(out->kind == 'f' && out->size < 4);
 }
 
+/** Print the shape of an array: "(1000, 3)". @param[out] out  [room] */
 static void shape_text(const npy_header *header, char *out, size_t room)
 {
     size_t used = (size_t)snprintf(out, room, "(");
@@ -204,6 +212,7 @@ static void shape_text(const npy_header *header, char *out, size_t room)
     }
 }
 
+/** Return IO_FORMAT if an array does not hold coordinates. @param[out] type  type of its numbers */
 static io_status check_array(io_file *file, const npy_header *header, io_scalar *type)
 {
     char shape[128];
@@ -241,6 +250,7 @@ static int64_t count_frames(const npy_header *header)
     return header->dims == 3 ? header->shape[0] : 1;
 }
 
+/** Return IO_TRUNCATED, IO_FORMAT or IO_LIMIT if the file has not the size of its coordinates. */
 static io_status check_size(io_file *file, const npy_header *header, io_scalar type)
 {
     const int64_t n = header->shape[header->dims - 2], columns = header->shape[header->dims - 1];
@@ -285,7 +295,7 @@ io_status io__npy_read(io_file *file, io_particles *out)
         const io_records rows = {header.data + (frame * n + out->first) * row, row, out->n};
         return io__records_read(file, &rows, &field, 1);
     }
-    field.columns = 1;
+    field.columns = 1; /* column order: all x, then all y, then all z */
     for (int axis = 0; axis < dim; axis++) {
         const io_records column = {header.data + (axis * n + out->first) * type.size, type.size,
                                    out->n};
@@ -342,6 +352,7 @@ io_status io__npy_inspect(io_file *file, io_summary *out)
     return IO_OK;
 }
 
+/** Check type, shape and size of an array of vectors. @param bytes  unsigned bytes are expected */
 static io_status check_vectors(io_file *file, const npy_header *header, bool bytes, io_scalar *type)
 {
     char shape[128];

@@ -22,15 +22,15 @@ char io__npy_order(void)
 
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape)
 {
-    static const char magic[8] = "\x93NUMPY\1";
-    enum { LENGTH = IO_NPY_HEADER - 10 };
+    static const char magic[8] = "\x93NUMPY\1"; /* signature and version 1.0 */
+    enum { LENGTH = IO_NPY_HEADER - 10 };       /* bytes of the dictionary and its padding */
     memset(out, ' ', IO_NPY_HEADER);
     memcpy(out, magic, sizeof magic);
     out[8] = (char)(LENGTH & 0xff);
     out[9] = (char)(LENGTH >> 8);
     const int used = snprintf(out + 10, LENGTH,
                               "{'descr': %s, 'fortran_order': False, 'shape': %s, }", type, shape);
-    out[10 + used] = ' ';
+    out[10 + used] = ' '; /* instead of the 0 of snprintf */
     out[IO_NPY_HEADER - 1] = '\n';
 }
 
@@ -105,6 +105,7 @@ void io_matrix_abort(io_matrix *matrix)
 
 /* -------------------------------------------------------------------------------------- tables */
 
+/** Write the name of a column; characters other than letters and digits become "_". */
 static void put_name(FILE *text, const char *name)
 {
     for (; *name; name++) {
@@ -130,8 +131,11 @@ static bool make_dictionary(const io_table_column *columns, int n, int64_t rows,
     return io_memory_file_close(out, text);
 }
 
+/** Write a header with this dictionary, padded so that the numbers begin at a multiple of 64 bytes.
+ *  @param length  size of the dictionary [byte] */
 static io_status put_long_header(io_output *output, const char *dictionary, size_t length)
 {
+    /* Bytes before the dictionary in version 1 and 2, alignment, largest length in version 1. */
     enum { SHORT = 10, LONG = 12, ALIGN = 64, MOST_SHORT = 65535 };
     const bool wide = length + ALIGN > MOST_SHORT;
     const size_t before = wide ? LONG : SHORT;
@@ -149,6 +153,7 @@ static io_status put_long_header(io_output *output, const char *dictionary, size
     return IO_OK;
 }
 
+/** Write the records of a table: 8 bytes for each column. */
 static io_status put_rows(io_output *output, const io_table_column *columns, int n, int64_t rows)
 {
     for (int64_t row = 0; row < rows; row++) {

@@ -16,6 +16,7 @@
 
 /* ---------------------------------------------------------------------------------------- text */
 
+/** Write the names of the columns, in comments of text after lines about the command. */
 static io_status begin_text(io_pairs_writer *writer)
 {
     static const char *const parts[][3] = {{"dx", "dy", "dz"}, {"Sa", "Sb", "Sc"}};
@@ -51,11 +52,12 @@ static io_status begin_text(io_pairs_writer *writer)
     return io__output_write(output, "\n", 1);
 }
 
+/** Print an integer, faster than sprintf. @return where the next character goes */
 static char *put_integer(char *out, int32_t value)
 {
     char digits[12];
     int n = 0;
-    uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
+    uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value; /* INT32_MIN, too */
     if (value < 0) {
         *out++ = '-';
     }
@@ -68,6 +70,7 @@ static char *put_integer(char *out, int32_t value)
     return out;
 }
 
+/** Print element `at` of a column. @return where the next character goes */
 static char *put_element(char *out, const io_column *column, int64_t at)
 {
     const char *data = column->data + at * column->size;
@@ -88,7 +91,7 @@ static char *put_element(char *out, const io_column *column, int64_t at)
 
 static io_status write_lines(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
-    enum { LONGEST = 9 * 32 }; /* bytes of a line: nine numbers of at most 25 */
+    enum { LONGEST = 9 * 32 }; /* bytes of a line: at most 9 numbers (all extras) of 25 bytes */
     const char space = writer->csv ? ',' : ' ';
     for (int64_t p = 0; p < n; p++) {
         char line[LONGEST];
@@ -117,8 +120,9 @@ static const io_pairs_format pairs_text = {.begin = begin_text, .write = write_t
 
 /* -------------------------------------------------------------------------------- NumPy arrays */
 
+/** A text that a function returns by value. */
 typedef struct printed_shape {
-    char s[32];
+    char s[32]; /* the text */
 } printed_shape;
 
 /** Return the shape of a column's field in a record, as in Python, after ", "; "" for a number. */
@@ -134,6 +138,7 @@ static printed_shape field_shape(const io_column *column)
     return shape;
 }
 
+/** Make the header of a structured array of writer->n records. */
 static void make_header(const io_pairs_writer *writer, char header[IO_NPY_HEADER])
 {
     char type[IO_NPY_HEADER], shape[24];
@@ -205,6 +210,7 @@ static io_status write_large(io_pairs_writer *writer, const io_column *columns, 
     return IO_OK;
 }
 
+/** Write records, interleaving the columns block by block in the buffer. */
 static io_status write_npy(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
     enum { BLOCK = 1 << 18 }; /* bytes packed at once, which stay in cache for all columns */
@@ -228,6 +234,7 @@ static io_status write_npy(io_pairs_writer *writer, const io_column *columns, in
     return IO_OK;
 }
 
+/** Overwrite the header, now that the number of records is known. */
 static io_status end_npy(io_pairs_writer *writer)
 {
     char header[IO_NPY_HEADER];
@@ -447,6 +454,7 @@ io_status io_nearest_write(io_pairs_writer *writer, const kith_nearest *nearest,
     return write_block(writer, n);
 }
 
+/** Free the state of the format. */
 static void drop(io_pairs_writer *writer)
 {
     if (writer->format->drop) {

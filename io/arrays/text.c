@@ -57,13 +57,15 @@ static int count_fields(const char *line, char separator)
     return n;
 }
 
+/** Return a name without the double quotes around it. */
 static io_token unquote(io_token name)
 {
     const bool quoted = name.length > 1 && name.text[0] == '"' && name.text[name.length - 1] == '"';
     return quoted ? (io_token){name.text + 1, name.length - 2} : name;
 }
 
-/** Read the next line that is not empty without its comment.
+/** Read the next line that is not empty without its comment. A comment of a whole line before the
+ *  first row becomes t->names.
  *  @param[out] line  NULL at the end of the file */
 static io_status next_row(table *t, char **line)
 {
@@ -86,6 +88,7 @@ static io_status next_row(table *t, char **line)
     }
 }
 
+/** Return true when all of a field is a number. */
 static bool is_number(const table *t, io_token field)
 {
     double value;
@@ -93,6 +96,7 @@ static bool is_number(const table *t, io_token field)
            io__number(field.text, t->lines.locale, &value) == field.text + field.length;
 }
 
+/** Return true when no field of a line is a number. */
 static bool is_names(const table *t, const char *line)
 {
     io_token field;
@@ -139,6 +143,7 @@ static io_status find_rows(table *t)
     return IO_OK;
 }
 
+/** Return the index of the column with this name; -1 if there is none. */
 static int find_name(const table *t, io_token wanted)
 {
     const char *at = t->names;
@@ -152,6 +157,7 @@ static int find_name(const table *t, io_token wanted)
     return -1;
 }
 
+/** Choose the columns of the option, each by index or name. @param columns  "0,1,2" or "x,y,z" */
 static io_status choose_named(table *t, const char *columns)
 {
     io_token name;
@@ -231,6 +237,7 @@ static io_status read_row(const table *t, const char *line, double *out)
     return IO_OK;
 }
 
+/** Read the coordinates of all rows. */
 static io_status read_rows(table *t, io_particles *out)
 {
     int64_t capacity = 0;
@@ -247,6 +254,8 @@ static io_status read_rows(table *t, io_particles *out)
     }
 }
 
+/** Read particles. A file with names of columns and no rows has 0 of them.
+ *  @param out  io_particles */
 static io_status read_particles(table *t, void *out)
 {
     if (t->columns > 0) {
@@ -277,6 +286,7 @@ io_status io__text_read(io_file *file, io_particles *out)
     return with_rows(file, read_particles, out);
 }
 
+/** Read each row as a vector of doubles. @param to  io_vectors */
 static io_status read_vectors(table *t, void *to)
 {
     io_vectors *out = to;
@@ -306,7 +316,7 @@ static io_status read_vectors(table *t, void *to)
     }
 }
 
-/** Convert doubles to floats, in place. */
+/** Convert doubles to floats, in place. Ascending k: a float is stored where doubles were read. */
 static void narrow(io_vectors *vectors)
 {
     char *values = vectors->values;
@@ -329,6 +339,7 @@ io_status io__text_vectors(io_file *file, io_vectors *out)
     return status;
 }
 
+/** List the columns: name, or index, and the kind of their fields. @param row  the first row */
 static void describe_columns(const table *t, const char *row, io_summary *out)
 {
     const char *names = t->names;
@@ -346,6 +357,7 @@ static void describe_columns(const table *t, const char *row, io_summary *out)
     }
 }
 
+/** Describe a table, and count its rows. @param to  io_summary */
 static io_status inspect_rows(table *t, void *to)
 {
     io_summary *out = to;

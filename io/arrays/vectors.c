@@ -13,6 +13,7 @@
 
 int io__vectors_size(const io_file *file, io_scalar type)
 {
+    /* A float holds integers of up to 24 bits: those of 1 and 2 bytes. */
     const bool narrow = type.size <= (type.kind == 'f' ? 4 : 2);
     return file->options->precision ? (int)file->options->precision
            : narrow                 ? KITH_FLOAT
@@ -34,6 +35,7 @@ io_status io__vectors_alloc(io_file *file, io_vectors *out)
     return IO_OK;
 }
 
+/** Read vectors of a format. IO_INVALID: an option does not apply to it. */
 static io_status read_vectors(io_file *file, io_format format, bool bytes, io_vectors *out)
 {
     const io_read_options *options = file->options;

@@ -32,7 +32,7 @@ typedef struct io_catalogue {
     bool masses;                   /**< Masses are known: those of halos are written. If not, other
                                         sums count each particle as 1. */
     bool velocities;               /**< Velocities are known: those of halos are written. */
-    bool sphere[KITH_SPHERES];     /**< Which spheres were measured. */
+    bool sphere[KITH_SPHERES];     /**< Element IO_SPHERE_200C, ...: that sphere was measured. */
     bool type[KITH_TYPES];         /**< Types with columns of their own; all false if there is one
                                         type only. */
     double length;                 /**< Linking length [units.length]. */

@@ -58,7 +58,9 @@ static const dataset datasets[] = {
     {"Group_R_TopHat200", AT(sphere_radius[IO_SPHERE_VIRIAL]), 1, LENGTH, IO_SPHERE_VIRIAL}};
 
 /** Compute the factors from the units of the input to those of Gadget: lengths and masses get 1/h,
- *  peculiar velocities are divided by sqrt(a), potentials keep their values. */
+ *  peculiar velocities are divided by sqrt(a), potentials keep their values. A length x of the
+ *  input is x h^length_h units, so that x h^(length_h + 1) is in units / h; for masses, with
+ *  mass_h. */
 static void gadget_units(const io_catalogue *c, double scale[UNITS])
 {
     const io_units *u = &c->particles->units;
@@ -82,6 +84,8 @@ static bool put_scaling(hid_t written, const io_catalogue *c, gadget_unit unit)
            io__put_number(written, "h_scaling", unit == VELOCITY ? 0 : -1);
 }
 
+/** Write the datasets of doubles of /Group. @param room  scratch [halos][6] @return false on
+ *  failure */
 static bool put_reals(hid_t group, const io_catalogue *c, double *room)
 {
     double scale[UNITS];
@@ -109,6 +113,9 @@ static bool put_reals(hid_t group, const io_catalogue *c, double *room)
     return done;
 }
 
+/** Write the datasets of integers of /Group: lengths, offsets, and no subhalos.
+ *  @param offset  scratch [2][halos][TYPES], the first half for offsets, the second for lengths
+ *  @return false on failure */
 static bool put_counts(hid_t group, const io_catalogue *c, int64_t *offset)
 {
     const int64_t n = c->halos->n;
@@ -136,11 +143,13 @@ static bool put_counts(hid_t group, const io_catalogue *c, int64_t *offset)
            io__close(io__put_array(group, "GroupFirstSub", H5T_NATIVE_INT64, offset, n, 1));
 }
 
+/** Write /Group. @return false on failure */
 static bool put_group(hid_t file, const io_catalogue *c)
 {
     const size_t n = (size_t)c->halos->n;
     const hid_t group = H5Gcreate2(file, "Group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    void *room = malloc((n * 2 * TYPES + 1) * sizeof(int64_t)); /* as large as doubles */
+    /* Scratch of put_counts, and then of put_reals: doubles have the size of int64_t. */
+    void *room = malloc((n * 2 * TYPES + 1) * sizeof(int64_t));
     const bool done = group >= 0 && room && put_counts(group, c, room) && put_reals(group, c, room);
     free(room);
     io__close(group);
@@ -196,6 +205,7 @@ static bool put_universe(hid_t header, const io_catalogue *c)
            io__put_text(header, "kith_version", KITH_VERSION);
 }
 
+/** Write /Header of a catalogue. @return false on failure */
 static bool put_header(hid_t file, const io_catalogue *c)
 {
     const io_particles *p = c->particles;
@@ -273,10 +283,11 @@ static const struct field {
 
 /** The order of the particles by type, then by group. */
 struct order {
-    int64_t begin[KITH_TYPES + 1]; /* first element of index of each type, and its end */
+    int64_t begin[KITH_TYPES + 1]; /* type t is index[begin[t]] to before index[begin[t + 1]] */
     int32_t *index;                /* indices of the particles in this order [n] */
 };
 
+/** Return the type of particle k; dark matter if the input has no types. */
 static int type_of(const io_particles *p, int64_t k)
 {
     enum { DARK = 1 };
@@ -313,7 +324,9 @@ static bool sort(const io_catalogue *c, struct order *out)
     return done;
 }
 
-/** Wrap a position into the box. A position inside keeps all its bits. */
+/** Wrap a position into the box. A position inside keeps all its bits. Its fractional coordinate
+ *  along row k is the component along the normal of the two other rows, divided by that of row
+ *  k. */
 static void wrap(const kith_box *box, double r[3])
 {
     double row[3][3];
@@ -337,7 +350,9 @@ static void wrap(const kith_box *box, double r[3])
     }
 }
 
-/** Copy the positions of n particles, wrapped into the box, in units of `scale`. */
+/** Copy the positions of n particles, wrapped into the box, times `scale`.
+ *  @param index    [n] indices of the particles
+ *  @param[out] to  [n][dim] */
 static void gather_positions(const io_catalogue *c, double scale, const int32_t *index, int64_t n,
                              void *to)
 {
@@ -347,7 +362,7 @@ static void gather_positions(const io_catalogue *c, double scale, const int32_t 
         for (int axis = 0; axis < 3; axis++) {
             r[axis] = io_real(p->pos, 3 * (int64_t)index[k] + axis, p->precision);
         }
-        for (int pass = 0; pass < 2; pass++) { /* rounding may reach the upper face */
+        for (int pass = 0; pass < 2; pass++) { /* rounding may reach the upper face: again */
             wrap(c->box, r);
             for (int axis = 0; axis < 3 && p->precision == KITH_FLOAT; axis++) {
                 r[axis] = (float)r[axis];
@@ -359,7 +374,11 @@ static void gather_positions(const io_catalogue *c, double scale, const int32_t 
     }
 }
 
-/** Copy the field of n particles, in units of `scale`. @param from  the array of all */
+/** Copy the field of n particles, times `scale`.
+ *  @param from     the array of all particles [][f->columns]
+ *  @param index    [n] indices of the particles
+ *  @param columns  numbers of each particle that are copied
+ *  @param[out] to  [n][columns] */
 static void gather(const io_particles *p, const struct field *f, const void *from, double scale,
                    const int32_t *index, int64_t n, int columns, void *to)
 {
@@ -375,6 +394,8 @@ static void gather(const io_particles *p, const struct field *f, const void *fro
     }
 }
 
+/** Write the group PartTypeN of the n particles of a type, in the order of `index`.
+ *  @return false on failure */
 static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t *index, int64_t n)
 {
     const io_particles *p = c->particles;
@@ -408,6 +429,7 @@ static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t 
     return done;
 }
 
+/** Write /Header of a sorted snapshot. @return false on failure */
 static bool put_sorted_header(hid_t file, const io_catalogue *c, const struct order *order)
 {
     const double nothing[KITH_TYPES] = {0};
@@ -415,7 +437,7 @@ static bool put_sorted_header(hid_t file, const io_catalogue *c, const struct or
     for (int type = 0; type < KITH_TYPES; type++) {
         counts[type] = (uint64_t)(order->begin[type + 1] - order->begin[type]);
     }
-    const int types = counts[6] + counts[7] > 0 ? KITH_TYPES : 6; /* Gadget's */
+    const int types = counts[6] + counts[7] > 0 ? KITH_TYPES : 6; /* Gadget has 6 types */
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = header >= 0 &&
                       io__put_numbers(header, "NumPart_ThisFile", H5T_NATIVE_UINT64, counts,

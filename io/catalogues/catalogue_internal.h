@@ -15,6 +15,7 @@ typedef io_status (*io_catalogue_writer)(io_output *output, const io_catalogue *
 io_status io__catalogue_write(const char *path, io_catalogue_writer writer,
                               const io_catalogue *catalogue, io_error *error);
 
+/* The writers of catalogues, of a sorted snapshot, and of labels in HDF5. */
 io_status io__catalogue_csv(io_output *output, const io_catalogue *catalogue);
 io_status io__catalogue_rockstar(io_output *output, const io_catalogue *catalogue);
 io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue);

@@ -47,6 +47,7 @@ static bool put_meaning(hid_t dataset, const io_catalogue *c, const meaning *m)
     return done;
 }
 
+/** Write /Groups. @return false on failure */
 static bool put_groups(hid_t file, const io_catalogue *c)
 {
     static const meaning mass = {"Masses", "Masses of the groups", 0, 1},
@@ -59,6 +60,7 @@ static bool put_groups(hid_t file, const io_catalogue *c)
     const double scale = pow(h, u->length_h), scale_mass = pow(h, u->mass_h);
     const int64_t n = c->halos->n;
     const hid_t group = H5Gcreate2(file, "Groups", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    /* room: masses [n], radii [n], centres [n][3]; counts: ids [n], sizes [n] */
     double *room = malloc((size_t)(5 * n + 1) * sizeof *room);
     int64_t *counts = malloc((size_t)(2 * n + 1) * sizeof *counts);
     bool done = group >= 0 && room && counts;
@@ -182,6 +184,7 @@ io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
     return io__hdf5_file(output, put_catalogue, catalogue);
 }
 
+/** Write labels and ids of the particles. @param what  io_catalogue @return false on failure */
 static bool put_labels(hid_t file, const void *what)
 {
     const io_catalogue *c = what;

@@ -38,6 +38,7 @@ typedef struct text_column {
     int index;         /* index of the sphere, for IF_SPHERE */
 } text_column;
 
+/* Columns: XYZ, the three components of a vector; SPHERE, mass and radius of sphere k. */
 #define AT(member) offsetof(kith_halo, member)
 #define XYZ(names_x, names_y, names_z, member, quantity, need) \
     {names_x, AT(member[0]), 'f', quantity, need, 0}, \
@@ -75,6 +76,7 @@ static const text_column csv_columns[] = {
     SPHERE("m500c", "r500c", IO_SPHERE_500C),
     SPHERE("mvir", "rvir", IO_SPHERE_VIRIAL)};
 
+/* A column without numbers. */
 #define ABSENT(name) \
     { \
         name, 0, 'f', PURE, NEVER, 0 \
@@ -133,6 +135,7 @@ typedef struct table {
     char space;                    /* separator */
 } table;
 
+/** Return true when a column has numbers. */
 static bool is_there(const io_catalogue *c, const text_column *column)
 {
     switch (column->need) {
@@ -146,6 +149,7 @@ static bool is_there(const io_catalogue *c, const text_column *column)
     }
 }
 
+/** Write the separator and a number. @return the number of bytes written */
 static int put_real(const table *t, double value, char *out, size_t room)
 {
     const int length = snprintf(out, room, "%c%.*g", t->space, t->digits, value);
@@ -180,6 +184,8 @@ static int put_value(const table *t, const text_column *column, const kith_halo 
     return put_real(t, value, out, room);
 }
 
+/** Write the number of members of a type and, if masses are known, their mass.
+ *  @return the number of bytes written */
 static int put_type(const table *t, const kith_halo *halo, int type, char *out, size_t room)
 {
     const int used = snprintf(out, room, "%c%lld", t->space,
@@ -297,7 +303,7 @@ static io_status put_rockstar_box(io_output *output, const io_catalogue *c, doub
 {
     const double(*row)[3] = c->box->row;
     bool upright = true;
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < 9; k++) { /* element (k / 3, k % 3); the diagonal is k = 0, 4, 8 */
         upright = upright && (k % 4 == 0 || row[k / 3][k % 3] == 0);
     }
     const bool cube = upright && row[1][1] == row[0][0] && row[2][2] == row[0][0];

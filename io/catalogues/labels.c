@@ -19,6 +19,7 @@ static io_status write_npy(io_output *output, const io_catalogue *catalogue)
     return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
 }
 
+/** Write a .grp of tipsy: the number of particles, then one label in each line. */
 static io_status write_grp(io_output *output, const io_catalogue *catalogue)
 {
     const int64_t n = catalogue->particles->n;
@@ -95,12 +96,14 @@ static io_status read_text(io_file *file, int64_t n, int64_t *out)
     return status;
 }
 
+/** Order of labels, or of groups, whose first member is the label, for qsort and bsearch. */
 static int by_number(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
+/** Order of groups for qsort: by descending number of members, then by ascending label. */
 static int by_members(const void *a, const void *b)
 {
     const group *x = a, *y = b;
@@ -144,6 +147,8 @@ static void number_anew(group *groups, int64_t n_groups, const int64_t *number, 
     }
 }
 
+/** Read the labels as they are in the file, in the format that its first bytes tell.
+ *  @param[out] number  [n] */
 static io_status read_file(const char *path, int64_t n, const int64_t *ids, int64_t *number,
                            io_error *error)
 {

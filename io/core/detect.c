@@ -17,6 +17,7 @@ typedef struct signature {
     const char *meaning; /* end of the message: "is ...: do ..." */
 } signature;
 
+/* Formats that are known, but not read. */
 static const signature unread[] = {
     {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it with unzstd first"},
     {"PK\3\4", 4, "is a zip or .npz archive: unpack it, then give one .npy file"},
@@ -24,11 +25,15 @@ static const signature unread[] = {
     {"\xfe\xff", 2, "is UTF-16 text: save it as UTF-8 first"},
 };
 
+/** Return true when a file begins with some bytes.
+ *  @param head  [size] its first bytes
+ *  @param with  [length] the bytes */
 static bool begins(const char *head, int64_t size, const char *with, size_t length)
 {
     return (size_t)size >= length && memcmp(head, with, length) == 0;
 }
 
+/** Return true when a file begins as a dump of LAMMPS. @param head  NUL-terminated */
 static bool is_lammps(const char *head)
 {
     static const char *const items[] = {"ITEM: TIMESTEP", "ITEM: UNITS", "ITEM: TIME"};
@@ -40,7 +45,8 @@ static bool is_lammps(const char *head)
     return false;
 }
 
-/** Set *out to IO_HDF5 if the signature of HDF5 is at offset 0, 512, 1024, 2048, ... */
+/** Set *out, which is IO_UNKNOWN, to IO_HDF5 if the signature of HDF5 is at offset 0, 512, 1024,
+ *  2048, ...: behind a user block. */
 static io_status detect_hdf5(io_file *file, io_format *out)
 {
     static const char mark[8] = "\x89HDF\r\n\x1a\n";
@@ -54,6 +60,7 @@ static io_status detect_hdf5(io_file *file, io_format *out)
     return IO_OK;
 }
 
+/** Return true when a file's first bytes have a control character that is no white space. */
 static bool is_binary(const char *head, int64_t size)
 {
     for (int64_t k = 0; k < size; k++) {
@@ -64,6 +71,7 @@ static bool is_binary(const char *head, int64_t size)
     return false;
 }
 
+/** Return true when a line is one whole number. */
 static bool is_count(const char *line)
 {
     char *end = NULL;
@@ -130,7 +138,7 @@ io_status io__detect(io_file *file, io_format *out)
     }
     IO_TRY(io__file_read(file, head, size, 0));
     head[size] = 0;
-    bool resembles_tipsy = false;
+    bool resembles_tipsy = false; /* the header is one of tipsy, but the file has another size */
     if (begins(head, size, "\x93NUMPY", 6)) {
         *out = IO_NPY;
     } else {
@@ -164,7 +172,7 @@ io_status io__detect(io_file *file, io_format *out)
                              "is binary, but none of NumPy .npy, HDF5, tipsy and Gadget "
                              "(or cut short)");
     }
-    if (resembles_tipsy) {
+    if (resembles_tipsy) { /* its reader says what is wrong with the size */
         *out = IO_TIPSY;
     } else {
         *out = is_xyz(head) ? IO_XYZ : IO_TEXT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The message for a crash is made before the call, because a handler of signals cannot format text.
+ * The message for a crash is made before the call, because a handler of signals may not call
+ * snprintf, which is not async-signal-safe.
  */
 #include "foreign.h"
 
@@ -17,6 +18,7 @@ void io_foreign_file(const char *library, const char *path)
     char name[SHOWN];
     io_foreign *calls = &io_foreign_calls;
     const size_t length = strlen(path);
+    /* of a long path, the end is shown */
     const size_t skipped = length < sizeof name ? 0 : length - sizeof name + 1;
     io__copy_name(name, sizeof name, path + skipped, length - skipped);
     calls->length = snprintf(calls->text, sizeof calls->text,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls of the libraries HDF5 and chemfiles, which can crash on a damaged file. A handler of
- * crashes finds out here whether the thread was in a call of one, and which message to print.
+ * Calls of the libraries HDF5 and chemfiles, which can crash on a damaged file. The command's
+ * handler of crashes (cli/common/guard.c) finds out here whether the thread was in a call of one,
+ * and which message to print.
  */
 #ifndef KITH_IO_FOREIGN_H
 #define KITH_IO_FOREIGN_H
@@ -16,7 +17,7 @@ typedef struct io_foreign {
     char text[1600];              /**< Message for a crash: file and library. */
 } io_foreign;
 
-extern _Thread_local io_foreign io_foreign_calls;
+extern _Thread_local io_foreign io_foreign_calls; /* calls of this thread */
 
 /** Set the message for crashes of this thread.
  *  @param library  name and version of the library

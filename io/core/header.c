@@ -75,7 +75,7 @@ io_status io__header_cosmology(io_file *file, const io_universe *given, io_heade
 
 io_status io__header_check(io_file *file, const io_header *header)
 {
-    enum { MOST_FILES = 1000000 };
+    enum { MOST_FILES = 1000000 }; /* more than any run writes: the number is damaged */
     if (header->files < 1 || header->files > MOST_FILES) {
         return io__file_fail(file, IO_FORMAT, "is one of %lld files; expected 1 to %d",
                              (long long)header->files, MOST_FILES);

@@ -21,6 +21,7 @@ typedef struct io_reader {
     bool parts;   /* options->parts applies to the format */
 } io_reader;
 
+/* The readers, by format. Flags: dataset, columns, species, frames, parts. */
 static const io_reader readers[] = {
     [IO_UNKNOWN] = {.name = "unknown"},
     [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1, 1},
@@ -79,6 +80,7 @@ io_status io__read_as(io_file *file, io_format format, io_particles *out)
                                           : io__frames_read_one(file, format, out));
 }
 
+/** Fill a summary from a file of this format. */
 static io_status inspect_as(io_file *file, io_format format, io_summary *out)
 {
     const io_reader *reader = &readers[format];

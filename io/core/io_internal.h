@@ -2,7 +2,9 @@
  *
  * Functions that the readers and writers of all formats share: an input file, its lines, records of
  * numbers, particles, snapshots in many files, an output file, lists of pairs. Every function that
- * can fail fills the io_error that it is given and returns its status.
+ * can fail fills the io_error that it is given and returns its status: IO_OK, those that its
+ * comment names, and IO_SYSTEM, IO_NO_MEMORY and IO_CANCELLED where it reads, allocates and calls
+ * watch. Names io__... are internal; public ones, io_..., are in io.h.
  */
 #ifndef KITH_IO_INTERNAL_H
 #define KITH_IO_INTERNAL_H
@@ -11,6 +13,8 @@
 
 #include <locale.h>
 
+/** Return from the current function with the status of a call that fails. For functions that own
+ *  nothing that would have to be freed. */
 #define IO_TRY(call) \
     do { \
         io_status status_ = (call); \
@@ -21,17 +25,23 @@
 
 /* ------------------------------------------------------------------------------------ errors */
 
-/** Write "path: sentence" into error, control characters replaced. @return status. */
+/** Write the message "path: sentence" and a status into error, with control characters escaped. Of
+ *  a long path the end is shown. The sentence continues after the path: "is empty; expected ...".
+ *  @param format  the sentence, as for printf
+ *  @return status */
 io_status io__fail(io_error *error, const char *path, io_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Clear an error. @return the error; if it is NULL, a dummy error of this thread */
+/** Clear an error, at the beginning of a public call.
+ *  @param error  the caller's error; NULL: the caller does not read it
+ *  @return the error; if it is NULL, a dummy error of this thread */
 io_error *io__error_begin(io_error *error);
 
 /** Return true when a path has an ending. The comparison ignores case. */
 bool io__ends_with(const char *path, const char *ending);
 
-/** Copy at most room - 1 bytes of text[0..length) and append a 0. Control characters become '?'.
+/** Copy at most room - 1 bytes of text[0..length), up to the first 0, and append a 0. Control
+ *  characters become '?'.
  *  @param[out] out  [room] */
 void io__copy_name(char *out, size_t room, const char *text, size_t length);
 
@@ -46,25 +56,33 @@ typedef struct io_file {
     int64_t size;                   /* size of the file when it was opened [byte] */
     const io_read_options *options; /* options of the reader; never NULL; borrowed */
     io_error *error;                /* where messages go; never NULL; borrowed */
-    double watched;                 /* time of the last call of options->watch [s] */
+    double watched;                 /* time of the last call of options->watch, on a monotonic clock
+                                       [s] */
     int64_t before;                 /* size of the files of the snapshot before this one [byte] */
     int64_t total;                  /* size of all files of the snapshot [byte]; 0: of this file */
 } io_file;
 
-/** Open a regular file. Folders, pipes and devices are refused.
+/** Open a regular file. Folders, pipes and devices are refused. Close with io__file_close, also on
+ *  failure.
  *  @param options  NULL: the defaults */
 io_status io__file_open(io_file *file, const char *path, const io_read_options *options,
                         io_error *error);
+
+/** Close the file, if it is open. */
 void io__file_close(io_file *file);
 
-/** Read `size` bytes at an offset, and call watch. IO_TRUNCATED: the file has fewer. */
+/** Read `size` bytes at an offset, and call watch with the end of these as progress.
+ *  @return IO_TRUNCATED if the file has fewer; IO_CANCELLED if watch returns nonzero */
 io_status io__file_read(io_file *file, void *buffer, int64_t size, int64_t offset);
 
-/** Read `size` bytes at an offset without a call of watch. IO_TRUNCATED: the file has fewer. */
+/** Read `size` bytes at an offset without a call of watch. @return IO_TRUNCATED if the file has
+ *  fewer */
 io_status io__file_peek(io_file *file, void *buffer, int64_t size, int64_t offset);
 
-/** Call watch with `done` bytes of this file, if the last call was 50 ms ago or more, or the file
- *  is done. @return IO_CANCELLED if watch returns nonzero */
+/** Call the caller's watch function, options->watch, if there is one and its last call was 50 ms
+ *  ago or more, or all is done. Its progress counts the files of the snapshot before this one, too.
+ *  @param done  bytes of this file that have been read
+ *  @return IO_CANCELLED if watch returns nonzero */
 io_status io__file_watch(io_file *file, int64_t done);
 
 /** io__fail about this file. */
@@ -76,7 +94,7 @@ io_status io__file_watch(io_file *file, int64_t done);
 /** The lines of a text file, read block by block. */
 typedef struct io_lines {
     io_file *file;      /* the file; borrowed */
-    char *buffer;       /* bytes of the file [room + 1] */
+    char *buffer;       /* bytes of the file [room + 1]; the last one is for a NUL */
     int64_t room;       /* bytes that are read at once: IO_BLOCK, or the size of a smaller file */
     int64_t begin, end; /* range of buffer that holds lines not yet returned */
     int64_t offset;     /* offset in the file of the byte behind buffer[end - 1] */
@@ -89,11 +107,14 @@ typedef struct io_lines {
 /** Begin at the first line of a file, behind a UTF-8 byte order mark. Close with io__lines_close,
  *  also on failure. */
 io_status io__lines_open(io_lines *lines, io_file *file);
+
+/** Free the buffer and the locale. The file stays open. */
 void io__lines_close(io_lines *lines);
 
-/** Return the next line. IO_FORMAT: it is longer than IO_BLOCK.
- *  @param[out] line  the line without its end, NUL-terminated, which the caller may change; valid
- *  until the next call; NULL at the end of the file */
+/** Find the next line.
+ *  @param[out] line  the line without its end ("\n" or "\r\n"), NUL-terminated, which the caller
+ *                    may change; valid until the next call; NULL at the end of the file
+ *  @return IO_FORMAT if it is longer than IO_BLOCK */
 io_status io__lines_next(io_lines *lines, char **line);
 
 /** Make the next call of io__lines_next return the last line once more, with the caller's
@@ -110,30 +131,35 @@ typedef struct io_token {
     size_t length;    /* number of bytes */
 } io_token;
 
-/** Take the next run of characters that are no blanks at *at, and move *at behind it.
+/** Take the next token: the next run of characters from *at on that are neither blanks nor tabs.
+ *  Moves *at behind it.
  *  @return false if there is none */
 bool io__token_next(const char **at, io_token *token);
 
 /** Return true when a token equals a word. */
 bool io__token_is(io_token token, const char *word);
 
-/** Return the number of bytes of a token that a message shows, for %.*s of printf. */
+/** Return the number of bytes of a token that a message shows, at most 40: the precision for %.*s
+ *  of printf. */
 int io__token_shown(io_token token);
 
-/** Parse a token as a number, correctly rounded. IO_FORMAT: the token is no number, or overflows;
- *  the message has the number of the line, and `what` the number is. */
+/** Parse a token as a number, correctly rounded.
+ *  @param what  name of the number, for the message
+ *  @return IO_FORMAT if the token is no number, or overflows */
 io_status io__lines_number(const io_lines *lines, io_token token, const char *what, double *out);
 
 /** Parse one number at text as strtod does, but faster and always with a decimal point. Sets errno
- *  to ERANGE on overflow, else to 0.
+ *  to ERANGE on overflow, else to 0; an underflow is rounded.
+ *  @param locale  the locale "C"
  *  @return the end of the number; text if there is none */
 const char *io__number(const char *text, locale_t locale, double *out);
 
 /* ---------------------------------------------------------------------------------- particles */
 
-/** Allocate the positions of the part of n particles that the options choose, set out->all, first
- *  and n, and set the box to open space.
+/** Allocate the positions of the part of n particles that the options choose
+ *  (io_read_options.part), set out->all, first and n, and set the box to open space.
  *  @param n       number of particles in all parts
+ *  @param dim     coordinates of a position in the file, 2 or 3
  *  @param native  precision of the file, which is used unless the options choose one */
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
@@ -146,17 +172,18 @@ const char *io__field_name(unsigned field);
 /** Return how many numbers each particle has in a field: 1 or 3. */
 int io__field_width(unsigned field);
 
-/** Return the fields that are to be read: the bits of options->fields and options->needed. */
+/** Return the fields that are to be read: the bits that options->fields or options->needed has. */
 unsigned io__fields_wanted(const io_file *file);
 
-/** Allocate the arrays of these fields for out->n particles. */
+/** Allocate the arrays of these fields for out->n particles.
+ *  @param fields  bits IO_MASSES | ... */
 io_status io__particles_add(io_file *file, io_particles *out, unsigned fields);
 
-/** Cut rows to the part that is read.
+/** Intersect a range of rows with the part of the particles that is read.
  *  @param row        index of the first row, among the particles of all parts
- *  @param[in,out] n  number of rows; those of the part
- *  @param[out] skip  rows before those of the part
- *  @return row of the arrays for the first row of the part; 0 where the part has none */
+ *  @param[in,out] n  number of rows; then of those in the part
+ *  @param[out] skip  rows of the range before those in the part
+ *  @return row of the arrays for the first row in the part; 0 where the part has none of them */
 int64_t io__particles_cut(const io_particles *particles, int64_t row, int64_t *n, int64_t *skip);
 
 /** Return the address of a row in the array of a field. */
@@ -166,7 +193,8 @@ void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
  *  @param format  name of the format, for the message */
 io_status io__particles_check(io_file *file, io_particles *particles, const char *format);
 
-/** Append one particle. The array of positions grows as needed.
+/** Append one particle, for files whose number of particles is not known beforehand. The array of
+ *  positions grows as needed.
  *  @param[in,out] capacity  particles that the array has room for; 0 at first */
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3]);
@@ -200,14 +228,20 @@ typedef struct io_field {
     void *out;                /* row of the array for the first record */
     int width;                /* elements of a row of the array, >= columns */
     kith_precision precision; /* type of the array; 0: int64_t */
-    double scale;             /* factor that reals are multiplied by */
+    double scale;             /* factor that reals are multiplied by; 1: none */
 } io_field;
 
-/** Describe numbers of type `type` at byte `at` of each record, for the particles from `row` on. */
+/** Make the io_field that stores numbers of each record in the array of a field, with scale 1.
+ *  @param field  the field: IO_POSITIONS, IO_MASSES, ...
+ *  @param row    row of the array for the first record
+ *  @param at     offset of the first number in the record [byte]
+ *  @param type   type of the numbers in the file */
 io_field io__particles_field(io_particles *particles, unsigned field, int64_t row, int at,
                              io_scalar type);
 
-/** Read fields of all records into their arrays, block by block. @param fields  [n_fields] */
+/** Read fields of all records into their arrays, block by block.
+ *  @param fields  [n_fields]
+ *  @return IO_FORMAT for a type of numbers that cannot be converted; IO_TRUNCATED */
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
                            int n_fields);
 
@@ -237,14 +271,15 @@ typedef struct io_species {
     } item[IO_MAX_SPECIES];        /* the species, each once */
 } io_species;
 
-/** Parse options->species. */
+/** Parse options->species. @return IO_INVALID for names that are missing, too long or too
+ *  many */
 io_status io__species_parse(io_file *file, io_species *out);
 
-/** Find a name; the case of letters does not count. @return its index; -1 if it is not there */
+/** Find a name; the case of letters does not count. @return its index; -1: it is not in the list */
 int io__species_find(const io_species *species, io_token name);
 
-/** Return true when the options select a type of a snapshot. Adds n to the number of particles
- *  found of its species. */
+/** Return true when the options select a type of a snapshot.
+ *  @param n  particles of the type, which are added to those found of its species */
 bool io__species_wants(io_species *species, int type, int64_t n);
 
 /** Return IO_INVALID if no particle of one of the species was found. */
@@ -254,7 +289,8 @@ io_status io__species_check(io_file *file, const io_species *species);
 
 /** The paths of the files of a snapshot: head, number, tail: "snap_005.", 3, ".hdf5". */
 typedef struct io_set {
-    char *path;                /* buffer for the path of any file; begins with the head */
+    char *path;                /* buffer for the path of any file; begins with the head; NULL: the
+                                  path has no number */
     int head;                  /* length of the head [byte] */
     int digits;                /* digits of a number with leading zeros; 1: without them */
     char tail[IO_NAME_LENGTH]; /* the tail */
@@ -265,7 +301,7 @@ typedef struct io_set {
 io_status io__set_split(io_file *file, io_set *out, bool *found);
 void io__set_free(io_set *set);
 
-/** Path of the file with this number, valid until the next call. */
+/** Return the path of the file with this number, 0 or more; valid until the next call. */
 const char *io__set_member(const io_set *set, int64_t number);
 
 /** Find the file that a path stands for: the path itself, or the first file of a snapshot whose
@@ -280,11 +316,12 @@ typedef struct io_header {
     int64_t total[IO_MOST_TYPES];            /* particles of each type in all files; -1: unknown */
     double mass[IO_MOST_TYPES];              /* mass of every particle of a type; 0: they differ */
     unsigned fields[IO_MOST_TYPES];          /* fields of each type in this file: IO_MASSES | ... */
-    double length_h[IO_MOST_TYPES];          /* exponent of h in the lengths of each type */
+    double length_h[IO_MOST_TYPES];          /* exponent of h in the lengths of each type, see
+                                                io_units */
     double mass_h[IO_MOST_TYPES];            /* exponent of h in the masses of each type */
     kith_precision precision[IO_MOST_TYPES]; /* precision of the positions of each type */
     int dim;                /* coordinates of a position: 2 or 3; 0: no particles */
-    double box[3];          /* lengths of the periodic box; 0: no box */
+    double box[3];          /* lengths of the periodic box [units.length]; 0: no box */
     bool has_time;          /* the file has a time */
     double time;            /* time; the scale factor of a comoving run */
     double redshift;        /* redshift; 0 if it is not in the file */
@@ -329,7 +366,8 @@ io_status io__snapshot_inspect(io_file *file, const io_snapshot_format *format, 
 typedef struct io_universe {
     const char *group;   /* where the numbers are, for messages: "Header" */
     int comoving;        /* 1: the run is comoving; 0: it is not; -1: not in the file */
-    bool has_a;          /* the file has a scale factor; if false, it is the time */
+    bool has_a;          /* the file has a scale factor, `a`; if false, the time of the header is
+                            used as one */
     double a;            /* scale factor; 0: not in the file */
     double h;            /* Hubble constant today / (100 km/s/Mpc) */
     double omega_m;      /* density of matter / critical density */
@@ -337,14 +375,18 @@ typedef struct io_universe {
     double omega_b;      /* density of baryons / critical density */
 } io_universe;
 
-/** Set header->cosmology. A run that is not comoving has no factors of h in its units, and no usual
- *  units. @return IO_FORMAT if a number is out of bounds, or redshift and scale factor differ */
+/** Set header->cosmology, and the units of a run that is not comoving: these have no factors of h,
+ *  and are not known where they are the usual ones of the format (IO_UNITS_USUAL). Where
+ *  given->comoving is -1, a run is comoving if its scale factor fits its redshift and its numbers
+ *  are not those of a run without cosmology.
+ *  @return IO_FORMAT if a number is out of bounds, or redshift and scale factor differ */
 io_status io__header_cosmology(io_file *file, const io_universe *given, io_header *header);
 
 /** Return Gadget's usual units: kpc/h, 1e10 Msun/h, km/s. */
 io_units io__units_usual(void);
 
-/** Return the periodic box of a header; open space if it has none. */
+/** Return the periodic box of a header; open space if it has none.
+ *  @param[out] has_box  the header has a box: all three lengths are above 0 */
 kith_box io__header_box(const io_header *header, bool *has_box);
 
 /** Return IO_FORMAT if lengths, masses, counts or units of a header are out of bounds. */
@@ -363,7 +405,8 @@ enum { IO_HEAD = 4096 }; /* bytes at the beginning of a file from which its form
  *  reads the format */
 io_status io__detect(io_file *file, io_format *out);
 
-/** Set *out to IO_TIPSY if the file has the size of the tipsy snapshot that its header describes.
+/** Set *out to IO_TIPSY if the file has the size of the tipsy snapshot that its header describes;
+ *  else *out stays as it is.
  *  @param[out] resembles  the header is valid, whatever the size of the file */
 io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles);
 
@@ -395,6 +438,8 @@ io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out);
  *  @param ids       [n] ids of the particles; NULL: not known
  *  @param[out] out  [n] */
 io_status io__hdf5_labels(io_file *file, int64_t n, const int64_t *ids, int64_t *out);
+
+/* Further readers of formats. */
 io_status io__hdf5_read(io_file *file, io_particles *out);
 io_status io__hdf5_inspect(io_file *file, io_summary *out);
 io_status io__tipsy_read(io_file *file, io_particles *out);
@@ -402,7 +447,8 @@ io_status io__tipsy_inspect(io_file *file, io_summary *out);
 io_status io__text_read(io_file *file, io_particles *out);
 io_status io__text_inspect(io_file *file, io_summary *out);
 
-/** Allocate out->values. size, n and dim are set, and the file is known to hold as many numbers. */
+/** Allocate out->values. The caller has set size, n and dim of *out, and has checked that the file
+ *  holds as many numbers. */
 io_status io__vectors_alloc(io_file *file, io_vectors *out);
 
 /** Return the precision that the options set, else float if it holds every number of the type, else
@@ -414,7 +460,9 @@ io_status io__npy_vectors(io_file *file, bool bytes, io_vectors *out);
 io_status io__hdf5_vectors(io_file *file, bool bytes, io_vectors *out);
 io_status io__text_vectors(io_file *file, io_vectors *out);
 
-/** Clear io__get_failed. @return IO_SYSTEM if it was set; else `status` */
+/** Clear io__get_failed, after the last call of a reader.
+ *  @param status  result of the reader
+ *  @return IO_SYSTEM if io__get_failed was set; else `status` */
 io_status io__get_end(io_file *file, io_status status);
 
 /** Read the particles of a file of this format. */
@@ -439,7 +487,8 @@ extern _Thread_local int io__get_failed;
 int io__put(int fd, const void *data, int64_t size, int64_t at);
 
 /** Flush most of a file to disk in parts, if the function of io_stop_writes is set, so that it can
- *  be stopped between them; fsync, which cannot, has little to do then.
+ *  be stopped between them. The call of fsync that must follow cannot be stopped, but is then
+ *  short.
  *  @return 0, or ECANCELED when it is to stop */
 int io__sync_parts(int fd);
 
@@ -451,20 +500,22 @@ int io__close_fd(int fd);
 
 /* --------------------------------------------------------------------- a file being written */
 
-/** A temporary file that io_remove_parts removes: the part of an output, or a lock file. */
+/** A temporary file that io_remove_parts removes after a crash: the part of an output (part.c), or
+ *  a lock file (lock.h). */
 typedef struct io_temporary {
     char *path;  /* path of the file, allocated; NULL: no file */
     bool listed; /* the list of io_remove_parts holds the path */
 } io_temporary;
 
-/** Add the path to the list of io_remove_parts, if the list has room. */
+/** Add the path to the list of io_remove_parts, if the list has room; sets file->listed. */
 void io__temporary_list(io_temporary *file);
 
-/** Take the path out of the list of io_remove_parts.
- *  @return false if there is no path, or io_remove_parts has taken it; file->path is NULL then */
+/** Remove the path from the list of io_remove_parts. The file on disk is not changed.
+ *  @return true when the caller owns the path; false if there is none, or a handler of a crash has
+ *  taken it in io_remove_parts: file->path is NULL then */
 bool io__temporary_unlist(io_temporary *file);
 
-/** Take the path out of the list and free it. The file is not removed. */
+/** Remove the path from the list and free it. The file on disk is not changed. */
 void io__temporary_forget(io_temporary *file);
 
 /** A file being written, through a buffer. */
@@ -473,14 +524,15 @@ typedef struct io_output {
     char *target;      /* path with symbolic links followed; NULL: standard output */
     io_temporary part; /* file beside the target; no path: the target itself is written */
     int fd;            /* descriptor of the file that is written */
-    int64_t base;      /* offset in the file of the first byte; -1: the file cannot be patched */
-    char *buffer;      /* bytes that are not yet written [IO_BLOCK] */
-    int64_t used;      /* number of bytes in buffer */
-    int64_t written;   /* number of bytes written before those in buffer */
-    io_error *error;   /* where messages of the current call go; borrowed */
+    int64_t base;    /* offset in the file of the first byte of the output; -1: its bytes cannot be
+                        overwritten (io__output_patch) */
+    char *buffer;    /* bytes that are not yet written [IO_BLOCK] */
+    int64_t used;    /* number of bytes in buffer */
+    int64_t written; /* number of bytes written before those in buffer */
+    io_error *error; /* where messages of the current call go; borrowed */
 } io_output;
 
-/** The file that a path leads to. */
+/** The file that an output's path leads to. */
 typedef struct io_destination {
     char *target; /* path with symbolic links followed, to be freed */
     int number;   /* descriptor of an open file that the path names, as /dev/stdout; -1: none */
@@ -492,12 +544,14 @@ typedef struct io_destination {
  *  @param[out] destination  its target is to be freed, also on failure */
 io_status io__destination_find(const char *path, io_destination *destination, io_error *error);
 
-/** Create the part beside output->target and open output->fd.
+/** Create the part, the temporary file beside output->target that will replace it, and open
+ *  output->fd.
  *  @param replaces  the target exists: copy its mode, owner and attributes to the part
- *  @param fixed     the part is path.part, which may exist; else its name is new */
+ *  @param fixed     the part is TARGET.part, which may exist; else TARGET.XXXXXX.part, which is
+ *                   new */
 io_status io__part_open(io_output *output, bool replaces, bool fixed);
 
-/** Remove the part from disk, if there is one. */
+/** Remove the part from disk, if there is one, and forget its path. */
 void io__part_drop(io_output *output);
 
 /** Take a shared advisory lock on a file that is to be replaced. A file that does not exist, that
@@ -512,10 +566,11 @@ io_status io__lock_share(const char *path, const char *target, int *fd, io_error
 int io__folder_sync(const char *target);
 
 /** Open an output. A regular file is replaced when the output is committed; devices, pipes and
- *  files that are open already are written directly. On failure nothing is left to be aborted. */
+ *  files that are open already are written directly. End it with io__output_commit,
+ *  io__output_abort or io__output_end; after a failure to open it there is nothing to end. */
 io_status io__output_open(io_output *output, const char *path, io_error *error);
 
-/** Open standard output. */
+/** Open standard output, as io__output_open does a file. */
 io_status io__output_stdout(io_output *output, io_error *error);
 
 /** Open an output that one process writes again and again. Its part is path.part; the path.part of
@@ -531,7 +586,8 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
 /** Append bytes. */
 io_status io__output_write(io_output *output, const void *data, int64_t size);
 
-/** Write the buffer to the file, so that its bytes survive if the process is killed. */
+/** Write the buffer to the file, so that its bytes survive if the process is killed, though not if
+ *  the machine stops. */
 io_status io__output_flush(io_output *output);
 
 /** Write the buffer to the file, and flush the file to disk. */
@@ -541,7 +597,8 @@ io_status io__output_sync(io_output *output);
  *  next call; NULL on failure, with output->error set */
 char *io__output_reserve(io_output *output, int64_t size);
 
-/** Overwrite bytes of the file from byte `at` of the output on. IO_INVALID: a pipe. */
+/** Overwrite bytes of the file from byte `at` of the output on. @return IO_INVALID for a pipe, a
+ *  terminal or a file opened to append */
 io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size);
 
 /** Append formatted text. */
@@ -551,17 +608,18 @@ io_status io__output_printf(io_output *output, const char *format, ...)
 /** Flush to disk, close and rename into place. On failure no part is left. Frees the output. */
 io_status io__output_commit(io_output *output);
 
-/** Close the file and remove the part. Frees the output. */
+/** Close the file and remove the part. Frees the output. Keeps the message in output->error. */
 void io__output_abort(io_output *output);
 
 /** Commit the output if status is IO_OK, else abort it. @return the first error */
 io_status io__output_end(io_output *output, io_status status);
 
-/** Set the locale of this thread to "C", so that numbers are printed with a decimal point.
+/** Set the locale of this thread to a new locale "C", so that numbers are printed with a decimal
+ *  point.
  *  @return the locale before, for io__locale_restore */
 locale_t io__locale_set_c(void);
 
-/** Set the locale of this thread back. */
+/** Set the locale of this thread back, and free the one that io__locale_set_c has made. */
 void io__locale_restore(locale_t before);
 
 /** io__fail about this output. */
@@ -577,16 +635,16 @@ typedef struct io_column {
     char kind;        /* 'i' int32_t, 'f' float or double */
     int size;         /* size of an element: 4 or 8 [byte] */
     int count;        /* elements of each pair: 1 or 3 */
-    int64_t k;        /* pairs of a row; 0: rows are not arrays of pairs */
+    int64_t k; /* elements are [n][k][count]: entries of a row of neighbours; 0: [n][count] */
 } io_column;
 
-/** Size of a row of a column [byte]. */
+/** Return the size of a row of a column [byte]. */
 static inline int64_t io__column_bytes(const io_column *column)
 {
     return (column->k > 0 ? column->k : 1) * column->count * column->size;
 }
 
-enum { IO_PAIR_COLUMNS = 5 };
+enum { IO_PAIR_COLUMNS = 5 /* most columns: i or count, j, distance, vector, shift */ };
 
 /** A format of lists of pairs. */
 typedef struct io_pairs_format {
@@ -597,6 +655,7 @@ typedef struct io_pairs_format {
     void (*drop)(io_pairs_writer *writer);     /* free writer->private; may be NULL */
 } io_pairs_format;
 
+/** A list that is being written (io_pairs_open). */
 struct io_pairs_writer {
     const io_pairs_format *format;      /* format of the list */
     io_output output;                   /* the file */
@@ -610,14 +669,15 @@ struct io_pairs_writer {
     void *private;                      /* state of the format */
 };
 
-extern const io_pairs_format io__pairs_hdf5;
+extern const io_pairs_format io__pairs_hdf5; /* lists in HDF5 files */
 
 enum { IO_NPY_HEADER = 256 }; /* size of a NumPy header that this library writes [byte] */
 
 /** Make a NumPy header. @param type  as in Python: "'<f4'" @param shape  "(3,)" */
 void io__npy_header(char out[IO_NPY_HEADER], const char *type, const char *shape);
 
-/** Write the header of an array of shape [rows][columns], or [rows] if columns is 0.
+/** Write the header of a NumPy array of shape [rows][columns], or [rows] if columns is 0, in the
+ *  byte order of this machine.
  *  @param kind  'f' floats, 'i' integers
  *  @param size  size of an element [byte] */
 io_status io__npy_begin(io_output *output, char kind, int size, int64_t rows, int64_t columns);

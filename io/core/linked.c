@@ -21,6 +21,7 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* protects list and n
 static linked_file *list;                                 /* recorded files [n_listed] */
 static size_t n_listed;                                   /* number of recorded files */
 
+/** Return true when a file is in the list. The caller holds the mutex. */
 static bool find(const struct stat *file)
 {
     bool found = false;

@@ -15,8 +15,9 @@
  *  @return false if memory is exhausted */
 bool io__linked_add(const struct stat *file);
 
-/** Return IO_INVALID if a file was recorded. Thread-safe. @param path  of the output, for
- *  messages */
+/** Check that a file was not recorded, before an output replaces it. Thread-safe.
+ *  @param path  path of the output, for messages
+ *  @return IO_OK; IO_INVALID if it was recorded */
 io_status io__linked_check(const struct stat *file, const char *path, io_error *error);
 
 #endif

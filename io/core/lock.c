@@ -2,7 +2,10 @@
  *
  * Advisory locks by flock(2), which Linux forwards to the server of a network file system. A
  * process keeps a list of its own locks, since flock(2) on a second descriptor would conflict with
- * the first.
+ * the first. A program that writes a file in place, or replaces it again and again, holds an
+ * exclusive lock for as long as it runs (io_lock_take). A process that replaces a file takes a
+ * shared lock for the moment of the rename (io__lock_share), which fails while there is an
+ * exclusive one.
  */
 #include "lock.h"
 
@@ -19,7 +22,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { TRIES = 100 };
+enum { TRIES = 100 }; /* attempts to lock a file that other processes remove at each release */
 
 struct io_lock {
     int fd;              /* descriptor of the locked file */
@@ -37,7 +40,7 @@ static io_lock *taken;                                    /* list of all locks o
  *  @return the process, if the line is a lock by flock(2) on the file; else 0 */
 static long read_lock(char *line, const struct stat *file)
 {
-    enum { FLOCK = 1, PROCESS = 4, INODE = 5, WORDS };
+    enum { FLOCK = 1, PROCESS = 4, INODE = 5, WORDS }; /* words of the line, from 0 */
     char *word[WORDS] = {NULL}, *end;
     for (int k = 0; k < WORDS; k++) {
         line += strspn(line, " ");
@@ -70,7 +73,8 @@ static long find_holder(int fd)
     return holder > 0 ? holder : 0;
 }
 
-/** Return IO_SYSTEM with the process that holds the lock on an open file. */
+/** Store the message that another process holds the lock on an open file, with its number if that
+ *  is known. @return IO_SYSTEM */
 static io_status refuse(int fd, const char *path, io_error *error)
 {
     const long holder = find_holder(fd);
@@ -82,8 +86,8 @@ static io_status refuse(int fd, const char *path, io_error *error)
                     "another process is writing it; wait for it, or give another name");
 }
 
-/** Return true when a path still names an open file. The last holder of its lock may have removed
- *  the file. */
+/** Return true when a path still names an open file: between opening and locking it, the last
+ *  holder of its lock may have removed the file. */
 static bool is_named(int fd, const char *name)
 {
     struct stat open_file, named;
@@ -105,6 +109,7 @@ static char *name_beside(const char *path)
     return name;
 }
 
+/** Add a lock to the list of this process. */
 static void list(io_lock *lock)
 {
     pthread_mutex_lock(&guard);
@@ -113,6 +118,7 @@ static void list(io_lock *lock)
     pthread_mutex_unlock(&guard);
 }
 
+/** Remove a lock from the list of this process. */
 static void unlist(io_lock *lock)
 {
     pthread_mutex_lock(&guard);
@@ -137,7 +143,8 @@ static bool is_own(const char *name)
     return own;
 }
 
-/** Call flock(2) without waiting for the lock. @return false with errno set on failure */
+/** Call flock(2) without waiting for the lock. @param kind  LOCK_EX or LOCK_SH
+ *  @return true when it is locked; false with errno set: EWOULDBLOCK if another process holds it */
 static bool lock_now(int fd, int kind)
 {
     int failed;
@@ -147,8 +154,12 @@ static bool lock_now(int fd, int kind)
     return failed == 0;
 }
 
-/** Take a shared lock on a file that exists and that can be opened.
- *  @param[out] fd  to be closed; -1: nothing is locked */
+/** Take a shared lock on a file, if it exists, can be opened and is not locked by this process.
+ *  Other failures than a lock of another process are ignored.
+ *  @param path     path of the output, for messages
+ *  @param name     path of the file to lock
+ *  @param[out] fd  descriptor to be closed; -1: nothing is locked
+ *  @return IO_SYSTEM if another process holds an exclusive lock */
 static io_status share(const char *path, const char *name, int *fd, io_error *error)
 {
     *fd = is_own(name) ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -177,7 +188,10 @@ io_status io__lock_share(const char *path, const char *target, int *fd, io_error
     return status == IO_OK ? share(path, target, fd, error) : status;
 }
 
-/** Open and lock a file. */
+/** Open a file, which is created if there is none, and lock it. If its last holder removes it
+ *  before it is locked, try again. Sets fd, kept and created of the lock.
+ *  @param path  path of the output, for messages
+ *  @param name  path of the file to lock: path or PATH.lock */
 static io_status lock_file(io_lock *lock, const char *path, const char *name, io_error *error)
 {
     for (int k = 0; k < TRIES; k++) {

@@ -8,7 +8,7 @@
 
 #include "io.h"
 
-/** A lock that this process holds. */
+/** A lock that this process holds; released by io_lock_release, or when the process ends. */
 typedef struct io_lock io_lock;
 
 /** Which file is locked. */
@@ -17,7 +17,8 @@ typedef enum io_lock_kind {
     IO_LOCK_BESIDE /**< PATH.lock, which io_lock_release removes: for files that are replaced. */
 } io_lock_kind;
 
-/** Take a lock, without waiting. A device or pipe is not locked.
+/** Take an exclusive lock, without waiting. A device or pipe is not locked. Where the file system
+ *  does not support locks, it succeeds without one (io_lock_is_kept).
  *  @param[out] out  NULL if path is a device or pipe
  *  @return IO_SYSTEM if another process holds the lock; the message gives the number of the process
  *  if the system reports it. */

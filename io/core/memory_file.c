@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * In-memory files: an array that doubles in size, and a stream of fopencookie over it.
+ * In-memory files: an array that doubles in size, and a stream of glibc's fopencookie, with a write
+ * function of our own, that appends to it.
  */
 #include "memory_file.h"
 
@@ -26,6 +27,7 @@ bool io_memory_file_add(io_memory_file *file, const void *data, size_t size)
     return true;
 }
 
+/** The write function of the stream. @return bytes appended; 0: memory is exhausted */
 static ssize_t append(void *file, const char *data, size_t size)
 {
     return io_memory_file_add(file, data, size) ? (ssize_t)size : 0;

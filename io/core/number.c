@@ -2,7 +2,7 @@
  *
  * Decimal numbers. With few digits and a small power of ten, one product or quotient of two exact
  * numbers is correctly rounded (Clinger 1990): in double for up to 2^53, in the 64-bit mantissa of
- * x86's long double for up to 19 digits. Anything else goes to strtod_l.
+ * x86's long double for up to 19 digits. Other numbers are parsed by strtod_l.
  */
 #include "io_internal.h"
 
@@ -20,7 +20,7 @@ static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1
                                      1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
 /** Compute value * 10^power, correctly rounded.
- *  @return false if the arithmetic cannot guarantee correct rounding */
+ *  @return true when *out is set; false if the arithmetic cannot guarantee correct rounding */
 static bool scale(uint64_t value, int64_t power, double *out)
 {
     const int64_t size = power < 0 ? -power : power;
@@ -36,14 +36,17 @@ static bool scale(uint64_t value, int64_t power, double *out)
         uint64_t mantissa;
         memcpy(&mantissa, &wide, sizeof mantissa);
         *out = (double)wide;
-        /* wide is rounded once; rounding it again is correct unless it is near a halfway point */
+        /* The 11 bits of the mantissa that double lacks decide how wide is rounded to double; 0x400
+         * is halfway. As wide itself has an error of up to half a unit, the result is certain
+         * unless they are 0x3ff to 0x401. */
         return (mantissa & 0x7ff) < 0x3ff || (mantissa & 0x7ff) > 0x401;
     }
 #endif
     return false;
 }
 
-/** Append the decimal digits at text to *value. @return the first character behind them */
+/** Append the decimal digits at text to *value, which may overflow. @return the first character
+ *  behind them */
 static const char *digits(const char *text, uint64_t *value)
 {
     for (; *text >= '0' && *text <= '9'; text++) {
@@ -56,13 +59,13 @@ static const char *digits(const char *text, uint64_t *value)
  *  @return the end of the number; NULL if strtod_l has to parse it */
 static const char *parse_short(const char *text, double *out)
 {
-    enum { MOST_DIGITS = 19 };
+    enum { MOST_DIGITS = 19 }; /* 10^19 - 1 is less than 2^64 */
     const bool negative = *text == '-';
     text += negative;
     uint64_t value = 0;
     const char *point = digits(text, &value);
     const char *end = *point == '.' ? digits(point + 1, &value) : point;
-    const int64_t count = end - text - (end > point);
+    const int64_t count = end - text - (end > point); /* number of digits */
     if (count < 1 || count > MOST_DIGITS) {
         return NULL;
     }
@@ -77,6 +80,7 @@ static const char *parse_short(const char *text, double *out)
         }
         power += *sign == '-' ? -(int64_t)exponent : (int64_t)exponent;
     }
+    /* a letter behind the number: hexadecimal, or another form that strtod_l may parse */
     if (isalnum((unsigned char)*end) || !scale(value, power, out)) {
         return NULL;
     }

@@ -36,8 +36,9 @@ static io_status opened(io_output *output, io_status status)
     return status;
 }
 
-/** Duplicate an open descriptor. Writes begin at its current offset, which is shared with all
- *  duplicates of the descriptor. */
+/** Let an output write to a duplicate of an open descriptor: sets fd and base. Writes begin at its
+ *  current offset, which is shared with all duplicates of the descriptor.
+ *  @param number  the descriptor */
 static io_status take_number(io_output *output, int number)
 {
     output->fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
@@ -46,11 +47,11 @@ static io_status take_number(io_output *output, int number)
     }
     /* With O_APPEND, pwrite of Linux appends, whatever its offset. */
     const bool appends = fcntl(output->fd, F_GETFL) & O_APPEND;
-    output->base = appends ? -1 : lseek(output->fd, 0, SEEK_CUR);
+    output->base = appends ? -1 : lseek(output->fd, 0, SEEK_CUR); /* lseek: -1 for a pipe */
     return IO_OK;
 }
 
-/** Open the target itself. */
+/** Open the target itself: sets fd and base. @param flags  those of open(2) */
 static io_status open_direct(io_output *output, int flags)
 {
     output->fd = open(output->target, flags | O_CLOEXEC, 0666);
@@ -61,8 +62,8 @@ static io_status open_direct(io_output *output, int flags)
     return IO_OK;
 }
 
-/** Open a part beside the target; or the target itself, if it is no regular file.
- *  @param fixed  the part is path.part */
+/** Open an output: a part beside the target; or the target itself, if it is no regular file.
+ *  @param fixed  the part is TARGET.part (io__part_open) */
 static io_status open_beside(io_output *output, const char *path, bool fixed, io_error *error)
 {
     io_destination destination = {0};
@@ -98,7 +99,10 @@ io_status io__output_stdout(io_output *output, io_error *error)
     return opened(output, status);
 }
 
-/** Truncate a file behind the mark. A file that does not hold the tail of the mark is refused. */
+/** Truncate output->fd behind a mark, the point up to which an earlier run wrote it, and seek to
+ *  its end.
+ *  @return IO_TRUNCATED if the file is shorter; IO_FORMAT if it does not hold the tail of the mark,
+ *          its last bytes before that point: it is another file */
 static io_status cut(io_output *output, const io_mark *from)
 {
     const int64_t keep = from->bytes;
@@ -157,6 +161,7 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
     return opened(output, status);
 }
 
+/** Write bytes to the file, past the buffer. */
 static io_status write_all(io_output *output, const char *data, int64_t size)
 {
     const int failed = io__put(output->fd, data, size, -1);
@@ -251,7 +256,9 @@ io_status io__output_patch(io_output *output, int64_t at, const void *data, int6
     return IO_OK;
 }
 
-/** Close the file. @return status; if it is IO_OK, the result of closing */
+/** Close the file, if it is open.
+ *  @param status  result of the calls before
+ *  @return status; if it is IO_OK, the result of closing */
 static io_status close_file(io_output *output, io_status status)
 {
     const int failed = output->fd >= 0 ? io__close_fd(output->fd) : 0;
@@ -302,7 +309,8 @@ io_status io__output_commit(io_output *output)
 
 void io__output_abort(io_output *output)
 {
-    (void)close_file(output, IO_INVALID); /* keeps the message of the error that led here */
+    /* a status other than IO_OK, so that the message of the error that led here is kept */
+    (void)close_file(output, IO_INVALID);
     io__part_drop(output);
     free(output->path);
     free(output->target);

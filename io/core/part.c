@@ -29,8 +29,10 @@
 enum { SLOTS = 32 };
 static _Atomic(char *) parts[SLOTS];
 
-/** Replace one path of the list: NULL adds one, or takes one out. @return false: the list does not
- *  hold `from` */
+/** Replace one path of the list, atomically.
+ *  @param from  path to remove; NULL: a free slot
+ *  @param to    path to store in its slot; NULL: the slot becomes free
+ *  @return true when the list held `from` */
 static bool exchange(char *from, char *to)
 {
     for (int k = 0; k < SLOTS; k++) {
@@ -71,7 +73,8 @@ void io_remove_parts(void)
         char *name = atomic_exchange(&parts[k], NULL);
         if (name) {
             unlink(name);
-            char *expected = NULL; /* if the process continues, its output frees the path */
+            /* back to the list: if the process continues, its output frees the path */
+            char *expected = NULL;
             atomic_compare_exchange_strong(&parts[k], &expected, name);
         }
     }
@@ -79,7 +82,8 @@ void io_remove_parts(void)
 
 /* -------------------------------------------------------------------------- where a path leads */
 
-/** Return the number of the descriptor in a path like /dev/fd/3; -1 if the path has none. */
+/** Return the number of the descriptor in a path like /dev/fd/3 or /proc/self/fd/3; -1 if the path
+ *  is another one. */
 static int number_of(const char *path)
 {
     int number = -1, end = 0;
@@ -93,7 +97,7 @@ static int number_of(const char *path)
  *  @return the target, to be freed; NULL with errno set */
 static char *follow(const char *path)
 {
-    enum { MOST_LINKS = 40 };
+    enum { MOST_LINKS = 40 }; /* as Linux follows */
     char *at = strdup(path), link[PATH_MAX];
     for (int k = 0; at && k < MOST_LINKS; k++) {
         const ssize_t length = number_of(at) < 0 ? readlink(at, link, sizeof link) : -1;
@@ -122,7 +126,8 @@ int io_open_descriptor(const char *path)
     return number;
 }
 
-/** Return the folder of a path, to be freed by the caller; NULL if memory is exhausted. */
+/** Return the folder of a path: "." if it has no slash. To be freed by the caller; NULL if memory
+ *  is exhausted. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -226,13 +231,17 @@ static int take_over(const char *from, int to)
     }
     if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
         fchown(to, old.st_uid, old.st_gid) < 0 && fchown(to, (uid_t)-1, old.st_gid) < 0) {
-        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID); /* would run as another user */
+        /* the file has another owner: with these bits, a program would run as a wrong user */
+        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID);
     }
     const int failed = copy_attributes(from, to);
     return failed ? failed : fchmod(to, old.st_mode & 07777) < 0 ? errno : 0;
 }
 
-/** Create path.XXXXXX.part under a name that no file has. @param mode  before the umask */
+/** Create TARGET.XXXXXX.part, with random hexadecimal digits, under a name that no file has. Sets
+ *  output->part.
+ *  @param mode  mode of the file, before the umask
+ *  @return its descriptor; -1 with errno set */
 static int create_part(io_output *output, mode_t mode)
 {
     enum { TRIES = 100 };
@@ -244,11 +253,12 @@ static int create_part(io_output *output, mode_t mode)
     }
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    /* linear congruential generator (Knuth, MMIX), seeded by time and process */
     uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 16;
     for (int k = 0; k < TRIES; k++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         snprintf(part->path, room, "%s.%06x.part", output->target, (unsigned)(state >> 40));
-        io__temporary_list(part); /* before it is there */
+        io__temporary_list(part); /* before the file exists: a crash then removes it at any time */
         const int fd = open(part->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
@@ -262,8 +272,10 @@ static int create_part(io_output *output, mode_t mode)
     return -1;
 }
 
-/** Create path.part, or truncate the path.part of a killed process. @param mode  before the
- *  umask */
+/** Create TARGET.part, or truncate the TARGET.part of a killed process. Sets output->part. A file
+ *  of this name that is no regular file is refused.
+ *  @param mode  mode of a new file, before the umask
+ *  @return its descriptor; -1 with errno set */
 static int take_part(io_output *output, mode_t mode)
 {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -273,7 +285,7 @@ static int take_part(io_output *output, mode_t mode)
         part->path = NULL;
         return -1;
     }
-    io__temporary_list(part); /* before it is there */
+    io__temporary_list(part); /* before the file exists: a crash then removes it at any time */
     const int fd = open(part->path, flags, mode);
     if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ftruncate(fd, 0) == 0)) {
         return fd;

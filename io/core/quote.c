@@ -11,13 +11,16 @@
 
 enum { PIECE = 64 }; /* size of a piece [byte]; the longest is \u202e as a label of gnuplot */
 
+/** Return true when a byte is a printable character of ASCII, or a blank. */
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f;
 }
 
-/** Decode one character of UTF-8. @return its length [byte]; 0: not UTF-8, or an overlong
- *  encoding */
+/** Decode one character of UTF-8.
+ *  @param text       NUL-terminated
+ *  @param[out] code  its code point
+ *  @return its length [byte]; 0: not UTF-8, an overlong encoding, or a surrogate */
 static int decode(const char *text, uint32_t *code)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -67,7 +70,9 @@ static int show(char piece[PIECE], const char *text)
 }
 
 /** Escape each byte of a piece for a string in double quotes in gnuplot, where a backquote runs a
- *  command and @ expands a macro. @param also  characters that get a backslash before them */
+ *  command and @ expands a macro: these bytes become octal escapes.
+ *  @param also  characters that get a backslash, \134, before them: those with a meaning in
+ *               enhanced mode */
 static void escape_gnuplot(char piece[PIECE], const char *also)
 {
     char in[PIECE];
@@ -101,7 +106,7 @@ static int spell(char piece[PIECE], const char *text)
     return 1;
 }
 
-/** Put a backslash before each of the characters. */
+/** Put a backslash before each character of a piece that is in `which`. */
 static void escape(char piece[PIECE], const char *which)
 {
     char in[PIECE];
@@ -140,7 +145,9 @@ static void escape_shell(char piece[PIECE], unsigned char c, bool control)
     }
 }
 
-/** Make the next piece. @return the number of bytes of text used */
+/** Make the piece of the next character of text, or in a shell word of the next byte.
+ *  @param control  the text has control characters (has_control)
+ *  @return the number of bytes of text used */
 static int take(char piece[PIECE], io_syntax syntax, const char *text, bool control)
 {
     int took = 1;
@@ -168,9 +175,11 @@ static int take(char piece[PIECE], io_syntax syntax, const char *text, bool cont
 }
 
 /** Return the quote before or behind a word of a shell: "", "'" or "$'". Other syntaxes have none.
- *  @param behind  the quote behind the word */
+ *  @param control  the text has control characters (has_control)
+ *  @param behind   return the quote behind the word, else the one before it */
 static const char *mark(io_syntax syntax, const char *text, bool control, bool behind)
 {
+    /* characters without a meaning to a shell */
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                "_@%+=:,./-";
     const bool needed = syntax == IO_QUOTE_SHELL && (!*text || text[strspn(text, safe)] != '\0');

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** What reads the text. */
+/** The syntax to quote for: what reads the text. */
 typedef enum io_syntax {
     /** A terminal, or a line of a text file. Control characters, characters that change the
      *  direction of writing and bytes that are not UTF-8 become \n, \x1b, \u202e: the text has one

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Swap the bytes of a number of one byte: nothing, so that CONVERT serves all sizes. */
 static uint8_t swap8(uint8_t bits)
 {
     return bits;
@@ -18,8 +19,9 @@ static uint8_t swap8(uint8_t bits)
 #define swap32 __builtin_bswap32
 #define swap64 __builtin_bswap64
 
-/* Define a function that converts n numbers of one type, `stride` bytes apart, into every width-th
-   element of out. */
+/* Define a function that converts n numbers of a type, `stride` bytes apart from `data` on, into
+   every width-th element of out. `bits` is the size of the type, `wanted` the type of out, and
+   `swapped` says that the byte order is not that of this machine. */
 #define CONVERT(name, type, bits, wanted) \
     static void name(const char *data, int64_t stride, int64_t n, bool swapped, int width, \
                      wanted *out) \
@@ -33,6 +35,7 @@ static uint8_t swap8(uint8_t bits)
             out[width * k] = (wanted)value; \
         } \
     }
+/* Conversions of a type to float and double; of an integer type also to int64_t. */
 #define CONVERT_REAL(name, type, bits) \
     CONVERT(name##_float, type, bits, float) \
     CONVERT(name##_double, type, bits, double)
@@ -55,13 +58,14 @@ CONVERT_INTEGER(from_u8, uint64_t, 64)
 typedef struct converter {
     char kind; /* 'f' floating point, 'i' signed, 'u' unsigned */
     int size;  /* size of a number [byte] */
-    /* Convert to float, double and int64_t: data, stride, n, swapped, width, out. to_id may be
-       NULL. */
+    /* Functions that CONVERT defines, to float, double and int64_t. Their arguments are data,
+       stride, n, swapped, width, out. to_id is NULL for reals. */
     void (*to_float)(const char *, int64_t, int64_t, bool, int, float *);
     void (*to_double)(const char *, int64_t, int64_t, bool, int, double *);
     void (*to_id)(const char *, int64_t, int64_t, bool, int, int64_t *);
 } converter;
 
+/* Fields to_float, to_double and to_id of a converter. */
 #define REAL(name) name##_float, name##_double, NULL
 #define INTEGER(name) name##_float, name##_double, name##_id
 static const converter converters[] = {
@@ -71,6 +75,7 @@ static const converter converters[] = {
     {'u', 8, INTEGER(from_u8)},
 };
 
+/** Return the converter of a type of numbers; NULL: there is none. */
 static const converter *find_converter(io_scalar type)
 {
     for (size_t k = 0; k < sizeof converters / sizeof *converters; k++) {
@@ -91,7 +96,9 @@ void io__reals_scale(void *reals, int64_t n, kith_precision precision, double sc
     }
 }
 
-/** Convert one field of n records into its array, from row `first` on. */
+/** Convert one field of n records into its array, from row `first` on.
+ *  @param data    the first of the records
+ *  @param stride  distance from one record to the next [byte] */
 static void convert_field(const io_field *field, const char *data, int64_t stride, int64_t first,
                           int64_t n)
 {
@@ -115,6 +122,7 @@ static void convert_field(const io_field *field, const char *data, int64_t strid
     }
 }
 
+/** Check that the numbers of n fields can be converted. @return IO_OK, IO_FORMAT */
 static io_status check_fields(io_file *file, const io_field *fields, int n)
 {
     for (int k = 0; k < n; k++) {

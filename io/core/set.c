@@ -32,7 +32,7 @@ static const char *find_number(const char *path)
     const char *dot = strrchr(name, '.');
     if (dot && !isdigit((unsigned char)dot[1])) { /* the last part is an ending */
         const char *end = dot;
-        while (dot > name && *--dot != '.') {
+        while (dot > name && *--dot != '.') { /* find the dot before it */
             ;
         }
         if (*dot != '.' || dot + 1 == end) {
@@ -60,7 +60,7 @@ static char *join(const char *head, size_t length, const char *middle, const cha
 
 io_status io__set_split(io_file *file, io_set *out, bool *found)
 {
-    enum { MOST_DIGITS = 20 };
+    enum { MOST_DIGITS = 20 }; /* more than any int64_t has */
     const char *number = find_number(file->path);
     const size_t digits = number ? strspn(number, "0123456789") : 0;
     *out = (io_set){.digits = 1};
@@ -79,7 +79,8 @@ io_status io__set_split(io_file *file, io_set *out, bool *found)
     return IO_OK;
 }
 
-/** Make the name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5".
+/** Make the name of the snapshot that a file may belong to: "snap_005.hdf5" for "snap_005.3.hdf5";
+ *  the path itself if it has no number.
  *  @return the name, to be freed; NULL if memory is exhausted */
 static char *snapshot_name(const char *path)
 {
@@ -120,13 +121,15 @@ typedef struct folder {
     char listed[600]; /* names of the first file of each, as many as fit, then "..." */
 } folder;
 
-/** Skip hidden files and unfinished outputs, which end in ".part". */
+/** A filter of scandir. @return 0 for hidden files and unfinished outputs, which end in ".part";
+ *  else 1 */
 static int is_candidate(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' && !io__ends_with(entry->d_name, ".part");
 }
 
-/** Order by bytes, so that the files of one snapshot follow each other in every locale. */
+/** A comparison of scandir. Orders by bytes, so that the files of one snapshot follow each other in
+ *  every locale. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -153,7 +156,9 @@ static int64_t count_files(const char *path)
     return files;
 }
 
-/** Add the snapshot that begins with this file to the list. */
+/** Count the snapshot that begins with this file, and append the name of the file to f->listed, or
+ *  "..." where there is no room.
+ *  @param path  path of the file, with a slash */
 static void add_snapshot(folder *f, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -169,8 +174,9 @@ static void add_snapshot(folder *f, const char *path)
     }
 }
 
-/** If a file belongs to a snapshot that is not listed yet, add that snapshot. @return false if
- *  memory is exhausted */
+/** If a file belongs to a snapshot that is not listed yet, add that snapshot. Files come in
+ *  alphabetical order, so only the last snapshot is compared. @return false if memory is
+ *  exhausted */
 static bool add_file(folder *f, const char *path)
 {
     char *name = snapshot_name(path);
@@ -228,15 +234,17 @@ static io_status find_in_folder(const char *path, char **out, io_error *error)
 
 /* ----------------------------------------------------------------- the file to open for a path */
 
+/** Return true when a path names a regular file. */
 static bool is_file(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/** Find the first file of the snapshot that a path names without the number of a file. IO_INVALID:
- *  the name fits files of two snapshots. @param[out] out  path of the file, to be freed; NULL:
- *  there is none */
+/** Find the first file of the snapshot that a path names without the number of a file: for
+ *  "snap.hdf5" the file "snap.0.hdf5", else the path with one of some endings.
+ *  @param[out] out  path of the file, to be freed; NULL: there is none
+ *  @return IO_INVALID if the name fits files of two snapshots */
 static io_status find_first(const char *path, char **out, io_error *error)
 {
     static const char *const endings[] = {".0.hdf5", ".0.h5", ".0", ".hdf5", ".h5"};
@@ -250,6 +258,7 @@ static io_status find_first(const char *path, char **out, io_error *error)
             *out = join(path, strlen(path), endings[k], "");
             continue;
         }
+        /* *out is a file: a file with another ending must belong to the snapshot of *out */
         char *other = join(path, strlen(path), endings[k], "");
         char *name = snapshot_name(*out), *other_name = snapshot_name(other);
         if (other && is_file(other) && strcmp(*out, other) != 0 &&
@@ -285,6 +294,7 @@ io_status io__set_resolve(const char *path, char **out, io_error *error)
 
 /* --------------------------------------------------------------- whether a snapshot has a file */
 
+/** Return true when a path leads to a file, by device and inode. */
 static bool is_same_file(const char *path, const struct stat *file)
 {
     struct stat facts;

@@ -22,7 +22,8 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
     static const io_read_options defaults;
     *file = (io_file){
         .path = path, .fd = -1, .error = error, .options = options ? options : &defaults};
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->fd = open(path,
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a pipe's writer */
     struct stat facts;
     if (file->fd < 0 || fstat(file->fd, &facts) < 0) {
         return io__file_fail(file, IO_SYSTEM, "cannot open: %s", strerror(errno));
@@ -103,7 +104,7 @@ io_status io__lines_open(io_lines *lines, io_file *file)
     if (!lines->buffer || !lines->locale) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read lines");
     }
-    char mark[3];
+    char mark[3]; /* byte order mark of UTF-8 */
     if (file->size >= 3) {
         IO_TRY(io__file_read(file, mark, 3, 0));
         if (memcmp(mark, "\xef\xbb\xbf", 3) == 0) {

@@ -15,7 +15,7 @@ static const int64_t part = (int64_t)4 << 20;
 
 _Thread_local int io__get_failed;
 
-/* See io_stop_writes. */
+/* Function that io_stop_writes has set for this thread; NULL: writes are completed. */
 static _Thread_local bool (*stop_function)(void);
 
 void io_stop_writes(bool (*stop)(void))
@@ -23,6 +23,7 @@ void io_stop_writes(bool (*stop)(void))
     stop_function = stop;
 }
 
+/** Return true when writes of this thread are to end early. */
 static bool is_stopped(void)
 {
     return stop_function && stop_function();
@@ -41,7 +42,7 @@ int64_t io__get(int fd, void *data, int64_t size, int64_t at)
         if (got == 0) {
             break;
         }
-        done += got > 0 ? got : 0;
+        done += got > 0 ? got : 0; /* less than 0: EINTR */
     }
     return done;
 }

@@ -131,7 +131,9 @@ static void close_element(element *e)
     e->id = -1;
 }
 
-/** Refuse numbers that an integer type cannot hold; numbers are rounded to floating-point types. */
+/** Callback of HDF5 for numbers whose conversion is not exact: refuse those that an integer type
+ *  cannot hold. Numbers are rounded to floating-point types.
+ *  @param refused  bool, set to true if a number is refused */
 static H5T_conv_ret_t convert(H5T_conv_except_t kind, hid_t from, hid_t to, void *in, void *out,
                               void *refused)
 {
@@ -312,7 +314,8 @@ static io_status match_frame(io_file *file, const io_array *array, const char *n
 {
     const int64_t frames = e->rank > 0 ? (int64_t)e->shape[0] : 0;
     *out = frame;
-    for (int clock = 0; clock < 2 && e->in_group && frames > 0; clock++) {
+    for (int clock = 0; clock < 2 && e->in_group && frames > 0; clock++) { /* step, then time */
+        /* Bisection in [low, high), beginning at the frame of equal index. */
         int64_t low = 0, high = frames, middle = frame < frames ? frame : frames - 1;
         stamp wanted, here;
         IO_TRY(read_stamp(file, array, "position", clock == 1, frame, &wanted));
@@ -345,7 +348,7 @@ static io_status match_frame(io_file *file, const io_array *array, const char *n
 
 io_status io__h5md_check_clocks(io_file *file, const io_array *a, const io_array *b, int64_t frame)
 {
-    for (int clock = 0; clock < 2; clock++) {
+    for (int clock = 0; clock < 2; clock++) { /* step, then time */
         stamp first, second;
         IO_TRY(read_stamp(file, a, "position", clock == 1, frame, &first));
         IO_TRY(read_stamp(file, b, "position", clock == 1, frame, &second));
@@ -402,7 +405,9 @@ io_status io__h5md_column(io_file *file, const io_array *array, const char *name
 
 enum { WORD = 16 }; /* characters of a word, with the terminating 0 */
 
-/** Read an attribute of n words, of fixed or of variable length. */
+/** Read an attribute of n words, of fixed or of variable length.
+ *  @param n           at most 3
+ *  @param[out] words  [n] */
 static bool read_words(hid_t attribute, hid_t type, int n, char words[][WORD])
 {
     const bool variable = H5Tis_variable_str(type) > 0;
@@ -504,7 +509,7 @@ static io_status take_unit(io_file *file, const io_array *array, char unit[IO_NA
     static const char *const objects[] = {"/position", "/box/edges/value", "/box/edges"};
     char group[IO_HDF5_NAME], path[IO_HDF5_NAME + 32], word[1][WORD];
     io__h5md_group(array, group);
-    for (int k = -1; k < (group[0] ? 3 : 0); k++) {
+    for (int k = -1; k < (group[0] ? 3 : 0); k++) { /* -1: the array itself */
         snprintf(path, sizeof path, "/%s%s", group, k < 0 ? "/position/value" : objects[k]);
         IO_TRY(read_text(file, array, k < 0 ? "." : path, "unit", 1, word));
         if (!word[0][0]) {

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+/** Set kind and precision. IO_FORMAT: the dataset holds no numbers that can be read. */
 static io_status check_type(io_file *file, io_array *array)
 {
     const hid_t type = H5Dget_type(array->id);
@@ -42,7 +43,7 @@ static io_status refuse_shape(io_file *file, const io_array *array, const hsize_
                          array->rank == 3 ? "frames, " : "", (long long)most);
 }
 
-/** Read the shape of a dataset. @param most  largest number of columns; 0: no limit */
+/** Set rank, frames, n and columns. @param most  largest number of columns; 0: no limit */
 static io_status check_shape(io_file *file, io_array *array, int64_t most)
 {
     hsize_t shape[3] = {0};
@@ -140,7 +141,7 @@ bool io__hdf5_external(hid_t dataset, hid_t plan)
 static io_status check_storage(io_file *file, const io_array *array)
 {
     const double most_ratio = 1032; /* largest ratio of compression by deflate */
-    const double most = most_ratio * (double)file->size;
+    const double most = most_ratio * (double)file->size; /* numbers, of at least one byte each */
     const hid_t plan = H5Dget_create_plist(array->id);
     if (plan < 0) {
         return io__file_fail(file, IO_FORMAT, "dataset %s is damaged", array->name);
@@ -211,6 +212,7 @@ static hsize_t slab_rows(const io_array *array)
     return rows;
 }
 
+/** The type of the numbers in memory. @param precision  0: integers of 64 bits */
 static hid_t memory_type(const io_array *array, kith_precision precision)
 {
     if (precision != 0) {
@@ -256,7 +258,8 @@ io_status io__array_read_rows(io_file *file, const io_array *array, int64_t fram
     assert(count == 0 || (frame >= 0 && frame < array->frames && field->out));
     assert(field->columns <= array->columns && field->columns <= field->width);
     for (int64_t at = first, n; at < end; at += n) {
-        const int64_t edge = (at / rows + 1) * rows; /* so that no chunk is unpacked twice */
+        /* Slabs end at multiples of whole chunks, so that no chunk is decompressed twice. */
+        const int64_t edge = (at / rows + 1) * rows;
         n = (edge < end ? edge : end) - at;
         char *out = (char *)field->out + (size_t)((at - first) * field->width) * size;
         if (!read_slab(array, (hsize_t)frame, (hsize_t)at, (hsize_t)n, field, out)) {

@@ -83,7 +83,7 @@ static bool is_leaf(hid_t where, const char *path)
 static htri_t exists(hid_t where, const char *path, char damaged[2 * IO_HDF5_NAME])
 {
     char part[2 * IO_HDF5_NAME] = "/";
-    size_t length = 0; /* of the part before */
+    size_t length = 0; /* length of the path up to the link that is tested */
     do {
         const size_t last = length;
         length += path[length] == '/';
@@ -91,6 +91,7 @@ static htri_t exists(hid_t where, const char *path, char damaged[2 * IO_HDF5_NAM
         char now[sizeof part];
         snprintf(now, sizeof now, "%.*s", (int)length, path);
         const htri_t found = H5Lexists(where, now, H5P_DEFAULT);
+        /* H5Lexists fails, too, where the object before is no group. */
         if (found < 0 && last > 0 && is_leaf(where, part)) {
             return 0;
         }

@@ -10,6 +10,10 @@
  * Reading equals that of the default driver, but without the metadata accumulator, which
  * dereferences a null pointer when a damaged file requests too much memory (seen in 1.10.8). Files
  * that the library opens because another file refers to them are recorded (linked.h).
+ *
+ * The functions sink_* are the callbacks of H5FD_class_t, whose contracts are in HDF5's
+ * documentation of virtual file drivers. eoa is the end of the allocated addresses, eof the end of
+ * the file.
  */
 #include "io_hdf5.h"
 #include "core/linked.h"
@@ -48,6 +52,8 @@ typedef struct sink {
 /** This thread opens a file by its path, not one that another file refers to. */
 static _Thread_local bool opens_named;
 
+/** Open a regular file, and record it if another file refers to it. O_NONBLOCK: opening a pipe does
+ *  not wait for a writer. */
 static bool open_to_read(sink *s, const char *name)
 {
     struct stat facts;
@@ -97,6 +103,7 @@ static herr_t sink_close(H5FD_t *file)
     return 0;
 }
 
+/** Order files; 0: both are one file, which the library then opens only once. */
 static int sink_cmp(const H5FD_t *one, const H5FD_t *two)
 {
     const sink *a = (const sink *)one, *b = (const sink *)two;
@@ -109,6 +116,7 @@ static int sink_cmp(const H5FD_t *one, const H5FD_t *two)
     return (a->inode > b->inode) - (a->inode < b->inode);
 }
 
+/** Tell the library which optimisations it may use: reading, no metadata accumulator. */
 static herr_t sink_query(const H5FD_t *file, unsigned long *flags)
 {
     const bool reading = file && !((const sink *)file)->owner;
@@ -154,6 +162,7 @@ static void lay_over(const kept *k, haddr_t at, size_t size, char *out)
     }
 }
 
+/** Read bytes. Of a file that is written, bytes beyond its end are 0, and errors are stored. */
 static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, size_t size,
                         void *out)
 {
@@ -172,6 +181,7 @@ static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, 
     return 0;
 }
 
+/** Keep metadata that could not be written. Without memory they are lost. */
 static void keep(sink *s, haddr_t at, size_t size, const void *data)
 {
     kept *k = malloc(sizeof *k + size);
@@ -185,6 +195,7 @@ static void keep(sink *s, haddr_t at, size_t size, const void *data)
     s->newest = k;
 }
 
+/** Write bytes, and never fail: after an error keep metadata in memory and discard raw data. */
 static herr_t sink_write(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at, size_t size,
                          const void *data)
 {
@@ -203,6 +214,7 @@ static herr_t sink_write(H5FD_t *file, H5FD_mem_t type, hid_t plist, haddr_t at,
     return 0;
 }
 
+/** Set the size of the file to the end of the allocated space, and never fail. */
 static herr_t sink_truncate(H5FD_t *file, hid_t plist, hbool_t closing)
 {
     sink *s = (sink *)file;
@@ -250,7 +262,7 @@ static hid_t access_plist(const char *path, io_sink *owner)
     }
     const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
     if (id >= 0 && plist >= 0) {
-        H5Pset_driver(plist, id, owner ? &owner : NULL);
+        H5Pset_driver(plist, id, owner ? &owner : NULL); /* copies the pointer `owner` */
     }
     return plist;
 }
@@ -258,6 +270,7 @@ static hid_t access_plist(const char *path, io_sink *owner)
 hid_t io__sink_create(const char *path, io_sink *owner)
 {
     const hid_t plist = access_plist(path, owner);
+    /* The name is not used: sink_open takes the descriptor of the owner. */
     const hid_t file = H5Fcreate("kith", H5F_ACC_TRUNC, H5P_DEFAULT, plist);
     H5Pclose(plist);
     return file;

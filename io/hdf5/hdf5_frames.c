@@ -17,6 +17,7 @@ typedef struct hdf5_state {
     io_arrays arrays; /* datasets of positions, if it is no snapshot */
 } hdf5_state;
 
+/** Open the file and, if it is no snapshot, its datasets of positions. */
 static io_status open_file(io_frames *frames, hdf5_state *state)
 {
     IO_TRY(io__hdf5_open(frames->file, &state->id));
@@ -26,6 +27,8 @@ static io_status open_file(io_frames *frames, hdf5_state *state)
     return state->is_snapshot ? IO_OK : io__arrays_open(frames->file, state->id, &state->arrays);
 }
 
+/** The `open` of io_frames_format. Of datasets with different numbers of frames, the least
+ *  counts. */
 static io_status open_frames(io_frames *frames)
 {
     hdf5_state *state = frames->state;
@@ -84,6 +87,7 @@ static io_status read_species(io_frames *frames, const io_array *array, io_frame
     return IO_OK;
 }
 
+/** Read frame options->frame of all datasets of positions, with species, weights, time and step. */
 static io_status read_arrays(io_frames *frames, io_frame *out)
 {
     const hdf5_state *state = frames->state;
@@ -120,6 +124,7 @@ static io_status read_arrays(io_frames *frames, io_frame *out)
     return io__h5md_step(frames->file, array, frames->next, &out->has_step, &out->step);
 }
 
+/** The `read` of io_frames_format. A snapshot is read by single_frame.c. */
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
     const hdf5_state *state = frames->state;
@@ -127,7 +132,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
         return io__frames_single.read(frames, out);
     }
     const io_read_options *given = frames->file->options;
-    io_read_options options = *given;
+    io_read_options options = *given; /* replaces those of the file during read_arrays */
     options.frame = frames->next;
     frames->file->options = &options;
     io__hdf5_enter(frames->file->path);

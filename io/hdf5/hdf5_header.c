@@ -17,6 +17,8 @@ typedef struct attribute_name {
 } attribute_name;
 
 enum { MOST_NAMES = 5 };
+
+/* For each number, the attributes that may hold it, in the order in which they are tried. */
 static const attribute_name scale_factors[MOST_NAMES] = {
     {"Cosmology", "Scale-factor"}, {"Header", "Scale-factor"}, {"Header", "ExpansionFactor"}};
 static const attribute_name hubbles[MOST_NAMES] = {
@@ -52,7 +54,9 @@ static const attribute_name velocities[MOST_NAMES] = {{"Header", "UnitVelocity_i
                                                       {"Header", "UnitVelocity_In_CGS"}};
 static const attribute_name times[MOST_NAMES] = {{"Units", "Unit time in cgs (U_t)"}};
 
-/** Read the first attribute of a list that exists and holds a number; 0 if there is none. */
+/** Read the first attribute of a list that exists and holds a number.
+ *  @param[out] out    the number; 0 if there is none
+ *  @param[out] found  false: there is none */
 static io_status find(io_file *file, hid_t id, const attribute_name names[MOST_NAMES], double *out,
                       bool *found)
 {
@@ -90,6 +94,7 @@ static io_status read_counts(io_file *file, hid_t id, const char *name, int64_t 
     return IO_OK;
 }
 
+/** Read the numbers of particles in all files: lower and upper 32 bits are two attributes. */
 static io_status read_totals(io_file *file, hid_t id, io_header *out)
 {
     int64_t high[IO_MOST_TYPES];

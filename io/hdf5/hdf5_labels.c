@@ -22,6 +22,7 @@ typedef struct roll {
     bool by_ids;  /* the file lists members of groups only, so that they must be matched by id */
 } roll;
 
+/** Open a dataset of one column of integers. IO_FORMAT: it is none. */
 static io_status open_integers(io_file *file, hid_t id, const char *name, io_array *out)
 {
     IO_TRY(io__array_open(file, id, name, 0, out));
@@ -129,6 +130,7 @@ static io_status add_members(io_file *file, hid_t id, roll *r)
     return status;
 }
 
+/** Read the members from the first layout that the file has. IO_INVALID: it has none. */
 static io_status read_roll(io_file *file, hid_t id, roll *r)
 {
     bool found, has_ids = false;
@@ -150,6 +152,7 @@ static io_status read_roll(io_file *file, hid_t id, roll *r)
                          "Group/GroupLen with IDs/ID; `kith fof --labels` writes them");
 }
 
+/** Order of members for qsort: by id. */
 static int by_id(const void *a, const void *b)
 {
     const member *x = a, *y = b;
@@ -173,6 +176,9 @@ static io_status match(io_file *file, roll *r, int64_t n, const int64_t *ids, in
                                "is of other particles: none of its ids is theirs");
 }
 
+/** Set the group of each particle: by id if both sides have ids, else by order.
+ *  @param ids       [n] ids of the particles; NULL: not known
+ *  @param[out] out  [n] */
 static io_status assign(io_file *file, roll *r, int64_t n, const int64_t *ids, int64_t *out)
 {
     if (r->has_ids && ids) {

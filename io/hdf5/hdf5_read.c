@@ -10,6 +10,7 @@
 
 /* ----------------------------------------------------------------------- where coordinates are */
 
+/** Open a dataset of coordinates, and append it to the list. */
 static io_status add_array(io_file *file, hid_t id, io_arrays *arrays, const char *name)
 {
     if (arrays->n == IO_HDF5_ARRAYS) {
@@ -22,6 +23,7 @@ static io_status add_array(io_file *file, hid_t id, io_arrays *arrays, const cha
     return io__array_check_coordinates(file, array);
 }
 
+/** Append the positions of all groups of H5MD: /particles/GROUP/position/value. */
 static io_status find_groups(io_file *file, hid_t id, io_arrays *arrays)
 {
     enum { MOST_GROUPS = 1000 };
@@ -70,7 +72,8 @@ io_status io__arrays_open(io_file *file, hid_t id, io_arrays *out)
     }
     io_species wanted;
     IO_TRY(io__species_parse(file, &wanted));
-    IO_TRY(io__species_check(file, &wanted)); /* fails: files of this kind have no species */
+    /* Fails if the options name a species: files of this kind have none. */
+    IO_TRY(io__species_check(file, &wanted));
     for (size_t k = 0; k < sizeof names / sizeof *names && out->n == 0; k++) {
         bool found;
         IO_TRY(io__hdf5_find(file, id, names[k], &found));
@@ -91,6 +94,8 @@ void io__arrays_close(io_arrays *arrays)
 
 /* --------------------------------------------------------------------------- coordinates, read */
 
+/** Check that there are arrays, that all have the frame of the options, and that it was stored at
+ *  one step or time in all of them. */
 static io_status check_arrays(io_file *file, const io_arrays *arrays)
 {
     if (arrays->n == 0) {
@@ -173,6 +178,7 @@ static io_status open_file(io_file *file, hid_t *id, bool *is_snapshot, io_array
     return *is_snapshot ? IO_OK : io__arrays_open(file, *id, arrays);
 }
 
+/** Describe a file that is no snapshot. */
 static io_status summarise(io_file *file, hid_t id, const io_arrays *arrays, io_summary *out)
 {
     snprintf(out->description, sizeof out->description, "HDF5%s%.200s",

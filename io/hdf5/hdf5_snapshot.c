@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 enum { NAMES = 3 };
+/* The datasets that may hold a field, in the order in which they are tried. */
 static const struct {
     unsigned field;
     const char *names[NAMES];
@@ -53,8 +54,10 @@ static io_status find_dataset(io_file *file, hid_t id, int type, unsigned field,
 }
 
 /** Find the factor that converts the numbers of a field to comoving lengths, peculiar velocities
- *  and masses.
- *  @param[out] h  exponent of h of the converted lengths and masses */
+ *  and masses. A stored number times a^A h^H is physical, with the exponents A and H of the
+ *  dataset; without them, A is 1 for lengths, 1/2 for velocities of Gadget, and H is -1 for lengths
+ *  and masses of Gadget. A physical length divided by a is comoving.
+ *  @param[out] h  exponent H of the converted lengths and masses */
 static io_status find_scale(io_file *file, const source *s, const io_cosmology *universe,
                             unsigned field, const char *dataset, double *scale, double *h)
 {
@@ -113,6 +116,8 @@ static io_status check_coordinates(io_file *file, const io_array *array, int typ
     return IO_OK;
 }
 
+/** Set the numbers of a header that concern one type: fields, precision and exponents of h; count
+ *  it from its coordinates. */
 static io_status open_type(io_file *file, const source *s, int type, io_header *header)
 {
     char name[IO_HDF5_NAME];
@@ -129,7 +134,7 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     IO_TRY(find_dataset(file, s->id, type, IO_POSITIONS, name, &found));
     if (!found) {
         if (header->n[type] > 0) {
-            header->total[type] = -1; /* tracers of AREPO have no coordinates */
+            header->total[type] = -1; /* tracers of AREPO, without coordinates: not compared */
         }
         header->n[type] = 0;
         return IO_OK;
@@ -152,6 +157,8 @@ static io_status open_type(io_file *file, const source *s, int type, io_header *
     }
     return find_exponents(file, s, type, header);
 }
+
+/* The functions of io_snapshot_format (core/io_internal.h). */
 
 static io_status open_snapshot(io_file *file, io_header *out, void **private)
 {
@@ -203,6 +210,7 @@ static io_status check_field(io_file *file, const io_array *array, unsigned fiel
     return IO_OK;
 }
 
+/** Read one field of the wanted particles of one type into its array. */
 static io_status read_field(io_file *file, const source *s, const io_header *header, int type,
                             unsigned field, const io_wanted *wanted, io_progress *progress)
 {

@@ -57,6 +57,7 @@ static io_status find_matrix(io_file *file, hid_t id, char out[IO_HDF5_NAME])
     return IO_OK;
 }
 
+/** Read all rows of a dataset. @param bytes  read unsigned bytes alone, without conversion */
 static io_status read_array(io_file *file, const io_array *array, bool bytes, io_vectors *out)
 {
     const hid_t type = H5Dget_type(array->id);

@@ -40,6 +40,7 @@ static int column_shape(const io_column *column, hsize_t n, hsize_t out[3])
     return rank;
 }
 
+/** Create the dataset of a column, without rows, and with chunks of about CHUNK pairs. */
 static hid_t create_column(hid_t file, const io_column *column)
 {
     hsize_t none[3], most[3], chunk[3];
@@ -57,6 +58,7 @@ static hid_t create_column(hid_t file, const io_column *column)
     return dataset;
 }
 
+/** Create the HDF5 file with its datasets and attributes. */
 static io_status create_list(io_pairs_writer *writer, list_file *list)
 {
     io_output *output = &writer->output;
@@ -81,6 +83,8 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
                       (layout->k == 0 || io__put_count(list->file, "k", layout->k));
     return io__hdf5_step(output, &list->sink, done);
 }
+
+/* The functions of io_pairs_format (core/io_internal.h): begin, write_block, end, drop. */
 
 static io_status begin(io_pairs_writer *writer)
 {
@@ -127,6 +131,7 @@ static io_status write_block(io_pairs_writer *writer, const io_column *columns, 
     return io__hdf5_step(&writer->output, &list->sink, done);
 }
 
+/** Close what is open of a list. */
 static void close_list(const char *path, list_file *list)
 {
     io__hdf5_enter(path);
@@ -151,6 +156,7 @@ static void drop(io_pairs_writer *writer)
     if (!list) {
         return;
     }
+    /* After an error the driver writes no raw data: the file is discarded, and closes quickly. */
     list->sink.error = list->sink.error ? list->sink.error : ECANCELED;
     close_list(writer->output.path, list);
     free(list);
@@ -219,6 +225,7 @@ static bool put_rows(hid_t group, const char *name, const io_particles *particle
     return done;
 }
 
+/** Write particles as type 1, dark matter. @param what  io_particles @return false on failure */
 static bool put_particles(hid_t file, const void *what)
 {
     const io_particles *particles = what;

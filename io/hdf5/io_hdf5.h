@@ -14,7 +14,8 @@
 #include <hdf5.h>
 
 /* Functions of the library that read or write a file are marked, so that a handler of signals can
-   tell a crash within them from one of kith. */
+   tell a crash within them from one of kith (core/foreign.h). The preprocessor does not expand a
+   macro within itself, so that the inner name is the function. */
 #define H5Acreate2(...) IO_FOREIGN(H5Acreate2(__VA_ARGS__))
 #define H5Aexists_by_name(...) IO_FOREIGN(H5Aexists_by_name(__VA_ARGS__))
 #define H5Aopen_by_name(...) IO_FOREIGN(H5Aopen_by_name(__VA_ARGS__))
@@ -50,7 +51,7 @@ void io__hdf5_enter(const char *path);
  *  @return false if that fails, or if id is < 0: not open */
 bool io__close(hid_t id);
 
-/** Open a file to read. @param[out] out  the file; -1 on failure */
+/** Open a file to read. @param[out] out  the file, to be closed by io__close; < 0 on failure */
 io_status io__hdf5_open(io_file *file, hid_t *out);
 
 /** Find out whether every link of the path a/b/c exists. The last link may lead nowhere.
@@ -84,7 +85,7 @@ io_status io__attribute_read(io_file *file, hid_t id, const char *object, const 
  *  three numbers. @param[out] out  lengths; 0: the file has none */
 io_status io__hdf5_box(io_file *file, hid_t id, double out[3]);
 
-enum { IO_HDF5_NAME = 256 };
+enum { IO_HDF5_NAME = 256 }; /* size of a buffer for the path of a dataset [byte] */
 
 /** A dataset of numbers: [n], [n][columns] or, where its rank is 3, [frames][n][columns]. */
 typedef struct io_array {
@@ -140,7 +141,7 @@ io_status io__hdf5_is_swift(io_file *file, hid_t id, bool *out);
 
 extern const io_snapshot_format io__hdf5_snapshot;
 
-enum { IO_HDF5_ARRAYS = 32 };
+enum { IO_HDF5_ARRAYS = 32 }; /* most datasets of coordinates of a file */
 
 /** The datasets of coordinates of a file that is no snapshot, in the order in which they are
  *  read. */

@@ -55,6 +55,7 @@ static io_status open_frames(io_frames *frames)
 
 const io_frames_format io__frames_hdf5 = {.open = open_frames};
 
+/* Define the function `name`, a writer of a `type`, which fails. */
 #define NO_WRITER(name, type) \
     io_status name(io_output *output, const type *what) \
     { \

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Types of particles; sizes of the header, of a marker, and of the record of a label with its
+ *  markers [byte]; most blocks of a file. */
 enum { TYPES = 6, HEADER = 256, MARKER = 4, LABEL = 16, MOST_BLOCKS = 64 };
 
 /** The blocks that are read, in the order of format 1. */
@@ -44,8 +46,9 @@ typedef struct gadget {
     block blocks[MOST_BLOCKS]; /* blocks behind the header [n_blocks] */
 } gadget;
 
-/** Find format and byte order from the first bytes of a file. @return false if it is not
- *  Gadget's */
+/** Find format and byte order from the first bytes of a file: format 1 begins with the marker of
+ *  the header, 256; format 2 with a record of 8 bytes, the first four of which are "HEAD".
+ *  @return false if it is not Gadget's */
 static bool begins(const char *head, int64_t size, gadget *out)
 {
     *out = (gadget){0};
@@ -123,7 +126,8 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
                          out->label, (long long)at, length);
 }
 
-/** Add a block that begins at *at, and move *at behind it. */
+/** Add a block that begins at *at, and move *at behind it. Its size tells how many bytes a number
+ *  has, 4 or 8. */
 static io_status add_block(io_file *file, gadget *g, const io_header *header, int64_t *at,
                            const char label[4])
 {
@@ -182,12 +186,15 @@ static io_status find_ordered(io_file *file, gadget *g, const io_header *header,
     return IO_OK;
 }
 
+/** Parse the 256 bytes of a header. Numbers in the code are offsets of its fields [byte].
+ *  @param[out] given  cosmology, not yet checked */
 static void parse_header(const char *head, bool swapped, io_header *out, io_universe *given)
 {
     for (int type = 0; type < TYPES; type++) {
         const size_t t = (size_t)type;
         out->n[type] = io__get32(head + 4 * t, swapped);
         out->mass[type] = io__get_double(head + 24 + 8 * t, swapped);
+        /* The upper 32 bits are another field. INT32_MAX: the sum is not negative. */
         out->total[type] = io__get32(head + 96 + 4 * t, swapped) +
                            ((int64_t)(io__get32(head + 168 + 4 * t, swapped) & INT32_MAX) << 32);
     }
@@ -239,6 +246,7 @@ static io_status set_fields(io_file *file, const gadget *g, io_header *out)
     return IO_OK;
 }
 
+/** Read the header of a file, and find its blocks. */
 static io_status open_blocks(io_file *file, gadget *g, io_header *out)
 {
     char head[LABEL + MARKER + HEADER + MARKER] = {0};
@@ -263,7 +271,7 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
     }
     parse_header(head + at + MARKER, g->swapped, out, &given);
     for (int type = 0; type < TYPES; type++) {
-        if (!isfinite(out->mass[type])) {
+        if (!isfinite(out->mass[type])) { /* masses tell below how long the block MASS is */
             return io__header_check(file, out);
         }
     }
@@ -272,6 +280,7 @@ static io_status open_blocks(io_file *file, gadget *g, io_header *out)
     return set_fields(file, g, out);
 }
 
+/** The `open` of io_snapshot_format. */
 static io_status open_gadget(io_file *file, io_header *out, void **private)
 {
     *private = malloc(sizeof(gadget));
@@ -281,6 +290,7 @@ static io_status open_gadget(io_file *file, io_header *out, void **private)
     return open_blocks(file, *private, out);
 }
 
+/** Read the wanted particles of a block: type after type, as it is stored. */
 static io_status read_block(io_file *file, const io_header *header, const block *b,
                             const io_wanted *wanted)
 {

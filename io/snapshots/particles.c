@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
+enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 }; /* alignment of small and of large arrays [byte] */
 
 kith_box io__box_open(void)
 {
@@ -48,6 +48,7 @@ static const array_kind arrays[] = {
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
+/** Return the description of the array of a field. */
 static const array_kind *find_array(unsigned field)
 {
     const array_kind *kind = arrays;
@@ -58,6 +59,8 @@ static const array_kind *find_array(unsigned field)
     return kind;
 }
 
+/** Return the array of a field; NULL: not allocated. The pointer is copied as bytes, because
+ *  members have different types. */
 static void *get_array(const io_particles *particles, const array_kind *kind)
 {
     void *array;
@@ -70,11 +73,13 @@ static void set_array(io_particles *particles, const array_kind *kind, void *arr
     memcpy((char *)particles + kind->offset, &array, sizeof array);
 }
 
+/** Size of the numbers of one particle in an array [byte]. */
 static size_t row_bytes(const io_particles *particles, const array_kind *kind)
 {
     return (size_t)kind->width * (size_t)(kind->size ? kind->size : (int)particles->precision);
 }
 
+/** Allocate an array of n rows, which may be 0. Large arrays get huge pages. NULL: no memory. */
 static void *alloc_array(const io_particles *particles, const array_kind *kind, int64_t n)
 {
     const size_t bytes = (size_t)n * row_bytes(particles, kind);
@@ -83,7 +88,7 @@ static void *alloc_array(const io_particles *particles, const array_kind *kind, 
     void *array = aligned_alloc(align, rounded);
 #ifdef MADV_HUGEPAGE
     if (array && align == HUGE_PAGE) {
-        (void)madvise(array, rounded, MADV_HUGEPAGE); /* quick to release after an interrupt */
+        (void)madvise(array, rounded, MADV_HUGEPAGE); /* few pages are quick to release on exit */
     }
 #endif
     return array;
@@ -205,6 +210,7 @@ io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int d
     return IO_OK;
 }
 
+/** Double the capacity of the array of positions. */
 static io_status grow(io_file *file, io_particles *out, int64_t *capacity)
 {
     const int64_t first = 1 << 12;

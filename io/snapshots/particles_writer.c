@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/** Write positions as an array of shape [n][dim]. */
 static io_status write_npy(io_output *output, const io_particles *particles)
 {
     const int dim = particles->dim == 2 ? 2 : 3;
@@ -28,7 +29,7 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
 {
     enum { NUMBERS = 9 }; /* mass, position, velocity, softening, potential */
     const uint32_t n = (uint32_t)particles->n, dim = particles->dim == 2 ? 2 : 3;
-    /* time, in all, dimensions, gas, dark, star */
+    /* time (a double), number in all, dimensions, numbers of gas, dark, star, and padding */
     const uint32_t header[8] = {0, 0, htonl(n), htonl(dim), 0, htonl(n)};
     const kith_precision precision = particles->precision;
     IO_TRY(io__output_write(output, header, sizeof header));
@@ -50,8 +51,10 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     return IO_OK;
 }
 
-/** Write one line for each particle: the text `first`, the coordinates and, unless velocity is
- *  NULL, the velocity, with as many digits as are needed to read back equal bits. */
+/** Write one line for each particle: the text `first`, dim coordinates and, unless velocity is
+ *  NULL, as many components of the velocity, with the digits that are needed to read back equal
+ *  bits.
+ *  @param velocity  [n][3], of particles->precision; NULL: not written */
 static io_status write_rows(io_output *output, const io_particles *particles, const char *first,
                             int dim, const void *velocity)
 {

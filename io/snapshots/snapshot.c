@@ -30,7 +30,8 @@ typedef struct snapshot {
     io_summary *summary;              /* summary to be filled; NULL: particles are read */
 } snapshot;
 
-/** A function that is called on each file of a snapshot. */
+/** A function that is called on each file of a snapshot.
+ *  @param private  state of the reader for this file */
 typedef io_status (*io_visit)(snapshot *s, io_file *file, const io_header *header, void *private);
 
 /** Open a file of the snapshot, check that it belongs to it, and call `visit`. */
@@ -52,6 +53,7 @@ static io_status visit_file(snapshot *s, io_file *file, io_visit visit)
     return status;
 }
 
+/** Open the file of this number, call `visit` on it, and close it. */
 static io_status visit_member(snapshot *s, int64_t number, io_visit visit)
 {
     io_file file;
@@ -120,11 +122,11 @@ static io_status check_partial(snapshot *s, io_file *file, const io_header *head
 }
 
 /** Return IO_FORMAT if lengths, or masses if they are wanted, have different powers of h in two
- *  types. */
+ *  types. The first type with particles sets the units of the snapshot. */
 static io_status check_units(snapshot *s, io_file *file, const io_header *header, int type)
 {
     io_units *units = &s->header.units;
-    const bool first = s->dim == 0; /* this is the first type with particles */
+    const bool first = s->dim == 0; /* survey_file has set no dim: no type with particles before */
     if (first) {
         units->length_h = header->length_h[type];
         units->mass_h = header->mass_h[type];
@@ -142,6 +144,8 @@ static io_status check_units(snapshot *s, io_file *file, const io_header *header
                          units->mass_h);
 }
 
+/** The first pass on one file: count its particles, and reduce wanted.fields to those that it
+ *  has. */
 static io_status survey_file(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     (void)private;
@@ -196,6 +200,7 @@ static io_status check_totals(const snapshot *s)
     return IO_OK;
 }
 
+/** Store the header of the file that the caller opened. */
 static io_status keep_header(snapshot *s, io_file *file, const io_header *header, void *private)
 {
     (void)file, (void)private;
@@ -220,13 +225,13 @@ static io_status survey(snapshot *s)
     IO_TRY(io__species_parse(s->file, &s->species));
     s->wanted.fields = io__fields_wanted(s->file) | IO_POSITIONS;
     for (int type = 0; type < IO_MOST_TYPES; type++) {
-        s->wanted.type[type] = io__species_wants(&s->species, type, 0);
+        s->wanted.type[type] = io__species_wants(&s->species, type, 0); /* counted below */
     }
     IO_TRY(visit_all(s, survey_file));
     for (int type = 0; type < IO_MOST_TYPES; type++) {
         io__species_wants(&s->species, type, s->n[type]);
     }
-    if (s->some & ~s->wanted.fields) {
+    if (s->some & ~s->wanted.fields) { /* some types have a field that others lack */
         IO_TRY(visit_all(s, check_partial));
     }
     return check_totals(s);
@@ -264,6 +269,7 @@ static io_status read_file(snapshot *s, io_file *file, const io_header *header, 
     return IO_OK;
 }
 
+/** The second pass: allocate the arrays, and read all files into them. */
 static io_status read_all(snapshot *s, io_particles *out)
 {
     const io_header *header = &s->header;

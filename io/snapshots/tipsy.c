@@ -21,7 +21,7 @@ static const struct {
     int density;      /* offset of the density in the record [byte]; 0: there is none */
     int potential;    /* offset of the potential in the record [byte] */
 } kinds[KINDS] = {{"gas", 0, 48, 28, 44}, {"dark", 1, 36, 0, 32}, {"star", 4, 44, 0, 40}};
-enum { MASS = 0, POSITION = 4, VELOCITY = 16 };
+enum { MASS = 0, POSITION = 4, VELOCITY = 16 }; /* offsets in the records of all kinds [byte] */
 
 /** The header of a file. */
 typedef struct tipsy_header {
@@ -32,6 +32,7 @@ typedef struct tipsy_header {
     int64_t n[KINDS]; /* number of records of each kind */
 } tipsy_header;
 
+/** Size of a file with this header [byte]. */
 static int64_t expected_size(const tipsy_header *header)
 {
     int64_t size = header->bytes;
@@ -111,6 +112,7 @@ io_status io__tipsy_detect(io_file *file, io_format *out, bool *resembles)
     return IO_OK;
 }
 
+/** Read the header. IO_FORMAT or IO_TRUNCATED: it does not fit the size of the file. */
 static io_status read_header(io_file *file, tipsy_header *out)
 {
     int found;

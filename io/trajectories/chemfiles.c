@@ -9,6 +9,10 @@
  *
  * Names, elements and residues are read atom by atom, but only once if the format of the file
  * cannot change them between frames.
+ *
+ * Each call of the library is within IO_FOREIGN (core/foreign.h), so that a crash in it on a
+ * damaged file is reported with the path that `enter` has set. IO_FOREIGN takes an expression with
+ * a value: a call that returns void is written (call, 0).
  */
 #include "chemfiles_load.h"
 #include "core/foreign.h"
@@ -23,6 +27,7 @@
 
 /* ----------------------------------------------------------------- which files chemfiles reads */
 
+/* The formats: name in messages, name in chemfiles, nameless, packed (frames.h). */
 static const io_chemfiles_kind xtc = {"XTC", "XTC", true, false}, trr = {"TRR", "TRR", true, false},
                                dcd = {"DCD", "DCD", true, false},
                                netcdf = {"AMBER NetCDF", "Amber NetCDF", true, false},
@@ -31,13 +36,14 @@ static const io_chemfiles_kind xtc = {"XTC", "XTC", true, false}, trr = {"TRR", 
                                cif = {"CIF", "", false, false}, /* or mmCIF */
     packed = {"compressed", "", false, true};
 
+/* A file is of a kind if it has these `length` bytes at offset `at`. */
 static const struct {
     int at;
     const char *bytes;
     size_t length;
     const io_chemfiles_kind *kind;
 } signatures[] = {
-    {0, "\0\0\x07\xcb", 4, &xtc}, /* 1995 */
+    {0, "\0\0\x07\xcb", 4, &xtc}, /* the integer 1995, big-endian */
     {0, "\0\0\x07\xe7", 4, &xtc}, /* 2023: beyond 300 million atoms */
     {0, "\0\0\x07\xc9", 4, &trr}, /* 1993 */
     {4, "CORD", 4, &dcd},         /* after the length of a Fortran record, of 4 bytes or 8 */
@@ -86,7 +92,7 @@ typedef enum element_source {
     FROM_NAME  /**< The name of the atom. */
 } element_source;
 
-enum { MOST_NAMES = 200, NAME = 16 };
+enum { MOST_NAMES = 200, NAME = 16 }; /* sizes of a list of names, and of one name [byte] */
 
 /** An ATOM or HETATM line of the first model of a PDB file. */
 typedef struct pdb_atom {
@@ -207,6 +213,7 @@ static io_status take_residue(atom_names *a, const void *topology, int32_t k)
     return status;
 }
 
+/** Set residue, members and name of the atoms of the frame. */
 static io_status take_residues(io_file *file, atom_names *a)
 {
     uint64_t n = 0;
@@ -234,7 +241,7 @@ static io_status take_residues(io_file *file, atom_names *a)
     return status;
 }
 
-/** Find the element of an atom of this name and type.
+/** Find the element of atom p, which has this name and type in chemfiles.
  *  @param[out] guessed  the element follows from the name alone
  *  @return false if it is not known */
 static bool find_element(const atom_names *a, element_source by, int64_t p, const char *name,
@@ -257,6 +264,7 @@ static bool find_element(const atom_names *a, element_source by, int64_t p, cons
     return io__element_of_name(name, of, alone, out);
 }
 
+/** Find the elements for name_elements, once a->residue and, of a PDB file, a->pdb are set. */
 static io_status find_elements(io_frames *frames, atom_names *a, element_source by,
                                char (*out)[IO_ELEMENT_LENGTH])
 {
@@ -330,7 +338,7 @@ typedef struct chemfiles_state {
     int32_t *residue;        /* residue of each atom [residue_atoms], if constant */
 } chemfiles_state;
 
-/** Note the file that the following calls of the library work on. */
+/** Set the file that is named if one of the following calls of the library crashes. */
 static void enter(const io_frames *frames, const char *path)
 {
     char library[48];
@@ -339,11 +347,13 @@ static void enter(const io_frames *frames, const char *path)
     io_foreign_file(library, path);
 }
 
+/** Free an object of the library. NULL is allowed. */
 static void release(const io_chemfiles *api, const void *object)
 {
     (void)IO_FOREIGN((api->free(object), 0));
 }
 
+/** Return IO_FORMAT with `what` failed and the last message of the library. */
 static io_status fail(io_frames *frames, const char *what)
 {
     const chemfiles_state *state = frames->state;
@@ -359,6 +369,8 @@ static io_status fail_frame(io_frames *frames)
     return fail(frames, what);
 }
 
+/** Open the file and its topology in chemfiles, and set frames->count.
+ *  @param format  name of the format in chemfiles; "": chemfiles finds it by the path */
 static io_status open_trajectory(io_frames *frames, const char *format)
 {
     chemfiles_state *state = frames->state;
@@ -426,6 +438,7 @@ static io_status take_unit(io_frames *frames, const char *format)
     return IO_OK;
 }
 
+/** The `open` of io_frames_format: find the kind of file, load chemfiles, open the trajectory. */
 static io_status open_frames(io_frames *frames)
 {
     char head[IO_HEAD + 1];
@@ -468,6 +481,7 @@ static void close_frames(io_frames *frames)
     free(state->residue);
 }
 
+/** Copy a vector for each particle. @param[out] to  [n][3], of particles->precision */
 static void copy_reals(const io_particles *particles, double (*from)[3], void *to)
 {
     for (int64_t p = 0; p < particles->n; p++) {
@@ -477,12 +491,15 @@ static void copy_reals(const io_particles *particles, double (*from)[3], void *t
     }
 }
 
-/** Return 0 for a tilt that is the rounding error of the cosine of a right angle. */
+/** Return a component of a row of the box, but 0 if it is so small that it is the rounding error of
+ *  the cosine of a right angle: chemfiles stores cells as lengths and angles.
+ *  @param length  diagonal component of the row */
 static double tilt(double along, double length)
 {
     return fabs(along) > 1e-10 * fabs(length) ? along : 0;
 }
 
+/** Set the box of a frame from the cell of chemfiles. */
 static io_status read_cell(io_frames *frames, io_frame *out)
 {
     const chemfiles_state *state = frames->state;
@@ -501,7 +518,7 @@ static io_status read_cell(io_frames *frames, io_frame *out)
                                        matrix[row][row]);
         }
     }
-    out->particles.has_box = true; /* an infinite cell is all zeros */
+    out->particles.has_box = true; /* an infinite cell is all zeros: frames.c then clears has_box */
     return IO_OK;
 }
 
@@ -619,6 +636,7 @@ static bool has_weights(const io_frames *frames)
     return name && (strcmp(name, "mass") == 0 || strcmp(name, "charge") == 0);
 }
 
+/** Set out->bond. IO_FORMAT if a bond has an atom that the frame lacks. */
 static io_status copy_bonds(io_frames *frames, const void *topology, io_frame *out)
 {
     const chemfiles_state *state = frames->state;
@@ -659,6 +677,8 @@ static io_status copy_residue(io_frames *frames, const void *topology, uint64_t 
                      : fail_frame(frames);
 }
 
+/** Set out->molecule to the residue of each atom, from state->residue where that is kept.
+ *  @param residues  number of residues of the topology */
 static io_status copy_residues(io_frames *frames, const void *topology, uint64_t residues,
                                io_frame *out)
 {
@@ -723,6 +743,7 @@ static io_status read_atoms(io_frames *frames, const void *topology, io_frame *o
     return copy_bonds(frames, topology, out);
 }
 
+/** The `read` of io_frames_format: any frame can be read, without peek and skip. */
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
     const chemfiles_state *state = frames->state;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_ROOM = 512 };
+enum { PATH_ROOM = 512 }; /* size of a buffer for a path or a reason [byte] */
 
 static io_chemfiles api;       /* functions of the library, if loaded */
 static bool loaded;            /* the library was loaded */
@@ -32,6 +32,7 @@ static const struct {
     size_t offset;     /* offset of its pointer in io_chemfiles [byte] */
 } symbols[] = {CHEMFILES_FUNCTIONS(SYMBOL)};
 
+/** The callback for warnings of chemfiles, which would otherwise be printed. */
 static void say_nothing(const char *message)
 {
     (void)message;
@@ -49,13 +50,15 @@ static bool bind(void *library)
             snprintf(reason, sizeof reason, "its libchemfiles has no %s", symbols[k].name);
             return false;
         }
+        /* ISO C has no conversion of object pointers to function pointers: copy bytes. */
         memcpy((char *)&api + symbols[k].offset, &symbol, sizeof symbol);
     }
-    api.columns = dlsym(library, "chfl_trajectory_read_at") == NULL;
+    api.columns = dlsym(library, "chfl_trajectory_read_at") == NULL; /* 0.10 lacks this name */
     api.set_warning_callback(say_nothing);
     return true;
 }
 
+/** Load a library and look up its functions. @return true when all were found */
 static bool try_library(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -69,7 +72,10 @@ static bool try_library(const char *path)
     return loaded;
 }
 
-/** Try libraries of a Python under a prefix. Relative prefixes are ignored. */
+/** Try the libraries that match a pattern below a prefix. Relative prefixes are ignored.
+ *  @param prefix  folder; may be NULL
+ *  @param below   pattern of glob(), appended to the prefix
+ *  @return true when one was loaded */
 static bool try_prefix(const char *prefix, const char *below)
 {
     glob_t found;
@@ -88,6 +94,7 @@ static bool try_prefix(const char *prefix, const char *below)
     return loaded;
 }
 
+/** Try the libraries in the order given at the head of this file. */
 static void load(void)
 {
     static const char *const names[] = {"libchemfiles.so", "libchemfiles.so.0.11",

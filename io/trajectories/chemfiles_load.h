@@ -49,7 +49,7 @@
 
 #define CHEMFILES_MEMBER(result, name, older, arguments) result(*name) arguments;
 
-/** The functions of the library. */
+/** Pointers to the functions of the library, a member for each of CHEMFILES_FUNCTIONS. */
 typedef struct io_chemfiles {
     CHEMFILES_FUNCTIONS(CHEMFILES_MEMBER)
     bool columns; /* the vectors of a cell are the columns of its matrix, as in 0.10; else its

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_LETTERS = 8 };
+enum { MOST_LETTERS = 8 }; /* size of a buffer for the letters of a name or a symbol [byte] */
 
 bool io__element_symbol(const char *text, char out[IO_ELEMENT_LENGTH])
 {
@@ -119,6 +119,7 @@ bool io__element_of_name(const char *name, const char *residue, bool alone,
         return true;
     }
     const char *plain = name + strspn(name, "0123456789 ");
+    /* A capital and a small letter, "Na", are a symbol of two letters; "NA" is ambiguous. */
     const bool mixed = isupper((unsigned char)plain[0]) && islower((unsigned char)plain[1]);
     if ((mixed || is_one_of(start, two_letters)) && io__element_symbol(start, out)) {
         return true;
@@ -154,6 +155,7 @@ bool io__element_of_pdb(const char *line, bool *by_symbol, char out[IO_ELEMENT_L
     /* The symbol ends in column 14, except where the name of a hydrogen has four letters: HG21. */
     const bool hydrogen = name[0] == 'H' && name[3] != ' ';
     const bool one_letter = hydrogen || !isalpha((unsigned char)name[0]);
+    /* A symbol of one letter is in column 14: name[1], as one_letter is 1. */
     char start[3] = {hydrogen ? 'H' : name[one_letter], one_letter ? 0 : name[1]};
     if (!is_virtual(letters)) {
         return io__element_symbol(start, out);

@@ -79,6 +79,7 @@ io_status io__frame_adopt(const io_frames *frames, io_frame *out, io_particles p
 {
     io__frame_free(out);
     out->particles = particles;
+    /* IO_FORCES - 1 is all bits below: the fields of io_particles, which are read already. */
     out->fields = io__fields_wanted(frames->file) & (present | (IO_FORCES - 1));
     return alloc_own(frames, out, particles.n, out->fields);
 }
@@ -215,6 +216,7 @@ void io__frames_close(io_frames *frames)
     *frames = (io_frames){0};
 }
 
+/** Find out whether the file has a frame `next`. */
 static io_status peek(io_frames *frames, bool *found)
 {
     if (frames->format->peek) {
@@ -254,6 +256,7 @@ static io_status check_box(io_frames *frames, io_frame *frame)
     return IO_OK;
 }
 
+/** Return IO_MISSING if a frame lacks a needed field that io__particles_check does not check. */
 static io_status check_fields(io_frames *frames, const io_frame *frame)
 {
     static const struct {
@@ -336,6 +339,8 @@ static void assert_complete(const io_frames *frames, const io_frame *frame)
     (void)frames, (void)particles, (void)n;
 }
 
+/** Read frame `next`, which exists, check it, and remove the species that are not chosen. Advances
+ *  `next`. */
 static io_status read_next(io_frames *frames, io_frame *out)
 {
     io__get_failed = 0;
@@ -409,6 +414,7 @@ io_status io__frames_count(const io_frames *frames, int64_t *n)
     return status;
 }
 
+/** Read frame options->frame, and set frame->particles.frames. */
 static io_status read_one(io_frames *frames, io_frame *frame)
 {
     const int64_t index = frames->file->options->frame;
@@ -419,7 +425,7 @@ static io_status read_one(io_frames *frames, io_frame *frame)
             frames->file, IO_INVALID, "has %lld frames, counted from 0; frame %lld was asked for",
             (long long)(frames->count < 0 ? frames->next : frames->count), (long long)index);
     }
-    IO_TRY(peek(frames, &found)); /* see that another frame or the end follows */
+    IO_TRY(peek(frames, &found)); /* fails where neither another frame nor the end follows */
     frame->particles.frames = frames->count >= 0 ? frames->count : found ? -1 : frames->next;
     return IO_OK;
 }
@@ -442,6 +448,7 @@ io_status io__frames_read_one(io_file *file, io_format format, io_particles *out
     return status;
 }
 
+/** Append the fields of the last frame to a summary. @param n  its number of particles */
 static void list_fields(const io_frames *frames, int64_t n, io_summary *out)
 {
     static const struct {
@@ -469,6 +476,7 @@ static void list_fields(const io_frames *frames, int64_t n, io_summary *out)
     }
 }
 
+/** Fill a summary from frame 0, and count the frames. @param frame  zeroed; receives frame 0 */
 static io_status inspect(io_frames *frames, io_frame *frame, io_summary *out)
 {
     bool found;

@@ -12,6 +12,8 @@
 
 /* ------------------------------------------------------------------------------------ labels */
 
+/** Most names of species, and slots of the hash table: at most a quarter of them are used, so that
+ *  probing is short. */
 enum { IO_MOST_LABELS = 4096, IO_LABEL_SLOTS = 4 * IO_MOST_LABELS };
 
 /** Names of species, and their numbers: a hash table. Names are only appended and never moved, so
@@ -57,13 +59,14 @@ typedef struct io_frames {
 struct io_frames_format {
     size_t
         state; /* size of io_frames.state, which is zeroed before open, freed after close [byte] */
-    /** Open the file: set description and, if known, count. */
+    /** Open the file: set io_frames.description and, if it is known, io_frames.count. */
     io_status (*open)(io_frames *frames);
     /** Find out whether there is a frame `next`. NULL if open sets count: any frame can be read. */
     io_status (*peek)(io_frames *frames, bool *found);
     /** Move behind frame `next`, after peek has found it. NULL if peek is. */
     io_status (*skip)(io_frames *frames);
-    /** Read frame `next`, and move behind it. */
+    /** Read frame `next` into arrays of io__frame_alloc or io__frame_adopt, and move behind it.
+     *  io_frames.next is not changed. */
     io_status (*read)(io_frames *frames, io_frame *out);
     /** List the fields of the last frame. NULL: the fields in `present` are listed. */
     void (*describe)(const io_frames *frames, io_summary *out);
@@ -142,7 +145,7 @@ const io_chemfiles_kind *io__chemfiles_kind(const char *head, int64_t size);
 
 /* -------------------------------------------------------------------------- atoms in lines */
 
-enum { IO_MOST_COLUMNS = 256 };
+enum { IO_MOST_COLUMNS = 256 }; /* columns of a line that can be read */
 
 /** The meaning of a column of the line of an atom. A vector has three roles: x, y and z. */
 typedef enum io_role {
@@ -161,7 +164,8 @@ typedef enum io_role {
 typedef struct io_roles {
     int n;                               /* number of columns up to the last that is read */
     unsigned char role[IO_MOST_COLUMNS]; /* io_role of each column */
-    int beyond;                          /* a column that has a role but no element; 0: none */
+    int beyond; /* a column, >= IO_MOST_COLUMNS, that was given a role but has no element of
+                   `role`; 0: none */
 } io_roles;
 
 /** The head of a frame: all that precedes its atoms. */
@@ -186,7 +190,7 @@ typedef struct io_rows {
     bool found;        /* there is a frame `next`, if peeked */
 } io_rows;
 
-/* The functions peek, skip, read and close of a reader with io_rows. */
+/* The functions peek, skip, read and close of io_frames_format for a reader with io_rows. */
 io_status io__rows_peek(io_frames *frames, bool *found);
 io_status io__rows_skip(io_frames *frames);
 io_status io__rows_read(io_frames *frames, io_frame *out);

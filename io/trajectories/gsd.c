@@ -2,7 +2,8 @@
  *
  * GSD, the format of HOOMD: read frame by frame, and written frame by frame.
  *
- * A file has a header, a list of names of chunks, and an index of chunks that is sorted by frame:
+ * A chunk is a named array of n rows of m numbers that belongs to one frame. A file has a header, a
+ * list of names of chunks, and an index with an entry for each chunk, sorted by frame:
  * https://gsd.readthedocs.io/en/stable/file-layer.html (versions 1 and 2 are read, 2.0 is written).
  * The schema "hoomd" defines the chunks; files of other schemas are refused. If a frame lacks a
  * chunk, that of frame 0 is used; if frame 0 lacks it, too, a default value:
@@ -51,7 +52,7 @@ typedef struct gsd_entry {
     uint8_t flags;    /* not used */
 } gsd_entry;
 
-/** Chunks that are read. */
+/** Chunks that are read: indices of names_of_chunks. */
 enum {
     CHUNK_STEP,
     CHUNK_DIMENSIONS,
@@ -91,8 +92,7 @@ enum { NO_THING = -1 }; /* kind of the row that stands for no things */
 
 enum { FEW = 6 }; /* most numbers of a small chunk: a box has 6 */
 
-/** The numbers of a small chunk that was read, kept because most frames use the chunk of frame 0.
- *  */
+/** The numbers of a small chunk that was read, kept because most frames use that of frame 0. */
 typedef struct few_numbers {
     const gsd_entry *entry; /* the chunk; NULL: none was read */
     double number[FEW];     /* its numbers */
@@ -155,6 +155,7 @@ static void find_names(gsd_index *state, const char *names, size_t size, bool pa
     }
 }
 
+/** Set ids and entries of the state, and frames->count. IO_FORMAT: the index is not sorted. */
 static io_status read_index(io_frames *frames, const gsd_header *header)
 {
     gsd_index *state = frames->state;
@@ -187,6 +188,7 @@ static io_status read_index(io_frames *frames, const gsd_header *header)
     return IO_OK;
 }
 
+/** The `open` of io_frames_format: read the header, and from it names and index. */
 static io_status open_frames(io_frames *frames)
 {
     io_file *file = frames->file;
@@ -240,7 +242,7 @@ static const gsd_entry *find_chunk(const io_frames *frames, int chunk)
 static io_status check_chunk(io_frames *frames, const gsd_entry *entry, int chunk, uint64_t n,
                              uint32_t m, io_scalar *type)
 {
-    static const io_scalar types[] = {{0},
+    static const io_scalar types[] = {{0}, /* by gsd_entry.type, which begins at 1; 11 is char */
                                       {'u', 1, false},
                                       {'u', 2, false},
                                       {'u', 4, false},
@@ -329,7 +331,7 @@ static io_status find_rows(io_frames *frames, int chunk, int64_t n, uint32_t m,
     int64_t first = n;
     *entry = find_in_frame(frames->state, (uint64_t)next, chunk);
     if (!*entry && next > 0) {
-        frames->next = 0;
+        frames->next = 0; /* for read_count, restored below */
         const io_status status = read_count(
             frames, chunk == CHUNK_GROUP ? CHUNK_BONDS : CHUNK_COUNT, &first);
         frames->next = next;
@@ -408,6 +410,7 @@ static io_status number_types(io_frames *frames, const gsd_entry *entry)
     return status;
 }
 
+/** Set the species of the particles; without a chunk of type ids, all are of type 0. */
 static io_status read_species(io_frames *frames, io_frame *out)
 {
     gsd_index *state = frames->state;
@@ -435,6 +438,7 @@ static io_status read_species(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
+/** Read the bonds, if they are wanted. IO_FORMAT: a bond names a particle that does not exist. */
 static io_status read_bonds(io_frames *frames, io_frame *out)
 {
     int64_t n = 0;
@@ -474,6 +478,7 @@ static int weights_chunk(const io_frames *frames)
     return -1;
 }
 
+/** Read the weights, if they are wanted. @param chunk  of weights_chunk */
 static io_status read_weights(io_frames *frames, int chunk, io_frame *out)
 {
     const gsd_entry *entry;
@@ -502,6 +507,7 @@ static io_status read_things(io_frames *frames, io_things *out)
     if (!entry) {
         return IO_OK;
     }
+    /* A chunk of more things fails in check_chunk, because its n differs. */
     const uint64_t n = entry->n < KITH_MOST_THINGS ? entry->n : KITH_MOST_THINGS;
     IO_TRY(check_chunk(frames, entry, CHUNK_THINGS, n, IO_THING_NUMBERS, &type));
     IO_TRY(io__numbers_read(frames->file, entry->location, type, (int64_t)n * IO_THING_NUMBERS,
@@ -541,6 +547,7 @@ static io_status read_box(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
+/** The `read` of io_frames_format: any frame can be read, as the index is in memory. */
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
     int64_t n = 0;
@@ -590,13 +597,13 @@ const io_frames_format io__frames_gsd = {
 /* ----------------------------------------------------------------------------- frames, written */
 
 enum {
-    GSD_FLOAT = 9,
+    GSD_FLOAT = 9, /* this and the next four: values of gsd_entry.type */
     GSD_DOUBLE = 10,
     GSD_U8 = 1,
     GSD_U32 = 3,
     GSD_U64 = 4,
-    FIRST_ROOM = 128,
-    NAMES = 2
+    FIRST_ROOM = 128, /* entries of the first index */
+    NAMES = 2         /* size of the list of names [64 bytes] */
 };
 
 /* The chunks that are written. Entries of a frame are sorted by id, the index in this array. */
@@ -610,11 +617,13 @@ typedef struct batch {
     int n;                    /* number of entries */
 } batch;
 
+/** Offset of the byte that is written next, those in the buffer counted. */
 static int64_t end_of(const io_output *output)
 {
     return output->written + output->used;
 }
 
+/** Make the header of a file whose index is at gsd->index. */
 static gsd_header header_of(const io_gsd_writer *gsd)
 {
     enum { HOOMD_1_4 = 1 << 16 | 4, GSD_2_0 = 2 << 16 };
@@ -656,7 +665,7 @@ io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd)
     return io__output_flush(output);
 }
 
-/** Read the index into an array of twice its size.
+/** Read the index into an array of twice its size; the second half is zeros, unused entries.
  *  @return the array, to be freed; NULL on failure, with *status set */
 static gsd_entry *load_index(io_output *output, const io_gsd_writer *gsd, io_status *status)
 {
@@ -687,6 +696,7 @@ io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *
     if (!entry) {
         return status;
     }
+    /* Entries of chunks behind the mark, which were truncated, are not kept. */
     while (gsd->used < gsd->room && entry[gsd->used].location > 0 &&
            entry[gsd->used].location < mark->bytes) {
         const gsd_entry *e = &entry[gsd->used++];
@@ -704,7 +714,8 @@ io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *
     return status == IO_OK ? io__output_patch(output, 0, &header, sizeof header) : status;
 }
 
-/** Add the entry of a chunk of n rows of m numbers, which is written next. */
+/** Add to a batch the entry of a chunk of n rows of m numbers, which the caller writes next.
+ *  @param type  GSD_FLOAT, ... */
 static void note_chunk(const io_output *output, const io_gsd_writer *gsd, batch *frame, int chunk,
                        int type, uint64_t n, uint32_t m)
 {
@@ -826,7 +837,7 @@ static io_status put_entries(io_output *output, io_gsd_writer *gsd, const batch 
 io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
                         const io_things *things, int64_t step)
 {
-    static const double nowhere[3];
+    static const double nowhere[3]; /* zeros: velocities are not relative to the middle */
     const uint64_t at = (uint64_t)step;
     const uint64_t n = (uint64_t)particles->n;
     batch frame = {.n = 0};

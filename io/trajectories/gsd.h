@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * GSD files that grow frame by frame.
+ * GSD files that grow frame by frame: the writer of gsd.c, which defines chunk, entry and index.
  */
 #ifndef KITH_IO_GSD_H
 #define KITH_IO_GSD_H
@@ -16,7 +16,8 @@ typedef struct io_gsd_writer {
     uint64_t frame;      /* number of the frame to be written next */
     int64_t frame_begin; /* offset of the chunks of the last frame [byte] */
     bool things;         /* frame 0 has obstacles or attractors, which later frames must replace */
-    int64_t frame_end;   /* offset of their end; these bytes do not change any more [byte] */
+    int64_t frame_end;   /* offset of the end of the chunks of the last frame [byte]; the bytes from
+                            frame_begin to frame_end do not change any more */
 } io_gsd_writer;
 
 /** Write header, names and an empty index. */

@@ -16,12 +16,14 @@ typedef struct dump_state {
     bool scaled;  /* coordinates are fractions of the box */
 } dump_state;
 
+/** Return what follows the words with which a line begins; NULL if it does not begin with them. */
 static const char *after(const char *line, const char *words)
 {
     const size_t length = strlen(words);
     return strncmp(line, words, length) == 0 ? line + length : NULL;
 }
 
+/** Get the next line of the head of a frame. IO_TRUNCATED at the end of the file. */
 static io_status next_line(io_lines *lines, char **line)
 {
     IO_TRY(io__lines_next(lines, line));
@@ -51,7 +53,7 @@ static io_status read_numbers(io_lines *lines, const char *what, int n, double *
 }
 
 /** Set a box from bounds and tilt factors. The bounds are those of the bounding box of the tilted
- *  box.
+ *  box: https://docs.lammps.org/Howto_triclinic.html.
  *  @param bound  low, high and tilt (xy, xz, yz) for each axis */
 static void set_bounds(kith_box *box, double bound[3][4])
 {
@@ -102,6 +104,7 @@ static io_status read_box(io_lines *lines, const char *kinds, kith_box *out)
     return IO_OK;
 }
 
+/** Return the column with this name; -1 if there is none. */
 static int find_name(const char *names, const char *wanted)
 {
     io_token token;
@@ -147,7 +150,7 @@ static io_status read_names(io_frames *frames, const char *names)
     const bool element = label == IO_LABEL_ELEMENT ||
                          (label == IO_LABEL_ANY && find_name(names, "element") >= 0);
     const char *species = label == IO_LABEL_NAME ? "name" : element ? "element" : "type";
-    int way = 0;
+    int way = 0; /* index in positions; from 2 on coordinates are fractions of the box */
     while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION)) {
         way++;
     }
@@ -203,7 +206,7 @@ static io_status read_section(io_frames *frames, char *line)
         out->step = (int64_t)number;
         return IO_OK;
     }
-    if (after(line, "ITEM: TIME")) {
+    if (after(line, "ITEM: TIME")) { /* tested after TIMESTEP, which begins with these letters */
         out->has_time = true;
         return read_numbers(lines, "time", 1, &out->time);
     }
@@ -223,6 +226,7 @@ static io_status read_section(io_frames *frames, char *line)
     return io__lines_count(lines, line, "the number of atoms", &out->n);
 }
 
+/** The `head` of io_frames_format: read the sections up to "ITEM: ATOMS", and roles of columns. */
 static io_status read_head(io_frames *frames, char *line)
 {
     dump_state *state = frames->state;
@@ -262,6 +266,7 @@ static void unscale(const kith_box *box, io_particles *particles)
     }
 }
 
+/** The `read` of io_frames_format: read the atoms, and convert fractions of the box. */
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
     const dump_state *state = frames->state;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_TEXTS = 4 };
+enum { MOST_TEXTS = 4 }; /* entries of texts; further open files are not truncated */
 
 /** The open text files. A handler of signals reads this table. */
 static struct {
@@ -54,7 +54,7 @@ uint64_t io_sum(const void *data, int64_t size)
         uint64_t word;
         memcpy(&word, byte, sizeof word);
         h = (h ^ word) * 0x100000001b3u;
-        h ^= h >> 29;
+        h ^= h >> 29; /* a product carries bits upwards only: mix high bits into low ones */
     }
     for (; byte < end; byte++) {
         h = (h ^ *byte) * 0x100000001b3u;
@@ -95,7 +95,8 @@ io_status io_recording_open(const char *path, const io_mark *from, io_recording 
     return IO_OK;
 }
 
-/** Append the things to the facts of a comment. */
+/** Append the things to a text of key=value pairs for the comment of a frame.
+ *  @param facts  [room], ends with 0 */
 static void tell_things(const io_things *things, char *facts, size_t room)
 {
     for (int64_t k = 0; k < things->n; k++) {
@@ -114,6 +115,7 @@ static void tell_things(const io_things *things, char *facts, size_t room)
 io_status io_recording_frame(io_recording *recording, const io_particles *particles,
                              const io_things *things, int64_t step, io_error *error)
 {
+    /* Bytes of step and time; of a thing: a key, then numbers of at most 24 letters. */
     enum { CLOCK = 96, THING = 32 + IO_THING_NUMBERS * 26 };
     static const io_things none;
     char facts[CLOCK + THING * KITH_MOST_THINGS];

@@ -23,7 +23,7 @@ typedef struct io_mark {
     uint64_t tail_sum;  /**< io_sum of the tail, by which another file is recognised. */
 } io_mark;
 
-enum { IO_TAIL = 4096 };
+enum { IO_TAIL = 4096 }; /* most bytes of the tail of a mark */
 
 /** Checksum of `size` bytes: FNV-1a over words of 8 bytes, then over the remaining bytes. */
 uint64_t io_sum(const void *data, int64_t size);

@@ -38,6 +38,7 @@ io_status io__roles_check(const io_lines *lines, const io_roles *roles)
                                            roles->beyond + 1, IO_MOST_COLUMNS);
 }
 
+/** Return true when a column has the role. */
 static bool has_role(const io_roles *roles, int role)
 {
     return memchr(roles->role, role, (size_t)roles->n) != NULL;
@@ -53,6 +54,7 @@ io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int colum
     return IO_OK;
 }
 
+/** Return true when columns have the roles x, y and z of a vector. @param role  that of x */
 static bool has_three(const io_roles *roles, int role)
 {
     return has_role(roles, role) && has_role(roles, role + 1) && has_role(roles, role + 2);
@@ -90,7 +92,7 @@ io_status io__lines_count(const io_lines *lines, const char *text, const char *w
 io_status io__lines_check_atoms(const io_lines *lines, int64_t n)
 {
     const int64_t left = lines->file->size - lines->offset + lines->end - lines->begin;
-    if (n > (left + 1) / ATOM_BYTES) {
+    if (n > (left + 1) / ATOM_BYTES) { /* + 1: the last line of a file may lack its '\n' */
         return io__lines_fail(lines, IO_TRUNCATED,
                               "%lld atoms are announced, but only %lld bytes follow", (long long)n,
                               (long long)left);
@@ -98,6 +100,7 @@ io_status io__lines_check_atoms(const io_lines *lines, int64_t n)
     return IO_OK;
 }
 
+/** Get the line of atom k of n. */
 static io_status next_atom(io_lines *lines, int64_t k, int64_t n, char **line)
 {
     IO_TRY(io__lines_next(lines, line));
@@ -122,7 +125,8 @@ static io_status take_number(const io_lines *lines, const char **at, int role, d
     return io__lines_number(lines, token, role_names[role], out);
 }
 
-/** Store a number of an atom.
+/** Store a number of atom p. A molecule of number 0 or less, which LAMMPS gives to atoms of none,
+ *  is stored as -1.
  *  @return false if the id or the molecule is no whole number, or too large */
 static bool put_number(io_frame *out, int role, int64_t p, double value)
 {
@@ -146,6 +150,7 @@ static bool put_number(io_frame *out, int role, int64_t p, double value)
     return true;
 }
 
+/** Parse the line of atom p, and store the numbers of the columns that have a role. */
 static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_roles *roles,
                             const char *line, io_frame *out, int64_t p)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/** The `open` of io_frames_format: set the description, and the number of frames. */
 static io_status open_frames(io_frames *frames)
 {
     io_summary summary = {.frames = 1};
@@ -42,11 +43,12 @@ static io_status name_types(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
+/** The `read` of io_frames_format: read frame `next` by io__read_as; add species, weights. */
 static io_status read_frame(io_frames *frames, io_frame *out)
 {
     io_file *file = frames->file;
     const io_read_options *given = file->options;
-    io_read_options options = *given;
+    io_read_options options = *given; /* replaces those of the file during io__read_as */
     options.frame = frames->next;
     const bool masses = frames->options->weights && strcmp(frames->options->weights, "mass") == 0;
     options.fields |= IO_TYPES | (masses ? (unsigned)IO_MASSES : 0);

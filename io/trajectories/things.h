@@ -8,20 +8,21 @@
 #include <kith.h>
 #include <stdbool.h>
 
-enum { IO_THING_NUMBERS = 11 };
+enum { IO_THING_NUMBERS = 11 }; /* numbers of a thing, listed at io_thing_numbers */
 
 /** Obstacles and attractors of a frame. */
 typedef struct io_things {
-    int64_t n;                               /**< number of them */
+    int64_t n;                               /**< number of things */
     kith_flock_thing item[KITH_MOST_THINGS]; /**< the things [n] */
 } io_things;
 
-/** Set the numbers of a thing: kind, place, normal, radius, speed, weight, reach, the last two in
- *  the order of the command's options. */
+/** Set the numbers of a thing (kith/flock.h), in the order of a row of a file: kind, place (3),
+ *  normal (3), radius, speed, weight, reach. */
 void io_thing_numbers(const kith_flock_thing *thing, double out[IO_THING_NUMBERS]);
 
 /** Append the thing that the numbers stand for.
- *  @return false: the numbers are no thing, or there are KITH_MOST_THINGS already */
+ *  @param numbers  as of io_thing_numbers
+ *  @return false if the numbers are no thing, or there are KITH_MOST_THINGS already */
 bool io__thing_add(io_things *things, const double numbers[IO_THING_NUMBERS]);
 
 #endif

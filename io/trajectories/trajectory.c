@@ -29,7 +29,7 @@ enum {
     SOME_SLOTS = 8,         /* slots of a ring of frames with up to SMALL particles */
     SMALL = 20000,          /* most particles of a small frame */
     TINY = 5000,            /* most particles of the frames of a ring of SLOTS */
-    SIGNAL_STACK = 1 << 15, /* bytes */
+    SIGNAL_STACK = 1 << 15, /* size of the stack of signal handlers [byte] */
 };
 
 struct io_trajectory {
@@ -50,17 +50,20 @@ struct io_trajectory {
         bool found;       /* there is a frame; else the trajectory ends here */
         io_status status; /* result of reading the frame */
     } slot[SLOTS];
-    int slots;              /* number of slots in use: 2, SOME_SLOTS or SLOTS */
-    int next;               /* index of the slot that the caller takes next */
-    bool taken;             /* the caller uses the slot before */
-    bool threaded;          /* a thread reads ahead; else the calling thread reads into slot 0 */
-    atomic_bool stop;       /* the thread must end */
-    pthread_t thread;       /* the thread that reads ahead, if threaded */
-    pthread_mutex_t lock;   /* protects ready, and the hand-over of slots */
+    int slots;            /* number of slots in use: 2, SOME_SLOTS or SLOTS; 0 until the first frame
+                               has been read */
+    int next;             /* index of the slot that the caller takes next */
+    bool taken;           /* the caller uses the slot before `next` */
+    bool threaded;        /* a thread reads ahead; else the calling thread reads into slot 0 */
+    atomic_bool stop;     /* the thread must end */
+    pthread_t thread;     /* the thread that reads ahead, if threaded */
+    pthread_mutex_t lock; /* protects ready, and the hand-over of slots */
     pthread_cond_t changed; /* signalled when ready or stop changes */
 };
 
-/** Parse "a:b:step". Elements of `part` whose text is empty or missing are not changed.
+/** Parse "a:b:step". Elements of `part` whose text is empty or missing are not changed. Numbers are
+ *  reduced to INT64_MAX - 1, because INT64_MAX means that no end is given, and a + 1 must not
+ *  overflow.
  *  @return the number of parts; 0: malformed */
 static int parse_parts(const char *text, int64_t part[3])
 {
@@ -89,6 +92,8 @@ static int64_t from_end(int64_t at, int64_t n)
     return at >= 0 ? at : at + n > 0 ? at + n : 0;
 }
 
+/** Parse options.frames: set begin, end, step and index. Counts the frames of the file if a number
+ *  is negative. */
 static io_status choose_frames(io_trajectory *t)
 {
     int64_t part[3] = {0, INT64_MAX, 1};
@@ -124,7 +129,7 @@ static int watch_readers(void *user, int64_t done, int64_t total)
     return t->watch ? t->watch(t->user, done, total) : 0;
 }
 
-/** Read the next chosen frame. @param[out] found  false: there is none */
+/** Read the next chosen frame, and advance t->index. @param[out] found  false: there is none */
 static io_status fill(io_trajectory *t, io_frame *out, bool *found)
 {
     *found = false;
@@ -147,7 +152,7 @@ static void *read_ahead(void *user)
 {
     io_trajectory *t = user;
     bool more = true;
-    char room[SIGNAL_STACK]; /* stack of signal handlers, for when the stack has overflowed */
+    char room[SIGNAL_STACK]; /* stack for signal handlers, used if that of the thread overflows */
     stack_t before;
     (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, &before);
     for (int at = 0; more; at = (at + 1) % t->slots) {
@@ -176,6 +181,7 @@ static void *read_ahead(void *user)
     return NULL;
 }
 
+/** Initialise the lock and the condition, whose clock is the monotonic one of deadline(). */
 static void make_lock(io_trajectory *t)
 {
     pthread_condattr_t clock;
@@ -186,6 +192,7 @@ static void make_lock(io_trajectory *t)
     pthread_mutex_init(&t->lock, NULL);
 }
 
+/** Open the file, choose the frames, and start the thread that reads ahead. */
 static io_status open_file(io_trajectory *t, const char *path)
 {
     io_format format = IO_UNKNOWN;
@@ -230,6 +237,7 @@ io_status io_trajectory_open(const char *path, const io_trajectory_options *opti
     return status;
 }
 
+/** Return the time on the monotonic clock that is this long from now. */
 static struct timespec deadline(int milliseconds)
 {
     const long second = 1000000000;
@@ -241,7 +249,8 @@ static struct timespec deadline(int milliseconds)
     return time;
 }
 
-/** Give back the slot before the next, and wait a while until the next is ready. */
+/** Return the slot before `next` to the thread that reads ahead, and wait at most WATCH_EVERY
+ *  milliseconds until slot `next` is filled. @return true when it is filled */
 static bool wait_for_next(io_trajectory *t)
 {
     const struct timespec end = deadline(WATCH_EVERY);
@@ -285,6 +294,7 @@ static bool take(io_trajectory *t, const io_frame **frame, io_status *status)
     return true;
 }
 
+/** Return IO_INVALID if the trajectory has ended and options.frames chose no frame of it. */
 static io_status check_any(io_trajectory *t, io_error *error)
 {
     if (t->given > 0 || !t->options.frames) {

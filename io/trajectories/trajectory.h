@@ -13,8 +13,8 @@
  *     io_trajectory_close(t);
  *
  * THREADS. Calls on one trajectory must not overlap; different trajectories are independent. While
- * the caller uses a frame, a thread of the trajectory reads ahead: two frames are in memory, or
- * eight where the first has at most 20,000 particles.
+ * the caller uses a frame, a thread of the trajectory reads ahead: two frames are in memory, eight
+ * where the first has at most 20,000 particles, 32 where it has at most 5,000.
  * HDF5 files are read by the calling thread, because the HDF5 library is not thread-safe.
  */
 #ifndef KITH_IO_TRAJECTORY_H
@@ -57,9 +57,10 @@ typedef struct io_trajectory_options {
                                particles: n is 0. Fast where a format can skip its particles. */
 } io_trajectory_options;
 
-enum { IO_GUESSED = 200 };
+enum { IO_GUESSED = 200 }; /* size of io_frame.guessed [byte] */
 
-/** Species of a site of a force field that is no atom, where species are elements. */
+/** Species of a site of a force field that is no atom (a charge site of a water model, a lone
+ *  pair), where species are elements. */
 #define IO_VIRTUAL_SITE "virtual"
 
 /** One frame. The trajectory owns all arrays; they are valid until its next call. */

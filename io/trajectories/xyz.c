@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_VALUE = 1024 };
+enum { MOST_VALUE = 1024 }; /* size of a buffer for a value [byte] */
 
 /** State of the reader. */
 typedef struct xyz_state {
@@ -47,6 +47,7 @@ static bool next_pair(const char **at, io_token *key, char value[MOST_VALUE])
     return true;
 }
 
+/** Return true when a key equals a name; the case of letters does not count. */
 static bool is_key(io_token key, const char *name)
 {
     return key.length == strlen(name) && strncasecmp(key.text, name, key.length) == 0;
@@ -70,6 +71,7 @@ static io_status parse_numbers(const io_lines *lines, const char *what, const ch
     return IO_OK;
 }
 
+/** Parse the value of pbc: "T T F", or "1 1 0". */
 static io_status parse_periodic(const io_lines *lines, const char *text, int periodic[3])
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -82,7 +84,9 @@ static io_status parse_periodic(const io_lines *lines, const char *text, int per
     return IO_OK;
 }
 
-/** Give the columns of a property their roles, if it is one that is read. */
+/** Give the columns of a property their roles, if it is one that is read.
+ *  @param column  its first column
+ *  @param width   its number of columns */
 static void add_property(io_roles *roles, io_token name, int column, int width)
 {
     static const struct {
@@ -134,7 +138,7 @@ static io_status parse_properties(const io_lines *lines, const char *properties,
     return IO_OK;
 }
 
-/** Find the value of a key in a comment. */
+/** Find the value of a key in a comment. @return false if the comment lacks the key */
 static bool find_value(const char *comment, const char *name, char value[MOST_VALUE])
 {
     io_token key;
@@ -202,6 +206,7 @@ static io_status parse_things(const io_lines *lines, const char *comment, io_thi
     return IO_OK;
 }
 
+/** Set the head of a frame, and state->extended and state->properties, from its comment. */
 static io_status parse_comment(io_frames *frames, const char *comment)
 {
     xyz_state *state = frames->state;
@@ -254,6 +259,7 @@ static io_status read_head(io_frames *frames, char *line)
     return parse_comment(frames, line);
 }
 
+/** The `open` of io_frames_format: peek at the first frame, which tells the kind of XYZ. */
 static io_status open_frames(io_frames *frames)
 {
     bool found;
@@ -265,11 +271,12 @@ static io_status open_frames(io_frames *frames)
     return IO_OK;
 }
 
+/** List the properties "name:type:columns:..." as fields of a summary. */
 static void describe_properties(const char *at, io_summary *out)
 {
     for (int k = 0; *at && k < IO_MAX_SPECIES; k++) {
         const size_t name = strcspn(at, ":");
-        const char *type = at + name + 1; /* the form was checked when the frame was read */
+        const char *type = at + name + 1; /* parse_properties has checked the form */
         const size_t width = strcspn(type + 2, ":");
         io__copy_name(out->fields[k].name, IO_NAME_LENGTH, at, name);
         io__copy_name(out->fields[k].type, IO_NAME_LENGTH, type, 1);

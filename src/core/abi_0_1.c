@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Calls as of version 0.1, for programs that were linked with it (kith.map). Its structs of results
- * had padding where `size` is now, with any contents: these calls take them as of size 0. In the
- * shared library alone, and where the linker knows versions of symbols.
+ * had padding where `size` is now, with any contents: these calls set that to 0, which stands for
+ * the fields of version 0.1. This file is compiled into the shared library alone, and where the
+ * linker supports versions of symbols.
  */
 #include <kith.h>
 
 /* No other file calls these functions: they have no header. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/** Export the function kith__NAME_0_1, which follows, as version 0.1 of kith_NAME. Link-time
+/** Export the function kith__NAME_0_1, which follows, as version 0.1 of kith_NAME. One @ makes it a
+ *  version that is not the default: new programs are linked with that of kith.map. Link-time
  *  optimisation of gcc needs the attribute, which clang does not have. */
 #if defined(__has_attribute) && __has_attribute(symver)
 #define KITH_OF_0_1(name) KITH_API __attribute__((symver("kith_" #name "@KITH_0.1")))
@@ -19,7 +21,7 @@
     KITH_API
 #endif
 
-/** Take a struct of results as of version 0.1. */
+/** Mark a caller's struct of results as one of version 0.1: size 0 (core/sized.h). */
 #define KITH_TAKE(out) \
     do { \
         if (out) { \
@@ -49,6 +51,7 @@ kith_status kith__pairs_enqueue_0_1(kith_ctx *ctx, const kith_points *points, co
                                     const kith_pairs *out, int64_t *result)
 {
     const kith_pairs zero = {0};
+    /* a copy: `out` is const here, so that its size cannot be set */
     kith_pairs own = out ? *out : zero;
     own.size = 0;
     return kith_pairs_enqueue(ctx, points, box, cutoff, options, out ? &own : NULL, result);

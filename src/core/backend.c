@@ -20,6 +20,7 @@ static kith_status absent_open(kith_ctx *ctx, const char *variant)
 const struct kith__backend kith__cuda_backend = {.name = "cuda", .open = absent_open};
 #endif
 
+/** All backends, in the order in which "auto" tries them. */
 static const struct kith__backend *const backends[] = {&kith__cuda_backend, &kith__cpu_backend};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 

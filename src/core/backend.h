@@ -12,6 +12,7 @@
 #include "context.h"
 #include "questions.h"
 
+/** A backend. */
 struct kith__backend {
     const char *name; /**< the backend's name: the part before the colon of "cpu:avx2" */
 
@@ -42,8 +43,8 @@ struct kith__backend {
     /** Copy device memory to host memory, and wait for it. NULL without device memory. */
     kith_status (*fetch)(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
-    /** Add a number to those of n indices in device memory that are not negative. NULL without
-     *  device memory. */
+    /** Add `by` to those of n indices in device memory that are not negative: in a batch, indices
+     *  within a system become those within all systems. NULL without device memory. */
     kith_status (*add)(kith_ctx *ctx, int32_t *index, int64_t n, int32_t by);
 
     /** Tables of operations, one for each question: `const struct kith__pairs_backend *pairs`

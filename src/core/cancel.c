@@ -10,7 +10,7 @@
 
 #include "context.h"
 
-static const double watch_interval = 0.03; /* seconds */
+static const double watch_interval = 0.03; /* time between two calls of the watch callback [s] */
 
 /* The address of this variable identifies a thread: each thread has its own. */
 static _Thread_local char this_thread;
@@ -22,7 +22,8 @@ double kith__seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/** Return true when the calling thread has set the flag that the call is to stop. */
+/** Return true when the flag that the call is to stop is set. The load is relaxed: no other data
+ *  are passed by the flag, and a thread that reads it late only stops later. */
 static bool is_wanted(const kith_ctx *ctx)
 {
     return __atomic_load_n(&ctx->cancel.wanted, __ATOMIC_RELAXED);
@@ -58,6 +59,8 @@ bool kith__watch(kith_ctx *ctx, int64_t done, int64_t total)
 bool kith__cancelled(kith_ctx *ctx)
 {
     struct kith__cancel *cancel = &ctx->cancel;
+    /* The operation of a lane stops with its parent's call. The parent's callback may run here, if
+     * this is the thread that made that call. */
     if (ctx->parent && !isinf(cancel->due) && kith__cancelled(ctx->parent)) {
         __atomic_store_n(&cancel->wanted, true, __ATOMIC_RELAXED);
     }

@@ -14,6 +14,8 @@
 #include "backend.h"
 #include "sized.h"
 
+/** Message of this thread's last call that failed without a context. It is as long as
+ *  kith_ctx.message: kith__fail writes to either. */
 static _Thread_local char thread_message[512];
 
 kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ...)
@@ -34,7 +36,9 @@ void kith__clear_message(void)
 kith_status kith__enter(kith_ctx *ctx)
 {
     KITH_CHECK(NULL, ctx != NULL, KITH_INVALID, "ctx is NULL");
-    /* builtins of gcc: the CUDA compiler, which also compiles context.h, has no C11 atomics */
+    /* Acquire, and release in kith__exit: the writes of the last call to the context are visible
+     * here. Builtins of gcc: the CUDA compiler, which also compiles context.h, has no C11
+     * atomics. */
     KITH_CHECK(NULL, __atomic_exchange_n(&ctx->busy, 1, __ATOMIC_ACQUIRE) == 0, KITH_BUSY,
                "the context is in use by a call of another thread, or by the call that this "
                "callback belongs to");
@@ -78,6 +82,8 @@ int kith__threads_for(const kith_ctx *ctx, int64_t n)
 
 void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state)
 {
+    /* RANGES_EACH: ranges of each thread, so that one slow thread does not delay the others. LEAST:
+     * fewest items of a range. */
     enum { RANGES_EACH = 4, LEAST = 512 };
     const int threads = kith__threads_for(ctx, n);
     /* items of a range where each thread has RANGES_EACH ranges */
@@ -89,7 +95,7 @@ void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state)
                       fn, state);
 }
 
-/** Zero blocks [begin, end) of KITH_ALIGN bytes. */
+/** kith__range_fn: zero blocks [begin, end) of KITH_ALIGN bytes. @param state  the memory */
 static void zero_blocks(void *state, int64_t begin, int64_t end)
 {
     memset((char *)state + begin * KITH_ALIGN, 0, (size_t)(end - begin) * KITH_ALIGN);

@@ -15,9 +15,11 @@
 
 struct kith__backend;
 
+/** A context, opaque to callers (kith/core.h). One call uses it at a time. */
 struct kith_ctx {
     const struct kith__backend *backend; /**< the operations of the backend that was chosen */
-    void *state;                /**< data of the backend: struct kith__cpu or struct kith__gpu */
+    void *state;                /**< data of the backend: struct kith__cpu (cpu_state.h) or struct
+                                     kith__gpu (gpu_state.h) */
     int threads;                /**< most threads that a loop uses; 1 or more */
     struct kith__pool *pool;    /**< pool of `threads` threads, owned by the context */
     kith_watch_fn watch;        /**< the caller's watch callback; NULL: none */
@@ -52,17 +54,21 @@ enum { KITH_RANGE = 1 << 14 }; /**< most particles between two tests for cancell
  *  most KITH_RANGE particles. */
 void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state);
 
-/** Open the lanes of a context, unless they are open. A lane is a context of one thread, with the
- *  backend of its parent, for a worker of the parent's pool: its operations run beside each other
- *  on different lanes. They are cancelled with the parent's call.
+/** Open the lanes of a context, unless they are open. A lane is a context of one thread with the
+ *  backend of its parent. Each worker of the parent's pool has a lane of its own, so that one loop
+ *  runs whole operations in parallel: those of the systems of a batch (engine/batch.h). When the
+ *  parent's call is cancelled, operations on its lanes end too.
  *  @return KITH_OK, KITH_NO_MEMORY */
 kith_status kith__lanes_need(kith_ctx *ctx);
 
-/** Return the lane of a worker, prepared for an operation that this thread calls. */
+/** Return the lane of a worker, prepared for an operation that the calling thread starts: its
+ *  message and its state of cancellation are reset.
+ *  @param worker  index of the thread in a loop of the parent's pool (kith__piece_fn) */
 kith_ctx *kith__lane(kith_ctx *ctx, int worker);
 
-/** Zero memory by kith__loop: where memory is new, the operating system takes up to a second for
- *  each GB. @return KITH_OK or KITH_CANCELLED */
+/** Zero memory on all threads of the context (kith__loop), so that the page faults of the first
+ *  access, up to a second for each GB of new memory, are shared among them.
+ *  @return KITH_OK or KITH_CANCELLED */
 kith_status kith__zero(kith_ctx *ctx, void *memory, size_t bytes);
 
 /** Exclusive prefix sum: replace each of n counts by the sum of the counts before it.
@@ -107,7 +113,8 @@ kith_status kith__check_memory(kith_ctx *ctx, const char *name, kith_memory memo
 kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value);
 
 /** Return true when the call is to stop, so that a loop over items should end before this one. Any
- *  thread of the call may call it. Reads the clock about every 65536 / cost items.
+ *  thread of the call may call it. Calls kith__cancelled, which reads the clock, about every
+ *  65536 / cost items; for the others it tests the flag alone.
  *  @param item  number of the item in the loop
  *  @param cost  cost of an item [about 1 ns], 1 or more */
 static inline bool kith__skip(kith_ctx *ctx, int64_t item, int64_t cost)

@@ -8,7 +8,7 @@
 
 #include "context.h"
 
-enum { KITH_OWNED_ARRAYS = 7 }; /**< most arrays of a result: those of a pair list */
+enum { KITH_OWNED_ARRAYS = 7 }; /**< most arrays of a result: a team's pair list has 7 */
 
 /** The arrays of one result. */
 struct kith__owned {
@@ -18,7 +18,8 @@ struct kith__owned {
 
 /** Return the owner of a result's arrays: the owner of an earlier call when its arrays are in
  *  `where`, else a new one without arrays; arrays in the other memory are freed.
- *  @param[in,out] owner  the result's owner: NULL or from an earlier call; NULL after a failure
+ *  @param[in,out] owner  the result's owner, a struct kith__owned: NULL or from an earlier call;
+ *                        NULL after a failure
  *  @return *owner; NULL when there is no memory */
 struct kith__owned *kith__owned_in(const kith_ctx *ctx, kith_memory where, void **owner);
 

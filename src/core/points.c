@@ -8,7 +8,7 @@
 kith_points kith_points_packed(const void *xyz, int64_t n, kith_precision precision)
 {
     const char *first = xyz;
-    const size_t element = (size_t)precision;
+    const size_t element = (size_t)precision; /* the values of kith_precision are sizes [bytes] */
     return (kith_points){.n = n,
                          .x = first,
                          .y = first ? first + element : NULL,

@@ -14,7 +14,7 @@ static size_t smaller(size_t a, size_t b)
 void kith__options_init(const void *own, void *given, size_t size)
 {
     size_t own_size;
-    memcpy(&own_size, own, sizeof own_size);
+    memcpy(&own_size, own, sizeof own_size); /* the first field of the struct is its size */
     if (!given || size < sizeof size) {
         return;
     }
@@ -38,8 +38,9 @@ static kith_status check_excess(kith_ctx *ctx, const char *name, const void *giv
     return KITH_OK;
 }
 
-/** Return true when this can be the size of a struct in a version of the library.
- *  @param least  size of the struct in the first version [bytes] */
+/** Return true when this can be the size of a struct in a version of the library: structs consist
+ *  of units of 8 bytes (KITH_SIZE_UP_TO).
+ *  @param least  size of the struct in the version that introduced it [bytes] */
 static bool is_size(size_t size, size_t least)
 {
     return size >= least && size <= KITH_MOST_SIZE && size % 8 == 0;

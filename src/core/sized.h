@@ -10,10 +10,12 @@
 
 #include "context.h"
 
-/** Size of a struct whose last field is `field`. Public structs that grow consist of units of 8
- *  bytes. Beside the calls that read a struct stands KITH_STRUCT_0_1, its size in the version that
- *  introduced it, 0.1 in this example: the least that a caller's struct can have. A field that is
- *  appended to the struct must not begin before this size. */
+/** Size of a struct whose last field is `field`, rounded up to a multiple of 8, as public structs
+ *  that grow consist of units of 8 bytes [bytes]. Beside the calls that read a struct stands a
+ *  constant, its size in the version that introduced it, which is the least that a caller's struct
+ *  can have: KITH_OPTIONS_0_1 in context.c for kith_options of version 0.1. A field that is
+ *  appended to the struct must not begin before this size: it would lie in the padding of the
+ *  structs of older programs, which do not set it. */
 #define KITH_SIZE_UP_TO(type, field) \
     ((offsetof(type, field) + sizeof(((type *)0)->field) + 7) / 8 * 8)
 
@@ -42,17 +44,25 @@ kith_status kith__options_read(kith_ctx *ctx, const char *name, const char *init
  *  @param size      its size as stated; 0: `least`
  *  @param least     its size in the version that introduced it
  *  @param[out] own  a struct of full size, `own_size`; fields that the caller does not have are 0
- *  @return as kith__options_read */
+ *  @return KITH_OK; KITH_INVALID where given is NULL, for a size that no version has, and where a
+ *          field that this library does not have is not 0 */
 kith_status kith__result_read(kith_ctx *ctx, const void *given, size_t size, size_t least,
                               void *own, size_t own_size);
 
-/** Write results to a caller's struct that kith__result_read has read: the fields that both
- *  structs have. */
+/** Write results to a caller's struct: the fields that both structs have. The field `size` is
+ *  written too: own must have the caller's, as it has after kith__result_read.
+ *  @param own          a struct of full size, `own_size`
+ *  @param size         size of the caller's struct as stated; 0, or a size that no version has:
+ *                      `least`
+ *  @param least        its size in the version that introduced it
+ *  @param[out] given   the caller's struct */
 void kith__result_write(const void *own, size_t own_size, size_t size, size_t least, void *given);
 
-/** Define the init calls of a public struct, which fill it from `defaults` of the file.
+/** Define the init calls of a public struct, which fill it from the constant `defaults` that the
+ *  file must have declared before. The public header also has a macro name_init, which passes
+ *  sizeof to name_init_sized; the parentheses around name_init keep it from being expanded here.
  *  @param name   of the struct: the calls are name_init_sized and name_init
- *  @param least  its size in the version that introduced it */
+ *  @param least  its size in the version that introduced it: what the function name_init fills */
 #define KITH_INIT_CALLS(name, least) \
     void name##_init_sized(name *given, size_t size) \
     { \
@@ -63,15 +73,17 @@ void kith__result_write(const void *own, size_t own_size, size_t size, size_t le
         name##_init_sized(given, least); \
     }
 
-/** kith__options_read for a struct `own` that its init call has filled. */
+/** Call kith__options_read for a struct `own` that its init call, the function `init`, has filled;
+ *  return from the current function where that fails. */
 #define KITH_OPTIONS_READ(ctx, name, init, given, least, own) \
     KITH_TRY(kith__options_read(ctx, name, #init, given, least, own))
 
-/** kith__result_read for `out` and a struct `own` of one type. */
+/** Call kith__result_read for `out`, which may be NULL, and `own`, both pointers to one type;
+ *  return from the current function where that fails. */
 #define KITH_RESULT_READ(ctx, out, least, own) \
     KITH_TRY(kith__result_read(ctx, out, (out) ? (out)->size : 0, least, own, sizeof *(own)))
 
-/** kith__result_write for `out` and a struct `own` of one type. */
+/** Call kith__result_write for `out` and `own`, both pointers to one type. */
 #define KITH_RESULT_WRITE(own, least, out) \
     kith__result_write(own, sizeof *(own), (out)->size, least, out)
 

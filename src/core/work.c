@@ -21,7 +21,8 @@ void *kith__alloc(size_t bytes)
     if (bytes > SIZE_MAX - align) {
         return NULL;
     }
-    const size_t rounded = (bytes + align) / align * align; /* 1 or more multiples of align */
+    /* aligned_alloc takes multiples of the alignment alone; this one is never 0 */
+    const size_t rounded = (bytes + align) / align * align;
     void *data = aligned_alloc(align, rounded);
 #ifdef MADV_HUGEPAGE
     if (data && align == huge_page) {
@@ -42,7 +43,7 @@ void *kith__buffer_grow(struct kith__buffer *buffer, size_t used, size_t bytes)
     if (buffer->data && bytes <= buffer->bytes) {
         return buffer->data;
     }
-    if (used == 0) {
+    if (used == 0) { /* free first, so that the old and the new array do not exist at one time */
         kith__buffer_free(buffer);
     }
     void *data = kith__alloc(bytes);

@@ -40,11 +40,12 @@ struct kith__work {
 void *kith__alloc(size_t bytes);
 
 /** Make a buffer hold at least `bytes`; its contents are lost when it grows.
- *  @return the data, or NULL when there is no memory */
+ *  @return the data, or NULL when there is no memory: the buffer is then empty */
 void *kith__buffer_need(struct kith__buffer *buffer, size_t bytes);
 
 /** Make a buffer hold at least `bytes`, keeping the first `used` bytes of its contents.
- *  @return the data, or NULL when there is no memory */
+ *  @return the data, or NULL when there is no memory: the buffer is then unchanged, or empty where
+ *          used is 0 */
 void *kith__buffer_grow(struct kith__buffer *buffer, size_t used, size_t bytes);
 
 /** Free the data and set the buffer to zero. */

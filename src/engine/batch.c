@@ -15,11 +15,12 @@
 #include "core/backend.h"
 #include "core/sized.h"
 
-/* Particles of a group, from which on no system is added to it; a system itself counts as some
- * particles. */
+/* A group with GROUP particles or more gets no further system. Each system adds SYSTEM to its
+ * number of particles, for the constant part of its cost. */
 enum { GROUP = 1024, SYSTEM = 8 };
 
-/* Particles from which on a system runs on all threads: a loop over fewer does not use them all. */
+/* A system of this many particles or more runs on all threads; a loop over fewer particles would
+ * not use them all. */
 static const int64_t large = (int64_t)1 << 15;
 
 /* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
@@ -151,7 +152,7 @@ kith_status kith__batch_fetch(kith_ctx *ctx, struct kith__batch *batch)
     return check_offsets(ctx, batch);
 }
 
-/** Return the particles of one system. */
+/** Return the particles of one system: a view of the arrays of all systems. */
 static kith_points slice(const kith_points *all, const int64_t *offsets, int64_t system)
 {
     kith_points part = *all;
@@ -208,7 +209,8 @@ static int64_t size_of(const struct kith__batch *batch, int64_t s)
 static int64_t list_groups(const kith_ctx *ctx, const struct kith__batch *batch,
                            struct kith__group *groups)
 {
-    const bool alone = ctx->backend->device_memory != NULL; /* a device runs one at a time */
+    /* on a device, each system is a group: the operations of a GPU run one at a time */
+    const bool alone = ctx->backend->device_memory != NULL;
     int64_t n = 0;
     for (int64_t s = 0, next; s < batch->systems; s = next, n++) {
         const bool is_large = alone || (ctx->threads > 1 && size_of(batch, s) >= large);
@@ -240,7 +242,7 @@ kith_status kith__batch_groups(kith_ctx *ctx, const struct kith__batch *batch,
     return KITH_OK;
 }
 
-/** Keep the failure of the lowest group. */
+/** Keep the status and the message of a group that failed, unless a lower group has failed. */
 static void fail(struct kith__group_loop *loop, const struct kith__group *group, kith_status status,
                  const char *message)
 {
@@ -272,6 +274,7 @@ static void do_group(struct kith__group_loop *loop, const struct kith__group *gr
     }
 }
 
+/** Process one group of a parallel loop. The calling thread, worker 0, reports progress. */
 static void do_piece(void *state, int64_t piece, int worker)
 {
     struct kith__group_loop *loop = state;
@@ -293,7 +296,7 @@ kith_status kith__batch_loop(struct kith__group_loop *loop)
         next = g + 1;
         if (loop->groups[g].large) {
             do_group(loop, &loop->groups[g], ctx);
-        } else {
+        } else { /* all groups up to the next large one, on the lanes of the context */
             KITH_TRY(kith__lanes_need(ctx));
             while (next < loop->n_groups && !loop->groups[next].large) {
                 next++;
@@ -314,7 +317,7 @@ kith_status kith__batch_loop(struct kith__group_loop *loop)
 bool kith__batch_turn(struct kith__group_loop *loop, kith_ctx *lane,
                       const struct kith__group *group)
 {
-    enum { SPINS = 256 };
+    enum { SPINS = 256 }; /* tests after which the thread yields its core between them */
     for (int spins = 0; __atomic_load_n(&loop->turn, __ATOMIC_ACQUIRE) != group->number; spins++) {
         if (has_failed(loop) || kith__cancelled(lane)) {
             return false;

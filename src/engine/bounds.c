@@ -13,7 +13,7 @@
 #define KITH_PER_PRECISION "engine/bounds_real.h"
 #include "core/per_precision.h"
 
-/* The bounds of no particles. */
+/* The bounds of no particles: the neutral element of merge_bounds. */
 static const struct kith__bounds empty_bounds = {.lo = {DBL_MAX, DBL_MAX, DBL_MAX},
                                                  .hi = {-DBL_MAX, -DBL_MAX, -DBL_MAX},
                                                  .bad = INT64_MAX,
@@ -49,12 +49,15 @@ static void bounds_of_each(const struct kith__question *q, const kith_points *po
 struct bounds_loop {
     const struct kith__question *question; /**< box and precision */
     const kith_points *points;             /**< the set */
-    struct kith__bounds before;            /**< bounds that each range starts from */
+    struct kith__bounds before;            /**< bounds of the particles of an earlier set, from
+                                                which each range starts */
     pthread_mutex_t lock;                  /**< guards *all and *inside */
     struct kith__bounds *all;              /**< bounds of all ranges so far */
     bool *inside;                          /**< all particles so far are inside the box as given */
 };
 
+/** Extend *loop->all by particles [begin, end): by their extremes where possible, else one by one.
+ *  Clear *loop->inside in the second case. */
 static void bounds_range(void *state, int64_t begin, int64_t end)
 {
     struct bounds_loop *loop = state;

@@ -9,7 +9,7 @@
 
 /**
  * Find the bounds of the coordinates of all particles of both sets. O(n), parallel.
- * @param[out] all     the bounds
+ * @param[out] all     the bounds, of fractional coordinates (struct kith__bounds in cells.h)
  * @param[out] inside  true when all particles are known to be inside the box as they are given, so
  *                     that none needs wrapping
  * @return KITH_OK; KITH_NOT_FINITE with the index of the first particle that is not finite in the
@@ -18,7 +18,8 @@
 kith_status kith__bounds_find(kith_ctx *ctx, const struct kith__question *question,
                               struct kith__bounds *all, bool *inside);
 
-/** Check that the coordinates of all particles of both sets can be used. O(n), parallel.
+/** Check that the coordinates of all particles of both sets are finite, and not too far outside the
+ *  box to wrap. O(n), parallel.
  *  @return as kith__bounds_find */
 kith_status kith__bounds_check(kith_ctx *ctx, const struct kith__question *question);
 

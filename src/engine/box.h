@@ -11,28 +11,31 @@
 
 #include "cells.h"
 
-/** What is wrong with a box: one of these numbers, plus the axis, 0 to 2. */
+/** What is wrong with a box: one of these numbers, plus the axis, 0 to 2; 0 is a valid box. */
 enum {
-    KITH_BOX_AXES = 4,               /**< the numbers are multiples of this */
-    KITH_BOX_FLAG = 4,               /**< periodic is neither 0 nor 1 */
+    KITH_BOX_AXES = 4, /**< the numbers are multiples of this: the axis is the remainder */
+    KITH_BOX_FLAG = 4, /**< periodic is neither 0 nor 1 */
     KITH_BOX_ROW_NOT_FINITE = 8,     /**< a row is not finite */
     KITH_BOX_ORIGIN_NOT_FINITE = 12, /**< a coordinate of the origin is not finite */
     KITH_BOX_ROW_ZERO = 16,          /**< the row of a periodic axis is zero */
     KITH_BOX_NO_VOLUME = 20,         /**< the rows span no volume */
-    KITH_BOX_SHORT = 24,             /**< the cutoff is too many times the height of the box */
-    KITH_BOX_ROUNDED = 28 /**< the cutoff and the rounding errors of distances together are
-                                          too many times the height of the box */
+    KITH_BOX_SHORT = 24,             /**< the cutoff exceeds KITH_MAX_IMAGES heights of the box */
+    KITH_BOX_ROUNDED = 28 /**< the cutoff and the rounding errors of distances together exceed
+                               KITH_MOST_HEIGHTS heights of the box */
 };
 
-/* Cutoff and rounding errors together are at most so many heights of a box: no pair has a larger
- * shift, as wrapped particles are outside by less than a box. */
+/* Cutoff and rounding errors together are at most so many heights of a box. Then no pair has a
+ * shift above KITH_MOST_SHIFT: fractional coordinates of wrapped particles are in [-1, 2]
+ * (kith__lies_outside in cells_real.h), which adds 3 at most. */
 enum { KITH_MOST_HEIGHTS = KITH_MOST_SHIFT - 3 };
 
+/** Return the scalar product of u and v. */
 KITH_FN double kith__dot(const double u[3], const double v[3])
 {
     return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
 }
 
+/** Compute the vector product of u and v. */
 KITH_FN void kith__cross(const double u[3], const double v[3], double out[3])
 {
     out[0] = u[1] * v[2] - u[2] * v[1];
@@ -80,7 +83,9 @@ KITH_FN void kith__perpendicular(const double v[3], int preferred, double out[3]
     kith__normalise(out);
 }
 
-/** Replace rows that are 0 by unit vectors perpendicular to the other rows. */
+/** Replace rows that are 0 by unit vectors perpendicular to the other rows. If two rows are 0, the
+ *  one that follows the given row (cyclically) is made perpendicular to it, and the other is the
+ *  vector product of both. */
 KITH_FN void kith__complete_rows(double row[3][3])
 {
     int given = 0; /* rows that are not 0 */
@@ -114,8 +119,11 @@ KITH_FN void kith__complete_rows(double row[3][3])
     }
 }
 
-/** Compute the inverse matrix of the rows, and the distance between the faces across each row.
- *  @return false when the rows span no volume */
+/** Compute the inverse matrix of the rows, so that inverse[k] . r is fractional coordinate k of r,
+ *  and the distance between the faces across each row. inverse[k] is the vector product of the two
+ *  other rows, divided by the volume; the distance is 1 / |inverse[k]|. Both are computed from rows
+ *  scaled to length 1, so that products of long or short rows do not overflow or underflow.
+ *  @return false when the rows span no volume: less than 1e-10 of that of perpendicular rows */
 KITH_FN bool kith__invert(double row[3][3], double inverse[3][3], double height[3])
 {
     double unit[3][3];
@@ -144,6 +152,7 @@ KITH_FN bool kith__invert(double row[3][3], double inverse[3][3], double height[
     return true;
 }
 
+/** Return true when each row k lies along axis k in the positive direction. */
 KITH_FN bool kith__is_orthorhombic(double row[3][3])
 {
     bool yes = true;
@@ -169,7 +178,9 @@ KITH_FN void kith__round_box(const struct kith__lattice_d *d, struct kith__latti
     f->orthorhombic = d->orthorhombic;
 }
 
-/** Check axis k of a box, and copy its row, rounded to the precision of the question. */
+/** Check axis k of a box, and copy its row, rounded to the precision of the question. Also sets
+ *  origin and periodicity of the axis in q->box_d. An axis beyond q->dim is open, with row 0.
+ *  @return 0, or what is wrong with the box */
 KITH_FN int kith__read_axis(const kith_box *box, int k, double row[3], struct kith__question *q)
 {
     const bool used = k < q->dim;
@@ -192,15 +203,16 @@ KITH_FN int kith__read_axis(const kith_box *box, int k, double row[3], struct ki
     return periodic && !(kith__largest(row) > 0) ? KITH_BOX_ROW_ZERO + k : 0;
 }
 
-/** Return a bound on the rounding error of the distance of an image [length]: that of
- *  kith__cell_side. In a triclinic box that is very flat and skewed, the sums of many rows are
- *  rounded by more than its height. */
+/** Return a bound on the rounding error of the distance of an image [length]: the terms of
+ *  kith__cell_side (cells.h) that do not depend on the particles. In a triclinic box that is very
+ *  flat and skewed, the sums of many rows are rounded by more than its height. */
 KITH_FN double kith__image_error(const struct kith__question *q)
 {
     return kith__epsilon(q) * q->period_sum * (16 + 8 * kith__most_images(q));
 }
 
-/** Check that rounding makes no pair of an image whose shift cannot be packed.
+/** Check that rounding errors cannot make a pair with an image whose shift is too large to pack
+ *  (kith__pack_shift). An orthorhombic box needs no check.
  *  @return 0, or what is wrong with the box */
 KITH_FN int kith__check_rounding(const struct kith__question *q)
 {
@@ -214,8 +226,8 @@ KITH_FN int kith__check_rounding(const struct kith__question *q)
 }
 
 /** Check a box of q->dim dimensions, and set the members of the question that follow from it: the
- *  box in both precisions, the heights, the sum of the periods. Precision and cutoff are set; a
- *  cutoff of 0 is none.
+ *  box in both precisions, the heights, the sum of the periods. q->dim, q->precision and q->cutoff
+ *  must be set before; without a cutoff, q->cutoff is 0.
  *  @return 0, or what is wrong with the box */
 KITH_FN int kith__complete_box(const kith_box *box, struct kith__question *q)
 {
@@ -227,7 +239,7 @@ KITH_FN int kith__complete_box(const kith_box *box, struct kith__question *q)
         }
     }
     if (q->dim == 2) {
-        row[2][2] = 1; /* rows of open axes are then completed within the plane */
+        row[2][2] = 1; /* along z, so that rows of open axes are completed within the plane */
     }
     kith__complete_rows(row);
     for (int k = 0; k < 3; k++) {

@@ -21,8 +21,9 @@
 
 /* Cells are wider than the cutoff by this fraction of it. The cell coordinate u, (f - anchor) *
  * scale of a fractional coordinate f, is rounded; with the margin, particles whose u differ by more
- * than 1 are further apart than the cutoff, as long as |u| <= KITH_FAR_CELLS. Particles beyond that
- * are put into the outermost cells. */
+ * than 1 are further apart than the cutoff, as long as |u| <= KITH_FAR_CELLS: the spacing of
+ * doubles is 2^-12 there, much less than the margin. Particles beyond that are put into the
+ * outermost cells. */
 #define KITH_CELL_MARGIN (1.0 / 256)
 #define KITH_FAR_CELLS 1099511627776.0 /* 2^40 */
 
@@ -39,7 +40,8 @@ struct kith__bounds {
     double hi[3];    /**< largest fractional coordinate along each row of the box */
     int64_t bad;     /**< first particle with a coordinate that is not finite; else INT64_MAX */
     int64_t far;     /**< first particle that is too far outside the box to wrap; else INT64_MAX */
-    int32_t wrapped; /**< bound on the boxes by which wrapping moved a particle; 0: it moved none */
+    int32_t wrapped; /**< upper bound on the number of boxes by which wrapping moved any particle
+                          along an axis; 0: it moved none */
 };
 
 /**
@@ -53,7 +55,7 @@ struct kith__bounds {
  */
 struct kith__axis {
     int64_t n;        /**< number of cells, after compression */
-    int reach;        /**< cells on each side of a particle's own cell that a neighbour can be in */
+    int reach;        /**< a neighbour of a particle is at most so many cells away along the axis */
     int subcells;     /**< subcells of each cell along the axis; 1: cells are not divided */
     int subcell_bits; /**< bits of a key that hold the number of a subcell along the axis */
     bool periodic;    /**< cells continue with images of the box on both sides */
@@ -63,7 +65,8 @@ struct kith__axis {
     int64_t n_uncompressed;  /**< number of cells before compression */
     int64_t n_occupied;      /**< number of occupied cells; 0: the axis is not compressed */
     const int64_t *occupied; /**< [n_occupied] occupied cells before compression; ascending */
-    const int64_t *ranks; /**< [n_occupied] numbers of these cells after compression; ascending */
+    const int64_t *ranks;    /**< [n_occupied] numbers of occupied cells after compression;
+                                  ascending */
 };
 
 /** Return the cell of an open axis that holds fractional coordinate f, counted from the anchor:
@@ -103,8 +106,9 @@ KITH_FN int64_t kith__uncompressed_subcell(const struct kith__axis *axis, double
     return c;
 }
 
-/** Return a bound on the distance of any particle from the box's origin [length]. The rounding
- *  errors of fractional coordinates in a triclinic box are proportional to it. */
+/** Return a bound on the distance of any particle from the box's origin [length], as the sum of
+ *  absolute values of components. The rounding errors of fractional coordinates in a triclinic box
+ *  are proportional to it. */
 KITH_FN double kith__farthest(const struct kith__question *q, const struct kith__bounds *bounds)
 {
     double sum = 0;
@@ -144,7 +148,8 @@ KITH_FN double kith__outside(const struct kith__question *q, const struct kith__
     return outside;
 }
 
-/** Return a bound on the shift of a pair along any periodic axis [boxes]; 0 in open space. */
+/** Return a bound on the shift of a pair along any periodic axis [boxes]; 0 in open space. One is
+ *  added to the cutoff in heights of the box, as either particle may be anywhere in the box. */
 KITH_FN double kith__most_images(const struct kith__question *q)
 {
     double images = 0;
@@ -164,7 +169,8 @@ KITH_FN double kith__most_images(const struct kith__question *q)
  *
  * The rounding errors are those of the distance of a pair: of the difference of two positions in
  * the box and, in a triclinic box, of adding as many rows as the shift of a pair can have, and of
- * fractional coordinates (kith__farthest).
+ * fractional coordinates (kith__farthest). The factors are ample: the roundings in
+ * kith__separation add up to less than a half of them.
  */
 KITH_FN double kith__cell_side(const struct kith__question *q, const struct kith__bounds *bounds)
 {
@@ -245,7 +251,8 @@ KITH_FN int kith__bit_length(uint64_t value)
     return bits;
 }
 
-/** Return the largest number of cells for which a table of the first particle of each is kept. */
+/** Return the largest number of cells for which a table of the first slot of each is kept. The
+ *  factor KITH_TABLE_PER_PARTICLE makes the memory of the table O(n). */
 KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 {
     const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
@@ -266,8 +273,9 @@ KITH_FN double kith__definition_error_no_image(const struct kith__question *q)
  * Return a bound on the difference between r^2 / cutoff^2 of the definition of a pair (pair.h) and
  * of coordinates that are moved to the image in double precision, for r up to the cutoff. In a
  * triclinic box each operation rounds once, and where rows are added the numbers are up to (images
- * + 1) boxes long. In an orthorhombic box a component has the rounding errors of r_j - r_i, which
- * is less than a box, of the shift, and of a position in double.
+ * + 1) boxes long; the factors are ample. In an orthorhombic box a component has the rounding
+ * errors of r_j - r_i, which is less than a box, of the shift, and of a position in double. An
+ * error `off` of r / cutoff near 1 is one of (1 + off)^2 - 1 of its square.
  */
 KITH_FN double kith__definition_error(const struct kith__question *q)
 {
@@ -289,8 +297,10 @@ KITH_FN double kith__definition_error(const struct kith__question *q)
     return kith__definition_error_no_image(q) + off * (2 + off);
 }
 
-/** Return the smallest number of subcells along an axis, 4 to KITH_MOST_SUBCELLS, with which there
- *  are at most `limit` cells; 8 when even KITH_MOST_SUBCELLS gives more cells. */
+/** Return the smallest number of subcells along an axis of a cell, 4 to KITH_MOST_SUBCELLS, with
+ *  which there are at most `limit` cells; 8 when even KITH_MOST_SUBCELLS gives more cells: there is
+ *  then no table of all cells, or axes are compressed.
+ *  @param limit  most cells of a table of first slots */
 KITH_FN int kith__choose_subcells(const struct kith__question *q, const struct kith__bounds *bounds,
                                   const double anchor[3], int64_t limit)
 {
@@ -309,7 +319,7 @@ KITH_FN int kith__choose_subcells(const struct kith__question *q, const struct k
 /** Divide the cells of all axes into subcells.
  *  @param subcells      subcells of a cell along each axis
  *  @param near          largest distance of a pair, rounding errors included [length]
- *  @param[in,out] axis  the cells; subcells, subcell_bits and reach are set
+ *  @param[in,out] axis  the cells; their subcells, subcell_bits and reach are set
  *  @return true when a subcell may hold particles that are further apart than its width: beyond
  *          KITH_FAR_CELLS cells from the anchor, where a periodic axis would need more cells than
  *          KITH_FAR_CELLS, or where rounding left wrapped particles outside a triclinic box */
@@ -324,7 +334,9 @@ KITH_FN bool kith__divide_cells(const struct kith__question *q, const struct kit
         axis[k].subcell_bits = kith__bit_length((uint64_t)subcells - 1);
         axis[k].reach = (int)ceil(near * axis[k].scale / q->height[k] * (1 - 1e-9));
         far = far || first <= -KITH_FAR_CELLS || last >= KITH_FAR_CELLS - axis[k].periodic;
-        if (axis[k].periodic) { /* distance outside the box [subcells]: must fit the margin */
+        if (axis[k].periodic) {
+            /* distance of particles outside the box [subcells]; must be a part of the margin by
+             * which fof/subcells.c makes subcells narrower */
             const double outside = kith__outside_along(bounds, k) * axis[k].scale * subcells;
             far = far || outside > KITH_CELL_MARGIN / 4;
         }

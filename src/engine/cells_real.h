@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reading and wrapping the caller's coordinates, and their bounds, for one precision. Included by
- * cells.h through per_precision.h.
+ * cells.h through per_precision.h, which defines the type `real` and KITH_REAL(name), the name with
+ * the suffix _d or _f.
  */
 
 /** Read particle p of the caller's points and wrap it into the box.
@@ -31,8 +32,9 @@ KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *b
     }
 }
 
-/** Return true when a wrapped position with fractional coordinates f lies more than a box outside:
- *  in a triclinic box wrapping rounds, and far away from it by more than a box. */
+/** Return true when a wrapped position with fractional coordinates f lies more than a box outside.
+ *  This occurs in a triclinic box for a particle that was so far away that wrapping was rounded by
+ *  more than a box. */
 KITH_FN bool KITH_REAL(kith__lies_outside)(const struct KITH_REAL(kith__lattice) *box,
                                            const double f[3])
 {
@@ -43,7 +45,7 @@ KITH_FN bool KITH_REAL(kith__lies_outside)(const struct KITH_REAL(kith__lattice)
     return outside;
 }
 
-/** Extend the bounds *s by particle p.
+/** Extend the bounds *s by particle p: lo, hi and wrapped when it can be used, else bad or far.
  *  @param p      index of the particle in the caller's order
  *  @param r      wrapped position [length]
  *  @param fits   0: the particle is too far outside the box to wrap
@@ -62,7 +64,7 @@ KITH_FN void KITH_REAL(kith__bounds_add)(const struct KITH_REAL(kith__lattice) *
         return;
     }
     for (int k = 0; k < 3; k++) {
-        s->wrapped |= image[k] < 0 ? -image[k] : image[k];
+        s->wrapped |= image[k] < 0 ? -image[k] : image[k]; /* the OR is at least the maximum */
         s->lo[k] = f[k] < s->lo[k] ? f[k] : s->lo[k];
         s->hi[k] = f[k] > s->hi[k] ? f[k] : s->hi[k];
     }

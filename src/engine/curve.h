@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The Hilbert curve: a numbering of the cells of a cube, or square, in which consecutive cells are
- * neighbours. Particles that are sorted by these numbers are near each other in memory where they
- * are near each other in space.
+ * neighbours. Particles that are sorted by these numbers are mostly near each other in memory when
+ * they are near each other in space.
  */
 #ifndef KITH_CURVE_H
 #define KITH_CURVE_H
@@ -12,7 +12,7 @@
 /** Most bits of the number of a cell along an axis: three of them fit 63 bits. */
 enum { KITH_CURVE_BITS = 21 };
 
-/** Put two zero bits before each of the lowest 21 bits. */
+/** Move bit k of the lowest 21 bits to bit 3 k; the other bits of the result are 0. */
 KITH_FN uint64_t kith__spread_3(uint64_t bits)
 {
     bits = (bits | bits << 32) & 0x1f00000000ffffull;
@@ -22,7 +22,7 @@ KITH_FN uint64_t kith__spread_3(uint64_t bits)
     return (bits | bits << 2) & 0x1249249249249249ull;
 }
 
-/** Put a zero bit before each of the lowest 32 bits. */
+/** Move bit k of the lowest 32 bits to bit 2 k; the other bits of the result are 0. */
 KITH_FN uint64_t kith__spread_2(uint64_t bits)
 {
     bits = (bits | bits << 16) & 0xffff0000ffffull;
@@ -34,11 +34,12 @@ KITH_FN uint64_t kith__spread_2(uint64_t bits)
 
 /** Return the number of a cell along the Hilbert curve, by the method of J. Skilling, "Programming
  *  the Hilbert curve", AIP Conference Proceedings 707, 381 (2004).
- *  @param c     the cell: `dim` numbers of `bits` bits; overwritten
+ *  @param c     the cell: `dim` coordinates of `bits` bits, one for each axis; overwritten
  *  @param dim   2 or 3
  *  @param bits  1 to KITH_CURVE_BITS */
 KITH_FN uint64_t kith__hilbert(uint32_t c[3], int dim, int bits)
 {
+    /* inverse undo: invert or exchange the bits below each bit */
     for (uint32_t bit = 1u << (bits - 1); bit > 1; bit /= 2) {
         for (int k = 0; k < dim; k++) {
             const uint32_t exchanged = (c[0] ^ c[k]) & (bit - 1);
@@ -47,6 +48,7 @@ KITH_FN uint64_t kith__hilbert(uint32_t c[3], int dim, int bits)
             c[k] ^= inverts ? 0 : exchanged;
         }
     }
+    /* Gray encode */
     for (int k = 1; k < dim; k++) {
         c[k] ^= c[k - 1];
     }
@@ -54,6 +56,7 @@ KITH_FN uint64_t kith__hilbert(uint32_t c[3], int dim, int bits)
     for (uint32_t bit = 1u << (bits - 1); bit > 1; bit /= 2) {
         inverted ^= c[dim - 1] & bit ? bit - 1 : 0;
     }
+    /* interleave the bits of the coordinates */
     return dim == 2 ? kith__spread_2(c[0] ^ inverted) << 1 | kith__spread_2(c[1] ^ inverted)
                     : kith__spread_3(c[0] ^ inverted) << 2 | kith__spread_3(c[1] ^ inverted) << 1 |
                           kith__spread_3(c[2] ^ inverted);

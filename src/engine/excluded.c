@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Checking the lists of bonded partners. O(n + bonds).
+ */
 #include "excluded.h"
 
 kith_status kith__check_bonds(kith_ctx *ctx, const int64_t *offsets, const int32_t *bonds,

@@ -8,14 +8,17 @@
 
 #include "question.h"
 
-/** Which pairs are excluded. Index 0 of pairs of pointers is the points, 1 the other set; where
- *  there is no other set, both are equal. All arrays are in the caller's order. */
+/** Which pairs are excluded. All arrays are in the caller's order. */
 struct kith__excluded {
-    const int32_t *molecules[2]; /**< [n] pairs within one molecule, a number >= 0, are excluded;
-                                      NULL: there are no molecules */
+    const int32_t *molecules[2]; /**< [n] molecule of each particle: of the points, and of the other
+                                      set; both are equal where there is one set. Pairs within one
+                                      molecule are excluded; a negative number is no molecule. NULL:
+                                      there are no molecules */
     const int64_t *bond_offsets; /**< [n + 1] where the partners of each particle begin in `bonds`;
                                       NULL: no bonds */
-    const int32_t *bonds;        /**< partners of each particle; bonded pairs are excluded */
+    const int32_t *bonds;        /**< [bond_offsets[n]] indices of the partners of each particle, in
+                                      the other set where there are two; bonded pairs are
+                                      excluded */
 };
 
 /** Return true when j is among the bonded partners that are listed for i. */
@@ -30,7 +33,8 @@ KITH_FN bool kith__is_bonded(const struct kith__excluded *excluded, int32_t i, i
 }
 
 /** Return true when the pair of particles i and j, by the caller's indices, is excluded: they are
- *  in one molecule, or bonded. @param cross i and j are of two sets */
+ *  in one molecule, or bonded. Within one set, a bond that is listed for i or for j counts.
+ *  @param cross  i and j are of two sets: bonds are listed for i alone */
 KITH_FN bool kith__is_excluded(const struct kith__excluded *excluded, bool cross, int32_t i,
                                int32_t j)
 {
@@ -49,9 +53,9 @@ KITH_FN bool kith__excludes_none(const struct kith__excluded *excluded)
 }
 
 /** Check options.bond_offsets and options.bonds, in host memory.
- *  @param offsets  [n + 1]; NULL: there is nothing to check
- *  @param n        particles that have partners
- *  @param m        particles that partners may be
+ *  @param offsets  [n + 1] first partner of each particle in `bonds`; NULL: nothing is checked
+ *  @param n        number of particles that may have partners
+ *  @param m        number of particles of the set of the partners: a partner is 0 to m - 1
  *  @return KITH_OK, KITH_INVALID */
 kith_status kith__check_bonds(kith_ctx *ctx, const int64_t *offsets, const int32_t *bonds,
                               int64_t n, int64_t m);

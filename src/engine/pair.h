@@ -13,12 +13,15 @@
 #include <math.h>
 #include <stdint.h>
 
+/* Begins a function of a header that both the host and the device compiler read. */
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define KITH_FN static __host__ __device__ __forceinline__
 #else
 #define KITH_FN static inline
 #endif
 
+/* Sums, differences, products and quotients that are rounded once to nearest, never contracted to
+ * fused multiply-add: by the _rn intrinsics in device code, by -ffp-contract=off in host code. */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define KITH_ADD_d(a, b) __dadd_rn(a, b)
 #define KITH_SUB_d(a, b) __dsub_rn(a, b)
@@ -66,8 +69,9 @@ KITH_FN double kith__round_to_float(double x)
 #define KITH_ROUND_f(x) kith__round_to_float(x)
 #define KITH_ROUND(x) KITH_REAL(KITH_ROUND)(x)
 
-/** Largest number of boxes that a coordinate may be outside the box; beyond, it cannot be wrapped
- *  with the precision of float (_f) or double (_d). */
+/** Largest number of boxes that a coordinate may be outside the box. Beyond it too few bits of a
+ *  float (_f) are left for the position inside the box, or the count would not fit the int32_t of
+ *  `image` (_d). */
 enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
 
 #define KITH_PER_PRECISION "engine/pair_real.h"
@@ -76,8 +80,9 @@ enum { kith__farthest_image_f = 1 << 20, kith__farthest_image_d = 1 << 30 };
 /* Largest |S[k]| that kith__pack_shift can pack: a component has 10 bits. */
 enum { KITH_MOST_SHIFT = 511 };
 
-/** Pack a shift S, the numbers of an image of a particle, |S[k]| <= KITH_MOST_SHIFT, into 30 bits.
- *  Packed shifts are ordered by S[2], then S[1], then S[0]. */
+/** Pack a shift S into 30 bits: the numbers of rows a, b, c that are added to a particle's position
+ *  to get its image, |S[k]| <= KITH_MOST_SHIFT. 512 is added to each number, so that it is
+ *  positive. Packed shifts are ordered by S[2], then S[1], then S[0]. */
 KITH_FN int32_t kith__pack_shift(const int32_t s[3])
 {
     return (s[0] + 512) | (s[1] + 512) << 10 | (s[2] + 512) << 20;

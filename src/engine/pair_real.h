@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of a pair for one precision. Included by pair.h through per_precision.h. Every
- * operation is rounded once: contraction to fused multiply-add is off in C (-ffp-contract=off), and
- * the _rn intrinsics prevent it in CUDA. So all backends compute identical bits.
+ * The definition of a pair for one precision. Included by pair.h through per_precision.h, which
+ * defines the type `real` and KITH_REAL(name), the name with the suffix _d or _f. Every operation
+ * is rounded once: contraction to fused multiply-add is off in C (-ffp-contract=off), and the _rn
+ * intrinsics prevent it in CUDA. So all backends compute identical bits.
  */
 
 /** The box, rounded to the precision of the coordinates. */
@@ -10,13 +11,15 @@ struct KITH_REAL(kith__lattice) {
     real origin[3];       /**< corner of the box [length] */
     real row[3][3];       /**< edge vectors a, b, c of the box [length]; unit vectors along open
                                axes */
-    double inverse[3][3]; /**< inverse of the rounded rows [1 / length]: fractional coordinate f_k =
-                               inverse[k] . (r - origin) */
+    double inverse[3][3]; /**< inverse of the rows, of which the periodic ones are rounded
+                               [1 / length]: fractional coordinate f_k = inverse[k] . (r -
+                               origin) */
     int periodic[3];      /**< 1 along periodic axes, 0 along open ones */
     int orthorhombic;     /**< 1 when row k lies along axis k in the positive direction */
 };
 
-/** Return fractional coordinate k of position r. */
+/** Return fractional coordinate k of position r: 0 to 1 inside the box. Computed in double for both
+ *  precisions. */
 KITH_FN double KITH_REAL(kith__fraction)(const struct KITH_REAL(kith__lattice) *lattice,
                                          const real r[3], int k)
 {
@@ -40,7 +43,7 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
     }
     real t = (real)floor((double)KITH_DIV(KITH_SUB(x, lo), length));
     x = KITH_SUB(x, KITH_MUL(t, length));
-    if (x >= hi) {
+    if (x >= hi) { /* rounding may leave t one too small or, below, one too large */
         x = KITH_SUB(x, length);
         t = KITH_ADD(t, 1);
     }
@@ -49,11 +52,12 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
         t = KITH_SUB(t, 1);
     }
     *w = t;
-    return x >= hi ? lo : x;
+    return x >= hi ? lo : x; /* x just below lo, plus length, may be rounded up to hi */
 }
 
 /** Wrap position r into the box along its periodic axes: subtract image[0] a + image[1] b +
- *  image[2] c.
+ *  image[2] c, c first. In a triclinic box rounding may leave the result slightly outside
+ *  (kith__outside_along in cells.h); it is not corrected.
  *  @param[out] image  number of boxes that were subtracted along each axis
  *  @return 1; 0 when a coordinate is more than kith__farthest_image boxes outside: image is then
  *          undefined */
@@ -89,9 +93,13 @@ KITH_FN int KITH_REAL(kith__wrap)(const struct KITH_REAL(kith__lattice) *lattice
     return fits;
 }
 
-/** Return the squared distance in phase space, in units of the linking lengths of position and of
- *  velocity: r2 / length^2 + |v - u|^2 / speed^2.
- *  @param u, v  velocities of the two particles */
+/** Return the squared distance of two particles in phase space, in units of the linking lengths of
+ *  position and of velocity: r2 / length^2 + |v - u|^2 / speed^2. Two particles are friends in
+ *  phase-space friends-of-friends when it is at most 1.
+ *  @param r2      squared distance of their positions [length^2]
+ *  @param length  linking length of positions [length]
+ *  @param u, v    their velocities [speed]
+ *  @param speed   linking length of velocities [speed] */
 KITH_FN real KITH_REAL(kith__phase)(real r2, real length, const real u[3], const real v[3],
                                     real speed)
 {

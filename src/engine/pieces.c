@@ -12,7 +12,9 @@ int32_t kith__cut_pieces(const int32_t *species, int64_t n, int32_t n_species, i
                          int64_t *first, int32_t *id, struct kith__piece *piece)
 {
     int32_t pieces = 0;
-    /* Next free slot of each species: at the end it is the first slot of the following species. */
+    /* next[k] counts species k - 1, then is the first slot of species k, then its next free slot.
+     * At the end it is the first slot of species k + 1: as next is first + 1, `first` is then
+     * right. */
     int64_t *next = first + 1;
     memset(first, 0, ((size_t)n_species + 2) * sizeof *first);
     for (int64_t p = 0; p < n; p++) {

@@ -14,10 +14,11 @@
 struct kith__piece {
     int32_t begin;   /**< first slot */
     int32_t end;     /**< slot after the last */
-    int32_t species; /**< species of all of them */
+    int32_t species; /**< species of all particles of the piece */
 };
 
-/** Return an upper bound on the number of pieces.
+/** Return an upper bound on the number of pieces: each species has one piece that is not full.
+ *  @param n     number of particles
  *  @param most  most particles of a piece */
 static inline int64_t kith__most_pieces(int64_t n, int32_t n_species, int32_t most)
 {

@@ -13,6 +13,8 @@
 #include <float.h>
 #include <string.h>
 
+/** Check the description of one set of points; its coordinates are not read.
+ *  @param name  name of the set for messages */
 static kith_status check_points(kith_ctx *ctx, const char *name, const kith_points *p, int dim)
 {
     KITH_CHECK(ctx, p->n >= 0, KITH_INVALID, "%s: n is %lld, expected 0 or more", name,
@@ -29,6 +31,8 @@ static kith_status check_points(kith_ctx *ctx, const char *name, const kith_poin
     return KITH_OK;
 }
 
+/** Check the cutoff, and set q->cutoff to it, rounded to the precision. The definition of a pair
+ *  compares squares, so the square of the cutoff must be a normal number of that precision. */
 static kith_status check_cutoff(kith_ctx *ctx, double cutoff, struct kith__question *q)
 {
     KITH_CHECK(ctx, isfinite(cutoff) && cutoff > 0, KITH_INVALID,
@@ -42,6 +46,7 @@ static kith_status check_cutoff(kith_ctx *ctx, double cutoff, struct kith__quest
     return KITH_OK;
 }
 
+/** Check and complete the box (kith__complete_box), and store the message of what is wrong. */
 static kith_status check_box(kith_ctx *ctx, const kith_box *box, struct kith__question *q)
 {
     static const char *const periodic_name[3] = {"box: periodic[0]", "box: periodic[1]",
@@ -143,9 +148,10 @@ static bool shorten(double r[3], const double step[3])
 
 double kith__shortest_period(const struct kith__question *q)
 {
+    /* MOST_TURNS is a guard: rounding errors could keep the loop going. */
     enum { MOST_TURNS = 1000, WAYS = 4 };
-    /* each row is shortened by multiples of way[0] a + way[1] b of the two other rows a and b; of
-     * two rows, by the other one alone */
+    /* Each row is shortened by multiples of way[0] a + way[1] b, a and b being the two other rows.
+     * Where there are two rows, each is shortened by the other alone: the first way. */
     static const double ways[WAYS][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     double row[3][3];
     int n = 0;

@@ -10,7 +10,7 @@
 #include "pair.h"
 
 /* Largest cutoff, in heights of the box along a periodic axis. With the rounding errors that
- * kith__question_init permits, no pair has |S[k]| > KITH_MOST_SHIFT. */
+ * kith__check_rounding (box.h) permits, no pair has |S[k]| > KITH_MOST_SHIFT. */
 enum { KITH_MAX_IMAGES = 500 };
 
 /** The arguments of a public call, checked. */
@@ -23,11 +23,13 @@ struct kith__question {
     double cutoff;            /**< largest distance of a pair, rounded to the precision [length] */
     double height[3];  /**< distance between the two faces of the box across row k [length] */
     double period_sum; /**< sum of the lengths of the periodic rows; 0 in open space [length] */
-    double subcell; /**< 0: cells are as wide as the cutoff. Else cells are divided into subcells of
-                         at most this width [length], and are as small as their table permits */
+    double subcell; /**< 0: cells are as wide as the cutoff. Else, for friends-of-friends, cells are
+                         divided into subcells of at most this width [length], and are as small as
+                         their table permits (cells.h). Set after kith__question_init, in
+                         fof/subcells.c */
     struct kith__lattice_d box_d; /**< the box, in double */
     struct kith__lattice_f box_f; /**< the box, its origin and rows rounded to float */
-    const char *cutoff_name; /**< the cutoff as the caller wrote it, for messages; NULL: none */
+    const char *cutoff_name;      /**< what messages call the cutoff; NULL: there is no cutoff */
 };
 
 /** Return element k of an array of floats or doubles. */
@@ -92,12 +94,13 @@ kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
 kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *name,
                                 const int32_t *species, int64_t n, int32_t n_species);
 
-/** Refuse options.extras that is no combination of KITH_DISTANCES, KITH_VECTORS and KITH_SHIFTS.
+/** Refuse options.extras, the arrays that a list has beside the indices, unless it is a combination
+ *  of KITH_DISTANCES, KITH_VECTORS and KITH_SHIFTS.
  *  @return KITH_OK, KITH_INVALID */
 kith_status kith__check_extras(kith_ctx *ctx, unsigned extras);
 
-/** Refuse a caller's result that lacks one of the arrays that options.extras names. The arrays are
- *  fields of the result.
+/** Refuse a caller's result that lacks one of the arrays that options.extras names.
+ *  @param distances, vectors, shifts  the arrays, fields of the result; NULL: it lacks the array
  *  @return KITH_OK, KITH_INVALID */
 kith_status kith__check_extra_arrays(kith_ctx *ctx, unsigned extras, const void *distances,
                                      const void *vectors, const void *shifts);
@@ -112,8 +115,8 @@ kith_status kith__refuse(kith_ctx *ctx, const struct kith__question *question, c
 
 /** Return the length of the shortest vector of the lattice that the periodic rows span; infinity in
  *  open space. It does not depend on the choice of the rows. Found by lattice reduction: once no
- *  row is shortened by another, nor by a sum or difference of two others, the shortest row is the
- *  shortest vector (Minkowski). */
+ *  row is shortened by another, nor by a sum or difference of two others, the rows are a basis
+ *  reduced in the sense of Minkowski, whose shortest row is the shortest vector of the lattice. */
 double kith__shortest_period(const struct kith__question *question);
 
 #endif

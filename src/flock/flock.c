@@ -83,12 +83,13 @@ static kith_status copy_particle(struct kith_flock *flock, const kith_points *po
 }
 
 /** Check the particles of the caller, and copy them to flock->now.
- *  @param points, velocities  in host memory */
+ *  @param points, velocities  in host memory
+ *  @return KITH_OK, the status of the first particle that is refused, or KITH_CANCELLED */
 static kith_status copy_particles(struct kith_flock *flock, const kith_points *points,
                                   const kith_points *velocities)
 {
     for (int64_t p = 0; p < flock->n; p++) {
-        enum { COST = 30 };
+        enum { COST = 30 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(flock->ctx, p, COST)) {
             break;
         }
@@ -97,8 +98,8 @@ static kith_status copy_particles(struct kith_flock *flock, const kith_points *p
     return kith__proceed(flock->ctx);
 }
 
-/** Return coordinates in host memory: the caller's, or a copy of those in device memory.
- *  @param copy      buffer of the copy
+/** Make coordinates available in host memory: the caller's, or a copy of those in device memory.
+ *  @param copy      buffer for the copy
  *  @param[out] out  the coordinates */
 static kith_status bring(struct kith_flock *flock, const kith_points *points,
                          struct kith__buffer *copy, kith_points *out)
@@ -159,6 +160,7 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
     return KITH_OK;
 }
 
+/** kith_flock_open, within a call of the context. */
 static kith_status open_flock(kith_ctx *ctx, const kith_points *points,
                               const kith_points *velocities, const kith_box *box,
                               const kith_flock_options *options, kith_flock **out)
@@ -213,6 +215,7 @@ kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *optio
     return status;
 }
 
+/** kith_flock_step, within a call of the context. */
 static kith_status advance(kith_flock *flock, int64_t steps)
 {
     kith_ctx *ctx = flock->ctx;
@@ -255,7 +258,7 @@ struct read_loop {
     void *to;                       /**< [n][3] vectors, in the caller's order */
 };
 
-/** Write the vectors of entries [begin, end) of the state. */
+/** kith__range_fn: write the vectors of entries [begin, end) of the state. */
 static void read_range(void *state, int64_t begin, int64_t end)
 {
     const struct read_loop *loop = state;
@@ -277,9 +280,10 @@ static void read_out(const struct kith_flock *flock, void *const from[3], void *
     kith__loop(flock->ctx, to ? flock->n : 0, read_range, &loop);
 }
 
+/** kith_flock_read, within a call of the context. */
 static kith_status read_all(const kith_flock *flock, void *positions, void *velocities)
 {
-    kith__cancel_never(flock->ctx);
+    kith__cancel_never(flock->ctx); /* a caller reads the state after a cancelled step, too */
     KITH_TRY(kith__flock_fetch(flock));
     read_out(flock, flock->now.r, positions);
     read_out(flock, flock->now.v, velocities);
@@ -293,6 +297,7 @@ kith_status kith_flock_read(const kith_flock *flock, void *positions, void *velo
     return status;
 }
 
+/** kith_flock_read_device, within a call of the context. */
 static kith_status read_device(kith_flock *flock, void *positions, void *velocities)
 {
     kith_ctx *ctx = flock->ctx;

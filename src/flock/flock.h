@@ -10,8 +10,9 @@
 #include "flock_rules.h"
 #include "engine/question.h"
 
-/** State of all particles at one time. Its entries may be in any order of the particles; arrays of
- *  r and v have the precision of the question. */
+/** State of all particles at one time. An entry is an index of its arrays: the position of a
+ *  particle in the state, in any order of the particles. Arrays of r and v have the precision of
+ *  the question. */
 struct kith__flock_state {
     void *r[3];  /**< [n] each: wrapped coordinates [length] */
     void *v[3];  /**< [n] each: velocities [length / time] */
@@ -21,20 +22,22 @@ struct kith__flock_state {
 /** A subset of the particles that is read repeatedly, for a live view (kith/glance.h). */
 struct kith__subset {
     int64_t n;      /**< particles of the subset */
-    int64_t choice; /**< number of subsets chosen so far; 0: none */
+    int64_t choice; /**< number of subsets chosen so far, which identifies this one; 0: none */
     bool taken;     /**< a copy was taken of this subset */
     /** int32_t [flock->n], by the caller's index: number of the particle in the subset; -1: it is
      *  not in the subset. */
     struct kith__buffer rank;
     struct kith__buffer copy; /**< copies of positions and velocities on the host */
-    const void *r, *v;        /**< [n][3] the copies, valid after the copy has arrived */
+    const void *r, *v;        /**< [n][3] positions and velocities, in `copy` or in memory of the
+                                   backend; valid after the copy has arrived */
 };
 
 /** A flock: one simulation. */
 struct kith_flock {
     kith_ctx *ctx;                  /**< context of all calls */
     int64_t n;                      /**< number of particles */
-    struct kith__question question; /**< box and largest radius; its points are those of `now` */
+    struct kith__question question; /**< box, and as cutoff the largest radius of a rule; its points
+                                         are those of `now` */
     struct kith__flock_rules rules; /**< checked options */
     kith_box box;                   /**< the box, as the caller gave it */
     int64_t step;                   /**< steps done */
@@ -42,13 +45,17 @@ struct kith_flock {
      *  call of kith_flock_change that added a wall. */
     int64_t walled;
     struct kith__flock_state now;  /**< state at `step` */
-    struct kith__flock_state next; /**< state that is being computed */
+    struct kith__flock_state next; /**< state that is being computed; not used where the backend
+                                        keeps the state on a device */
     struct kith__buffer memory;    /**< memory of both states */
     struct kith__subset subset;    /**< subset for a live view */
     void *device;                  /**< the backend's own state; NULL: none yet */
 };
 
-/** Make a public call of a flock: KITH_CALL with the flock's context. */
+/** Make a public call of a flock: KITH_CALL (core/context.h) with the flock's context. NULL is
+ *  refused.
+ *  @param status  receives the status
+ *  @param work    expression of the call, a kith_status */
 #define KITH_FLOCK_CALL(flock, status, work) \
     do { \
         if (flock) { \
@@ -75,19 +82,21 @@ kith_status kith__flock_fetch(const struct kith_flock *flock);
  *  @return KITH_NOT_FINITE */
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle);
 
-/** Point the question's points at the positions of `now`. */
+/** Set the points of flock->question to the positions of `now`. */
 void kith__flock_set_points(struct kith_flock *flock);
 
 /** Operations that a backend offers. */
 struct kith__flock_backend {
-    /** Advance by `steps` steps. After each, `now` and `next` are swapped, flock->step is one more,
-     *  and kith__flock_set_points was called. On failure `now` and step are those of the last whole
-     *  step. */
+    /** Advance by `steps` steps. On the host, `now` and `next` are swapped after each. At the end
+     *  flock->step is the number of steps done, and the points of flock->question are those of the
+     *  state. After a failure the state is that of the last whole step. */
     kith_status (*step)(kith_ctx *ctx, struct kith_flock *flock, int64_t steps);
     /** Copy the state to `now` on the host, for a backend that keeps it on a device; `next` is not
-     *  allocated then. NULL: the state is always in `now`, and the backend uses `next`. */
+     *  allocated then. NULL: the state is always in `now`, on the host, and the backend computes
+     *  `next`. */
     kith_status (*fetch)(kith_ctx *ctx, const struct kith_flock *flock);
-    /** Copy coordinates from device memory to host memory, packed. @param[out] to  [dim][n] */
+    /** Copy coordinates from device memory to host memory, without the gaps of their stride.
+     *  @param[out] to  [dim][n], precision of the points */
     kith_status (*bring)(kith_ctx *ctx, const kith_points *points, int dim, void *to);
     /** Queue a copy of the state to device memory, in the caller's order.
      *  @param positions, velocities  [n][3]; NULL: not wanted */

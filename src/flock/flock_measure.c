@@ -9,10 +9,13 @@
 #include "flock.h"
 #include "pairs/list.h"
 
-/* CENTRE_TERMS, MOTION_TERMS: numbers that a particle adds to the sums of find_centre_terms and of
- * find_motion_terms. BATCH: particles whose terms are computed in parallel, and then added one
- * after another. */
-enum { CENTRE_TERMS = 9, MOTION_TERMS = 8, MOST_TERMS = 9, BATCH = 1 << 13 };
+enum {
+    CENTRE_TERMS = 9, /**< numbers that find_centre_terms computes of each particle, to be summed */
+    MOTION_TERMS = 8, /**< numbers that find_motion_terms computes of each particle */
+    MOST_TERMS = 9,   /**< larger of the two */
+    BATCH = 1 << 13   /**< particles whose terms are computed in parallel, and then added one after
+                           another */
+};
 
 static const double two_pi = 6.28318530717958647692;
 
@@ -36,7 +39,7 @@ struct order_loop {
     const struct view *view;        /**< where the copy goes */
 };
 
-/** Copy entries [begin, end) of the state. */
+/** kith__range_fn: copy entries [begin, end) of the state. */
 static void order_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -67,7 +70,8 @@ static kith_status open_view(const struct kith_flock *flock, struct view *view)
     return KITH_OK;
 }
 
-/** Compute the terms that particle p adds to sums. */
+/** Compute the terms that particle p adds to sums.
+ *  @param[out] terms  CENTRE_TERMS or MOTION_TERMS numbers */
 typedef void terms_fn(const struct kith__question *q, const struct view *view, int64_t p,
                       double *terms);
 
@@ -79,7 +83,7 @@ struct terms_loop {
     terms_fn *find;                        /**< computes the terms of one particle */
 };
 
-/** Compute the terms of entries [begin, end) of the batch. */
+/** kith__range_fn: compute the terms of particles [begin, end) of the batch. */
 static void find_terms(void *state, int64_t begin, int64_t end)
 {
     const struct terms_loop *loop = state;
@@ -88,7 +92,8 @@ static void find_terms(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sum the terms of all particles in their order: threads compute them, one thread adds.
+/** Sum the terms of all particles in their order, so that sums have equal bits for any number of
+ *  threads: all threads compute terms, one thread adds them.
  *  @param n         number of particles
  *  @param terms     number of terms of a particle
  *  @param find      computes the terms of a particle
@@ -124,7 +129,7 @@ static void find_centre_terms(const struct kith__question *q, const struct view 
 }
 
 /** Set view->centre to the mean of the fractional coordinates, along periodic axes to their
- *  circular mean. */
+ *  circular mean (Bai and Breen 2008). */
 static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n)
 {
     double sum[CENTRE_TERMS];
@@ -170,6 +175,7 @@ static void find_motion_terms(const struct kith__question *q, const struct view 
     terms[7] = speed * kith__flock_length(s);
 }
 
+/** Compute polarisation, milling and mean speed of n particles (kith_flock_measures). */
 static void measure(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n,
                     kith_flock_measures *out)
 {
@@ -183,6 +189,7 @@ static void measure(kith_ctx *ctx, const struct kith__question *q, struct view *
     };
 }
 
+/** kith_flock_measure_sized, within a call of the context. */
 static kith_status measure_all(kith_flock *flock, kith_flock_measures *out, size_t size)
 {
     kith_ctx *ctx = flock->ctx;
@@ -199,7 +206,7 @@ static kith_status measure_all(kith_flock *flock, kith_flock_measures *out, size
     kith_flock_measures found;
     measure(ctx, q, &view, flock->n, &found);
     KITH_TRY(kith__proceed(ctx));
-    found.neighbours = 2 * (double)pairs / (double)flock->n;
+    found.neighbours = 2 * (double)pairs / (double)flock->n; /* a pair is a neighbour of both */
     memset(out, 0, size);
     memcpy(out, &found, size < sizeof found ? size : sizeof found);
     return KITH_OK;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One step of one particle, for one precision. Included by flock_rules.h through per_precision.h.
+ * One step of one particle, for one precision. Included by flock_rules.h through
+ * core/per_precision.h, once for double and once for float: `real` is the type, KITH_REAL(name) is
+ * name_d or name_f, and KITH_ROUND rounds to it (engine/pair.h). Defines kith__flock_move_d and
+ * kith__flock_move_f; flock_rules.h defines the functions that they call before.
  */
 
 /** Advance a particle with position r and velocity v by one time step, from its neighbour sums.
- *  @param unit          units of the sums, for each rule
- *  @param step          number of the step, and
- *  @param id            index of the particle in the caller's order, for random numbers
+ *  @param rules         checked options
+ *  @param box           the box, in double
+ *  @param lattice       the box, in the precision of the coordinates
+ *  @param unit          units of the sums, for each rule [length] or [length / time]
+ *  @param step          number of the step: with `id` it determines the random numbers
+ *  @param id            index of the particle in the caller's order
  *  @param[in,out] r, v  position and velocity, replaced by those after the step
  *  @return 1; 0 when the result is out of the range of numbers: r and v are then undefined */
 KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
@@ -29,7 +35,7 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
             kith__flock_reflect(rules, k, &x[k], &u[k]);
         }
     }
-    if (rules->n_things > 0) {
+    if (rules->n_things > 0) { /* copies, as the arguments of a function that is not inlined */
         double place[3] = {x[0], x[1], x[2]};
         double speed[3] = {u[0], u[1], u[2]};
         kith__flock_keep_outside(rules, box, place, speed);

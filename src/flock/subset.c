@@ -11,7 +11,7 @@
 /** Number the particles of a subset.
  *  @param index      [n] their indices in the caller's order
  *  @param[out] rank  [flock->n] number of each particle in the subset, from 0; -1: not in it
- *  @return false when an index is out of range, or twice in the list */
+ *  @return true when done; false when an index is out of range, or twice in the list */
 static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
 {
     memset(rank, 0xff, (size_t)flock->n * sizeof *rank);
@@ -24,6 +24,7 @@ static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64
     return true;
 }
 
+/** kith_glance_choose, within a call of the context. On failure the subset before stays. */
 static kith_status choose(kith_flock *flock, const int32_t *index, int64_t n)
 {
     kith_ctx *ctx = flock->ctx;
@@ -61,7 +62,7 @@ struct take_loop {
     void *r, *v;                    /**< [subset][3] copies */
 };
 
-/** Copy those of entries [begin, end) of the state that are in the subset. */
+/** kith__range_fn: copy those of entries [begin, end) of the state that are in the subset. */
 static void take_range(void *state, int64_t begin, int64_t end)
 {
     const struct take_loop *loop = state;
@@ -77,7 +78,7 @@ static void take_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Copy the subset from the host's state. */
+/** Copy the subset from the state on the host, and set subset.r and v. */
 static kith_status take_on_host(struct kith_flock *flock)
 {
     struct kith__subset *g = &flock->subset;
@@ -93,6 +94,7 @@ static kith_status take_on_host(struct kith_flock *flock)
     return KITH_OK;
 }
 
+/** kith_glance_take, within a call of the context. */
 static kith_status take(kith_flock *flock)
 {
     kith_ctx *ctx = flock->ctx;
@@ -114,6 +116,7 @@ kith_status kith_glance_take(kith_flock *flock)
     return status;
 }
 
+/** kith_glance_see, within a call of the context. */
 static kith_status see(kith_flock *flock, const void **positions, const void **velocities)
 {
     kith_ctx *ctx = flock->ctx;

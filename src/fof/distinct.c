@@ -13,7 +13,7 @@ struct position_key {
 
 void kith__distinct_copy(const struct kith__question *q, int64_t p, void *xyz)
 {
-    const size_t size = (size_t)q->precision;
+    const size_t size = (size_t)q->precision; /* a kith_precision is the size of a number [bytes] */
     const char *const axis[3] = {q->a.x, q->a.y, q->a.z};
     memset(xyz, 0, 3 * size);
     for (int k = 0; k < (q->dim == 2 ? 2 : 3); k++) {
@@ -54,7 +54,8 @@ kith_status kith__distinct_find(kith_ctx *ctx, const struct kith__question *q,
 {
     const size_t int_bytes = (size_t)n * sizeof(int32_t);
     const size_t size = 3 * (size_t)q->precision;
-    uint64_t table_size = 64;
+    uint64_t table_size = 64; /* a power of two, so that a mask replaces the remainder; the table is
+                                 at most half full */
     while (table_size < 2 * (uint64_t)n) {
         table_size *= 2;
     }
@@ -66,9 +67,9 @@ kith_status kith__distinct_find(kith_ctx *ctx, const struct kith__question *q,
     int32_t *table = kith__work_need(&ctx->work, buffer + 4, table_size * sizeof *table);
     KITH_CHECK(ctx, distinct->first && distinct->count && distinct->xyz && distinct->of && table,
                KITH_NO_MEMORY, "out of memory to compare %lld particles", (long long)n);
-    memset(table, 0xff, table_size * sizeof *table);
+    memset(table, 0xff, table_size * sizeof *table); /* -1: empty; else the number of a position */
     for (int64_t at = 0; at < n; at++) {
-        enum { COST = 100 };
+        enum { COST = 100 }; /* cost of one particle for kith__skip [about 1 ns] */
         if (kith__skip(ctx, at, COST)) {
             break;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distinct positions: coincident particles are merged before pairs are searched. 10^5 particles on
- * one point have 10^10 pairs, which all carry one piece of information.
+ * Distinct positions: coincident particles are merged before a pair search, which would find 10^10
+ * pairs for 10^5 particles on one point.
  */
 #ifndef KITH_DISTINCT_H
 #define KITH_DISTINCT_H
@@ -23,10 +23,12 @@ enum { KITH_DISTINCT_BUFFERS = 5 }; /**< scratch buffers that kith__distinct_fin
 
 /**
  * Find the distinct positions of a selection. O(n) expected, by hashing.
- * @param velocities  [q->a.n][3] compared too; NULL: coordinates alone are compared
- * @param index       [n] caller's indices of the selected particles, ascending
- * @param buffer      number of the first of KITH_DISTINCT_BUFFERS buffers of the context's scratch
- *                    memory
+ * @param velocities     [q->a.n][3] velocities, which are compared too; NULL: coordinates alone are
+ *                       compared
+ * @param index          [n] caller's indices of the selected particles, ascending
+ * @param buffer         number of the first of KITH_DISTINCT_BUFFERS consecutive buffers of the
+ *                       context's scratch memory, which hold the arrays of *distinct
+ * @param[out] distinct  the distinct positions, in the order of their first particles
  * @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED
  */
 kith_status kith__distinct_find(kith_ctx *ctx, const struct kith__question *q,

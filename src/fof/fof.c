@@ -12,15 +12,18 @@
 
 static const int64_t default_min_members = 20;
 
-/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
+/* Size of kith_fof_options in version 0.1, the smallest that a caller's struct can have
+ * (core/sized.h) [bytes]. */
 enum { KITH_FOF_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_fof_options, velocity_length) };
 
 static const kith_fof_options defaults = {.size = sizeof(kith_fof_options),
                                           .min_members = default_min_members};
 
-/* kith_fof_options_init_sized, kith_fof_options_init */
+/* Defines kith_fof_options_init_sized and kith_fof_options_init. */
 KITH_INIT_CALLS(kith_fof_options, KITH_FOF_OPTIONS_0_1)
 
+/** Check the options of n particles, arrays included.
+ *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE */
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
                                  kith_precision precision)
 {
@@ -34,6 +37,8 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
                    "KITH_LINK, KITH_ATTACH or KITH_IGNORE",
                    (long long)p, fof->roles[p]);
     }
+    /* kith__phase (engine/pair_real.h) divides by the rounded square, which must neither underflow
+     * nor overflow in the precision of the points */
     const double speed = fof->velocity_length;
     const double square = kith__rounded(speed * speed, precision);
     const double least = precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
@@ -79,10 +84,11 @@ kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *q,
                                             : ctx->backend->fof->find(ctx, &question, fof, out);
 }
 
-/** Check all options but the batch.
- *  @param options   of full size
- *  @param question  of all particles
- *  @param[out] fof  what the options ask */
+/** Check all options except options->batch, and that the backend finds groups.
+ *  @param options   a struct of the library's size (core/sized.h)
+ *  @param question  the question of all particles, of all systems in a batch
+ *  @param[out] fof  checked copy of the options; its arrays stay those of the caller
+ *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE, KITH_UNSUPPORTED */
 static kith_status read_options(kith_ctx *ctx, const kith_fof_options *options,
                                 const struct kith__question *question, struct kith__fof *fof)
 {
@@ -122,6 +128,8 @@ kith_status kith__fof_components(kith_ctx *ctx, const kith_points *points, const
     return kith__end_call(ctx, ctx->backend->fof->find(ctx, &question, &fof, out));
 }
 
+/** Check the arguments, then find the groups of one system or of a batch.
+ *  @param options, out  structs of the library's size (core/sized.h) */
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double length, const kith_fof_options *options, kith_groups *out)
 {
@@ -148,7 +156,9 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return KITH_OK;
 }
 
-/** Find groups by options of full size into a struct of full size. */
+/** Copy the caller's structs, whose sizes depend on the version that the program was built for, to
+ *  structs of the library's size (core/sized.h); find the groups; copy the result back, also after
+ *  a failure. */
 static kith_status find_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                              double length, const kith_fof_options *options, kith_groups *out)
 {

@@ -21,13 +21,15 @@ struct kith__fof {
                          may ignore it */
 };
 
-/* Most particles of the largest system of a batch whose systems are searched together. */
+/* kith__fof_backend.find_together serves batches whose largest system has at most so many
+ * particles. */
 enum { KITH_FOF_SMALL = 1 << 13 };
 
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__fof_backend {
-    /** Find groups. Roles and min_links are ignored: kith__fof_by_roles (groups.h) serves these.
-     *  question->subcell is the width of subcells whose particles are all friends (subcells.h).
+    /** Find groups of one system. Roles and min_links are ignored: kith__fof_by_roles (groups.h)
+     *  serves these. question->subcell is the width of subcells whose particles are all friends
+     *  (subcells.h).
      *  Allocates the arrays of *out.
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,

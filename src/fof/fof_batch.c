@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Groups of the systems of a batch: together, where the backend offers that and the options permit
- * it. Else each system's groups are found as in a call for it alone, in a result of the lane; then,
- * in the order of the systems, its labels are raised by the number of groups of the systems before
- * it, and its sizes are appended to those of all groups.
+ * it. Otherwise consecutive systems are gathered to groups of systems (engine/batch.h), which run
+ * in parallel, each on a lane: a context of one thread. The groups of each system are found as in
+ * a call for it alone. Then, in the order of the systems, its sizes are appended to those of all
+ * groups, and its labels are raised by the number of groups of all systems before it.
  */
 #include "groups.h"
 
@@ -23,7 +24,8 @@ struct batch_groups {
     int64_t n;                    /**< number of these groups */
 };
 
-/** Append n sizes of groups to a buffer that holds `used`. @return false: no memory */
+/** Append n sizes of groups to a buffer that holds `used` sizes. The buffer grows geometrically.
+ *  @return false when out of memory */
 static bool append_sizes(struct kith__buffer *buffer, int64_t used, const int64_t *sizes, int64_t n)
 {
     const size_t bytes = (size_t)(used + n + 1) * sizeof *sizes;
@@ -35,7 +37,7 @@ static bool append_sizes(struct kith__buffer *buffer, int64_t used, const int64_
     return all != NULL;
 }
 
-/** Return the options of one system: the arrays from its first particle on. */
+/** Return the options of one system: its arrays begin at the system's first particle. */
 static struct kith__fof options_of(const struct kith__fof *all, const struct kith__batch *batch,
                                    int64_t system)
 {
@@ -49,8 +51,9 @@ static struct kith__fof options_of(const struct kith__fof *all, const struct kit
     return own;
 }
 
-/** Find the groups of one system, and copy its labels, not raised yet.
- *  @param part  result of the lane, whose memory is reused */
+/** Find the groups of one system, and copy its labels, which count from 1 in the system, to the
+ *  whole result.
+ *  @param part  result for one system, whose memory is reused by the next one */
 static kith_status find_system(kith_ctx *lane, const struct batch_groups *groups, int64_t system,
                                kith_groups *part)
 {
@@ -68,8 +71,9 @@ static kith_status find_system(kith_ctx *lane, const struct batch_groups *groups
     return KITH_OK;
 }
 
-/** Find the groups of the systems of a group; sizes and numbers go to buffers of the lane.
- *  @param[out] n  number of the groups of all these systems */
+/** Find the groups of particles of all systems of a group of systems. The sizes of the groups, and
+ *  the number of groups of each system, are written to buffers SIZES and NUMBERS of the lane.
+ *  @param[out] n  number of groups of particles of all these systems */
 static kith_status find_systems(kith_ctx *lane, const struct batch_groups *groups,
                                 const struct kith__group *group, kith_groups *part, int64_t *n)
 {
@@ -87,7 +91,8 @@ static kith_status find_systems(kith_ctx *lane, const struct batch_groups *group
     return KITH_OK;
 }
 
-/** kith__group_fn: find the groups of some systems, and append them to the result. */
+/** kith__group_fn: find the groups of some systems, and append them to the whole result. Only the
+ *  lane whose turn it is appends; labels are raised after the turn, in parallel. */
 static kith_status find_group(kith_ctx *lane, const struct kith__group *group, void *state)
 {
     struct batch_groups *groups = state;
@@ -108,7 +113,7 @@ static kith_status find_group(kith_ctx *lane, const struct kith__group *group, v
     }
     groups->n += n;
     kith__batch_next(&groups->loop, group);
-    int64_t by = first;
+    int64_t by = first; /* number of groups of all systems before system s */
     for (int64_t s = group->first; s < group->last; s++) {
         groups->out->offsets[s] = by;
         for (int64_t p = batch->a[s]; p < batch->a[s + 1]; p++) {

@@ -29,10 +29,11 @@ struct forest {
     const struct kith__question *question; /**< points, box and linking length */
     const struct kith__fof *fof;           /**< options */
     int32_t *parent; /**< [n] parent of each particle in its tree; a root is its own parent */
-    int64_t trees;   /**< number of trees */
+    int64_t trees;   /**< number of trees; a particle without friends is one */
     bool complete;   /**< early exit: the search was stopped because one tree holds all particles */
-    /** [n] at a root the number of particles of its tree, elsewhere 0; from list_groups on -1 - g
-     *  at the root of group g. */
+    /** [n] at a root the number of particles of its tree, elsewhere 0. At the root of group g,
+     *  list_groups replaces it by -1 - g, groups being in the order of their roots; write_groups
+     *  does so again, in the order of the labels. */
     int32_t *members;
     int64_t n_groups;    /**< number of groups */
     struct group *group; /**< [n_groups] the groups, in the order of their labels */

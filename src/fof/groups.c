@@ -47,6 +47,8 @@ kith_status kith__groups_systems(kith_ctx *ctx, int64_t systems, kith_groups *ou
 bool kith__are_friends(const struct kith__question *q, const struct kith__fof *fof,
                        const kith_pairs *block, int64_t pair, int64_t i, int64_t j, double *r2)
 {
+    /* r2 is rounded step by step, as in the definition of a pair. Without velocities it needs no
+     * test: the block holds only pairs within the linking length. */
     if (q->precision == KITH_FLOAT) {
         const float *d = (const float *)block->vectors + 3 * pair;
         const float square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];

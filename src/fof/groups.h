@@ -10,49 +10,59 @@
 #include "engine/batch.h"
 #include "fof.h"
 
-/** Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
+/** Size of kith_groups in version 0.1, the smallest that a caller's struct can have (core/sized.h)
+ *  [bytes]. */
 enum { KITH_GROUPS_0_1 = KITH_SIZE_UP_TO(kith_groups, owner) };
 
-/** Numbers of this folder's buffers of the context's scratch memory (core/work.h): first those of
- *  the CPU backend (cpu/friends.h), then those of roles.c, then those of fof_pairs.c. */
+/** Numbers of this folder's buffers of the context's scratch memory (core/questions.h): first those
+ *  of the CPU backend (cpu/friends.h), then those of roles.c, then those of fof_pairs.c. */
 enum {
     KITH_FOF_ROLES_BUFFER = KITH_WORK_OF(fof) + 8,          /**< first buffer of roles.c */
     KITH_FOF_PAIRS_BUFFER = KITH_FOF_ROLES_BUFFER + 20,     /**< first buffer of fof_pairs.c */
     KITH_FOF_PAIRS_END = KITH_WORK_OF(fof) + KITH_WORK_EACH /**< number after the last buffer */
 };
 
-/** Check the arguments of kith_fof_find but out, and read the options.
- *  @param given     NULL: the defaults
- *  @param[out] own  the options, of full size
+/** Check all arguments of kith_fof_find except out, and read the options.
+ *  @param given          the caller's options; NULL: the defaults
+ *  @param[out] own       the options, a struct of the library's size (core/sized.h)
+ *  @param[out] question  points, box and linking length, checked; its subcell is 0
  *  @return as kith_fof_find */
 kith_status kith__fof_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             double length, const kith_fof_options *given, kith_fof_options *own,
                             struct kith__question *question);
 
-/** Find groups inside another public call, between its kith__enter and kith__exit, numbered in any
- *  order.
- *  @param options  of full size, without roles and min_links
- *  @param out      of full size
+/** Find groups inside another public call, between its kith__enter and kith__exit: src/team/ finds
+ *  the components of a rank by this. Groups may be numbered in any order.
+ *  @param options  a struct of the library's size (core/sized.h), without roles and min_links
+ *  @param out      the groups, a struct of the library's size
  *  @return as kith_fof_find */
 kith_status kith__fof_components(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                  double length, const kith_fof_options *options, kith_groups *out);
 
 /** Allocate out->labels for `points` particles and one more entry, so that the array is never
- *  empty, and set out->points; out->n becomes 0. @return KITH_OK or KITH_NO_MEMORY. */
+ *  empty, and set out->points. out->n becomes 0, and the other arrays NULL; kith__groups_number and
+ *  kith__groups_systems set them. Memory of an earlier result is reused.
+ *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__groups_need(kith_ctx *ctx, int64_t points, kith_groups *out);
 
-/** Allocate out->members for n groups, and set out->n. @return KITH_OK or KITH_NO_MEMORY. */
+/** Allocate out->members for n groups, and set out->n. Call kith__groups_need first.
+ *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__groups_number(kith_ctx *ctx, int64_t n, kith_groups *out);
 
-/** Allocate out->offsets for a batch, and set out->systems. @return KITH_OK or KITH_NO_MEMORY. */
+/** Allocate out->offsets for a batch, and set out->systems. Call kith__groups_need first.
+ *  @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__groups_systems(kith_ctx *ctx, int64_t systems, kith_groups *out);
 
-/** Find the groups of the systems of a batch.
- *  @param fof  the options, with the arrays of all systems */
+/** Find the groups of the systems of a batch. Arrays of the batch may be in device memory; out is
+ *  in host memory.
+ *  @param fof  the options, with the arrays of all systems
+ *  @return as the backend's kith__fof_backend.find, or find_together */
 kith_status kith__fof_batch(kith_ctx *ctx, const struct kith__batch *batch,
                             const struct kith__fof *fof, kith_groups *out);
 
-/** Find groups by the way that the options need: with roles, or by the backend's operation. */
+/** Find the groups of one system: by kith__fof_by_roles when there are roles or min_links, else by
+ *  the backend's operation. Chooses the width of subcells itself; question->subcell is not read.
+ *  @return as the backend's kith__fof_backend.find */
 kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__fof *fof, kith_groups *out);
 
@@ -62,13 +72,15 @@ kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *question,
 kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);
 
-/** Give the role KITH_ATTACH to particles that link but have fewer than fof->min_links friends that
- *  do. @param roles  [n] fof->roles, which become the result */
+/** Give the role KITH_ATTACH to linking particles that have fewer than fof->min_links linking
+ *  friends.
+ *  @param[in,out] roles  [n] the array that fof->roles points to; entries of particles that keep
+ *                        their role are not written */
 kith_status kith__fof_demote(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__fof *fof, uint8_t *roles);
 
-/** Find the nearest friend that links of each particle of the role KITH_ATTACH; of equally near
- *  ones that of the smallest index. fof->min_links is not used.
+/** Find the nearest linking friend of each particle of the role KITH_ATTACH; of equally near ones
+ *  the one of the smallest index. fof->min_links is not used.
  *  @param[out] nearest  [n] index of the friend; -1: none, or another role */
 kith_status kith__fof_nearest(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__fof *fof, int32_t *nearest);

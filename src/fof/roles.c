@@ -17,7 +17,10 @@
 /* Pairs in each block that the search passes to count_links and find_nearest. */
 enum { BLOCK_PAIRS = 1 << 18 };
 
-/** Numbers of buffers of the context's scratch memory. */
+/** Numbers of buffers of the context's scratch memory. LINK, ATTACH, MERGED: selection.index of the
+ *  two selections, and of `attach` after demote. LINKS, NEAREST, NEAREST_FRIEND: arrays of struct
+ *  role_search. POINTS, IDS, VELOCITIES: copies of the data of the linking particles.
+ *  LINK_DISTINCT, ATTACH_DISTINCT: first buffers of their distinct positions. */
 enum {
     LINK = KITH_FOF_ROLES_BUFFER,
     ATTACH,
@@ -104,8 +107,8 @@ static kith_status find_distinct(kith_ctx *ctx, const struct role_search *search
                                &s->distinct);
 }
 
-/** Move the particles with fewer than min_links links from `link` to `attach`; both lists stay in
- *  ascending order. */
+/** Move the particles with fewer than min_links links from `link` to `attach`, by a merge: both
+ *  lists stay in ascending order. */
 static kith_status demote(kith_ctx *ctx, struct role_search *search)
 {
     struct selection *link = &search->link;
@@ -135,8 +138,8 @@ static kith_status demote(kith_ctx *ctx, struct role_search *search)
     return KITH_OK;
 }
 
-/** kith_block_fn: for each pair of distinct positions that are friends, add the particles at one to
- *  the links of the other. */
+/** kith_block_fn: for each pair of distinct positions that are friends, add the number of particles
+ *  at one to the links of the other. A friend counts once for each of its images within reach. */
 static int count_links(void *user, const kith_pairs *block, int64_t first)
 {
     const struct role_search *search = user;
@@ -164,7 +167,8 @@ static int count_links(void *user, const kith_pairs *block, int64_t first)
 }
 
 /** kith_block_fn: keep the nearest linking friend of each distinct position of `attach`; of equally
- *  near ones that of the smallest index. */
+ *  near ones the one of the smallest index. Pairs are of a position of `attach`, i, and one of
+ *  `link`, j. */
 static int find_nearest(void *user, const kith_pairs *block, int64_t first)
 {
     const struct role_search *search = user;
@@ -184,7 +188,8 @@ static int find_nearest(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/** Pass pairs of distinct positions, with their vectors, to a callback.
+/** Pass all pairs of distinct positions within the linking length, with their vectors, to a
+ *  callback. Velocities are not tested here.
  *  @param a, b  equal: the pairs within the set, each once; else the pairs between the two sets
  *  @param fn    the callback; its `user` is the search */
 static kith_status each_pair(kith_ctx *ctx, struct role_search *search,
@@ -220,7 +225,7 @@ static kith_status select_linking(kith_ctx *ctx, struct role_search *search)
 }
 
 /** Move the labels of the linking particles, which fill the first link->n entries, to the caller's
- *  order; all other labels become 0. */
+ *  order; all other labels become 0. In place: runs from the end, as link->index[at] >= at. */
 static void scatter_labels(const struct selection *link, int64_t n, int32_t *labels)
 {
     int64_t at = link->n - 1;
@@ -230,7 +235,8 @@ static void scatter_labels(const struct selection *link, int64_t n, int32_t *lab
     }
 }
 
-/** Group the particles that link: a call of the backend. */
+/** Group the particles that link, by a call of the backend with copies of their data. Sets out,
+ *  with the labels of all particles in the caller's order; those that do not link have label 0. */
 static kith_status group(kith_ctx *ctx, const struct role_search *search, kith_groups *out)
 {
     enum { COPY = 10 }; /* cost of one copy for kith__skip [about 1 ns] */
@@ -242,6 +248,7 @@ static kith_status group(kith_ctx *ctx, const struct role_search *search, kith_g
     char *xyz = NULL;
     char *velocities = NULL;
     int64_t *ids = NULL;
+    /* room for the labels of all particles: the backend then reuses the array for fewer labels */
     KITH_TRY(kith__groups_need(ctx, search->q->a.n, out));
     KITH_TRY(need(ctx, POINTS, link->n, size, &xyz));
     for (int64_t at = 0; at < link->n && !kith__skip(ctx, at, COPY); at++) {

@@ -11,6 +11,7 @@
 static double longest_diagonal(const struct kith__question *q)
 {
     double longest = 0;
+    /* the 4 diagonals +-a +-b + c of a parallelepiped; bit k of `signs`: the sign of row k */
     for (int signs = 0; signs < 4; signs++) {
         double d[3] = {0, 0, 0};
         for (int k = 0; k < q->dim; k++) {
@@ -26,6 +27,7 @@ static double longest_diagonal(const struct kith__question *q)
 
 void kith__subcells_set_width(struct kith__question *q)
 {
+    /* a diagonal of at most the cutoff; the margin covers the rounding of cell coordinates */
     q->subcell = q->cutoff / (longest_diagonal(q) * (1 + KITH_CELL_MARGIN));
 }
 
@@ -39,8 +41,9 @@ static double reach_along(const struct kith__question *q, const struct kith__axi
     const double width = q->height[k] / (axis->scale * axis->subcells);
     *reach = floor(near / width) + 1;
     if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
-        *reach = fmin(*reach,
-                      axis->subcells); /* friends by a far image are friends by a near one */
+        /* Subcells further away belong to images beyond the nearest ones: a friend at a far image
+         * of an orthorhombic box is a friend at a nearer image too. */
+        *reach = fmin(*reach, axis->subcells);
     }
     return width;
 }
@@ -52,6 +55,7 @@ static void set_rows(const struct kith__question *q, const double width[3], doub
 {
     for (int z = 0; z <= subcells->reach[2]; z++) {
         for (int y = 0; y <= subcells->reach[1]; y++) {
+            /* particles in rows z apart are at least z - 1 widths apart along the axis */
             const double gap_z = z > 1 ? (z - 1) * width[2] : 0;
             const double gap_y = y > 1 ? (y - 1) * width[1] : 0;
             const double rest = near * near - gap_z * gap_z - gap_y * gap_y;
@@ -87,7 +91,7 @@ bool kith__subcells_init(const struct kith__question *q, const struct kith__axis
     for (int k = 0; k < q->dim; k++) {
         double reach;
         width[k] = reach_along(q, &axis[k], k, near, &reach);
-        if (!(reach <= KITH_MOST_REACH)) {
+        if (!(reach <= KITH_MOST_REACH)) { /* also true for NaN */
             return false;
         }
         subcells->reach[k] = (int)reach;

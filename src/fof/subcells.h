@@ -26,13 +26,13 @@ struct kith__subcell_row {
 /** Offset from a cell to one of its forward neighbours. */
 struct kith__step {
     int away[3];   /**< offset along each axis [cells] */
-    int64_t cells; /**< difference of the numbers of the two cells, inside the box */
+    int64_t cells; /**< number of the neighbour less that of the cell, where both are in the box */
 };
 
 /** Geometry of subcells. */
 struct kith__subcells {
     int bits;     /**< bits of a key that number the subcell within its cell */
-    int rows;     /**< rows of subcells along x in a cell */
+    int rows;     /**< rows of subcells along x in a cell: subcells along y times those along z */
     int reach[3]; /**< subcells within reach on each side, along each axis */
     /** [|dz|][|dy|] subcells within reach along x in a row that is dz, dy away; -1: none. */
     int8_t row_reach[KITH_MOST_REACH + 1][KITH_MOST_REACH + 1];
@@ -40,17 +40,18 @@ struct kith__subcells {
     int8_t cell_low[3][KITH_MOST_SUBCELLS];
     /** [axis][p] offset of the last cell within reach of subcell p along an axis. */
     int8_t cell_high[3][KITH_MOST_SUBCELLS];
-    bool around; /**< all cells within reach are among the 26 neighbours; step[] then has half of
-                      these */
-    struct kith__step step[KITH_STEPS]; /**< forward neighbours of a cell */
+    bool around; /**< all cells within reach of a subcell are its own cell and the 26 around it */
+    /** Forward neighbours of a cell: those of the 26 cells around it whose offset (z, y, x) is
+     *  lexicographically positive, ascending. Each pair of adjacent cells is visited once. */
+    struct kith__step step[KITH_STEPS];
 };
 
 /** Set question->subcell, the width of subcells, from the linking length and the box [length]. */
 void kith__subcells_set_width(struct kith__question *question);
 
 /**
- * Find the subcells and cells within reach of each subcell.
- * @param axis  the axes of the grid
+ * Find the subcells and cells within reach of each subcell. O(1).
+ * @param axis  the axes of the grid, divided by kith__divide_cells
  * @param near  largest distance of a pair, rounding errors included [length]
  * @return false when more than KITH_MOST_REACH subcells on one side are within reach: the box is
  *         too skewed, or too thin for the linking length. *subcells is then undefined.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Halo properties: the checked input of a measurement, the checks of single particles that both
- * compilers share, and the operation that each backend offers.
+ * Halo properties: the checked input of a measurement, the checks of single particles that the C
+ * and the CUDA compiler share, and the operation that each backend offers.
  */
 #ifndef KITH_HALO_H
 #define KITH_HALO_H
@@ -20,8 +20,8 @@ struct kith__members {
     int64_t groups;             /**< number of groups */
 };
 
-/** Reasons why a particle cannot be measured, called faults, in the order in which they are
- *  tested. */
+/** Reasons why a particle cannot be measured, called faults, in the order in which they are tested.
+ *  The kind of a fault is one of these; its number also has the particle (KITH_NO_FAULT). */
 enum kith__fault {
     KITH_FAULT_FINITE,    /**< a coordinate is not finite */
     KITH_FAULT_FAR,       /**< the position is too far out to be wrapped into the box */
@@ -31,51 +31,58 @@ enum kith__fault {
     KITH_FAULT_DENSITY,   /**< the density is not finite */
     KITH_FAULT_TYPE,      /**< the type is KITH_TYPES or more */
     KITH_FAULT_LABEL,     /**< the label is not in [0, groups] */
-    KITH_FAULTS           /**< number of faults; as the fault of a particle: it has none */
+    KITH_FAULTS           /**< number of kinds; as the kind of a particle's fault: it has none */
 };
 
 /* A fault of particle p has the number p * KITH_FAULTS + fault. The smallest number of all
  * particles is reported; KITH_NO_FAULT: there is none. */
 #define KITH_NO_FAULT INT64_MAX
 
-/** Read the caller's input, all but its arrays.
- *  @param[out] input  of full size
+/** Read the caller's input; its arrays are not read.
+ *  @param given       the caller's struct; NULL: the defaults
+ *  @param[out] input  a struct of the library's size (core/sized.h)
  *  @return KITH_OK, KITH_INVALID */
 kith_status kith__halo_input(kith_ctx *ctx, const kith_halo_input *given, kith_halo_input *input);
 
 /** Refuse a stride that no version has, or that the memory of the result does not allow.
- *  @param stride  of the caller's struct of results
+ *  @param stride  kith_halos.stride of the caller: bytes from one halo to the next; 0: the size of
+ *                 kith_halo in version 0.1
+ *  @param memory  kith_halos.memory of the caller
  *  @return KITH_OK, KITH_INVALID, KITH_UNSUPPORTED */
 kith_status kith__halos_check_stride(kith_ctx *ctx, int64_t stride, kith_memory memory);
 
-/** Copy halos to an array of the caller's stride, where that is not the library's.
- *  @param[in,out] halo  [n] the halos; then the array
- *  @param owner         of the result; the array becomes its second one
+/** Copy halos to an array of the caller's stride, unless that is sizeof(kith_halo). Fields that the
+ *  library does not have are 0 there.
+ *  @param stride        kith_halos.stride of the caller
+ *  @param owner         kith_halos.owner of the result, which then owns that array too
+ *  @param[in,out] halo  pointer to the n halos; then to the array
  *  @return KITH_OK, KITH_NO_MEMORY */
 kith_status kith__halos_spread(kith_ctx *ctx, int64_t stride, int64_t n, void *owner,
                                kith_halo **halo);
 
-/** Store the message of a fault.
+/** Store the message of a fault in the context.
  *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault
  *  @param value  the faulty value; unused for faults of the position
  *  @return the status of the failed call */
 kith_status kith__halo_refuse(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__members *members, int64_t fault, double value);
 
-/** Store the message that group g, counted from 1, has no particles. @return KITH_INVALID */
+/** Store the message that group g, counted from 1, has no particles.
+ *  @return KITH_INVALID */
 kith_status kith__halo_empty(kith_ctx *ctx, int64_t g);
 
 /** Allocate out->halo for n halos, and set out->n. @return KITH_OK or KITH_NO_MEMORY. */
 kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out);
 
-/** Set sphere_radius and sphere_mass for each non-zero input->sphere_density: spheres about the
- *  halos' centres whose mean density is that value. Uses the pair search of ctx.
+/** Set sphere_radius and sphere_mass of each halo for each non-zero input->sphere_density: spheres
+ *  about the halos' centres whose mean density is that value (spheres.c). The other fields of the
+ *  halos must be set. Uses the pair search of ctx; all arrays are in host memory.
  *  @return as kith_pairs_each. */
 kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   const struct kith__question *question,
                                   const kith_halo_input *input, kith_halos *halos);
 
-/** Return floor(x), without a function call; x must fit an int64_t. */
+/** Return floor(x), without a function call; floor(x) must fit an int64_t. */
 KITH_FN double kith__floor(double x)
 {
     const double t = (double)(int64_t)x;
@@ -88,7 +95,9 @@ KITH_FN bool kith__real_is_bad(const void *data, int64_t k, kith_precision preci
     return data && !isfinite(kith__real_at(data, k, precision));
 }
 
-/** Return the first fault of particle p; KITH_FAULTS: none. */
+/** Return the kind of the first fault of particle p; KITH_FAULTS: none.
+ *  @param of         the particles
+ *  @param precision  precision of the points, which may be a constant at compile time */
 KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision precision,
                                  int64_t p)
 {

@@ -2,21 +2,24 @@
  *
  * Properties of one group, for every backend, in three passes over its members; kith__halo_small,
  * at the end, shows their order. The first pass finds which of 64 slices of the box, along each
- * axis, hold members. A periodic box is cut after the widest gap of empty slices, and members are
- * unwrapped across its other faces, so that no compact group is in two parts. The second pass sums
- * masses, positions and velocities; the third sums moments about their means.
+ * axis, hold members. The box is cut, along each periodic axis, at the end of the widest run of
+ * empty slices, and members are moved by whole boxes to the box that begins there, so that no
+ * compact group is in two parts. The second pass sums masses, positions and velocities; the third
+ * sums moments about their means.
  *
  * The order of summation is fixed: members are summed in pieces of KITH_HALO_PIECE, the sums of
  * KITH_HALO_PIECE consecutive pieces are added in order, and so on until there is one sum. So the
  * bits do not depend on threads or devices. Every operation is rounded once: contraction to fused
- * multiply-add is off where this header is compiled.
+ * multiply-add is off where this header is compiled. KITH_FN (engine/pair.h) makes a function that
+ * both the host and a kernel can call.
  */
 #ifndef KITH_HALO_SUMS_H
 #define KITH_HALO_SUMS_H
 
 #include "halo.h"
 
-/* Members of a piece, and number of sums that are added one after another. */
+/* Members of a piece, and branching factor of the tree of sums: so many sums are added one after
+ * another to one sum of the next level. */
 enum { KITH_HALO_PIECE = 64 };
 
 enum { KITH_SLICES = 64 }; /**< slices of the box along each axis */
@@ -28,7 +31,8 @@ enum { KITH_SLICES = 64 }; /**< slices of the box along each axis */
 #define KITH_UNROLL
 #endif
 
-/** Frame of reference of a group: results of the passes before the current one. */
+/** Frame of reference of a group: results of the passes before the current one. kith__halo_cut sets
+ *  cut and place after the first pass, kith__halo_middle the others after the second. */
 struct kith__halo_frame {
     double cut[3];      /**< fractional coordinate where each periodic axis is cut */
     double place[3];    /**< unwrapped position of the first member: the origin of the sums of
@@ -37,10 +41,12 @@ struct kith__halo_frame {
     double velocity[3]; /**< mean velocity, weighted by mass [velocity] */
 };
 
-/** Sums over some members of a group. r is relative to the centre of mass, u to the mean
- *  velocity. */
+/** Sums over some members of a group. m, v are mass and velocity of a member; r is its position
+ *  relative to the centre of mass, u its velocity relative to the mean velocity. The first pass
+ *  sets `used`; the second the fields to `momentum`, best and particle; the third the others. */
 struct kith__halo_sums {
-    uint64_t used[3];                    /**< bit k is set when slice k holds members, by axis */
+    uint64_t used[3];                    /**< for each axis a mask: bit k is set when slice k holds
+                                              members */
     int64_t members_of_type[KITH_TYPES]; /**< number of members of each type */
     double mass_of_type[KITH_TYPES];     /**< mass of each type [mass] */
     double moment[3];   /**< sum m d, d relative to kith__halo_frame.place [mass length] */
@@ -50,18 +56,19 @@ struct kith__halo_sums {
     double thermal;     /**< sum m u^2, for the dispersion [mass velocity^2] */
     double farthest;    /**< largest r^2 [length^2] */
     double best;        /**< smallest potential; without potentials minus the largest density */
-    int64_t particle;   /**< the particle with that value; -1: there are neither */
+    int64_t particle;   /**< index of the particle with that value, the first one; -1: there are
+                             neither potentials nor densities */
 };
 
 /** The passes: slices that hold members; masses and means; moments about the means. */
 enum kith__halo_pass { KITH_PASS_SLICES, KITH_PASS_MEANS, KITH_PASS_MOMENTS };
 
 /** The members of one group. `precision` repeats of->points.precision, so that it can be a constant
- *  at compile time. */
+ *  at compile time (a template parameter on a GPU). */
 struct kith__halo_group {
     const struct kith__members *of; /**< the input */
     kith_precision precision;       /**< precision of the points */
-    const int32_t *order;           /**< [n] particles of the group, ascending */
+    const int32_t *order;           /**< [n] indices of the group's particles, ascending */
     int64_t n;                      /**< number of members */
 };
 
@@ -70,7 +77,7 @@ struct kith__halo_group {
 KITH_FN void kith__unwrapped(const struct kith__members *of, kith_precision precision,
                              const struct kith__halo_frame *frame, int64_t p, double r[3])
 {
-    double given[3];
+    double given[3]; /* fractional coordinates are those of the position before any row is moved */
     kith__position(&of->points, of->dim, precision, p, given);
     for (int k = 0; k < 3; k++) {
         r[k] = given[k];
@@ -91,7 +98,7 @@ KITH_FN double kith__mass_of(const struct kith__members *of, kith_precision prec
     return of->input.masses ? kith__real_at(of->input.masses, p, precision) : 1;
 }
 
-/** Read the velocity of particle p. */
+/** Read the velocity of particle p. input.velocities must not be NULL. */
 KITH_FN void kith__velocity_of(const struct kith__members *of, kith_precision precision, int64_t p,
                                double v[3])
 {
@@ -100,7 +107,7 @@ KITH_FN void kith__velocity_of(const struct kith__members *of, kith_precision pr
     }
 }
 
-/** First pass: set the bits of the slices that hold particle p. */
+/** First pass: set the bits of the slices that hold particle p, along periodic axes. */
 KITH_FN void kith__halo_slice(const struct kith__members *of, kith_precision precision, int64_t p,
                               struct kith__halo_sums *out)
 {
@@ -115,7 +122,8 @@ KITH_FN void kith__halo_slice(const struct kith__members *of, kith_precision pre
     }
 }
 
-/** Second pass: add the mass, moment and momentum of particle p. */
+/** Second pass: add the mass, moment and momentum of particle p, and compare its potential, or its
+ *  density, with the best so far. */
 KITH_FN void kith__halo_mean(const struct kith__members *of, kith_precision precision,
                              const struct kith__halo_frame *frame, int64_t p,
                              struct kith__halo_sums *out)
@@ -144,6 +152,7 @@ KITH_FN void kith__halo_mean(const struct kith__members *of, kith_precision prec
         }
     }
     if (input->potentials || input->densities) {
+        /* the smallest is sought; of equal ones the first particle stays */
         const double mark = input->potentials ? kith__real_at(input->potentials, p, precision)
                                               : -kith__real_at(input->densities, p, precision);
         if (out->particle < 0 || mark < out->best) {
@@ -184,7 +193,8 @@ KITH_FN void kith__halo_moment(const struct kith__members *of, kith_precision pr
     }
 }
 
-/** Sum over one piece: n members from member `first` on. @param frame  results of earlier passes */
+/** Sum over one piece: n members from member `first` on, one after another.
+ *  @param frame  results of earlier passes; unused in KITH_PASS_SLICES */
 KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__halo_pass pass,
                               const struct kith__halo_frame *frame, int64_t first, int64_t n,
                               struct kith__halo_sums *out)
@@ -205,7 +215,7 @@ KITH_FN void kith__halo_piece(const struct kith__halo_group *group, enum kith__h
     *out = sums;
 }
 
-/** Add to sums *to those over the members that follow, *part. */
+/** Add the sums *part to the sums *to; the members of *part follow those of *to. */
 KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_sums *part)
 {
     for (int t = 0; t < KITH_TYPES; t++) {
@@ -229,8 +239,9 @@ KITH_FN void kith__halo_add(struct kith__halo_sums *to, const struct kith__halo_
     }
 }
 
-/** Add to sums[0] the next KITH_HALO_PIECE - 1 sums in order: sums[apart], sums[2 apart], and so
- *  on, those below sums[n]. */
+/** One node of the tree of sums: add to sums[0] the next KITH_HALO_PIECE - 1 sums in order:
+ *  sums[apart], sums[2 apart], and so on, those below sums[n].
+ *  @param apart  distance of these sums in the array: KITH_HALO_PIECE^level */
 KITH_FN void kith__halo_gather(struct kith__halo_sums *sums, int64_t apart, int64_t n)
 {
     struct kith__halo_sums all = sums[0];
@@ -265,7 +276,7 @@ KITH_FN bool kith__is_periodic(const struct kith__lattice_d *box)
     return box->periodic[0] || box->periodic[1] || box->periodic[2];
 }
 
-/** After the first pass: set frame->cut and place. @param sums  unused when the box is open */
+/** After the first pass: set frame->cut and place. @param sums  not read along open axes */
 KITH_FN void kith__halo_cut(const struct kith__halo_group *group,
                             const struct kith__halo_sums *sums, struct kith__halo_frame *frame)
 {
@@ -311,6 +322,8 @@ KITH_FN void kith__halo_middle(const struct kith__halo_group *group,
  *  and k of v. */
 KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
 {
+    /* t, c, sine: tangent, cosine and sine of the angle of rotation; t is the smaller root of
+     * t^2 + 2 theta t - 1 = 0 */
     const double theta = (s[k][k] - s[j][j]) / (2 * s[j][k]);
     const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
     const double c = 1 / sqrt(t * t + 1), sine = t * c;
@@ -331,8 +344,10 @@ KITH_FN void kith__rotate(double s[3][3], double v[3][3], int j, int k)
     }
 }
 
-/** Compute axis_length and axis: eigenvalues and eigenvectors of the second moments, by Jacobi
- *  rotations (Golub & Van Loan 2013, section 8.5). @param second  kith__halo_sums.second */
+/** Compute axis_length and axis of *out: from the eigenvalues and eigenvectors of the second
+ *  moments, by Jacobi rotations (Golub & Van Loan 2013, section 8.5), largest first.
+ *  @param second  kith__halo_sums.second
+ *  @param mass    mass of the group */
 KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out)
 {
     enum { SWEEPS = 12 }; /* convergence is quadratic; 6 sweeps suffice for doubles */
@@ -349,7 +364,7 @@ KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out
             }
         }
     }
-    int order[3] = {0, 1, 2};
+    int order[3] = {0, 1, 2}; /* bubble sort by falling eigenvalue */
     for (int j = 0; j < 2; j++) {
         for (int k = 2; k > j; k--) {
             const int a = order[k - 1], b = order[k];
@@ -371,6 +386,7 @@ KITH_FN void kith__find_axes(const double second[6], double mass, kith_halo *out
 KITH_FN void kith__halo_finish(const struct kith__halo_sums *sums, int dim, kith_halo *out)
 {
     const double *s = sums->second;
+    /* sum m (r^2 delta_jk - r_j r_k), from the second moments */
     const double inertia[6] = {s[1] + s[2], s[0] + s[2], s[0] + s[1], -s[3], -s[4], -s[5]};
     out->dispersion = sqrt(sums->thermal / (dim * out->mass));
     out->radius_rms = sqrt((s[0] + s[1] + s[2]) / out->mass);

@@ -9,9 +9,12 @@
 #include "core/owned.h"
 #include "core/sized.h"
 
-enum { HALOS, SPREAD }; /* arrays of a kith_halos: of this library's stride, and of another */
+/* Numbers of the arrays in kith__owned.array: halos sizeof(kith_halo) apart, and their copy with
+ * the caller's stride. */
+enum { HALOS, SPREAD };
 
-/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
+/* Sizes of the structs in version 0.1, the smallest that a caller's can have (core/sized.h)
+ * [bytes]. */
 enum {
     KITH_HALO_INPUT_0_1 = KITH_SIZE_UP_TO(kith_halo_input, sphere_density),
     KITH_HALO_0_1 = KITH_SIZE_UP_TO(kith_halo, sphere_mass),
@@ -20,7 +23,7 @@ enum {
 
 static const kith_halo_input defaults = {.size = sizeof(kith_halo_input)};
 
-/* kith_halo_input_init_sized, kith_halo_input_init */
+/* Defines kith_halo_input_init_sized and kith_halo_input_init. */
 KITH_INIT_CALLS(kith_halo_input, KITH_HALO_INPUT_0_1)
 
 kith_status kith__halo_input(kith_ctx *ctx, const kith_halo_input *given, kith_halo_input *input)
@@ -30,12 +33,13 @@ kith_status kith__halo_input(kith_ctx *ctx, const kith_halo_input *given, kith_h
                               input);
 }
 
-/** Return the bytes from one halo of a result to the next. */
+/** Return the bytes from one halo of a result to the next. @param stride  kith_halos.stride */
 static size_t halo_stride(int64_t stride)
 {
     return stride ? (size_t)stride : KITH_HALO_0_1;
 }
 
+/** Check where groups and results are, and that spheres are wanted in host memory alone. */
 static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
                                 const kith_halo_input *input, const kith_halos *out)
 {
@@ -53,6 +57,7 @@ static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const 
     return KITH_OK;
 }
 
+/** Check the densities of spheres. */
 static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *input)
 {
     for (int s = 0; s < KITH_SPHERES; s++) {
@@ -65,6 +70,7 @@ static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *
     return KITH_OK;
 }
 
+/** Check the arguments of kith_halos_measure except points, box and the arrays of particles. */
 static kith_status check_call(kith_ctx *ctx, const kith_points *points, const kith_groups *groups,
                               const kith_halo_input *input, const kith_halos *out)
 {
@@ -128,6 +134,8 @@ kith_status kith__halos_need(kith_ctx *ctx, int64_t n, kith_halos *out)
     return KITH_OK;
 }
 
+/** Check the arguments, measure the groups by the backend, then find their spheres.
+ *  @param input, out  structs of the library's size (core/sized.h) */
 static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            const kith_groups *groups, const kith_halo_input *input, kith_halos *out)
 {
@@ -181,7 +189,9 @@ kith_status kith__halos_spread(kith_ctx *ctx, int64_t stride, int64_t n, void *o
     return KITH_OK;
 }
 
-/** Measure by input of full size into a struct of full size. */
+/** Copy the caller's structs, whose sizes depend on the version that the program was built for, to
+ *  structs of the library's size (core/sized.h); measure; copy the result back, also after a
+ *  failure of the measurement. */
 static kith_status measure_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                 const kith_groups *groups, const kith_halo_input *input,
                                 kith_halos *out)

@@ -7,12 +7,14 @@
  * The pair search finds the particles around many centres at once; centres with similar search
  * radii share a search, so that small halos are not searched with the radius of large ones. A
  * centre whose sphere is larger than its search radius is searched again with a larger one
- * (search_all). Cost: O(particles) for each search, plus the pairs found, sorted by distance.
+ * (search_all). Cost of a search: O(particles), plus O(p log p) for the p pairs found of a centre,
+ * which are sorted by distance.
  *
  * A search requests its pairs sorted by centre, in blocks (receive), and finds the spheres of a
- * centre once the pairs of the next one arrive. Sorting needs the images of all candidates in
- * memory. Where the search radius is a large part of a periodic box, or the pair search refuses so
- * long a list, each search has one centre, and no list is sorted.
+ * centre once the pairs of the next one arrive. The pair search sorts with the images of all
+ * candidates of a query block (engine/cpu/sweep.h) in memory. Where the search radius is a large
+ * part of a periodic box, or the pair search refuses so long a list, each search has one centre,
+ * and its pairs come in any order.
  *
  * Most particles are near no centre, and sorting them into a grid would dominate the cost. So a
  * search is given only the particles in the cells of centres and in the cells next to these. The
@@ -33,12 +35,13 @@ static const double growth = 1.6;         /* search radius / radius of the searc
                                              centre that is searched again */
 static const double shared = 3;           /* largest / smallest search radius of centres that
                                              share a search */
-static const double farthest_cell = 1e15; /* open axes: cells beyond this number are one cell */
+static const double farthest_cell = 1e15; /* open axes: cells beyond this number are one cell, so
+                                             that cell numbers fit an int64_t */
 
 /** A particle near a centre. */
 struct near {
     double r;  /**< distance from the centre [length] */
-    double m;  /**< its mass; from finish_row on, the mass of all particles up to it [mass] */
+    double m;  /**< its mass; in finish_row, once sorted, the mass of all up to it [mass] */
     int32_t j; /**< its index in the caller's order */
 };
 
@@ -61,20 +64,21 @@ struct search {
     const struct kith__question *question; /**< points and box */
     const kith_halo_input *input;          /**< masses and densities */
     kith_halos *halos;                     /**< the result */
-    struct pending *pending; /**< [n_pending] centres to search, largest reach first */
-    int64_t n_pending;       /**< number of centres to search */
-    int64_t again; /**< number of centres to be searched again; they are stored at the front of
-                        `pending`, whose entries there have been searched */
+    struct pending *pending; /**< [n_pending] centres of this round, largest reach first */
+    int64_t n_pending;       /**< number of centres of this round */
+    int64_t again; /**< number of centres to search in the next round; they overwrite the front of
+                        `pending`, whose entries there have been searched already */
     double reach;  /**< radius of this search [length] */
     struct chosen_set chosen_set; /**< particles of this search */
     double farthest;              /**< largest permitted search radius [length] */
-    int64_t first;                /**< entry of `pending` that is centre 0 of this search */
+    /** Entry of `pending` that is centre 0 of this search: its centres are numbered from 0. */
+    int64_t first;
     int64_t row;       /**< first centre of this search whose spheres are not found yet */
     struct near *near; /**< [n] particles around centres from `row` on, by centre */
     int64_t n;         /**< number of entries of `near` */
     int64_t capacity;  /**< capacity of `near` */
     int64_t *begin;    /**< [halos + 1] first entry of `near` of centre row + k, at index k */
-    bool *wider;       /**< [halos] true: the centre of this search needs a larger radius */
+    bool *wider;       /**< [halos] by centre of this search; true: it needs a larger radius */
     kith_ctx *ctx;     /**< context: threads, cancellation */
     bool no_memory;    /**< an allocation failed */
 };
@@ -82,10 +86,11 @@ struct search {
 enum { MARKS = 1 << 24 }; /* bits of the table: 2 MB fit a level-2 cache */
 
 /** Cells at least as wide as the radius of a search, and marks of those that hold a centre or are
- *  next to one that does. */
+ *  next to one that does: all particles within the radius of a centre are in marked cells. They are
+ *  not the cells of the pair search. */
 struct cell_marks {
     const struct kith__question *question; /**< the box */
-    double scale[3];                       /**< cells per unit of fractional coordinate */
+    double scale[3];                       /**< cells for each unit of fractional coordinate */
     int64_t cells[3];                      /**< cells along a periodic axis; 0: the axis is open */
     uint64_t *marks;                       /**< [MARKS / 64] bit table, by the hash of a cell */
 };
@@ -117,30 +122,33 @@ static double radius_of(double mass, double density)
     return cbrt(3 * mass / (4 * pi * density));
 }
 
-/** Find one sphere. Let m_k be the mass of the particles up to number k. Between the distances of
- *  particles k and k + 1 the mean density falls through `density` if radius_of(m_k) is between
- *  them. The search for k starts at the radius of a sphere with the halo's own mass: outwards if
- *  the density within it is too high, else inwards.
+/** Find one sphere. Let r_k be the distance of particle k, m_k the mass of the particles up to it.
+ *  Between r_k and r_(k+1) the mass within a radius is m_k, so the mean density falls with the
+ *  radius, and is `density` at radius_of(m_k), if that is between them. The search for k starts at
+ *  the radius of a sphere with the halo's own mass: outwards if the density within it is too high,
+ *  else inwards.
  *  @param near     [n] particles by distance, with m the mass up to each
  *  @param mass     mass of the halo [mass]
  *  @param density  mean density of the sphere [mass / length^3]
  *  @param reach    search radius, within which all particles are listed [length]
- *  @return k; -1: there is no sphere; n: it is larger than the search radius */
+ *  @return k, of a sphere of mass m_k; -1: there is no sphere; n: it is larger than the search
+ *          radius */
 static int64_t find_sphere(const struct near *near, int64_t n, double mass, double density,
                            double reach)
 {
     const double start = radius_of(mass, density);
-    int64_t k = n - 1;
+    int64_t k = n - 1; /* then the last particle within `start` */
     while (k >= 0 && near[k].r > start) {
         k--;
     }
     if (k < 0) {
         return -1;
     }
-    if (radius_of(near[k].m, density) >= start) {
+    if (radius_of(near[k].m, density) >= start) { /* too dense within `start`: outwards */
         while (k + 1 < n && near[k + 1].r <= radius_of(near[k].m, density)) {
             k++;
         }
+        /* beyond the search radius there may be particles that are not listed */
         return k + 1 == n && radius_of(near[k].m, density) > reach ? n : k;
     }
     while (k >= 0 && radius_of(near[k].m, density) < near[k].r) {
@@ -149,7 +157,7 @@ static int64_t find_sphere(const struct near *near, int64_t n, double mass, doub
     return k;
 }
 
-enum { RUN = 4096 }; /* particles that one qsort sorts, as it cannot be cancelled */
+enum { RUN = 4096 }; /* most particles that one qsort sorts: a qsort cannot be cancelled */
 
 /** Merge the sorted runs from[0, half) and from[half, n). */
 static void merge(const struct near *from, int64_t half, int64_t n, struct near *to)
@@ -160,9 +168,10 @@ static void merge(const struct near *from, int64_t half, int64_t n, struct near 
     }
 }
 
-/** Merge sort by distance, of runs that qsort sorts.
+/** Bottom-up merge sort by distance, of runs that qsort sorts.
+ *  @param near   [n] the particles; overwritten
  *  @param spare  [n] second buffer
- *  @return near or spare, whichever holds the result */
+ *  @return near or spare, whichever holds the result; not sorted after cancellation */
 static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spare, int64_t n)
 {
     for (int64_t at = 0; at < n && !kith__cancelled(ctx); at += RUN) {
@@ -181,9 +190,10 @@ static struct near *sort_near(kith_ctx *ctx, struct near *near, struct near *spa
     return near;
 }
 
-/** Find the spheres of a centre, once all particles within its search radius are listed.
+/** Find the spheres of a centre, once all particles within its search radius are listed, and write
+ *  them to its halo. A long list without memory for a second buffer is sorted by one qsort.
  *  @param row   number of the centre in this search
- *  @param list  [n] the particles, in any order
+ *  @param list  [n] the particles, in any order; overwritten
  *  @return true when the centre must be searched again with a larger radius */
 static bool finish_row(const struct search *s, int64_t row, struct near *list, int64_t n)
 {
@@ -222,8 +232,8 @@ static void finish_one(void *state, int64_t k, int worker)
     s->wider[s->row + k] = finish_row(s, s->row + k, s->near + at, s->begin[k + 1] - at);
 }
 
-/** Find the spheres of centres [s->row, last), in parallel, and remove their particles from the
- *  list. s->begin must have been set for indices 0 to last - s->row. */
+/** Find the spheres of centres [s->row, last), in parallel, and remove their particles from
+ *  s->near. s->begin must have been set for indices 0 to last - s->row. Sets s->row to `last`. */
 static void finish_rows(struct search *s, int64_t last)
 {
     const int64_t rows = last - s->row;
@@ -237,7 +247,7 @@ static void finish_rows(struct search *s, int64_t last)
 }
 
 /** Add those of the n centres of this search that need a larger radius to the list of centres to be
- *  searched again. */
+ *  searched again; none when this search had the largest permitted radius. */
 static void list_again(struct search *s, int64_t n)
 {
     for (int64_t row = 0; row < n && s->reach < s->farthest; row++) {
@@ -248,7 +258,9 @@ static void list_again(struct search *s, int64_t n)
     }
 }
 
-/** Find the cell that holds a position. @param r  wrapped position [length] */
+/** Find the cell that holds a position.
+ *  @param r          wrapped position [length]
+ *  @param[out] cell  coordinates of the cell; along an open axis they may be negative */
 static void find_cell(const struct cell_marks *cell_marks, const double r[3], int64_t cell[3])
 {
     const struct kith__lattice_d *box = &cell_marks->question->box_d;
@@ -267,7 +279,8 @@ static void find_cell(const struct cell_marks *cell_marks, const double r[3], in
     }
 }
 
-/** Return the hash of a cell: the number of its bit in the table, below MARKS. */
+/** Return the hash of a cell: the number of its bit in the table, below MARKS. The upper 24 bits of
+ *  a product with an odd constant (multiplicative hashing) are the best mixed ones. */
 static uint32_t bit_of(const int64_t cell[3])
 {
     const uint64_t mixed = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u +
@@ -276,7 +289,7 @@ static uint32_t bit_of(const int64_t cell[3])
     return (uint32_t)((mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15u >> 40);
 }
 
-/** Mark the 27 cells around a centre. */
+/** Mark the cell of a centre and the 26 cells around it, across periodic faces too. */
 static void mark_around(struct cell_marks *cell_marks, const double centre[3])
 {
     int64_t home[3];
@@ -304,7 +317,7 @@ struct choose_loop {
                           the number chosen in the ranges before it */
 };
 
-/** Choose those of particles [begin, end) whose cell is marked. */
+/** Choose those of particles [begin, end) whose cell is marked: sets keep, and adds to n. */
 static void choose_range(void *state, int64_t begin, int64_t end)
 {
     struct choose_loop *loop = state;
@@ -324,13 +337,15 @@ static void choose_range(void *state, int64_t begin, int64_t end)
 }
 
 /** Choose the particles near the centres of a search, by their wrapped coordinates.
- *  @return false when out of memory. */
+ *  @param centres   positions of the centres, in the points' precision
+ *  @param[out] out  keep and n are set
+ *  @return false when out of memory */
 static bool choose_particles(kith_ctx *ctx, const struct search *s, const kith_points *centres,
                              struct chosen_set *out)
 {
     const struct kith__question *q = s->question;
-    /* the search radius, and a bound on the rounding error of a distance in the points' precision
-     */
+    /* width of cells: the search radius, and a bound on the rounding error of a distance in the
+     * points' precision */
     const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->period_sum;
     double r[3];
     int32_t image[3];
@@ -396,6 +411,7 @@ static void write_chosen(void *state, int64_t piece, int worker)
 }
 
 /** Copy the coordinates and indices of the chosen particles; after cancellation only of some.
+ *  @param[in,out] out  the particles chosen; xyz and index are set
  *  @return false when out of memory */
 static bool copy_chosen(kith_ctx *ctx, const struct kith__question *q, struct chosen_set *out)
 {
@@ -423,7 +439,8 @@ static void free_chosen(struct chosen_set *chosen_set)
     free(chosen_set->xyz);
 }
 
-/** Make room in s->near for n more particles. @return false when out of memory */
+/** Make room in s->near for n more particles. @return false, and set s->no_memory, when out of
+ *  memory */
 static bool need_near(struct search *s, int64_t n)
 {
     if (s->n + n > s->capacity) {
@@ -460,8 +477,10 @@ static void copy_near(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** kith_block_fn: append a block of pairs, sorted by centre, to s->near, and find the spheres of
- *  the centres before that of its last pair: all their pairs have arrived. */
+/** kith_block_fn: append a block of pairs to s->near, and find the spheres of the centres before
+ *  that of its last pair: pairs are sorted by centre, so all theirs have arrived. With a single
+ *  centre there are none.
+ *  @return 0 to continue; 1 after a failure or cancellation */
 static int receive(void *user, const kith_pairs *block, int64_t first)
 {
     struct search *s = user;
@@ -473,6 +492,7 @@ static int receive(void *user, const kith_pairs *block, int64_t first)
     kith__loop(s->ctx, block->n, copy_near, &loop);
     const int64_t last = block->i[block->n - 1];
     s->begin[0] = 0;
+    /* p: the first pair of the block that belongs to a later centre than `row` */
     for (int64_t p = 0, row = s->row; row < last; row++) {
         while (block->i[p] <= row) {
             p++;
@@ -484,14 +504,14 @@ static int receive(void *user, const kith_pairs *block, int64_t first)
     return kith__cancelled(s->ctx);
 }
 
-/** Find the particles within the search radius of the centres, and the spheres of the
- *  centres before the last one that has pairs.
+/** Find the particles within the search radius of the centres, and the spheres of the centres
+ *  before the last one that has pairs; the particles of that one remain in s->near.
  *  @param sorted   1: pairs are sorted by centre; 0: in any order, for a single centre
  *  @param centres  positions of the centres, in the points' precision */
 static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *s, int sorted,
                              const kith_points *centres)
 {
-    enum { BLOCK_PAIRS = 1 << 20 };
+    enum { BLOCK_PAIRS = 1 << 20 }; /* most pairs of one call of `receive` */
     const struct kith__question *q = s->question;
     s->no_memory = !choose_particles(ctx, s, centres, &s->chosen_set);
     KITH_TRY(kith__proceed(ctx));
@@ -515,9 +535,10 @@ static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *
     return status;
 }
 
-/** Search around the centres pending[s->first, last).
+/** Search around the centres pending[s->first, last), and find their spheres. Centres that need a
+ *  larger radius are listed for the next round.
  *  @param sorted  1: pairs are sorted by centre; 0: in any order, for a single centre
- *  @param xyz     scratch memory for the coordinates of the centres
+ *  @param xyz     scratch memory for the coordinates of the centres, 3 for each
  *  @return KITH_OK; KITH_LIMIT when sorting the pairs would take too much memory: nothing was done
  *          then; or another status of kith_pairs_each */
 static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, int64_t last,
@@ -535,7 +556,8 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
     free_chosen(&s->chosen_set);
     KITH_TRY(status);
     s->begin[0] = 0;
-    for (int64_t row = s->row; row < n; row++) { /* the first has all entries, the others none */
+    /* all entries of s->near are of centre s->row; the centres after it have none */
+    for (int64_t row = s->row; row < n; row++) {
         s->begin[row - s->row + 1] = s->n;
     }
     finish_rows(s, n);
@@ -545,7 +567,7 @@ static kith_status search(kith_ctx *ctx, const kith_box *box, struct search *s, 
 }
 
 /** Return true when the search radius is more than a quarter of the box's height along a periodic
- *  axis. */
+ *  axis: sorting pairs would then need much memory for images. */
 static bool reaches_far(const struct search *s)
 {
     const struct kith__question *q = s->question;
@@ -556,7 +578,10 @@ static bool reaches_far(const struct search *s)
     return far;
 }
 
-/** Search around all centres, in batches of similar radius, until no centre needs a larger one. */
+/** Search around all centres, in rounds, until no centre needs a larger radius. In a round, centres
+ *  whose radii differ at most by the factor `shared` share a search; each has a search of its own
+ *  where pairs cannot be sorted.
+ *  @param xyz  scratch memory for the coordinates of all centres, 3 for each */
 static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
 {
     while (s->n_pending > 0) {
@@ -612,7 +637,7 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
     const size_t n = (size_t)halos->n;
     struct search s = {
         .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = INFINITY};
-    s.farthest = kith__shortest_period(q);
+    s.farthest = kith__shortest_period(q); /* distance of a centre from its nearest image */
     for (int k = 0; k < 3; k++) {
         const double most = 0.999 * KITH_MAX_IMAGES * q->height[k]; /* limit of the pair search */
         s.farthest = q->box_d.periodic[k] ? fmin(s.farthest, most) : s.farthest;

@@ -46,6 +46,7 @@ KITH_FN void kith__find_normal(const struct kith__lattice_d *box, int k, double 
     const int one = (k + 1) % 3, other = (k + 2) % 3;
     memcpy(normal, box->row[k], 3 * sizeof *normal);
     if (box->periodic[one] && box->periodic[other]) {
+        /* row k of the inverse matrix is perpendicular to the two other rows */
         memcpy(normal, box->inverse[k], 3 * sizeof *normal);
     } else if (box->periodic[one] || box->periodic[other]) {
         memcpy(v, box->row[box->periodic[one] ? one : other], sizeof v);
@@ -61,10 +62,12 @@ KITH_FN void kith__find_normal(const struct kith__lattice_d *box, int k, double 
     kith__normalise(normal);
 }
 
-/** Return a bound on |S[k]| of the pairs within the cutoff: their fractional coordinates differ by
- *  cutoff / height at most, but for rounding errors (kith__cell_side), and those of wrapped
- *  particles are in [0, 1), or a box outside. Where an open axis is not perpendicular to the
- *  periodic ones, this bounds images that the planes do not. */
+/** Return a bound on |S[k]| of the pairs within the cutoff; KITH_MAX_IMAGES + 1 without a cutoff.
+ *  Along row k, a particle and the image of its neighbour differ by cutoff / height in fractional
+ *  coordinates at most, but for rounding errors (kith__cell_side). The fractional coordinates of
+ *  wrapped particles are in [0, 1), or up to a box outside: two differ by less than 3. Where an
+ *  open axis is not perpendicular to the periodic ones, this bounds images that the planes do
+ *  not. */
 KITH_FN int32_t kith__most_image_along(const struct kith__question *q, int k)
 {
     const double most = KITH_MAX_IMAGES + 1;
@@ -110,6 +113,8 @@ KITH_FN double kith__image_tolerance(const struct kith__question *question,
      * double */
     const double epsilon = question->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
     const bool exact = question->box_d.orthorhombic;
+    /* largest numbers of which the vector to a candidate, the normal and the product of both have
+     * rounding errors [length] */
     double vector = question->period_sum, normal = question->period_sum, product = 0;
     for (int m = 0; m < 3; m++) {
         const double part = fabs(planes->normal[axis][m]);
@@ -124,7 +129,10 @@ KITH_FN double kith__image_tolerance(const struct kith__question *question,
 /** Find the nearest slab of images that have not been searched.
  *  @param lo, hi    bounds of normal[k] . r over the particles whose neighbours are searched
  *  @param all_lo, all_hi  bounds of normal[k] . r over all candidates
- *  @return false when there is none within the cutoff, as where no axis is periodic */
+ *  @param searched  images that have been searched
+ *  @param[out] slab  the nearest slab
+ *  @return true when there is one; false when none can hold a neighbour within the cutoff, or no
+ *          axis is periodic */
 KITH_FN bool kith__next_slab(const struct kith__image_planes *planes, const double lo[3],
                              const double hi[3], const double all_lo[3], const double all_hi[3],
                              const struct kith__image_range *searched,

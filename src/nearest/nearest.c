@@ -27,7 +27,7 @@ KITH_INIT_CALLS(kith_nearest_options, KITH_NEAREST_OPTIONS_0_2)
 struct search {
     bool is_batch; /**< the search is of a batch */
     struct kith__batch
-        batch;       /**< the batch; of one system batch.whole alone is set: the question */
+        batch;       /**< the batch; where !is_batch, only its field `whole` is set: the question */
     unsigned extras; /**< which arrays the result has beside counts and j */
 };
 
@@ -42,7 +42,8 @@ kith_status kith__nearest_options(kith_ctx *ctx, int64_t k, const kith_nearest_o
     return kith__check_extras(ctx, options->extras);
 }
 
-/** Check points, box, k and options, and build the search. */
+/** Check points, box, k and options, and build the search.
+ *  @return KITH_OK, or the status of the first check that fails */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                            const kith_nearest_options *given, struct search *search)
 {
@@ -70,7 +71,10 @@ struct batch_result {
     enum kith__nearest_rest rest; /**< systems that are searched one by one: all, or large ones */
 };
 
-/** Return the rows of one system; arrays that the result does not have stay NULL. */
+/** Return a view of consecutive rows, those of one system: pointers into the arrays of the whole
+ *  result. Arrays that the result does not have stay NULL.
+ *  @param first  first row
+ *  @param rows   number of rows */
 static kith_nearest rows_of(const struct batch_result *result, int64_t first, int64_t rows)
 {
     const kith_nearest *all = result->out;
@@ -93,7 +97,10 @@ static bool is_small(const struct kith__batch *batch, int64_t s)
     return kith__nearest_is_small(batch->a[s + 1] - batch->a[s], batch->b[s + 1] - batch->b[s]);
 }
 
-/** Find the neighbours in one system, with indices of the whole batch. */
+/** Find the neighbours in one system, unless a search of all small systems has found them. The
+ *  backend gives indices in the system; the index of the system's first particle is added to them,
+ *  so that they are indices in the whole batch.
+ *  @param lane  the context to use (kith__group_fn in engine/batch.h) */
 static kith_status find_system(kith_ctx *lane, const struct batch_result *result, int64_t system)
 {
     const struct kith__batch *batch = result->batch;
@@ -176,6 +183,7 @@ static void *need(struct kith__owned *owned, int array, bool present, int64_t n,
     return data;
 }
 
+/** kith_nearest_find for a result of full size. */
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                         const kith_nearest_options *options, kith_nearest *out)
 {
@@ -207,7 +215,10 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return run_search(ctx, &search, out);
 }
 
-/** Check the arrays that a caller gives to be filled. */
+/** Check the arrays that a caller gives to be filled.
+ *  @param n       number of rows
+ *  @param extras  arrays that options.extras names
+ *  @return KITH_OK, KITH_INVALID, or the status of kith__check_memory */
 static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_nearest *out)
 {
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
@@ -218,6 +229,7 @@ static kith_status check_arrays(kith_ctx *ctx, int64_t n, unsigned extras, kith_
                                     out->shifts);
 }
 
+/** kith_nearest_fill for a result of full size. */
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                         const kith_nearest_options *options, kith_nearest *out)
 {
@@ -234,10 +246,12 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     return run_search(ctx, &search, &wanted);
 }
 
+/** A public call on a result of full size: find or fill. */
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               int64_t k, const kith_nearest_options *options, kith_nearest *out);
 
-/** Run an operation on a struct of full size. */
+/** Run an operation on a struct of full size (core/sized.h): copy the caller's result into it, and
+ *  back. */
 static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points,
                        const kith_box *box, int64_t k, const kith_nearest_options *options,
                        kith_nearest *out)
@@ -249,7 +263,8 @@ static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points
     return status;
 }
 
-/** Run an operation as a public call: one at a time on a context. */
+/** Run an operation as a public call: one at a time on a context. After a failure out->rows is
+ *  0. */
 static kith_status call(operation *work, kith_ctx *ctx, const kith_points *points,
                         const kith_box *box, int64_t k, const kith_nearest_options *options,
                         kith_nearest *out)

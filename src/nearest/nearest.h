@@ -11,15 +11,19 @@
 /* Most particles, in either set, of a system of a batch that is searched together with others. */
 enum { KITH_NEAREST_SMALL = 1 << 14 };
 
-/** Return true when a system of a batch is searched together with others, on a GPU.
- *  @param a, b  its particles in both sets */
+/** Return true when a system of a batch is small: a GPU searches all small systems together.
+ *  @param a, b  number of its particles in each set; equal for one set */
 KITH_FN bool kith__nearest_is_small(int64_t a, int64_t b)
 {
     return a <= KITH_NEAREST_SMALL && b <= KITH_NEAREST_SMALL;
 }
 
 /** Which systems of a batch are still to be searched one by one. */
-enum kith__nearest_rest { KITH_REST_NONE, KITH_REST_LARGE, KITH_REST_ALL };
+enum kith__nearest_rest {
+    KITH_REST_NONE,  /**< none: the rows of all systems are filled */
+    KITH_REST_LARGE, /**< the systems that are not small (kith__nearest_is_small) */
+    KITH_REST_ALL    /**< all: no row is filled */
+};
 
 /** The operations that a backend offers. */
 struct kith__nearest_backend {
@@ -30,12 +34,13 @@ struct kith__nearest_backend {
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const kith_nearest *out);
 
-    /** Find the nearest neighbours in all small systems of a batch together, with indices of the
-     *  batch: those of kith__nearest_is_small. Arrays of the batch may be in device memory.
+    /** Find the nearest neighbours in all small systems of a batch together
+     *  (kith__nearest_is_small). Neighbours are given by their indices among the particles of all
+     *  systems. Arrays of the batch may be in device memory. NULL: not offered.
      *  @param out  as for find, with the rows of all systems
      *  @param[out] rest  the systems whose rows remain: all where k is too large, or where few
      *                    systems are small
-     *  @return as find; KITH_INVALID for boxes and offsets. NULL: not offered. */
+     *  @return as find; KITH_INVALID for boxes and offsets. */
     kith_status (*find_together)(kith_ctx *ctx, const struct kith__batch *batch,
                                  const kith_nearest *out, enum kith__nearest_rest *rest);
 };

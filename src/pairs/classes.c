@@ -1,18 +1,22 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Dividing particles into classes of radius, by a counting sort, and listing the searches between
+ * classes (classes.h). O(n).
+ */
 #include "classes.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/** Return the class of a radius.
+/** Return the class of a radius: 0 for the largest, KITH_CLASSES - 1 for all of the smallest.
  *  @param largest  the largest radius of all particles, > 0 */
 static int class_of(double radius, double largest)
 {
-    if (!(radius > largest * 0x1p-31)) {
+    if (!(radius > largest * 0x1p-31)) { /* the last class; 0 is not a divisor below */
         return KITH_CLASSES - 1;
     }
-    int exponent; /* of largest / radius in [2^(exponent - 1), 2^exponent) */
+    int exponent; /* largest / radius is in [2^(exponent - 1), 2^exponent) */
     (void)frexp(largest / radius, &exponent);
     const int c = exponent - 1;
     return c < 0 ? 0 : c < KITH_CLASSES ? c : KITH_CLASSES - 1;
@@ -29,7 +33,9 @@ static double largest_of(const void *radii, int64_t n, kith_precision precision)
     return largest;
 }
 
-/** Sort the particles of a set by class: counting sort. */
+/** Sort the particles of a set by class (counting sort), and find the largest radius of each class.
+ *  @param active   [n] particles with 0 are not sorted; NULL: all are
+ *  @param largest  the largest radius of both sets */
 static void sort_set(const void *radii, int64_t n, kith_precision precision, const uint8_t *active,
                      double largest, int set, struct kith__classes *classes)
 {
@@ -57,7 +63,7 @@ static void sort_set(const void *radii, int64_t n, kith_precision precision, con
     }
 }
 
-/** Return true when a class has no particles. */
+/** Return true when a class has no particles of either set. */
 static bool is_empty(const struct kith__classes *classes, int c)
 {
     return classes->start[0][c] == classes->start[0][c + 1] &&
@@ -103,7 +109,11 @@ static double reach_of(kith_radius_rule rule, kith_precision precision, double h
                                    : kith__radius_of_pair_d(rule, hi, hj);
 }
 
-/** Add the search of rows of some classes against particles of some classes, if there are any. */
+/** Describe the search of the rows of a range of classes against the particles of another range.
+ *  @param most  the cutoff of the question [length]
+ *  @param a     range of set 0, the rows
+ *  @param b     range of set 1, the candidates
+ *  @return 1; 0, with *search undefined, where one of them has no particles */
 static int add_search(const struct kith__classes *classes, kith_precision precision, double most,
                       struct class_range a, struct class_range b, struct kith__class_search *search)
 {
@@ -115,7 +125,8 @@ static int add_search(const struct kith__classes *classes, kith_precision precis
             return 0;
         }
     }
-    /* a cutoff has a square that is a normal number, and is not so small that cells are useless */
+    /* The square of a cutoff has to be a normal number: at least 2^-126 in float and 2^-1022 in
+     * double. And cells smaller than most / 2^32 are of no use. */
     const double least = fmax(most * 0x1p-32,
                               precision == KITH_FLOAT ? 1.2 * 0x1p-63 : 1.2 * 0x1p-511);
     const double reach = reach_of(classes->rule, precision, largest_in(classes, 0, a),
@@ -130,6 +141,7 @@ int kith__class_searches_to(const struct kith__classes *classes, kith_precision 
 {
     const struct class_range all = {0, KITH_CLASSES};
     int n = 0;
+    /* class c has larger radii than class c + 1 */
     for (int c = 0; c <= tail && c < KITH_CLASSES; c++) {
         const struct class_range own = {c, c == tail ? KITH_CLASSES : c + 1};
         const struct class_range not_larger = {c, KITH_CLASSES};
@@ -158,7 +170,7 @@ int kith__class_searches_to(const struct kith__classes *classes, kith_precision 
 int kith__class_searches(const struct kith__classes *classes, kith_precision precision, double most,
                          struct kith__class_search search[KITH_CLASS_SEARCHES])
 {
-    return kith__class_searches_to(classes, precision, most, KITH_CLASSES, search);
+    return kith__class_searches_to(classes, precision, most, KITH_CLASSES, search); /* no tail */
 }
 
 int kith__class_tail(const struct kith__classes *classes, kith_precision precision, double most,

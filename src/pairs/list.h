@@ -8,7 +8,8 @@
 #include "pairs.h"
 
 /** Make the arrays of out->owner, in the memory out->memory, hold `capacity` pairs of this list;
- *  the contents of arrays that grow are lost. Sets all of *out but n.
+ *  the contents of arrays that grow are lost. Sets all fields of *out; n, width, widest and
+ *  overflowed become 0.
  *  @param rows   particles that have a row in the list: out->rows
  *  @param pairs  pairs of the list, for the message
  *  @return KITH_OK or KITH_NO_MEMORY */
@@ -23,7 +24,7 @@ kith_status kith__list_too_large(kith_ctx *ctx, const char *about, int64_t pairs
 
 /** Read and check a caller's options.
  *  @param given     NULL: the defaults
- *  @param[out] own  of full size
+ *  @param[out] own  the options, with all fields of this version (core/sized.h)
  *  @return KITH_OK, KITH_INVALID */
 kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
                                 kith_pairs_options *own);
@@ -46,8 +47,9 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
  *  @return KITH_OK or KITH_CAPACITY */
 kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
 
-/** Make the arrays of out->owner hold the rows of a KITH_MATRIX list.
- *  @param width  entries of a row: out->width
+/** Make the arrays of out->owner hold the rows of a KITH_MATRIX list, and set out->width. The other
+ *  fields are set as by kith__list_need.
+ *  @param width  entries of a row
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__matrix_need(kith_ctx *ctx, const struct kith__list *list,
                               kith_precision precision, int64_t rows, int64_t width,

@@ -22,6 +22,7 @@ static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options), 
 /* kith_pairs_options_init_sized, kith_pairs_options_init */
 KITH_INIT_CALLS(kith_pairs_options, KITH_PAIRS_OPTIONS_0_1)
 
+/** Check the options that do not depend on the particles. */
 static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *options)
 {
     KITH_TRY(kith__check_flag(ctx, "options.full", options->full));
@@ -40,7 +41,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
     return KITH_OK;
 }
 
-/** A search: what is asked, of one system or of a batch, and in which form. */
+/** A public call, checked: the particles, of one system or of a batch, and the form of the list. */
 struct search {
     bool is_batch;            /**< the search is of a batch */
     struct kith__batch batch; /**< the batch; in a search of one system only batch.whole is set */
@@ -57,8 +58,8 @@ kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
 }
 
 /** Check points, box, cutoff and options, and build the search.
- *  @param enqueued  the call may not wait for a device
- *  @param[out] search  must stay where it is: its members refer to each other */
+ *  @param enqueued     the call may not wait for a device
+ *  @param[out] search  not to be copied: search->list.rules may point to search->rules */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            double cutoff, const kith_pairs_options *given, bool enqueued,
                            struct search *search)
@@ -141,6 +142,7 @@ static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, in
                                     out->shifts);
 }
 
+/** kith_pairs_find for a list with all fields of this version. */
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
@@ -153,6 +155,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return make(ctx, &search, true, out);
 }
 
+/** kith_pairs_fill for a list with all fields of this version. */
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
@@ -163,6 +166,7 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     return make(ctx, &search, false, out);
 }
 
+/** The body of a public call that makes a list: find or fill. */
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               double cutoff, const kith_pairs_options *options, kith_pairs *out);
 
@@ -255,6 +259,7 @@ kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith
     return status;
 }
 
+/** kith_pairs_enqueue within a public call. */
 static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            double cutoff, const kith_pairs_options *options,
                            const kith_pairs *given, int64_t *result)

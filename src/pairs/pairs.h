@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The operations that a backend offers for pair lists.
+ * The operations that a backend offers for pair lists: ctx->backend->pairs, called by pairs.c.
  */
 #ifndef KITH_PAIRS_BACKEND_H
 #define KITH_PAIRS_BACKEND_H
@@ -12,19 +12,23 @@
 
 /** The form of a pair list: kith_pairs_options, checked. */
 struct kith__list {
-    bool full;          /**< a pair is listed as (i, j, S) and as (j, i, -S); or pairs are between
-                              two sets, and each (i, j, S) is listed */
-    bool sorted;        /**< pairs are sorted by i, then j, then S[2], S[1], S[0] */
-    bool unordered;     /**< any order is permitted, and may vary from call to call */
-    bool queued;        /**< a list in device memory that grows is not waited for */
+    bool full;      /**< true: full list, each pair as (i, j, S) and as (j, i, -S); pairs between
+                         two sets as (i, j, S). false: half list, each pair once */
+    bool sorted;    /**< pairs are sorted by i, then j, then S[2], S[1], S[0] */
+    bool unordered; /**< any order is permitted, and may vary from call to call */
+    bool queued;    /**< fill of a list in device memory with `grow` waits for its length alone; its
+                         arrays are written later, in the order of the context's stream */
     kith_layout layout; /**< (i, j) pairs, rows with offsets (CSR), or rows of one width (matrix) */
     unsigned extras;    /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS: arrays beside i and j */
     int64_t block_pairs; /**< most pairs of a block that is passed to a callback; 1 or more */
-    int64_t width;       /**< KITH_MATRIX: entries of a row; of a list that grows, the least */
+    int64_t width;       /**< KITH_MATRIX: entries of a row; where the library owns the arrays, the
+                              least number: rows are widened to the longest one */
     int32_t fill;        /**< KITH_MATRIX: j of the entries behind the neighbours of a row */
     const struct kith__rules *rules; /**< which pairs within the cutoff are listed; NULL: all */
-    const struct kith__class_lists *classes; /**< a GPU's: searches between classes of radius, by
-                                                  which rows are made; NULL: one search */
+
+    /** Set by the cuda backend alone: the searches between classes of radius that make the rows
+     *  (gpu/class_lists.h). NULL: one search. */
+    const struct kith__class_lists *classes;
 };
 
 /** The operations of a backend. All of them return KITH_OK, KITH_NOT_FINITE or KITH_LIMIT for a
@@ -50,13 +54,14 @@ struct kith__pairs_backend {
     kith_status (*each)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, kith_block_fn fn, void *user);
 
-    /** Queue the making of a list on the caller's stream. Points, list and result are in device
-     *  memory.
+    /** Queue the making of a list on the context's stream, and return without waiting. Points, list
+     *  and result are in device memory. NULL on a backend without streams.
      *  @param[out] result  number of pairs, or a negative status; KITH_MATRIX: [KITH_RESULTS] */
     kith_status (*enqueue)(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__list *list, const kith_pairs *out, int64_t *result);
 
-    /** The operations above for the systems of a batch: `count`, `fill`, `each`, `enqueue`. */
+    /** The operations above for the systems of a batch: `count`, `fill`, `each`, `enqueue`. Indices
+     *  i and j count the particles of the whole batch. */
     kith_status (*batch_count)(kith_ctx *ctx, const struct kith__batch *batch,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours);
     kith_status (*batch_fill)(kith_ctx *ctx, const struct kith__batch *batch,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists of a batch. A thread makes the lists of a group of systems, one behind the other, in a
- * buffer of its lane, with indices of the whole batch. It then waits until all earlier groups have
- * added their numbers of pairs to the total, takes the total as its offset, and copies its lists
- * there, while other threads copy theirs. So the list holds the systems in their order. A large
- * system is written to its place directly. When the library owns the arrays, their size is
- * estimated from a sample of groups; if it is too small, the lists are made again.
+ * Pair lists of a batch, on backends whose operations take one system at a time. A lane is a
+ * context of one thread (engine/batch.h). A thread makes the lists of a group of systems, one
+ * behind the other, in a buffer of its lane, with indices of the whole batch. It then waits for its
+ * turn: until all earlier groups have added their numbers of pairs to the total. It takes the total
+ * as its offset, and copies its lists there, while other threads copy theirs. So the list holds the
+ * systems in their order. A large system is written to its place directly. When the library owns
+ * the arrays, their size is estimated from a sample of groups; if it is too small, the lists are
+ * made again.
  */
 #include "pairs_batch.h"
 
@@ -15,8 +17,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/** Buffers of a lane's scratch memory: the arrays of the lists of a group. The sweep of the lane
- *  has the first numbers of the question. */
+/** Buffers of a lane's scratch memory: the arrays of the lists of a group. pairs_cpu.h has the
+ *  numbers before these. */
 enum {
     KITH_BATCH_I = KITH_WORK_OF(pairs) + 8,
     KITH_BATCH_J,
@@ -33,7 +35,7 @@ enum { KITH_BATCH_COUNTS = KITH_BATCH_SHIFTS + 1 };
 struct lists {
     struct kith__group_loop loop;  /**< the loop over the systems */
     const struct kith__list *list; /**< the form of the list */
-    size_t real;                   /**< size of a coordinate [bytes] */
+    size_t real;                   /**< size of a distance or coordinate in `out` [bytes] */
     kith_pairs *out;               /**< the whole list */
     int64_t total;                 /**< pairs of all groups that have ended their turn; more than
                               out->capacity where some are not written */
@@ -50,7 +52,9 @@ static void shift(int32_t *index, int64_t n, int64_t by)
     }
 }
 
-/** Return a view of the arrays of a list from pair `at` and row `row` on; it owns nothing. */
+/** Return a view of the arrays of a list from pair `at` and row `row` on; it owns nothing. Its
+ *  capacity is 0 where the list has no room behind `at`.
+ *  @param real  size of a distance or coordinate [bytes] */
 static kith_pairs view_of(const kith_pairs *all, size_t real, int64_t at, int64_t row)
 {
     kith_pairs view = *all;
@@ -68,8 +72,10 @@ static kith_pairs view_of(const kith_pairs *all, size_t real, int64_t at, int64_
 }
 
 /** Make an array of a lane's buffer hold n elements, keeping the first `used`.
+ *  @param number      number of its buffer in the lane's scratch memory
  *  @param present     the list has this array
- *  @param[in,out] ok  set to false when there is no memory
+ *  @param element     size of an element [bytes]
+ *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
  *  @return the array; NULL where it is not present */
 static void *grow_array(kith_ctx *lane, int number, bool present, int64_t used, int64_t n,
                         size_t element, bool *ok)
@@ -84,7 +90,8 @@ static void *grow_array(kith_ctx *lane, int number, bool present, int64_t used, 
 }
 
 /** Make the arrays of a lane's buffer hold `capacity` pairs, keeping the first `used`, and the
- *  offsets of `rows` rows. */
+ *  offsets of `rows` rows.
+ *  @param[in,out] buffer  its capacity and its pointers to the arrays are set */
 static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_t used,
                                int64_t capacity, int64_t rows, kith_pairs *buffer)
 {
@@ -107,7 +114,8 @@ static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_
     return KITH_OK;
 }
 
-/** Return the form of the list of one system, whose rules count its particles in the whole batch.
+/** Return the form of the list of one system. Its rules have the offsets from the particles of the
+ *  system to those of the whole batch (kith__rules.first).
  *  @param rules  memory for these rules */
 static struct kith__list list_of(const struct lists *lists, int64_t system,
                                  struct kith__rules *rules)
@@ -122,11 +130,12 @@ static struct kith__list list_of(const struct lists *lists, int64_t system,
     return list;
 }
 
-/** Make the list of one system at the end of a view, with indices of the whole batch.
- *  @param row        first row of the system in the view's offsets
- *  @param at         pairs of the view before it, added to the offsets
- *  @param[out] view  its n is the number of pairs; the list is incomplete where it exceeds the
- *                    capacity, and KITH_CAPACITY is returned */
+/** Make the list of one system, with indices of the whole batch.
+ *  @param at            number of pairs before those of the system, added to the offsets
+ *  @param[in,out] view  arrays that begin with the pairs and rows of the system; n becomes its
+ *                       number of pairs
+ *  @return KITH_OK; KITH_CAPACITY, with the list incomplete, when n exceeds the capacity; other
+ *          failures */
 static kith_status make_list(kith_ctx *lane, const struct lists *lists, int64_t system, int64_t at,
                              kith_pairs *view)
 {
@@ -160,6 +169,7 @@ static kith_status make_group(kith_ctx *lane, const struct lists *lists,
     const struct kith__batch *batch = lists->loop.batch;
     const int64_t first_row = batch->a[group->first];
     const int64_t rows = batch->a[group->last] - first_row;
+    /* pairs that the buffer holds since earlier groups, and fewest pairs to allocate */
     const int64_t held = (int64_t)(lane->work.buffer[KITH_BATCH_J].bytes / sizeof(int32_t));
     const int64_t least = (int64_t)1 << 14;
     *buffer = (kith_pairs){.memory = KITH_HOST, .size = sizeof *buffer};
@@ -187,7 +197,8 @@ static void copy(void *to, const void *from, int64_t n, size_t element)
     }
 }
 
-/** Copy the lists of a group to pair `at` of the whole list, as far as it has room. */
+/** Copy the lists of a group to the whole list, from pair `at` on. Nothing is copied where it has
+ *  no room for all of them. */
 static void copy_group(const struct lists *lists, const struct kith__group *group,
                        const kith_pairs *buffer, int64_t at)
 {
@@ -208,7 +219,8 @@ static void copy_group(const struct lists *lists, const struct kith__group *grou
     copy(to.shifts, buffer->shifts, buffer->n, 3 * sizeof *to.shifts);
 }
 
-/** Make the list of a large system at its place in the whole list. */
+/** Make the list of a large system at its offset in the whole list. No other group runs beside a
+ *  large one, so that it has no need to wait for its turn. */
 static kith_status fill_large(kith_ctx *ctx, struct lists *lists, const struct kith__group *group)
 {
     const int64_t at = lists->total;
@@ -289,7 +301,7 @@ static kith_status count_all(struct lists *lists)
     return kith__batch_loop(&lists->loop);
 }
 
-/** Prepare the loop over the systems. */
+/** Prepare the loop over the systems: all of *lists but out, neighbours and counts. */
 static kith_status begin(kith_ctx *ctx, const struct kith__batch *batch,
                          const struct kith__list *list, struct lists *lists)
 {
@@ -322,15 +334,15 @@ static kith_status guess_pairs(struct lists *lists, int64_t *guess)
 
 /* -------------------------------------------------------------------------------------- matrix */
 
-/** Rows of a fixed width, of all systems: each system's are written to their place. */
+/** The making of a KITH_MATRIX list: the rows of each system are written to their final place. */
 struct matrix {
     struct kith__group_loop loop;  /**< the loop over the systems */
     const struct kith__list *list; /**< the form of the list */
     kith_pairs *out;               /**< the whole list; n, widest and overflowed are added up */
-    pthread_mutex_t lock;          /**< guards these three */
+    pthread_mutex_t lock;          /**< guards n, widest and overflowed of `out` */
 };
 
-/** Return a view of the rows of a system; it owns nothing. */
+/** Return a view of the rows of a system, those from row `first` on; it owns nothing. */
 static kith_pairs rows_of(const struct matrix *matrix, int64_t first, int64_t rows)
 {
     const kith_pairs *all = matrix->out;
@@ -357,7 +369,7 @@ static kith_status fill_rows(kith_ctx *lane, struct matrix *matrix, int64_t syst
         return KITH_OK;
     }
     kith_pairs view = rows_of(matrix, batch->a[system], q.a.n);
-    if (!view.counts) { /* it says which entries are indices */
+    if (!view.counts) { /* needed below: how many entries of a row are indices */
         view.counts = kith__work_need(&lane->work, KITH_BATCH_I,
                                       (size_t)q.a.n * sizeof *view.counts);
         KITH_CHECK(lane, view.counts != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
@@ -435,7 +447,7 @@ kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
         }
         KITH_TRY(kith__list_need(ctx, list, precision, rows, capacity, capacity, out));
     }
-    kith_pairs arrays = *out; /* those that the list has */
+    kith_pairs arrays = *out; /* without arrays that this layout does not have */
     arrays.i = list->layout == KITH_IJ ? out->i : NULL;
     arrays.offsets = list->layout == KITH_CSR ? out->offsets : NULL;
     lists.out = &arrays;
@@ -468,9 +480,9 @@ struct stream {
     struct lists lists;              /**< the lists of the systems */
     const struct kith__batch *batch; /**< the batch */
     int64_t system;                  /**< system whose blocks are passed on */
-    int64_t first;                   /**< pairs that were passed */
+    int64_t first;                   /**< number of pairs that were passed on so far */
     kith_block_fn fn;                /**< the caller's callback */
-    void *user;                      /**< its argument */
+    void *user;                      /**< argument of the callback */
 };
 
 /** kith_block_fn: pass on a block of one system, with indices of the whole batch. */
@@ -485,7 +497,8 @@ static int pass_on(void *user, const kith_pairs *block, int64_t first)
     return stop;
 }
 
-/** Pass on the pairs of a group of which a block cannot hold all: system by system. */
+/** Pass on the pairs of a group with more pairs than a block may have: system by system, each in
+ *  blocks of its own. */
 static kith_status stream_group(kith_ctx *ctx, struct stream *stream,
                                 const struct kith__group *group)
 {
@@ -533,6 +546,7 @@ kith_status kith__batch_each(kith_ctx *ctx, const struct kith__batch *batch,
                (long long)all.n_groups);
     stream.lists.counts = counts;
     KITH_TRY(count_all(&stream.lists));
+    /* a block is as many consecutive groups as together have at most block_pairs pairs */
     for (int64_t g = 0, next; g < all.n_groups; g = next) {
         int64_t pairs = counts[g];
         for (next = g + 1; next < all.n_groups && pairs + counts[next] <= list->block_pairs;

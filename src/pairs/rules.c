@@ -11,7 +11,7 @@
 
 #include "core/backend.h"
 
-/* Buffers of the context's scratch memory. */
+/* Buffers of the context's scratch memory, behind those of pairs_batch.c. */
 enum {
     KITH_RULES_SQUARES = KITH_WORK_OF(pairs) + 16, /**< kith__rules.squares */
     KITH_RULES_RADII,                              /**< radii that were in device memory */
@@ -19,7 +19,7 @@ enum {
 
 /** The caller's rules that are being read. */
 struct reading {
-    const kith_pairs_options *options; /**< of full size */
+    const kith_pairs_options *options; /**< with all fields of this version */
     const kith_points *points;         /**< the particles */
     int64_t n[2];                      /**< particles of each set; of one set both are equal */
     kith_precision precision;          /**< precision of the points */
@@ -38,13 +38,13 @@ static kith_status check_both(kith_ctx *ctx, const struct reading *r, const char
     return KITH_OK;
 }
 
-/** Return a square, rounded to a precision. */
+/** Return the square of a length, rounded to a precision. */
 static double square_of(double length, kith_precision precision)
 {
     return kith__rounded(length * length, precision);
 }
 
-/** Read the table of cutoffs. */
+/** Read the species, and the table of cutoffs, whose squares are stored in scratch memory. */
 static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kith__rules *rules)
 {
     const kith_pairs_options *o = r->options;
@@ -95,7 +95,8 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
     return KITH_OK;
 }
 
-/** Find the largest radius of a set, and check all.
+/** Find the largest radius of a set, and check all. Radii in device memory are copied to the host
+ *  first.
  *  @param name          of the array, for the message
  *  @param[out] largest  -1 where there are no particles */
 static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const char *name,
@@ -119,7 +120,9 @@ static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const 
     return KITH_OK;
 }
 
-/** Read the radii. @param enqueued  nothing may wait for the device */
+/** Read the radii.
+ *  @param full      the list is full, as rules that are not symmetric in i and j need
+ *  @param enqueued  nothing may wait for the device: rules->most_radius stays infinite */
 static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full, bool enqueued,
                               struct kith__rules *rules)
 {
@@ -152,7 +155,8 @@ static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full,
                       : KITH_OK;
 }
 
-/** Read molecules, bonds, r_min and active particles. */
+/** Read molecules, bonds, r_min and active particles.
+ *  @param full  the list is full, as a list of active particles has to be */
 static kith_status read_exclusions(kith_ctx *ctx, const struct reading *r, bool full,
                                    struct kith__rules *rules)
 {
@@ -244,7 +248,7 @@ kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
                "options.radii: the largest distance of a pair is 0, expected a positive one, or a "
                "cutoff");
     if (*cutoff == 0 && isfinite(largest)) {
-        *cutoff = largest > 0 ? largest : 1; /* 0: a set is empty */
+        *cutoff = largest > 0 ? largest : 1; /* 0: a set is empty, so any cutoff serves */
     } else if (*cutoff > 0 && isfinite(*cutoff) && largest > 0) {
         *cutoff = fmin(*cutoff, largest);
     }

@@ -12,9 +12,10 @@
 
 #include "engine/excluded.h"
 
-/** The rules of a list: fields of kith_pairs_options, checked. Index 0 of pairs of pointers is the
- *  points, 1 the other set; where there is no other set, both are equal. Arrays are in the memory
- *  that the backend's kernels read, in the caller's order. */
+/** The rules of a list: fields of kith_pairs_options, checked. In members of two elements, element
+ *  0 is for set a, the points, and element 1 for set b, the points given as `against`; without set
+ *  b both are equal. Arrays are in the caller's order, in the memory that the backend's kernels
+ *  read. */
 struct kith__rules {
     struct kith__excluded excluded; /**< pairs that are not listed */
     int32_t n_species;              /**< number of species */
@@ -31,14 +32,16 @@ struct kith__rules {
                                          -1 of an empty set [length] */
     double least2;                  /**< smaller squared distances are not listed, in the points'
                                          precision [length^2] */
-    const uint8_t *active;          /**< [n] 1 where a particle has a row; NULL: all have */
+    const uint8_t *active;          /**< [n] 0 where a particle's row is empty; NULL: nowhere */
     int32_t first[2]; /**< added to the indices of a hit before arrays are read: in a batch, the
                            first particle of a system */
-    bool by_distance; /**< a rule depends on the distance */
-    bool one_sided;   /**< (i, j) may be listed where (j, i) is not */
-    bool no_self;  /**< a particle at image 0 of itself is a hit of the search, but not listed: the
-                           search is of two sets that share particles */
-    bool two_sets; /**< i and j are of two sets */
+    bool by_distance; /**< a rule depends on the distance: kith__is_listed needs r2 */
+    bool one_sided;   /**< (i, j) may be listed where (j, i) is not: pairs must be found from both
+                           ends */
+    bool no_self;     /**< remove hits of a particle with itself at image 0. Set where a list of one
+                           set is made by searches between two sets that share particles
+                           (classes.h) */
+    bool two_sets;    /**< i is of set a, and j of set b */
     kith_memory memory; /**< where the arrays but `squares` are, before a backend copies them */
 };
 
@@ -55,7 +58,7 @@ KITH_FN bool kith__is_active(const struct kith__rules *rules, int32_t i)
 bool kith__has_rules(const kith_pairs_options *options);
 
 /** Read the rules of the caller's options, and check those arrays that are in host memory.
- *  @param options       of full size
+ *  @param options       with all fields of this version (core/sized.h)
  *  @param points        the particles
  *  @param full          the list is full
  *  @param enqueued      nothing may wait for the device: radii in its memory are not read
@@ -71,8 +74,8 @@ kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *options,
 /** Find the cutoff of the search: the largest distance that the rules permit, up to the caller's
  *  cutoff.
  *  @param precision       of the points
- *  @param[in,out] cutoff  the caller's cutoff, 0 where the rules alone decide; stays where it is
- *                         refused when the question is built
+ *  @param[in,out] cutoff  the caller's cutoff, 0 where the rules alone decide. A cutoff that is
+ *                         negative or not finite stays: kith__question_init refuses it
  *  @return KITH_OK; KITH_INVALID (no pair can be listed); KITH_UNSUPPORTED (a cutoff is needed,
  *          because radii were not read) */
 kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,

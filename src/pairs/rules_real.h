@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of the rules of a list for one precision. Included by rules.h through
- * per_precision.h. Every operation is rounded once.
+ * The definition of the rules of a list for one precision: kith__radius_of_pair and
+ * kith__is_listed, each with the suffix _d or _f. Included by rules.h through per_precision.h,
+ * which defines the type `real` and KITH_REAL(name). Every operation is rounded once.
  */
 
-/** Return the largest distance of a pair of particles with radii hi and hj [length]. */
+/** Return the largest distance of a pair of particles with radii hi and hj [length].
+ *  @param rule  not KITH_RADIUS_NONE */
 KITH_FN real KITH_REAL(kith__radius_of_pair)(kith_radius_rule rule, real hi, real hj)
 {
     switch (rule) {
@@ -12,11 +14,12 @@ KITH_FN real KITH_REAL(kith__radius_of_pair)(kith_radius_rule rule, real hi, rea
     case KITH_RADIUS_SCATTER: return hj;
     case KITH_RADIUS_EITHER: return hi > hj ? hi : hj;
     case KITH_RADIUS_BOTH: return hi < hj ? hi : hj;
-    default: return KITH_ADD(hi, hj);
+    default: return KITH_ADD(hi, hj); /* KITH_RADIUS_SUM */
     }
 }
 
-/** Return true when the rules list a hit of the search.
+/** Return true when the rules list a hit of the search. Not all arrays in device memory were
+ *  checked: a species outside the table, and a radius that is negative or NaN, have no pairs.
  *  @param i, j    indices in the caller's order; in a batch, in the system
  *  @param r2      squared distance, by the definition of a pair; not used where no rule depends on
  *                 it [length^2] */

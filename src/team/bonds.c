@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Bonds of the particles of a team. A bond is a pair of global indices. It travels to the rank that
- * gave its first particle, which knows where this one was dealt to, and from there to that rank. On
- * it bonds are sorted, and listed for a block of particles by a search in their sorted indices.
+ * gave its first particle, whose route says which rank this particle was dealt to, and from there
+ * to that rank. There bonds are sorted, and listed for a block of particles by a binary search of
+ * each partner in the sorted global indices of the block.
  */
 #include "bonds.h"
 
@@ -10,18 +11,18 @@
 
 /** Buffers, from the first one of the caller on. */
 enum {
-    LIST,                                /**< bonds as given, from both ends */
+    LIST,                                /**< bonds as given; of one set, from both ends */
     HOME,                                /**< route to the ranks that gave the first particles */
-    AT_HOME = HOME + KITH_ROUTE_BUFFERS, /**< bonds there */
-    OWNERS,             /**< rank that each given particle was dealt to; then of bonds */
-    ROUTE = OWNERS + 1, /**< route to these ranks */
-    DEALT_BONDS = ROUTE + KITH_ROUTE_BUFFERS, /**< bonds there */
+    AT_HOME = HOME + KITH_ROUTE_BUFFERS, /**< bonds on the ranks that gave the first particles */
+    OWNERS,             /**< rank of each given particle, then of the first one of each bond */
+    ROUTE = OWNERS + 1, /**< route to the ranks that the first particles were dealt to */
+    DEALT_BONDS = ROUTE + KITH_ROUTE_BUFFERS, /**< bonds of the particles dealt to this rank */
     DEAL_END
 };
 _Static_assert((int)DEAL_END <= (int)KITH_BONDS_BUFFERS, "every purpose needs its own buffer");
 
 /** Buffers of kith__bond_rows. */
-enum { OFFSETS, PARTNERS, INDEX, ROWS_END };
+enum { OFFSETS, PARTNERS, INDEX, ROWS_END }; /* INDEX: the block sorted by global index */
 _Static_assert((int)ROWS_END <= (int)KITH_BOND_ROWS_BUFFERS, "every purpose needs its own buffer");
 
 kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *given, int64_t n,
@@ -48,7 +49,7 @@ kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *g
     return KITH_OK;
 }
 
-/** List the bonds as given. */
+/** List the bonds as given, by global indices. @param both  as for kith__bonds_deal */
 static kith_status list_bonds(kith_team *team, int buffer, const struct kith__bonds_given *given,
                               const struct kith__set *set, bool both, struct kith__bonds *out)
 {
@@ -76,7 +77,8 @@ struct homes {
     int ranks;                       /**< number of ranks */
 };
 
-/** kith__targets_fn: the rank that gave the first particle of a bond. */
+/** kith__targets_fn: the rank that gave the first particle of a bond.
+ *  @param state  a struct homes */
 static int home_of(const void *state, int64_t item, int *to)
 {
     const struct homes *homes = state;
@@ -113,7 +115,9 @@ static kith_status find_owners(kith_team *team, int buffer, const struct kith__s
     return KITH_OK;
 }
 
-/** Send bonds along a route. @param buffer  where those that arrive are stored */
+/** Send bonds along a route. Collective.
+ *  @param buffer          stores those that arrive
+ *  @param[in,out] bonds   those to send, then those that arrived */
 static kith_status send_bonds(kith_team *team, int buffer, const struct kith__route *route,
                               struct kith__bonds *bonds)
 {
@@ -124,12 +128,13 @@ static kith_status send_bonds(kith_team *team, int buffer, const struct kith__ro
     return KITH_OK;
 }
 
-/** Compare two numbers. */
+/** Return -1, 0 or 1 where a is smaller than, equal to, or larger than b. */
 static int order_of(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
+/** Compare two bonds, for qsort: by first, then by second. */
 static int compare_bonds(const void *a, const void *b)
 {
     const struct kith__bond *x = a, *y = b;
@@ -156,12 +161,13 @@ kith_status kith__bonds_deal(kith_team *team, int buffer, const struct kith__bon
     return KITH_OK;
 }
 
-/** A particle of a block. */
+/** A particle of a block, to be found by its global index. */
 struct numbered {
     int64_t global; /**< its global index */
     int64_t number; /**< its number in the block */
 };
 
+/** Compare two particles of a block, for qsort and bsearch: by global index. */
 static int compare_numbered(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
@@ -192,7 +198,7 @@ kith_status kith__bond_rows(kith_team *team, int buffer, const struct kith__bond
             const struct numbered *found = m > 0 ? bsearch(&wanted, index, (size_t)m, sizeof *index,
                                                            compare_numbered)
                                                  : NULL;
-            if (found) { /* others are too far away to be a pair */
+            if (found) { /* other partners form no pair in this search */
                 row[kept++] = (int32_t)found->number;
             }
         }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Columns are sent one after the other, each along the route of the particles or of the ghosts
+ * (move.h). O(bytes of the columns).
+ */
 #include "columns.h"
 
 #include <string.h>

@@ -7,9 +7,10 @@
  *
  * A quantile is found by histograms: the interval that holds it is divided into BINS bins,
  * particles are counted, the counts of all ranks are added, and the interval becomes the bin that
- * holds the quantile. Planes depend on these sums alone, which are integers, so all ranks derive
- * equal planes. About SAMPLES times the number of ranks are counted in all, so a rank with many
- * particles counts more. Cost: O(samples * planes of a section), some ten collective sums.
+ * holds the quantile, in ROUNDS rounds at most. Planes depend on these sums alone, which are
+ * integers, so all ranks derive equal planes. A sample of about SAMPLES particles times the number
+ * of ranks is counted; of it a rank with many particles has more. Cost: O(samples * planes of a
+ * section), some ten collective sums.
  */
 #include "divide.h"
 
@@ -22,7 +23,7 @@ enum {
     ROUNDS = 6         /**< most refinements: 128^6 is 2^42 */
 };
 
-/** Largest |fraction| that is divided, so that no difference overflows. */
+/** Fractional coordinates are limited to this absolute value, so that no difference overflows. */
 static const double farthest = 1e300;
 
 /** The interval that holds a quantile. */
@@ -36,7 +37,7 @@ struct cut {
 struct samples {
     int64_t n;       /**< samples of this rank */
     double (*f)[3];  /**< [n] fractional coordinates */
-    int32_t *inside; /**< [n] section of the current level that holds each */
+    int32_t *inside; /**< [n] section that holds each, of the level that is being cut */
 };
 
 kith_status kith__team_bounds(kith_team *team, const struct kith__question *question,
@@ -80,7 +81,8 @@ kith_status kith__team_bounds(kith_team *team, const struct kith__question *ques
     return KITH_OK;
 }
 
-/** Return a number that is spread evenly, from one that is not (SplitMix64). */
+/** Return a hash of 64 bits, which is spread evenly where x is not: the mixing function of the
+ *  random number generator SplitMix64. */
 static uint64_t spread(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -89,7 +91,8 @@ static uint64_t spread(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/** Sample the particles of this rank: one, chosen at random, of each `every` consecutive ones. */
+/** Sample the particles of this rank: one, chosen at random, of each `every` consecutive ones. The
+ *  choice is a hash of global indices. */
 static kith_status take_samples(kith_team *team, const struct kith__question *q,
                                 const struct kith__set *sets, int n_sets, struct samples *out)
 {
@@ -101,8 +104,8 @@ static kith_status take_samples(kith_team *team, const struct kith__question *q,
     }
     const int64_t most = (int64_t)SAMPLES * team->ranks;
     const int64_t every = all / most + 1;
-    const int64_t n = own / every + n_sets;
-    struct {
+    const int64_t n = own / every + n_sets; /* the last range of a set may be shorter */
+    struct { /* of the size of the elements of both arrays, which are put behind each other */
         double f[3];
         int32_t inside;
     } * memory;
@@ -113,7 +116,7 @@ static kith_status take_samples(kith_team *team, const struct kith__question *q,
     for (int s = 0; s < n_sets; s++) {
         const int64_t base = sets[s].base[team->rank];
         for (int64_t begin = 0; begin < sets[s].points.n; begin += every) {
-            enum { COST = 20 };
+            enum { COST = 20 }; /* of a sample [ns] */
             const int64_t p = begin + (int64_t)(spread((uint64_t)(base + begin)) % (uint64_t)every);
             if (kith__skip(team->ctx, out->n, COST)) {
                 break;
@@ -133,8 +136,8 @@ static kith_status take_samples(kith_team *team, const struct kith__question *q,
     return kith__proceed(team->ctx);
 }
 
-/** Return the length along an axis that particles occupy [length], limited to 1e-100 to
- *  1e100. */
+/** Return the length along an axis that particles occupy [length], limited to 1e-100 to 1e100, so
+ *  that quotients of two of them are finite and not 0. */
 static double extent(const struct kith__question *q, const struct kith__bounds *bounds, int k)
 {
     const double boxes = fmin(bounds->hi[k], farthest) - fmax(bounds->lo[k], -farthest);
@@ -142,7 +145,7 @@ static double extent(const struct kith__question *q, const struct kith__bounds *
     return length > 1e-100 && length < 1e100 ? length : length > 1 ? 1e100 : 1e-100;
 }
 
-/** Order the axes by falling extent. */
+/** Order the axes by falling extent: insertion sort. @param[out] axis  [dim] the axes */
 static void order_axes(const double length[3], int dim, int axis[3])
 {
     for (int k = 0; k < dim; k++) {
@@ -154,9 +157,11 @@ static void order_axes(const double length[3], int dim, int axis[3])
     }
 }
 
-/** Return into how many parts to cut a section of `ranks` ranks so that domains are about cubes.
- *  @param length  extents of the section along this level's axis, then the later ones
- *  @param left    number of these axes */
+/** Return into how many parts to cut a section of `ranks` ranks so that domains are about cubes: a
+ *  cube of 1 / ranks of the section's volume has the side s, and the number is length[0] / s,
+ *  rounded, 1 to ranks.
+ *  @param length  [left] extents of the section along this level's axis, then the later ones
+ *  @param left    number of these axes: levels that are still to be cut */
 static int parts_of(int ranks, const double *length, int left)
 {
     if (left == 1) {
@@ -164,9 +169,8 @@ static int parts_of(int ranks, const double *length, int left)
     }
     int parts = 1;
     for (; parts < ranks; parts++) {
-        /* the least parts for which cubes of side length[0] / (parts + 1/2) that fill the section
-         * are `ranks` or more: length[0] over the side of a cube of 1 / ranks of the volume,
-         * rounded */
+        /* length[0] / s <= parts + 1/2 where cubes of side length[0] / (parts + 1/2) are no larger
+         * than those of side s: `ranks` or more of them fill the section */
         double cubes = 1;
         const double side = length[0] / (parts + 0.5);
         for (int k = 0; k < left; k++) {
@@ -179,14 +183,15 @@ static int parts_of(int ranks, const double *length, int left)
     return parts;
 }
 
-/** Lay out the sections and the ranks of all levels.
+/** Lay out the sections and the ranks of all levels: all but the planes.
+ *  @param length  [dim] extents of all particles along the axes [length]
  *  @param memory  [levels][3][ranks + 1] doubles: room for `plane`, and for `first` and `rank`,
  *                 which are int */
 static void lay_out(int ranks, const double length[3], int dim, double *memory,
                     struct kith__domains *domains)
 {
     int axis[3];
-    double left[3];
+    double left[3]; /* extents, in the order in which their axes are cut */
     order_axes(length, dim, axis);
     for (int l = 0; l < dim; l++) {
         left[l] = length[axis[l]];
@@ -215,14 +220,15 @@ static void lay_out(int ranks, const double length[3], int dim, double *memory,
     }
 }
 
-/** Return the bin of an interval that holds f. */
+/** Return the bin of an interval that holds f, 0 to BINS - 1. In an interval without width it is
+ *  any of them. */
 static int bin_of(const struct cut *cut, double f)
 {
     const double t = (f - cut->lo) / (cut->hi - cut->lo) * BINS;
     return t > 0 ? t < BINS - 1 ? (int)t : BINS - 1 : 0;
 }
 
-/** Return the lower end of a bin. */
+/** Return the lower end of a bin. @param bin  BINS: the upper end of the interval, unrounded */
 static double end_of(const struct cut *cut, int bin)
 {
     return bin == BINS ? cut->hi : cut->lo + (cut->hi - cut->lo) * (1.0 * bin / BINS);
@@ -249,7 +255,7 @@ static void count_bins(const struct samples *samples, const struct kith__level *
  *  @return true when that bin holds few samples, or has no width: no further round is needed */
 static bool narrow(struct cut *cut, const int64_t *bins)
 {
-    enum { FEW = 1000 }; /* a thousandth of what is on one side of the plane */
+    enum { FEW = 1000 }; /* few: a thousandth of the samples that are to be below the plane */
     int bin = 0;
     while (bin < BINS - 1 && cut->below + bins[bin] <= cut->target) {
         cut->below += bins[bin++];
@@ -273,9 +279,9 @@ static kith_status count_sections(kith_team *team, const struct samples *samples
     return kith__team_combine(team, KITH_SUM, counts, sections);
 }
 
-/** Set the first interval, and the target, of each plane of a level: the share of its section's
- *  samples below it is the share of the section's ranks below it. @param counts  [sections] samples
- *  of each section */
+/** Set the first interval, which is that of all particles, and the target of each plane of a level:
+ *  the share of its section's samples below it is the share of the section's ranks below it.
+ *  @param counts  [sections] samples of each section */
 static void begin_cuts(const struct kith__level *level, const struct kith__bounds *bounds,
                        const int64_t *counts, struct cut *cut)
 {
@@ -285,6 +291,7 @@ static void begin_cuts(const struct kith__level *level, const struct kith__bound
         const int64_t ranks = level->rank[last] - level->rank[first];
         for (int c = first; c < last; c++) {
             const int64_t below = level->rank[c] - level->rank[first];
+            /* target: counts[s] * below / ranks, without overflow of the product */
             cut[c] = (struct cut){.lo = fmax(bounds->lo[level->axis], -farthest),
                                   .hi = fmin(bounds->hi[level->axis], farthest),
                                   .target = counts[s] / ranks * below +
@@ -293,7 +300,9 @@ static void begin_cuts(const struct kith__level *level, const struct kith__bound
     }
 }
 
-/** Find the planes of a level, and the part in which each sample is. */
+/** Find the planes of a level, and the part in which each sample is.
+ *  @param cut   [ranks] scratch: the interval of each plane
+ *  @param bins  [ranks][BINS] scratch: first the samples of each section, then histograms */
 static kith_status cut_level(kith_team *team, struct samples *samples,
                              const struct kith__bounds *bounds, struct kith__level *level,
                              struct cut *cut, int64_t *bins)
@@ -301,7 +310,7 @@ static kith_status cut_level(kith_team *team, struct samples *samples,
     const int parts = level->first[level->sections];
     KITH_TRY(count_sections(team, samples, level->sections, bins));
     begin_cuts(level, bounds, bins, cut);
-    bool done = parts == level->sections;
+    bool done = parts == level->sections; /* no section is cut */
     for (int round = 0; round < ROUNDS && !done; round++) {
         count_bins(samples, level, cut, bins);
         KITH_TRY(kith__team_combine(team, KITH_SUM, bins, (int64_t)parts * BINS));

@@ -12,22 +12,24 @@
 
 enum { NEAR = KITH_TEAM_QUESTION /**< first buffer of particles and ghosts */ };
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_DOMAIN_VIEW_0_2 = KITH_SIZE_UP_TO(kith_domain_view, ids) };
 
+/** A decomposition that is kept, opaque to callers (kith/team.h). */
 struct kith_domain {
     kith_team *team;  /**< the team */
     kith_team member; /**< a copy of it with scratch memory of its own, in which the particles
                                    and the routes stay while the team answers other questions */
     struct kith__question q; /**< box, precision and width */
-    struct kith__set set; /**< numbers of the particles as given; their coordinates are not kept */
+    struct kith__set set;    /**< the particles as given: their number and `base`; their coordinates
+                                   may be gone after kith_domain_open */
     struct kith__dealt dealt; /**< particles that this rank was dealt, and ghosts */
-    struct kith__route reach; /**< route of the ghosts */
+    struct kith__route reach; /**< route of this rank's particles to other ranks' ghosts */
 };
 
 /* ------------------------------------------------------------------------------------- open */
 
-/** Check the arguments of this rank. */
+/** Check the arguments of this rank, and set domain->q. */
 static kith_status check_open(kith_domain *domain, const kith_points *points, const kith_box *box,
                               double width, bool has_out)
 {
@@ -39,7 +41,7 @@ static kith_status check_open(kith_domain *domain, const kith_points *points, co
     return kith__question_init(ctx, points, NULL, box, width, "width", &domain->q);
 }
 
-/** Deal the particles, and bring ghosts. */
+/** Deal the particles, and bring ghosts. Collective. */
 static kith_status deal(kith_domain *domain, const kith_points *points, const kith_box *box,
                         double width, bool has_out)
 {
@@ -58,6 +60,7 @@ static kith_status deal(kith_domain *domain, const kith_points *points, const ki
     return KITH_OK;
 }
 
+/** Do the work of kith_domain_open between kith__enter and kith__exit. Collective. */
 static kith_status open_domain(kith_team *team, const kith_points *points, const kith_box *box,
                                double width, kith_domain **out)
 {
@@ -103,7 +106,7 @@ void kith_domain_close(kith_domain *domain)
     }
 }
 
-/** Refuse a domain that is NULL. */
+/** Refuse a domain that is NULL. @return KITH_OK, KITH_INVALID */
 static kith_status check_domain(const kith_domain *domain)
 {
     kith__clear_message();
@@ -129,17 +132,17 @@ kith_status kith_domain_read(const kith_domain *domain, kith_domain_view *out)
 
 /* ----------------------------------------------------------------------------------- values */
 
-/** Values that travel. */
+/** The arrays of a call that sends values of particles. */
 struct values {
-    const void *from; /**< values to send */
+    const void *from; /**< values to send; NULL: refresh, which reads and writes `to` */
     void *to;         /**< receives values */
     size_t size;      /**< bytes of a value */
 };
 
-/** How values travel. */
+/** Sends values one of three ways. Collective. */
 typedef kith_status travel(kith_domain *domain, const struct values *values);
 
-/** To where the particles were dealt, then to their copies. */
+/** Send values to where the particles were dealt, then to their copies. */
 static kith_status send(kith_domain *domain, const struct values *v)
 {
     char *ghosts = (char *)v->to + (size_t)domain->dealt.n * v->size;
@@ -147,14 +150,14 @@ static kith_status send(kith_domain *domain, const struct values *v)
     return kith__route_send(&domain->member, &domain->reach, v->to, v->size, ghosts);
 }
 
-/** From the particles to their copies. */
+/** Send values from the particles to their copies. */
 static kith_status refresh(kith_domain *domain, const struct values *v)
 {
     char *ghosts = (char *)v->to + (size_t)domain->dealt.n * v->size;
     return kith__route_send(&domain->member, &domain->reach, v->to, v->size, ghosts);
 }
 
-/** To the ranks that gave the particles. */
+/** Send values to the ranks that gave the particles. */
 static kith_status home(kith_domain *domain, const struct values *v)
 {
     return kith__route_home(&domain->member, &domain->dealt.route, v->from, v->size, v->to);
@@ -173,6 +176,9 @@ static kith_status check_values(const kith_domain *domain, const struct values *
     return KITH_OK;
 }
 
+/** Check the arguments, and send values. Collective.
+ *  @param how           the way
+ *  @param n_from, n_to  lengths of the arrays */
 static kith_status run(kith_domain *domain, travel *how, const struct values *v, int64_t n_from,
                        int64_t n_to)
 {

@@ -24,35 +24,35 @@
 
 /** Buffers of the team's scratch memory. */
 enum {
-    NEAR = KITH_TEAM_QUESTION,           /**< particles and ghosts */
-    IDS = NEAR + KITH_NEAR_BUFFERS,      /**< ids of particles */
-    VELOCITIES,                          /**< velocities of particles */
-    COMPONENTS,                          /**< components of this rank */
-    ANSWERS,                             /**< names for ghosts, later labels for particles */
-    REPLIES,                             /**< names of the components that copies are in */
-    EDGES,                               /**< edges between components */
-    SPANNING,                            /**< components with edges */
-    NAMES,                               /**< their names, then roots */
-    UNITE,                               /**< connected components */
-    SUMS = UNITE + KITH_UNITE_BUFFERS,   /**< route of components to the homes of roots */
-    ARRIVED = SUMS + KITH_ROUTE_BUFFERS, /**< components that arrived at the homes */
-    TARGETS,                             /**< homes of roots */
-    SIZED,                               /**< groups that are numbered */
-    LABELS,                              /**< their labels */
-    ROLES,                               /**< roles of particles */
-    MERGED,                              /**< particles in the order of their global indices */
-    ROLES_MERGED = MERGED + KITH_MERGE_BUFFERS, /**< roles in that order */
-    VELOCITIES_MERGED,                          /**< velocities in that order */
+    NEAR = KITH_TEAM_QUESTION,                  /**< particles and ghosts */
+    IDS = NEAR + KITH_NEAR_BUFFERS,             /**< ids of particles */
+    VELOCITIES,                                 /**< velocities of particles and ghosts */
+    COMPONENTS,                                 /**< components of this rank */
+    ANSWERS,                                    /**< names for ghosts, later labels for particles */
+    REPLIES,                                    /**< names of the components that copies are in */
+    EDGES,                                      /**< edges between components */
+    SPANNING,                                   /**< components with edges */
+    NAMES,                                      /**< names of components with edges, then roots */
+    UNITE,                                      /**< buffers of kith__team_unite */
+    SUMS = UNITE + KITH_UNITE_BUFFERS,          /**< route of components to the homes of roots */
+    ARRIVED = SUMS + KITH_ROUTE_BUFFERS,        /**< components that arrived at the homes */
+    TARGETS,                                    /**< homes of roots */
+    SIZED,                                      /**< groups that are to be numbered */
+    LABELS,                                     /**< labels of these groups, in 64 bits */
+    ROLES,                                      /**< roles of particles and ghosts */
+    MERGED,                                     /**< particles merged by their global indices */
+    ROLES_MERGED = MERGED + KITH_MERGE_BUFFERS, /**< roles in the merged order */
+    VELOCITIES_MERGED,                          /**< velocities in the merged order */
     NEAREST,                                    /**< nearest friends of attached particles */
     LINKING_XYZ,                                /**< coordinates of particles that link */
-    LINKING_VELOCITIES,                         /**< their velocities */
+    LINKING_VELOCITIES,                         /**< velocities of particles that link */
     COMPONENT_OF,                               /**< component of each particle */
-    NUMBER,                                     /**< numbering */
+    NUMBER,                                     /**< buffers of kith__team_number */
     BUFFERS_END = NUMBER + KITH_NUMBER_BUFFERS
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_TEAM_GROUPS_0_2 = KITH_SIZE_UP_TO(kith_team_groups, owner) };
 
 /** A component of this rank: particles that are friends of friends among its particles and ghosts.
@@ -76,14 +76,14 @@ struct fof_team {
     double length;                 /**< the linking length as given */
     const kith_points *points;     /**< the particles as given */
     const kith_fof_options *given; /**< the options as given */
-    kith_fof_options options;      /**< of full size */
-    kith_team_groups *out;         /**< the groups */
+    kith_fof_options options;      /**< the options, of full size (core/sized.h) */
+    kith_team_groups *out;         /**< the groups, of full size */
     struct kith__set set;          /**< particles of this rank, as given */
-    struct kith__dealt dealt;      /**< particles that it was dealt, and ghosts */
-    struct kith__route reach;      /**< route of the ghosts */
+    struct kith__dealt dealt;      /**< particles dealt to this rank, and ghosts */
+    struct kith__route reach;      /**< route of this rank's particles to other ranks' ghosts */
     int64_t *ids;                  /**< [dealt.n] ids; NULL: global indices */
     char *velocities;              /**< [dealt.n + ghosts][3] velocities; NULL: none */
-    uint8_t *role;                 /**< [dealt.n + ghosts] roles; NULL: all link */
+    uint8_t *role;                 /**< [dealt.n + ghosts] kith_role of each; NULL: all link */
     const int32_t *label;        /**< [dealt.n + ghosts] number of each one's component, from 1; 0:
                                       it does not link */
     int64_t n;                   /**< components */
@@ -93,13 +93,15 @@ struct fof_team {
     int32_t *spanning;           /**< [n_spanning] their numbers, from 0 */
 };
 
-/** Return true when some particles may not link: ranks then need all particles near theirs. */
+/** Return true when some particles may not link. Ranks then need copies of all particles near their
+ *  own (KITH_TWO_SIDED), to count links and to find nearest friends. */
 static bool has_roles(const kith_fof_options *options)
 {
     return options->roles || options->min_links > 0;
 }
 
-/** Deal the ids, the velocities and the roles, where they are given. */
+/** Deal the ids, the velocities and the roles, where they are given; ghosts get the last two.
+ *  Without given roles all particles link. Collective. */
 static kith_status deal_columns(struct fof_team *w)
 {
     kith_team *team = w->team;
@@ -132,11 +134,12 @@ static kith_status deal_columns(struct fof_team *w)
 struct merged {
     int32_t *order;          /**< [n] index in fof_team.dealt of each */
     uint8_t *role;           /**< [n] roles */
-    struct kith__question q; /**< their positions, box and length */
-    struct kith__fof fof;    /**< options with these roles, and velocities in this order */
+    struct kith__question q; /**< the positions in this order, box and length */
+    struct kith__fof fof;    /**< the options, with roles and velocities in this order */
 };
 
-/** Put particles, ghosts, velocities and roles in the order of their global indices. */
+/** Put particles, ghosts, velocities and roles in the order of their global indices. Not
+ *  collective. */
 static kith_status merge(struct fof_team *w, struct merged *m)
 {
     kith_team *team = w->team;
@@ -165,8 +168,9 @@ static kith_status merge(struct fof_team *w, struct merged *m)
     return kith__proceed(team->ctx);
 }
 
-/** Let particles with too few links be attached. A rank knows all friends of its own particles, and
- *  tells the others about their ghosts. */
+/** Give the role KITH_ATTACH to particles with fewer than min_links friends that link. A rank has
+ *  all friends of its own particles, whose roles it then sends to the ghosts of other ranks. The
+ *  roles that it computes for its own ghosts are overwritten. Collective. */
 static kith_status demote(struct fof_team *w)
 {
     kith_team *team = w->team;
@@ -182,8 +186,9 @@ static kith_status demote(struct fof_team *w)
     return kith__route_send(team, &w->reach, w->role, 1, w->role + w->dealt.n);
 }
 
-/** Find the components among some particles.
- *  @param label  [points->n] number of each one's component, from 1, owned by the team */
+/** Find the components among some particles, and set w->n.
+ *  @param velocities  [points->n][3] NULL: none
+ *  @param[out] label  [points->n] number of each one's component, from 1, owned by the team */
 static kith_status find_among(struct fof_team *w, const kith_points *points, const void *velocities,
                               const int32_t **label)
 {
@@ -200,13 +205,14 @@ static kith_status find_among(struct fof_team *w, const kith_points *points, con
     return KITH_OK;
 }
 
-/** Find the components among the particles and ghosts that link. */
+/** Find the components among the particles and ghosts that link, which are copied to arrays of
+ *  their own. Sets w->label and w->n. */
 static kith_status find_among_linking(struct fof_team *w)
 {
     kith_team *team = w->team;
     const int64_t all = w->dealt.n + w->dealt.ghosts;
     const size_t size = 3 * (size_t)w->q.precision;
-    int32_t *of = NULL;
+    int32_t *of = NULL; /* component of each particle */
     char *xyz = NULL;
     char *velocities = NULL;
     const int32_t *found = NULL;
@@ -235,7 +241,8 @@ static kith_status find_among_linking(struct fof_team *w)
     return KITH_OK;
 }
 
-/** Find the components among this rank's particles and ghosts. */
+/** Find the components among this rank's particles and ghosts, and the name, the number of members
+ *  and the smallest id of each. */
 static kith_status find_components(struct fof_team *w)
 {
     kith_team *team = w->team;
@@ -249,14 +256,16 @@ static kith_status find_components(struct fof_team *w)
         if (w->label[p] > 0) {
             struct component *c = &w->component[w->label[p] - 1];
             const int64_t id = w->ids ? w->ids[p] : w->dealt.global[p];
-            c->name = c->members++ == 0 ? w->dealt.global[p] : c->name; /* ascending */
+            /* global indices ascend: that of the first member is the smallest */
+            c->name = c->members++ == 0 ? w->dealt.global[p] : c->name;
             c->least_id = id < c->least_id ? id : c->least_id;
         }
     }
     return kith__proceed(team->ctx);
 }
 
-/** Exchange the names of the components that ghosts are in.
+/** Send the name of the component that each ghost is in back to the ghost's owner, and mark these
+ *  components as SPANS. Collective.
  *  @param[out] reply  [reach.sent] for each copy of a particle of this rank, the name of the
  *                     component of the other rank that it is in; -1: one without that rank's
  *                     particles */
@@ -277,7 +286,10 @@ static kith_status exchange_names(struct fof_team *w, int64_t **reply)
     return kith__route_back(team, &w->reach, answer, sizeof *answer, *reply);
 }
 
-/** List the edges that the replies give, and the components with edges, and their names. */
+/** List the edges that the replies give: between the name in the reply, and that of this rank's
+ *  component of the particle. Then list the components with edges.
+ *  @param reply       [reach.sent] from exchange_names
+ *  @param[out] name   [n_spanning] names of the components with edges */
 static kith_status list_edges(struct fof_team *w, const int64_t *reply, int64_t **name)
 {
     kith_team *team = w->team;
@@ -290,6 +302,7 @@ static kith_status list_edges(struct fof_team *w, const int64_t *reply, int64_t 
             const struct kith__edge made = {larger ? reply[k] : c->name,
                                             larger ? c->name : reply[k]};
             const struct kith__edge *last = w->n_edges > 0 ? &edge[w->n_edges - 1] : NULL;
+            /* most duplicates follow each other: kith__team_unite removes the others */
             const bool again = last && last->high == made.high && last->low == made.low;
             c->label = SPANS;
             edge[w->n_edges] = made;
@@ -311,9 +324,9 @@ static kith_status list_edges(struct fof_team *w, const int64_t *reply, int64_t 
     return kith__proceed(team->ctx);
 }
 
-/** The components of groups that span ranks, at the home of the groups' names. */
+/** The components of groups that span ranks, at the home of the groups' roots (unite.h). */
 struct home {
-    struct kith__route route;  /**< from the ranks of the components */
+    struct kith__route route;  /**< from the ranks of the components to here */
     struct component *arrived; /**< [route.received] the components; names are roots */
     int64_t groups;            /**< groups of enough members among them */
 };
@@ -326,8 +339,8 @@ static int by_root(const void *left, const void *right)
     return (a->name > b->name) - (a->name < b->name);
 }
 
-/** Add up the components of each group, at the first of them; the others have 0 members.
- *  @param by_name  [n] scratch */
+/** Add up the components of each group: the first of them gets the sums, the others 0 members.
+ *  @param by_name  [route.received] scratch; then pointers to the components, sorted by root */
 static void sum_groups(const struct fof_team *w, struct home *home, struct component **by_name)
 {
     const int64_t n = home->route.received;
@@ -378,7 +391,8 @@ static kith_status bring_home(struct fof_team *w, const int64_t *root, struct ho
 }
 
 /** Number the groups of enough members of all ranks: components without edges, and groups at home.
- *  Then every component has the label of its group.
+ *  Then components without edges, and the first component of each group at home, have the labels of
+ *  their groups; send_labels sets those of the others. Collective.
  *  @param[out] part  this rank's part of the sizes */
 static kith_status number(struct fof_team *w, struct home *home, struct kith__numbered *part)
 {
@@ -420,7 +434,7 @@ static kith_status number(struct fof_team *w, struct home *home, struct kith__nu
     return KITH_OK;
 }
 
-/** Send the labels of groups that span ranks from their homes to the components. */
+/** Send the labels of groups that span ranks from their homes to the components. Collective. */
 static kith_status send_labels(struct fof_team *w, struct home *home)
 {
     kith_team *team = w->team;
@@ -446,7 +460,7 @@ static kith_status send_labels(struct fof_team *w, struct home *home)
 /* Numbers of the arrays in kith__owned.array. */
 enum { OWNED_LABELS, OWNED_MEMBERS };
 
-/** Make the arrays of the result. */
+/** Make the arrays of the result, with one element more than needed, so that none is NULL. */
 static kith_status need_result(kith_team *team, int64_t points, int64_t held, kith_team_groups *out)
 {
     struct kith__owned *owned = kith__owned_in(team->ctx, KITH_HOST, &out->owner);
@@ -458,7 +472,7 @@ static kith_status need_result(kith_team *team, int64_t points, int64_t held, ki
     return KITH_OK;
 }
 
-/** Give each attached particle of this rank the label of its nearest friend that links.
+/** Give each attached particle of this rank the label of its nearest friend that links. Collective.
  *  @param label  [dealt.n + ghosts] labels; those of ghosts are set too */
 static kith_status attach(struct fof_team *w, int64_t *label)
 {
@@ -485,7 +499,8 @@ static kith_status attach(struct fof_team *w, int64_t *label)
     return KITH_OK;
 }
 
-/** Send the labels of the particles back, and write the sizes of this rank's part. */
+/** Send the labels of the particles back to the ranks that gave them, and write the sizes of this
+ *  rank's part. Collective. */
 static kith_status write_result(struct fof_team *w, const struct kith__numbered *part)
 {
     kith_team *team = w->team;
@@ -511,7 +526,7 @@ static kith_status write_result(struct fof_team *w, const struct kith__numbered 
     return KITH_OK;
 }
 
-/** Check the arguments of this rank. */
+/** Check the arguments of this rank, and set w->options and w->q. */
 static kith_status check(struct fof_team *w)
 {
     kith_ctx *ctx = w->team->ctx;

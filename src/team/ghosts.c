@@ -15,15 +15,20 @@ struct reach {
     const struct kith__question *q; /**< the box */
     const kith_points *points;      /**< particles of this rank */
     const struct kith__range3 *box; /**< [ranks] bounds of each rank's particles */
-    double width[3];                /**< reach along each axis [boxes] */
-    const double *radius;           /**< [points->n] reach of each particle [length]; NULL: width */
-    double per_radius[3];           /**< reach along each axis for each unit of radius */
+    double width[3];                /**< reach along each axis of particles of radius `usual`, or
+                                         where all have the cutoff [boxes] */
+    const double *radius;           /**< [points->n] distance within which partners of each particle
+                                         are [length]; NULL: the cutoff for all */
+    double per_radius[3];           /**< reach along each axis for each unit of radius [boxes /
+                                         length] */
     double least_width[3];          /**< reach along each axis of radius 0 [boxes] */
-    double usual;                   /**< radius to which `width` belongs [length] */
+    double usual;                   /**< a radius that most particles do not exceed [length]; 0
+                                         where all have the cutoff */
     int turns[3];                   /**< periods on each side that are tested; 0: open axis */
     int ranks;                      /**< ranks that may need copies */
     int *rank;                      /**< [ranks] their numbers */
-    struct kith__range3 inside;     /**< particles in it are within reach of no other rank */
+    struct kith__range3 inside;     /**< particles in it of a radius up to `usual` are within reach
+                                         of no other rank: no test is needed */
 };
 
 /** State of the loop that finds bounds. */
@@ -38,6 +43,7 @@ struct bounds_loop {
 static const struct kith__range3 none = {{INFINITY, INFINITY, INFINITY},
                                          {-INFINITY, -INFINITY, -INFINITY}};
 
+/** Extend bounds by an interval along each axis. */
 static void extend(struct kith__range3 *box, const double lo[3], const double hi[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -46,6 +52,7 @@ static void extend(struct kith__range3 *box, const double lo[3], const double hi
     }
 }
 
+/** kith__piece_fn: find the bounds of a range of particles. */
 static void bounds_of_range(void *state, int64_t piece, int worker)
 {
     const struct bounds_loop *loop = state;
@@ -69,7 +76,7 @@ static void bounds_of_range(void *state, int64_t piece, int worker)
 kith_status kith__team_boxes(kith_team *team, const struct kith__question *q,
                              const kith_points *points, struct kith__range3 **box)
 {
-    enum { EACH = 16 };
+    enum { EACH = 16 }; /* ranges of particles for each thread */
     kith_ctx *ctx = team->ctx;
     const int threads = kith__threads_for(ctx, points->n);
     struct bounds_loop loop = {.q = q, .points = points, .pieces = (int64_t)EACH * threads};
@@ -88,7 +95,8 @@ kith_status kith__team_boxes(kith_team *team, const struct kith__question *q,
     return kith__team_gather(team, &own, sizeof own, *box);
 }
 
-/** Return true when an interval along an axis is within reach of another one. */
+/** Return true when the interval [lo, hi] along axis k, or an image of it, is within reach of the
+ *  bounds of a rank's particles. @param width  the reach along the axis [boxes] */
 static bool near(const struct reach *reach, int k, double width, double lo, double hi,
                  const struct kith__range3 *box)
 {
@@ -103,7 +111,8 @@ static bool near(const struct reach *reach, int k, double width, double lo, doub
 }
 
 /** Return true when a range of positions is within reach of the particles of a rank.
- *  @param width  the reach along each axis */
+ *  @param width   the reach along each axis [boxes]
+ *  @param lo, hi  ends of the range along each axis */
 static bool is_near(const struct reach *reach, const double width[3], const double lo[3],
                     const double hi[3], const struct kith__range3 *box)
 {
@@ -114,12 +123,13 @@ static bool is_near(const struct reach *reach, const double width[3], const doub
     return yes;
 }
 
-/** Shrink the range of positions that need no copy by those within reach of one rank: along the
- *  axis that leaves most. */
+/** Shrink reach->inside, the range of positions that need no copy, by those within reach of one
+ *  rank: along the axis that leaves the largest part of it. Where no axis leaves any, it becomes
+ *  empty. */
 static void shrink(struct reach *reach, const struct kith__range3 *box)
 {
     struct kith__range3 *in = &reach->inside;
-    double best = 0, lo = INFINITY, hi = -INFINITY; /* what is left along the best axis */
+    double best = 0, lo = INFINITY, hi = -INFINITY; /* largest part that is left, and its ends */
     int axis = 0;
     for (int k = 0; k < reach->q->dim; k++) {
         double left_lo = in->lo[k];
@@ -130,7 +140,8 @@ static void shrink(struct reach *reach, const struct kith__range3 *box)
             if (last < left_lo || first > left_hi) {
                 continue;
             }
-            if (first - left_lo > left_hi - last) { /* keep the larger side */
+            /* keep the larger side, without the end that is within reach */
+            if (first - left_lo > left_hi - last) {
                 left_hi = nextafter(first, -INFINITY);
             } else {
                 left_lo = nextafter(last, INFINITY);
@@ -148,15 +159,17 @@ static void shrink(struct reach *reach, const struct kith__range3 *box)
     in->hi[axis] = hi;
 }
 
-/** Return true when the other rank is the one that gets copies. */
+/** Return true when the other rank is one that gets copies of this rank's particles (enum
+ *  kith__sides). */
 static bool receives(const kith_team *team, int other, enum kith__sides sides)
 {
     const bool even = (team->rank + other) % 2 == 0;
     return sides == KITH_TWO_SIDED || even == (other < team->rank);
 }
 
-/** List the ranks that may need copies, and find the particles that none of them needs.
- *  @param most  largest reach of a particle along each axis */
+/** List the ranks that may need copies, and shrink reach->inside, at first the bounds of all
+ *  particles of this rank, to positions that none of them needs.
+ *  @param most  largest reach of a particle along each axis [boxes] */
 static kith_status list_ranks(kith_team *team, struct reach *reach, enum kith__sides sides,
                               const double most[3])
 {
@@ -174,7 +187,7 @@ static kith_status list_ranks(kith_team *team, struct reach *reach, enum kith__s
     return KITH_OK;
 }
 
-/** kith__targets_fn: the ranks that need a copy of a particle. */
+/** kith__targets_fn: the ranks that need a copy of a particle. @param state  a struct reach */
 static int copies_of(const void *state, int64_t p, int *to)
 {
     const struct reach *reach = state;
@@ -201,19 +214,22 @@ static int copies_of(const void *state, int64_t p, int *to)
     return n;
 }
 
-/** Return how far apart particles within a distance may be along an axis [boxes]. */
+/** Return how far apart particles within a distance may be along an axis [boxes]: the side of a
+ *  cell, which includes a bound on the rounding errors of a pair (kith__cell_side in cells.h), plus
+ *  a millionth of it, plus a bound on the rounding errors of fractional coordinates, which are
+ *  proportional to the largest one. */
 static double width_of(const struct reach *reach, const struct kith__bounds *bounds,
                        double distance, int k)
 {
     static const double more = 1 + 1e-6;
-    enum { ROUNDINGS = 16 };
+    enum { ROUNDINGS = 16 }; /* rounding errors that are allowed for */
     struct kith__question q = *reach->q;
     const double size = fmax(fabs(bounds->lo[k]), fabs(bounds->hi[k]));
     q.cutoff = distance;
     return kith__cell_side(&q, bounds) / q.height[k] * more + ROUNDINGS * DBL_EPSILON * size;
 }
 
-/** Set around how many periods the reach is tested. */
+/** Set reach->turns: around how many periods on each side the reach is tested. */
 static void set_turns(const struct kith__bounds *bounds, struct reach *reach)
 {
     for (int k = 0; k < 3; k++) {
@@ -239,9 +255,10 @@ kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__que
     return kith__route_open(team, buffer, points->n, copies_of, &reach, route);
 }
 
-/** Set the reach of a particle as a linear function of its radius: the bound on rounding errors of
- *  the largest radius holds for all of them.
- *  @param most  largest radius that is finite */
+/** Set the reach of a particle as a linear function of its radius that is nowhere below width_of.
+ *  Twice the margin of a cell exceeds the factor of the radius in width_of. The rest of width_of, a
+ *  bound on rounding errors, is taken for the largest radius: it holds for all of them.
+ *  @param most  largest radius that is finite [length] */
 static void set_linear(const struct kith__bounds *bounds, double most, struct reach *reach)
 {
     enum { ROUNDINGS = 16 };
@@ -269,7 +286,8 @@ kith_status kith__team_reach_each(kith_team *team, int buffer, const struct kith
     }
     set_turns(bounds, &reach);
     set_linear(bounds, most, &reach);
-    reach.usual = points->n > 0 ? 2 * sum / (double)points->n : 0; /* of half of them at least */
+    /* twice the mean radius: at least half of the particles have no larger one (Markov) */
+    reach.usual = points->n > 0 ? 2 * sum / (double)points->n : 0;
     for (int k = 0; k < 3; k++) {
         reach.width[k] = reach.least_width[k] + reach.per_radius[k] * reach.usual;
         all_most[k] = all_finite ? reach.least_width[k] + reach.per_radius[k] * most : INFINITY;
@@ -304,7 +322,7 @@ kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith_
                                  enum kith__sides sides, struct kith__set *set, int n_sets,
                                  struct kith__dealt *dealt, struct kith__route *reach)
 {
-    const int dealt_buffer = buffer + 2;
+    const int dealt_buffer = buffer + 2; /* after those of `base` of two sets */
     const int route_buffer = dealt_buffer + 2 * KITH_DEALT_BUFFERS;
     struct kith__dealt *last = &dealt[n_sets - 1];
     struct kith__bounds bounds;

@@ -13,18 +13,19 @@
 /** Which ranks get a copy of a particle that is near theirs. */
 enum kith__sides {
     KITH_TWO_SIDED, /**< both ranks of a pair, so that each finds it */
-    KITH_ONE_SIDED, /**< one rank of a pair, by the parity of the two: it alone finds it */
+    KITH_ONE_SIDED, /**< one rank of a pair, which alone finds it: of ranks a < b, rank a where
+                         a + b is even, else rank b */
 };
 
-/** Bounds of the particles of a rank. */
+/** Bounds of the particles of a rank, wrapped into the box. */
 struct kith__range3 {
-    double lo[3]; /**< smallest fractional coordinates; larger than hi without particles */
-    double hi[3]; /**< largest fractional coordinates */
+    double lo[3]; /**< smallest fractional coordinates [boxes]; larger than hi without particles */
+    double hi[3]; /**< largest fractional coordinates [boxes] */
 };
 
 /** Find the bounds of the particles of each rank. Collective.
  *  @param points    particles of this rank
- *  @param[out] box  [ranks] in the team's scratch memory
+ *  @param[out] box  [ranks] the bounds, in the team's scratch memory until the next call
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST */
 kith_status kith__team_boxes(kith_team *team, const struct kith__question *question,
                              const kith_points *points, struct kith__range3 **box);
@@ -46,6 +47,7 @@ kith_status kith__team_box_pair(kith_team *team, const struct kith__question *qu
  *  @param box     [ranks] bounds of the particles that copies form pairs with
  *  @param own     bounds of this rank's particles
  *  @param points  particles of this rank
+ *  @param sides   which of two ranks gets the copies
  *  @return as kith__route_open */
 kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__question *question,
                              const struct kith__bounds *bounds, const struct kith__range3 *box,
@@ -63,6 +65,7 @@ kith_status kith__team_reach_each(kith_team *team, int buffer,
                                   const double *radius, struct kith__route *route);
 
 /** Bring copies to this rank, after the particles that it was dealt. Collective.
+ *  @param route  from kith__team_reach, of the particles of `from`
  *  @param from   the particles that are copied: dealt to the ranks, without ghosts
  *  @param dealt  receives the ghosts; may be `from`
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_LIMIT, KITH_CANCELLED, KITH_TEAM_LOST */
@@ -74,11 +77,11 @@ kith_status kith__team_copy(kith_team *team, const struct kith__question *questi
 enum { KITH_NEAR_BUFFERS = 2 * (1 + KITH_DEALT_BUFFERS) + KITH_ROUTE_BUFFERS };
 
 /** Deal the particles of one or two sets to domains, bring copies of those of the last set that are
- *  within the cutoff of other ranks' particles of the first, and measure the load. Collective.
+ *  within the cutoff of other ranks' particles of the first, and set team->load. Collective.
  *  @param buffer      first of KITH_NEAR_BUFFERS buffers
  *  @param sides       of two sets KITH_TWO_SIDED
- *  @param set         [n_sets] the particles; `base` is set
- *  @param dealt       [n_sets] the particles of this rank; the last ones with ghosts
+ *  @param set         [n_sets] the particles as given; this function sets `base`
+ *  @param[out] dealt  [n_sets] the particles dealt to this rank; of the last set with ghosts
  *  @param[out] reach  route of the ghosts
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_NOT_FINITE, KITH_LIMIT, KITH_CANCELLED, KITH_TEAM_LOST */
 kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith__question *question,

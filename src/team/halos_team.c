@@ -18,16 +18,16 @@
 /** Buffers of the team's scratch memory. */
 enum {
     BASE = KITH_TEAM_QUESTION,                /**< global indices */
-    LABELS,                                   /**< local numbers of the groups of particles */
+    LABELS,                                   /**< halos_team.label */
     MEMBERS,                                  /**< route of members */
-    XYZ = MEMBERS + KITH_ROUTE_BUFFERS,       /**< their coordinates */
-    MEMBER_LABELS,                            /**< local numbers of their groups */
-    ITEMS,                                    /**< their numbers on the ranks that gave them */
-    MASSES,                                   /**< their masses */
-    VELOCITIES,                               /**< their velocities */
-    TYPES,                                    /**< their types */
-    POTENTIALS,                               /**< their potentials */
-    DENSITIES,                                /**< their densities */
+    XYZ = MEMBERS + KITH_ROUTE_BUFFERS,       /**< coordinates of members */
+    MEMBER_LABELS,                            /**< number of each member's group on this rank */
+    ITEMS,                                    /**< halos_team.item */
+    MASSES,                                   /**< masses of members */
+    VELOCITIES,                               /**< velocities of members */
+    TYPES,                                    /**< types of members */
+    POTENTIALS,                               /**< potentials of members */
+    DENSITIES,                                /**< densities of members */
     SEEN,                                     /**< groups that have members */
     CATALOGUE,                                /**< route of halos */
     ARRIVED = CATALOGUE + KITH_ROUTE_BUFFERS, /**< halos in the order of their arrival */
@@ -37,7 +37,7 @@ _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs 
 
 enum { HALOS }; /* number of the array in kith__owned.array */
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_TEAM_HALOS_0_2 = KITH_SIZE_UP_TO(kith_team_halos, stride) };
 
 /** One call. */
@@ -45,21 +45,21 @@ struct halos_team {
     kith_team *team;                /**< the team */
     const kith_points *points;      /**< the particles as given */
     const kith_box *box;            /**< the box as given */
-    const kith_team_groups *groups; /**< their groups as given */
+    const kith_team_groups *groups; /**< the groups of the particles as given */
     const kith_halo_input *given;   /**< the input as given */
-    kith_halo_input input;          /**< of full size */
-    kith_team_halos *out;           /**< the result */
+    kith_halo_input input;          /**< the input, of full size (core/sized.h) */
+    kith_team_halos *out;           /**< the result, of full size */
     struct kith__question q;        /**< checked arguments */
     struct kith__set set;           /**< particles of this rank, as given */
-    int32_t *label;                 /**< [points->n] number of each one's group on its rank, from 1;
-                                         0: in none; -1: the label is none */
+    int32_t *label;                 /**< [points->n] number of each one's group on the rank that
+                                         measures it, from 1; 0: in none; -1: label is invalid */
     struct kith__route route;       /**< of the members */
     struct kith__members members;   /**< members of this rank's groups */
-    int32_t *item; /**< [members.points.n] numbers on the ranks that gave them; NULL:
-                                         no halo has a `particle` */
+    int32_t *item; /**< [members.points.n] number of each member on the rank that gave it;
+                                         NULL: no halo has a `particle` */
 };
 
-/** Check the arguments of this rank, all but its arrays. */
+/** Check the arguments of this rank, all but its arrays, and set w->input and w->q. */
 static kith_status check(struct halos_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
@@ -102,7 +102,7 @@ static kith_status check_equal(const struct halos_team *w)
     return kith__team_equal(w->team, equal, n);
 }
 
-/** Return how many of n groups a rank measures: those with a number of rank + 1 modulo ranks. */
+/** Return how many of n groups a rank measures: groups g = 1 to n with (g - 1) % ranks == rank. */
 static int64_t groups_of(int64_t n, int ranks, int rank)
 {
     return n / ranks + (rank < n % ranks);
@@ -111,11 +111,12 @@ static int64_t groups_of(int64_t n, int ranks, int rank)
 /** State of the loop that numbers groups and checks particles. */
 struct check_loop {
     struct halos_team *w;              /**< the call */
-    const struct kith__members *given; /**< the particles, in group 1 or none */
-    _Atomic int64_t first_fault;       /**< smallest number of a fault so far */
+    const struct kith__members *given; /**< the particles, in group 1 of 1 or in none */
+    _Atomic int64_t first_fault;       /**< smallest number of a fault (halos/halo.h) so far */
 };
 
-/** Check particles [begin, end), and number their groups on the ranks that measure them. */
+/** kith__range_fn: check particles [begin, end), and number their groups on the ranks that measure
+ *  them. For the check a label is 1, 0 or -1: in a group, in none, invalid. */
 static void check_range(void *state, int64_t begin, int64_t end)
 {
     struct check_loop *loop = state;
@@ -133,7 +134,10 @@ static void check_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Store the message of a fault. @return the status of the failed call */
+/** Store the message of a fault. A coordinate is named by the global index of its particle, other
+ *  arrays by the index on this rank (kith/team.h).
+ *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault
+ *  @return the status of the failed call */
 static kith_status refuse(const struct halos_team *w, const struct kith__members *given,
                           int64_t fault)
 {
@@ -153,7 +157,7 @@ static kith_status refuse(const struct halos_team *w, const struct kith__members
     }
 }
 
-/** Check the number of groups, and all particles, and number the groups. */
+/** Check the number of groups, and all particles, and set w->label. Not collective. */
 static kith_status number(struct halos_team *w)
 {
     kith_team *team = w->team;
@@ -162,7 +166,7 @@ static kith_status number(struct halos_team *w)
     KITH_CHECK(team->ctx, n <= all, KITH_INVALID,
                "groups.n is %lld, expected 0 to the number of particles of all ranks, %lld",
                (long long)n, (long long)all);
-    KITH_TRY(kith__team_check_number(team, groups_of(n, team->ranks, 0)));
+    KITH_TRY(kith__team_check_number(team, groups_of(n, team->ranks, 0))); /* rank 0 has most */
     KITH_TRY(kith__team_need(team, LABELS, w->points->n, sizeof *w->label, &w->label));
     const struct kith__members given = {.points = w->q.a,
                                         .box = w->q.box_d,
@@ -179,7 +183,8 @@ static kith_status number(struct halos_team *w)
 
 /* ---------------------------------------------------------------------------------- members */
 
-/** kith__targets_fn: the rank that measures a particle's group. */
+/** kith__targets_fn: the rank that measures a particle's group; none for a particle in no group.
+ *  @param state  a struct halos_team */
 static int measurer_of(const void *state, int64_t p, int *to)
 {
     const struct halos_team *w = state;
@@ -188,9 +193,10 @@ static int measurer_of(const void *state, int64_t p, int *to)
     return g > 0;
 }
 
-/** Send a column of the input to the ranks that measure its particles.
- *  @param column       as given; NULL: none
+/** Send a column of the input to the ranks that measure its particles. Collective.
+ *  @param given        the column as given; NULL: none
  *  @param size         bytes of an element
+ *  @param buffer       a buffer of the team, which holds what arrives
  *  @param[out] column  its elements for the members of this rank's groups; NULL: none */
 static kith_status send_column(struct halos_team *w, const void *given, size_t size, int buffer,
                                const void **column)
@@ -205,7 +211,8 @@ static kith_status send_column(struct halos_team *w, const void *given, size_t s
     return KITH_OK;
 }
 
-/** Send all members to the ranks that measure their groups. */
+/** Send all members to the ranks that measure their groups, and set w->members and the load.
+ *  Collective. */
 static kith_status send_members(struct halos_team *w)
 {
     kith_team *team = w->team;
@@ -242,7 +249,7 @@ static kith_status send_members(struct halos_team *w)
     return kith__team_measure_load(team);
 }
 
-/** Refuse groups without members. */
+/** Refuse groups without members, among those of this rank. */
 static kith_status check_groups(struct halos_team *w)
 {
     kith_team *team = w->team;
@@ -262,7 +269,7 @@ static kith_status check_groups(struct halos_team *w)
     return kith__proceed(team->ctx);
 }
 
-/** Return the global index of a member of this rank's groups. */
+/** Return the global index of member p of this rank's groups. */
 static int64_t global_of(const struct halos_team *w, int64_t p)
 {
     const int64_t *from = w->route.ranges.from;
@@ -275,7 +282,7 @@ static int64_t global_of(const struct halos_team *w, int64_t p)
     return w->set.base[rank] + w->item[p];
 }
 
-/** Measure the groups of this rank, into team->halos. */
+/** Measure the groups of this rank, into team->halos. Not collective. */
 static kith_status measure(struct halos_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
@@ -292,7 +299,9 @@ static kith_status measure(struct halos_team *w)
 
 /* -------------------------------------------------------------------------------- catalogue */
 
-/** kith__targets_fn: the rank whose part of the catalogue has a group of this rank. */
+/** kith__targets_fn: the rank whose part of the catalogue has a group of this rank.
+ *  @param state  a struct halos_team
+ *  @param item   number of the group on this rank, from 0 */
 static int holder_of(const void *state, int64_t item, int *to)
 {
     const struct halos_team *w = state;
@@ -301,7 +310,7 @@ static int holder_of(const void *state, int64_t item, int *to)
     return 1;
 }
 
-/** Make the array of the result. */
+/** Make the array of the result, with one element more than needed, so that it is not NULL. */
 static kith_status need_result(struct halos_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
@@ -314,7 +323,8 @@ static kith_status need_result(struct halos_team *w)
     return KITH_OK;
 }
 
-/** Send the halos to their parts of the catalogue. */
+/** Send the halos to the ranks that have their parts of the catalogue: consecutive groups. What
+ *  arrives is put in the order of the groups. Collective. */
 static kith_status write_result(struct halos_team *w)
 {
     kith_team *team = w->team;

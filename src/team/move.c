@@ -13,17 +13,17 @@ enum { RANGES_EACH = 4 }; /* ranges of items for each thread */
 /** State of the two loops that make a route. */
 struct route_loop {
     kith_team *team;           /**< the team */
-    kith__targets_fn *targets; /**< says to which ranks an item goes */
-    const void *state;         /**< its first argument */
-    int64_t n;                 /**< items */
-    int64_t pieces;            /**< ranges of items */
+    kith__targets_fn *targets; /**< gives the ranks that an item goes to */
+    const void *state;         /**< first argument of `targets` */
+    int64_t n;                 /**< number of items */
+    int64_t pieces;            /**< number of ranges of items */
     int64_t *count;            /**< [pieces][ranks] items of each range for each rank; then the next
                                     position in the messages */
-    int *to;                   /**< [threads][ranks] targets of an item */
+    int *to;                   /**< [threads][ranks] scratch: targets of an item */
     int32_t *order;            /**< the items in the order of the messages; NULL: count alone */
 };
 
-/** Count, or list, the items of a range for each rank. */
+/** kith__piece_fn: count, or list, the items of a range for each rank. */
 static void route_range(void *state, int64_t piece, int worker)
 {
     const struct route_loop *loop = state;
@@ -32,7 +32,7 @@ static void route_range(void *state, int64_t piece, int worker)
     int *to = loop->to + (int64_t)worker * ranks;
     const int64_t begin = kith__piece_begin(loop->n, loop->pieces, piece);
     const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
-    enum { COST = 30 };
+    enum { COST = 30 }; /* of an item [ns] */
     for (int64_t p = begin; p < end && !kith__skip(loop->team->ctx, p - begin, COST); p++) {
         const int n = loop->targets(loop->state, p, to);
         for (int k = 0; k < n; k++) {
@@ -79,7 +79,7 @@ static kith_status list_items(kith_team *team, int buffer, int64_t n, kith__targ
     const int64_t counts = loop.pieces * ranks;
     KITH_TRY(kith__team_need(team, KITH_TEAM_COUNTS, counts + ctx->threads * ranks,
                              sizeof *loop.count, &loop.count));
-    loop.to = (int *)(void *)(loop.count + counts);
+    loop.to = (int *)(void *)(loop.count + counts); /* behind the counts, in one buffer */
     memset(loop.count, 0, (size_t)counts * sizeof *loop.count);
     kith__pool_run(ctx->pool, threads, loop.pieces, route_range, &loop);
     KITH_TRY(kith__proceed(ctx));
@@ -99,7 +99,7 @@ kith_status kith__route_open(kith_team *team, int buffer, int64_t n, kith__targe
     KITH_AGREE(team, list_items(team, buffer, n, targets, state, route));
     int64_t *to = route->ranges.to;
     int64_t *from = route->ranges.from;
-    for (int r = 0; r < ranks; r++) { /* lengths, then positions again */
+    for (int r = 0; r < ranks; r++) { /* lengths; the prefix sum makes positions of them again */
         to[r] = to[r + 1] - to[r];
     }
     if (t->counts(t->self, to, from)) {
@@ -126,13 +126,14 @@ kith_status kith__route_to(kith_team *team, int buffer, int64_t n, const int32_t
 /** State of the loops that copy items to the order of the messages. */
 struct pack_loop {
     const struct kith__route *route; /**< the route */
-    const char *items;               /**< elements to send; NULL: coordinates */
+    const char *items;               /**< pack_items: the column to send */
     size_t size;                     /**< bytes of an element */
-    const kith_points *points;       /**< coordinates to send */
-    int dim;                         /**< 2: z is 0 */
+    const kith_points *points;       /**< pack_points: the coordinates to send */
+    int dim;                         /**< pack_points: dimensions; 2: z is 0 */
     char *out;                       /**< elements in the order of the messages */
 };
 
+/** kith__range_fn: copy the elements at positions [begin, end) of the messages. */
 static void pack_items(void *state, int64_t begin, int64_t end)
 {
     const struct pack_loop *loop = state;
@@ -143,6 +144,7 @@ static void pack_items(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** kith__range_fn: copy the coordinates at positions [begin, end) of the messages. */
 static void pack_points(void *state, int64_t begin, int64_t end)
 {
     const struct pack_loop *loop = state;
@@ -162,7 +164,8 @@ static void pack_points(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Copy items to the order of the messages, and send them. */
+/** Copy items to the order of the messages, and send them.
+ *  @param pack  pack_items or pack_points */
 static kith_status pack_and_send(kith_team *team, struct pack_loop *loop, kith__range_fn *pack,
                                  void *in)
 {
@@ -233,7 +236,7 @@ struct deal {
     kith_team *team;                     /**< the team */
     const struct kith__question *q;      /**< the box */
     const struct kith__set *set;         /**< the particles */
-    const struct kith__domains *domains; /**< the decomposition */
+    const struct kith__domains *domains; /**< the decomposition; NULL: consecutive global indices */
 };
 
 int kith__piece_of(int64_t n, int pieces, int64_t item)
@@ -244,7 +247,7 @@ int kith__piece_of(int64_t n, int pieces, int64_t item)
     return (int)piece;
 }
 
-/** kith__targets_fn: deal a particle to the rank in whose domain it is. */
+/** kith__targets_fn: the rank that a particle is dealt to. @param state  a struct deal */
 static int owner_of(const void *state, int64_t p, int *to)
 {
     const struct deal *deal = state;
@@ -272,7 +275,7 @@ kith_status kith__team_check_number(const kith_team *team, int64_t n)
     return KITH_OK;
 }
 
-/** Make arrays for the particles that arrive. */
+/** Make arrays for the particles that arrive. @param[in,out] dealt  n and xyz_buffer are set */
 static kith_status need_arrays(kith_team *team, const struct kith__question *q,
                                struct kith__dealt *dealt)
 {
@@ -295,7 +298,9 @@ kith_status kith__team_deal(kith_team *team, int buffer, const struct kith__ques
     dealt->n = route->received;
     KITH_AGREE(team, need_arrays(team, q, dealt));
     KITH_TRY(kith__route_points(team, route, q, &set->points, dealt->xyz));
-    /* the numbers arrive in the first half of `global`, and are widened from the last one down */
+    /* The numbers, of 32 bits, arrive in the first half of `global`. They are replaced by global
+     * indices of 64 bits from the last one down, so that none is overwritten before it is read.
+     * memcpy, as the memory holds both types. */
     int32_t *item = (int32_t *)(void *)dealt->global;
     KITH_TRY(kith__route_items(team, route, item));
     int rank = team->ranks - 1;

@@ -7,10 +7,12 @@
  * the radius come back. The two lists are merged in the order of kith_nearest: the order of
  * candidates on a rank is that of their global indices, and r^2 has the bits of one process.
  *
- * A rank with less than k + 1 candidates would have to search many images of the box, or would find
- * no radius. So domains are joined, in the order of the ranks, until each has enough; where there
- * are too few in all, one rank gets them all, and its search is that of one process. So it is, too,
- * where a rank finds that neighbours would be too many boxes away.
+ * Candidates are the particles that may be neighbours: those of `against`, or all. A rank with
+ * fewer than k + 1 of them, for the k neighbours of a particle and the particle itself, would have
+ * to search many images of the box, or would find no radius. So domains are joined, in the order of
+ * the ranks, until each has enough. Where there are too few in all, or where a rank finds that
+ * neighbours would be too many boxes away, one rank gets all particles, and its search is that of
+ * one process.
  */
 #include <float.h>
 #include <math.h>
@@ -23,7 +25,7 @@
 #include "ghosts.h"
 #include "nearest/nearest.h"
 
-/** Buffers of the rows of a search. */
+/** Buffers of the rows of a search: the arrays of a kith_nearest. */
 enum { ROW_COUNTS, ROW_J, ROW_DISTANCES, ROW_VECTORS, ROW_SHIFTS, ROW_BUFFERS };
 
 /** Buffers of the team's scratch memory. */
@@ -32,16 +34,16 @@ enum {
     DEALT = BASE + 2,                         /**< particles, of two sets */
     COUNTS = DEALT + 2 * KITH_DEALT_BUFFERS,  /**< particles of each rank */
     HOSTS,                                    /**< ranks of domains that are joined */
-    OWN_ROWS,                                 /**< rows of this rank's particles */
+    OWN_ROWS,                                 /**< rows of the particles dealt to this rank */
     GUEST_ROWS = OWN_ROWS + ROW_BUFFERS,      /**< rows of queries of other ranks */
     RADII = GUEST_ROWS + ROW_BUFFERS,         /**< radius of each particle */
     QUERIES,                                  /**< route of queries */
     QUERY_XYZ = QUERIES + KITH_ROUTE_BUFFERS, /**< coordinates of queries of other ranks */
-    QUERY_RADII,                              /**< their radii */
-    QUERY_ITEMS,                              /**< their numbers on the ranks that sent them */
-    ANSWERS,                                  /**< neighbours of these queries */
-    TARGETS,                                  /**< ranks that get them */
-    BACK,                                     /**< route of these neighbours */
+    QUERY_RADII,                              /**< radii of queries of other ranks */
+    QUERY_ITEMS,                              /**< numbers of queries on the ranks that sent them */
+    ANSWERS,                                  /**< neighbours of queries of other ranks */
+    TARGETS,                                  /**< rank of the query of each of them */
+    BACK,                                     /**< route of neighbours to their queries */
     ARRIVED = BACK + KITH_ROUTE_BUFFERS,      /**< neighbours from other ranks */
     ROW,                                      /**< one row, while it is merged */
     GLOBAL_J,                                 /**< global indices of the neighbours in all rows */
@@ -52,17 +54,17 @@ _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs 
 /* Numbers of the arrays in kith__owned.array. */
 enum { OWNED_COUNTS, OWNED_J, OWNED_DISTANCES, OWNED_VECTORS, OWNED_SHIFTS };
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_TEAM_NEAREST_0_2 = KITH_SIZE_UP_TO(kith_team_nearest, owner) };
 
-/** A neighbour of a query. */
+/** A neighbour of a query, in a message to the rank of the query; also one of a row. */
 struct neighbour {
     double r2;        /**< r^2 in the precision of the points [length^2] */
-    int64_t j;        /**< global index */
+    int64_t j;        /**< global index of the neighbour */
     double vector[3]; /**< vector to it, in the precision of the points [length] */
-    int32_t shift[3]; /**< S */
-    int32_t query;    /**< number of the query's particle on its rank */
-    int32_t place;    /**< place in the row of the rank that found it */
+    int32_t shift[3]; /**< shift S of the neighbour; 0 where shifts are not wanted */
+    int32_t query;    /**< number of the query's particle on its rank: its row there */
+    int32_t place;    /**< index of the neighbour in the row of the rank that found it */
 };
 
 /** One call. */
@@ -72,19 +74,19 @@ struct nearest_team {
     const kith_box *box;               /**< the box as given */
     int64_t k;                         /**< neighbours of a particle */
     const kith_nearest_options *given; /**< the options as given */
-    kith_nearest_options options;      /**< of full size */
-    kith_team_nearest *out;            /**< the result */
+    kith_nearest_options options;      /**< the options, of full size (core/sized.h) */
+    kith_team_nearest *out;            /**< the result, of full size */
     struct kith__question q;           /**< checked arguments; cutoff 0: any distance */
     int n_sets;                        /**< sets of particles, 1 or 2 */
     struct kith__set set[2];           /**< particles of this rank, as given */
-    struct kith__dealt dealt[2];       /**< particles that it was dealt */
+    struct kith__dealt dealt[2];       /**< particles dealt to this rank */
     struct kith__bounds bounds;        /**< of all particles of all ranks */
     struct kith__domains domains;      /**< the decomposition */
     kith_nearest rows;                 /**< [dealt[0].n] rows of this rank's particles */
-    int64_t *global;                   /**< [dealt[0].n][k] global index of each neighbour */
+    int64_t *global;                   /**< [dealt[0].n][k] global index of each neighbour, or -1 */
 };
 
-/** Check the arguments of this rank. */
+/** Check the arguments of this rank, and set w->options and w->q. */
 static kith_status check(struct nearest_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
@@ -115,7 +117,7 @@ static kith_status check_equal(const struct nearest_team *w)
 
 /* ---------------------------------------------------------------------------------- deal */
 
-/** Deal the sets. */
+/** Deal the sets. Collective. */
 static kith_status deal_sets(struct nearest_team *w)
 {
     for (int s = 0; s < w->n_sets; s++) {
@@ -131,15 +133,18 @@ struct share {
     int64_t candidates; /**< particles of the set of candidates */
 };
 
-/** Join consecutive domains until each has enough candidates, or all are one.
- *  @param least      enough
+/** Join consecutive domains until each has enough candidates, or all are one. Those at the end that
+ *  do not have enough are joined with the ones before them.
+ *  @param share      [ranks] what each rank was dealt
+ *  @param least      enough: k + 1 candidates
  *  @param[out] host  [ranks] first rank of the domains that each domain is joined with
- *  @return true when a rank that has particles has too few candidates, so that it is to be done */
+ *  @return true when a rank that has particles has too few candidates, so that the sets are to be
+ *          dealt again by host */
 static bool join_domains(const struct share *share, int ranks, int64_t least, int *host)
 {
-    int first = 0;    /* of the domains that are being joined */
-    int previous = 0; /* of those before them */
-    int64_t candidates = 0;
+    int first = 0;          /* first rank of the domains that are being joined */
+    int previous = 0;       /* first rank of the domains that were joined before them */
+    int64_t candidates = 0; /* of the domains that are being joined */
     bool poor = false;
     for (int r = 0; r < ranks; r++) {
         host[r] = first;
@@ -157,7 +162,8 @@ static bool join_domains(const struct share *share, int ranks, int64_t least, in
     return poor;
 }
 
-/** Deal the sets so that each rank with particles has more than k candidates, or one has all. */
+/** Deal the sets so that each rank with particles has more than k candidates, or one has all.
+ *  Collective. */
 static kith_status deal_enough(struct nearest_team *w)
 {
     kith_team *team = w->team;
@@ -178,12 +184,13 @@ static kith_status deal_enough(struct nearest_team *w)
 
 /* -------------------------------------------------------------------------------- search */
 
-/** Find the nearest candidates of this rank.
- *  @param a       query particles
- *  @param cross   false: the query particles are the candidates
- *  @param cutoff  0: any distance
- *  @param buffer  first of ROW_BUFFERS buffers
- *  @param[out] rows  their rows, in these buffers */
+/** Find the nearest candidates of this rank for each query particle. Not collective.
+ *  @param a          query particles
+ *  @param cross      false: the query particles are the candidates
+ *  @param cutoff     0: any distance
+ *  @param buffer     first of ROW_BUFFERS buffers
+ *  @param[out] rows  [a->n][k] their rows, in these buffers; always with vectors, from which r^2 is
+ *                    computed */
 static kith_status search(struct nearest_team *w, const kith_points *a, bool cross, double cutoff,
                           int buffer, kith_nearest *rows)
 {
@@ -212,7 +219,8 @@ static kith_status search(struct nearest_team *w, const kith_points *a, bool cro
     return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &q, rows));
 }
 
-/** Return r^2 of a vector, rounded as the definition of a pair has it. */
+/** Return r^2 of vector `at` of an array, rounded as the definition of a pair has it
+ *  (engine/pair_real.h), in the precision of the array. */
 static double square_of(const void *vectors, int64_t at, kith_precision precision)
 {
     if (precision == KITH_FLOAT) {
@@ -223,7 +231,8 @@ static double square_of(const void *vectors, int64_t at, kith_precision precisio
     return (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
 }
 
-/** Return neighbour e of row p. @param global  [] global indices of the candidates */
+/** Return neighbour e of row p, all but its query.
+ *  @param global  [candidates] global indices of this rank's candidates */
 static struct neighbour neighbour_of(const struct nearest_team *w, const kith_nearest *rows,
                                      const int64_t *global, int64_t p, int64_t e)
 {
@@ -245,14 +254,15 @@ struct own_loop {
     double *radius;         /**< [dealt[0].n] receives the radii [length] */
 };
 
-/** Set the radius of each particle, and the global indices of the neighbours found so far. */
+/** kith__range_fn: set the radius of each particle, and the global indices of the neighbours found
+ *  so far. The radius of a particle with fewer than k neighbours is the cutoff, or infinite. */
 static void read_rows(void *state, int64_t begin, int64_t end)
 {
     const struct own_loop *loop = state;
     const struct nearest_team *w = loop->w;
-    static const double more = 1 + 1e-6;
+    static const double more = 1 + 1e-6; /* margin for the rounding of r^2, root and cutoff */
     const double any = w->q.cutoff > 0 ? w->q.cutoff : INFINITY;
-    /* r^2 may have underflowed */
+    /* r^2 may have underflowed: to 0 or to a number of few digits */
     const double least = w->q.precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
     const int64_t *global = w->dealt[w->n_sets - 1].global;
     const int64_t k = w->k;
@@ -268,7 +278,7 @@ static void read_rows(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Find the neighbours of this rank's particles among its own candidates.
+/** Find the neighbours of this rank's particles among its own candidates. Not collective.
  *  @param[out] radius  [dealt[0].n] distance within which all k neighbours of each are [length] */
 static kith_status search_own(struct nearest_team *w, double **radius)
 {
@@ -285,18 +295,20 @@ static kith_status search_own(struct nearest_team *w, double **radius)
 
 /* ------------------------------------------------------------------- queries of other ranks */
 
-/** Queries of other ranks. */
+/** The queries that other ranks have sent to this one. */
 struct guests {
     struct kith__route route; /**< from their ranks to here */
     void *xyz;                /**< [route.received][3] coordinates */
     double *radius;           /**< [route.received] radii [length] */
-    int32_t *item;            /**< [route.received] numbers on their ranks */
+    int32_t *item;            /**< [route.received] numbers of the particles on their ranks */
     int64_t n;                /**< neighbours found for them */
     struct neighbour *found;  /**< [n] these neighbours */
-    int32_t *target;          /**< [n] ranks that they go to */
+    int32_t *target;          /**< [n] rank of the query of each */
 };
 
-/** Send queries to the ranks within their radius, and receive those of other ranks. */
+/** Send each particle as a query to the other ranks that have candidates within its radius, and
+ *  receive the queries of other ranks. Collective.
+ *  @param radius  [dealt[0].n] from search_own [length] */
 static kith_status send_queries(struct nearest_team *w, const double *radius, struct guests *guests)
 {
     kith_team *team = w->team;
@@ -321,8 +333,9 @@ static kith_status send_queries(struct nearest_team *w, const double *radius, st
     return kith__route_items(team, &guests->route, guests->item);
 }
 
-/** Return the cutoff of the search for queries: at least the largest radius, but not more than the
- *  cutoff of the call; 0: any distance. */
+/** Return the cutoff of the search for queries: the largest radius, but not more than the cutoff of
+ *  the call; 0: any distance. Rounded to float it still bounds all neighbours, as radii have a
+ *  margin of a millionth. */
 static double guests_cutoff(const struct nearest_team *w, const struct guests *guests)
 {
     const double most = w->q.precision == KITH_FLOAT ? 1e19 : 1e150; /* its square is finite */
@@ -336,7 +349,7 @@ static double guests_cutoff(const struct nearest_team *w, const struct guests *g
     return kith__rounded(radius, w->q.precision);
 }
 
-/** Return true when an entry of a row is a neighbour within the radius of its query. */
+/** Return true when entry e of row p is a neighbour within the radius of its query. */
 static bool is_found(const struct nearest_team *w, const kith_nearest *rows, double radius,
                      int64_t p, int64_t e)
 {
@@ -344,7 +357,7 @@ static bool is_found(const struct nearest_team *w, const kith_nearest *rows, dou
            square_of(rows->vectors, p * w->k + e, w->q.precision) <= radius * radius;
 }
 
-/** Find the neighbours of queries among this rank's candidates. */
+/** Find the neighbours of queries among this rank's candidates. Not collective. */
 static kith_status search_guests(struct nearest_team *w, struct guests *guests)
 {
     kith_team *team = w->team;
@@ -379,8 +392,8 @@ static kith_status search_guests(struct nearest_team *w, struct guests *guests)
 
 /* --------------------------------------------------------------------------------- merge */
 
-/** Compare two neighbours of one query: by r^2, j, then S, by which the rank that has j has sorted
- *  them. */
+/** Compare two neighbours of one query: by r^2, then j, then S. Images of one j are found by one
+ *  rank, whose row has them in the order of S: `place` stands for it. */
 static int by_distance(const struct neighbour *a, const struct neighbour *b)
 {
     if (a->r2 != b->r2) {
@@ -403,7 +416,7 @@ static int by_query(const void *left, const void *right)
     return by_distance(a, b);
 }
 
-/** Write an entry of a row. */
+/** Write entry `at` of the rows of this rank's particles. */
 static void write_entry(struct nearest_team *w, int64_t at, const struct neighbour *one)
 {
     const kith_precision precision = w->q.precision;
@@ -421,8 +434,8 @@ static void write_entry(struct nearest_team *w, int64_t at, const struct neighbo
     }
 }
 
-/** Merge neighbours that other ranks have found into the row of particle p.
- *  @param more  [n_more] these neighbours, sorted
+/** Merge neighbours that other ranks have found into the row of particle p: the first k of both.
+ *  @param more  [n_more] these neighbours, sorted by_distance
  *  @param row   [k] scratch */
 static void merge_row(struct nearest_team *w, int64_t p, const struct neighbour *more,
                       int64_t n_more, struct neighbour *row)
@@ -462,7 +475,7 @@ static kith_status merge(struct nearest_team *w, struct neighbour *found, int64_
     return kith__proceed(ctx);
 }
 
-/** Find the neighbours of this rank's particles among the candidates of all ranks. */
+/** Find the neighbours of this rank's particles among the candidates of all ranks. Collective. */
 static kith_status search_all(struct nearest_team *w)
 {
     kith_team *team = w->team;
@@ -504,7 +517,7 @@ static kith_status need_result(struct nearest_team *w)
                  [OWNED_SHIFTS] = {extras & KITH_SHIFTS, 3 * sizeof *out->shifts, w->k}};
     enum { ARRAYS = sizeof array / sizeof array[0] };
     void *data[ARRAYS] = {NULL};
-    bool ok = owned && (rows == 0 || w->k < INT64_MAX / 64 / rows);
+    bool ok = owned && (rows == 0 || w->k < INT64_MAX / 64 / rows); /* no size overflows */
     for (int a = 0; a < ARRAYS && ok; a++) {
         const size_t bytes = (size_t)(rows * array[a].each) * array[a].size;
         data[a] = array[a].wanted ? kith__owned_need(owned, a, bytes) : NULL;
@@ -522,7 +535,7 @@ static kith_status need_result(struct nearest_team *w)
     return KITH_OK;
 }
 
-/** Send the rows to the ranks that gave the particles. */
+/** Send the rows to the ranks that gave the particles, each row as one value. Collective. */
 static kith_status write_result(struct nearest_team *w)
 {
     kith_team *team = w->team;
@@ -567,7 +580,8 @@ static kith_status find(void *call)
     KITH_TRY(deal_enough(w));
     kith_status status = search_all(w);
     if (status == KITH_LIMIT && team->ranks > 1) {
-        /* too many boxes away on some rank: the search among all candidates decides */
+        /* on some rank neighbours are too many boxes away: join all domains to one, that of rank 0,
+         * whose search among all candidates decides */
         int *host = NULL;
         KITH_AGREE(team, kith__team_need(team, HOSTS, team->ranks, sizeof *host, &host));
         memset(host, 0, (size_t)team->ranks * sizeof *host);

@@ -4,8 +4,8 @@
  * particles near its own (KITH_TWO_SIDED), and searches these and its own in ascending order of
  * their global indices: a half list, the vectors of its pairs and a sorted list then have the order
  * and the bits that they have in one process. Pairs between two copies are skipped. Of two sets,
- * copies are of particles of the second one alone. The arrays of rules travel with the particles;
- * the search reaches as far as the largest radius of all ranks permits.
+ * copies are of particles of the second one alone. The arrays of rules (pairs/rules.h) travel with
+ * the particles; the search reaches as far as the largest radius of all ranks permits.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -23,48 +23,53 @@
 enum {
     NEAR = KITH_TEAM_QUESTION,                /**< particles and ghosts */
     MERGED = NEAR + KITH_NEAR_BUFFERS,        /**< particles in the order of their global indices */
-    NEIGHBOURS = MERGED + KITH_MERGE_BUFFERS, /**< neighbours of each particle, twice */
+    NEIGHBOURS = MERGED + KITH_MERGE_BUFFERS, /**< neighbours of particles; next: of queries */
     COLUMNS = NEIGHBOURS + 2,                 /**< columns of two sets */
     ORDERED = COLUMNS + 2 * KITH_COLUMNS,     /**< columns in the order of the global indices */
     GLOBAL = ORDERED + KITH_COLUMNS,          /**< global indices in that order */
-    BONDS,                                    /**< bonds of the particles that it was dealt */
+    BONDS,                                    /**< bonds of the particles dealt to this rank */
     BOND_ROWS = BONDS + KITH_BONDS_BUFFERS,   /**< bonds of the particles that are searched */
     BUFFERS_END = BOND_ROWS + KITH_BOND_ROWS_BUFFERS
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
 
-/** Columns of a set. */
+/** Columns of a set (columns.h). */
 enum { SPECIES, RADII, MOLECULES, ACTIVE, N_COLUMNS };
 _Static_assert((int)N_COLUMNS <= (int)KITH_COLUMNS, "every column needs room");
 
-/* Numbers of the arrays in kith__owned.array. A list has i or offsets. */
+/* Numbers of the arrays in kith__owned.array. A list has i or offsets, which share a number. */
 enum { IDS, I, J, DISTANCES, VECTORS, SHIFTS, IDS_AGAINST, OFFSETS = I };
 
-/* Size of the struct in the version that brought it (core/sized.h) [bytes]. */
+/* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_TEAM_PAIRS_0_2 = KITH_SIZE_UP_TO(kith_team_pairs, owner) };
 
 /** One call. */
 struct pairs_team {
-    kith_team *team;                 /**< the team */
-    struct kith__question q;         /**< checked arguments */
-    const kith_box *box;             /**< the box as given */
-    double cutoff;                   /**< the cutoff as given; then that of the search */
-    const kith_points *points;       /**< the particles as given */
-    const kith_pairs_options *given; /**< the options as given */
-    kith_pairs_options options;      /**< of full size */
-    int n_sets;                      /**< sets of particles, 1 or 2 */
-    struct kith__set set[2];         /**< particles of this rank, as given */
-    struct kith__dealt dealt[2];     /**< particles that it was dealt; those of the last set with
-                                          ghosts */
-    struct kith__columns columns[2]; /**< arrays of the rules */
+    kith_team *team;                      /**< the team */
+    struct kith__question q;              /**< checked arguments */
+    const kith_box *box;                  /**< the box as given */
+    double cutoff;                        /**< the cutoff as given; then that of the search */
+    const kith_points *points;            /**< the particles as given */
+    const kith_pairs_options *given;      /**< the options as given */
+    kith_pairs_options options;           /**< the options, of full size (core/sized.h) */
+    int n_sets;                           /**< sets of particles, 1 or 2 */
+    struct kith__set set[2];              /**< particles of this rank, as given */
+    struct kith__dealt dealt[2];          /**< particles dealt to this rank; those of the last set
+                                               with ghosts */
+    struct kith__columns columns[2];      /**< arrays of the rules */
     struct kith__bonds_given bonds_given; /**< bonds as given */
-    struct kith__bonds bonds;             /**< bonds of the particles that it was dealt */
-    int32_t *order;                       /**< numbers of the last set by ascending global index */
-    kith_team_pairs *out;                 /**< the list */
+    struct kith__bonds bonds;             /**< bonds of the particles dealt to this rank */
+    int32_t *order;                       /**< [dealt.n + ghosts] numbers, in `dealt` of the last
+                                               set, of its particles by ascending global index */
+    kith_team_pairs *out;                 /**< the list, of full size */
     bool full;                            /**< the list could not grow: there is no memory */
 };
 
-/** Make one array of the list hold `capacity` elements, keeping those of the pairs so far.
+/** Make one array of the list hold `capacity` elements, keeping those of the pairs so far. Sets
+ *  w->full where there is no memory.
+ *  @param array   number of the array in kith__owned.array
+ *  @param size    bytes of an element
+ *  @param wanted  the list has this array
  *  @return the array; NULL where it is not wanted, or there is no memory */
 static void *grow(struct pairs_team *w, int array, size_t size, bool wanted, int64_t capacity)
 {
@@ -76,10 +81,11 @@ static void *grow(struct pairs_team *w, int array, size_t size, bool wanted, int
     return data;
 }
 
-/** Make the list hold n more pairs. @return false when there is no memory */
+/** Make the list hold n more pairs: its capacity grows by half at least. @return true when there is
+ *  memory for them */
 static bool make_room(struct pairs_team *w, int64_t n)
 {
-    enum { FIRST = 1024 };
+    enum { FIRST = 1024 }; /* least growth [pairs] */
     kith_team_pairs *out = w->out;
     const unsigned extras = w->options.extras;
     const size_t real = (size_t)w->q.precision;
@@ -112,7 +118,7 @@ static int append_block(void *user, const kith_pairs *block, int64_t first)
     for (int64_t p = 0; p < block->n; p++) {
         const int32_t i = w->n_sets == 2 ? block->i[p] : w->order[block->i[p]];
         const int64_t at = out->n;
-        if (i >= w->dealt[0].n) {
+        if (i >= w->dealt[0].n) { /* i is a ghost: its own rank lists the pair */
             continue;
         }
         if (out->offsets) {
@@ -138,7 +144,8 @@ static int append_block(void *user, const kith_pairs *block, int64_t first)
 }
 
 /** Make an array of the list with the global indices of particles and ghosts.
- *  @param[out] ids  the array */
+ *  @param array     its number in kith__owned.array
+ *  @param[out] ids  [dealt->n + dealt->ghosts] the array; it is never NULL */
 static kith_status write_ids(struct pairs_team *w, int array, const struct kith__dealt *dealt,
                              int64_t **ids)
 {
@@ -153,7 +160,7 @@ static kith_status write_ids(struct pairs_team *w, int array, const struct kith_
     return KITH_OK;
 }
 
-/** Make the offsets of the rows, as zeros, where the list has them. */
+/** Make the offsets of the rows, as zeros, where the list has them (KITH_CSR). */
 static kith_status begin_rows(struct pairs_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
@@ -172,12 +179,13 @@ static kith_status begin_rows(struct pairs_team *w)
 
 /** The search of this rank. */
 struct own_search {
-    kith_points points;         /**< the particles: of two sets the first; else all, merged */
-    kith_points merged;         /**< the last set, merged */
+    kith_points points;         /**< query particles: of two sets those dealt of the first one, else
+                                     equal to merged */
+    kith_points merged;         /**< the last set with its ghosts, by ascending global index */
     kith_pairs_options options; /**< those of the call, with arrays of these particles */
 };
 
-/** Set the bonds of a search. @param global  [merged] global indices of the last set */
+/** Set the bonds of a search. @param global  [own->merged.n] global index of each of own->merged */
 static kith_status set_bonds(struct pairs_team *w, const int64_t *global, struct own_search *own)
 {
     struct kith__bond_rows rows;
@@ -232,7 +240,7 @@ static kith_status prepare(struct pairs_team *w, struct own_search *own)
 /** Search, and list the pairs of this rank. */
 static kith_status search(struct pairs_team *w)
 {
-    enum { BLOCK_PAIRS = 1 << 18 };
+    enum { BLOCK_PAIRS = 1 << 18 }; /* most pairs that append_block gets at a time */
     kith_ctx *ctx = w->team->ctx;
     kith_team_pairs *out = w->out;
     struct own_search own;
@@ -247,6 +255,7 @@ static kith_status search(struct pairs_team *w)
     }
     kith_pairs_options *o = &own.options;
     o->block_pairs = o->block_pairs ? o->block_pairs : BLOCK_PAIRS;
+    /* append_block takes (i, j) lists; in a sorted one the pairs of a row follow each other */
     o->unordered = 0;
     o->sorted = o->sorted || out->offsets;
     o->layout = KITH_IJ;
@@ -258,13 +267,13 @@ static kith_status search(struct pairs_team *w)
                (long long)out->n);
     out->rows = w->dealt[0].n;
     out->points = own.merged.n;
-    for (int64_t row = 0; row < out->rows && out->offsets; row++) {
+    for (int64_t row = 0; row < out->rows && out->offsets; row++) { /* inclusive prefix sum */
         out->offsets[row + 1] += out->offsets[row];
     }
     return status;
 }
 
-/** Check the arguments of this rank. */
+/** Check the arguments of this rank, and set w->options. */
 static kith_status check(struct pairs_team *w)
 {
     kith_ctx *ctx = w->team->ctx;
@@ -280,7 +289,8 @@ static kith_status check(struct pairs_team *w)
     return KITH_OK;
 }
 
-/** Return a number that stands for the table of cutoffs. */
+/** Return a hash of the table of cutoffs, to be compared across ranks. The number of species is not
+ *  checked yet. */
 static int64_t cutoffs_digest(const kith_pairs_options *o)
 {
     const bool some = o->cutoffs && o->n_species >= 1 && o->n_species <= 1024;
@@ -288,7 +298,8 @@ static int64_t cutoffs_digest(const kith_pairs_options *o)
     return kith__digest(o->cutoffs, n);
 }
 
-/** Check that the arguments that must be equal on all ranks are. */
+/** Check that the arguments that must be equal on all ranks are. Collective.
+ *  @param neighbours  the call has an array of numbers of neighbours to fill */
 static kith_status check_equal(const struct pairs_team *w, bool neighbours)
 {
     struct kith__equal equal[KITH_TEAM_EQUALS];
@@ -313,7 +324,8 @@ static kith_status check_equal(const struct pairs_team *w, bool neighbours)
     return kith__team_equal(w->team, equal, n);
 }
 
-/** Read this rank's rules, all but the bonds, whose partners are of all ranks.
+/** Read this rank's rules, all but the bonds, whose partners are global indices: they are moved
+ *  from w->options to w->bonds_given.
  *  @param[out] has_rules  false: there are none */
 static kith_status read_rules(struct pairs_team *w, struct kith__rules *rules, bool *has_rules)
 {
@@ -325,8 +337,8 @@ static kith_status read_rules(struct pairs_team *w, struct kith__rules *rules, b
                             has_rules);
 }
 
-/** Read the rules and the question; the cutoff becomes the largest distance that the rules permit
- *  on any rank. */
+/** Read the rules, and set w->q and w->columns; w->cutoff becomes the largest distance that the
+ *  rules permit on any rank. Collective. */
 static kith_status read_question(struct pairs_team *w)
 {
     kith_team *team = w->team;
@@ -361,7 +373,8 @@ static kith_status read_question(struct pairs_team *w)
     return KITH_OK;
 }
 
-/** Check all arguments but out, deal the particles and bring ghosts, with the arrays of rules. */
+/** Check all arguments but out, deal the particles and bring ghosts, with the arrays of rules.
+ *  Collective. @param neighbours  as for check_equal */
 static kith_status begin(struct pairs_team *w, bool neighbours)
 {
     kith_team *team = w->team;
@@ -387,7 +400,8 @@ static kith_status begin(struct pairs_team *w, bool neighbours)
                             &w->bonds);
 }
 
-/** Check that the caller's list has the field that KITH_CSR returns. */
+/** Check that the caller's struct has the field `offsets`, which KITH_CSR needs and structs of
+ *  version 0.2 need not have. */
 static kith_status check_size(const struct pairs_team *w)
 {
     KITH_CHECK(w->team->ctx,
@@ -434,7 +448,7 @@ kith_status kith_team_pairs_find(kith_team *team, const kith_points *points, con
     return status;
 }
 
-/** Count the neighbours of this rank's particles.
+/** Count the neighbours of this rank's particles, in the full list.
  *  @param[out] neighbours  [dealt[0].n] */
 static kith_status count_own(struct pairs_team *w, int64_t **neighbours)
 {
@@ -456,6 +470,7 @@ static kith_status count_own(struct pairs_team *w, int64_t **neighbours)
     return KITH_OK;
 }
 
+/** Do the work of kith_team_pairs_count between kith__enter and kith__exit. Collective. */
 static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,
                          double cutoff, const kith_pairs_options *options, int64_t *n,
                          int64_t *neighbours)
@@ -472,6 +487,7 @@ static kith_status count(kith_team *team, const kith_points *points, const kith_
         all += own[p];
     }
     KITH_TRY(kith__team_combine(team, KITH_SUM, &all, 1));
+    /* a half list has each pair once, but both of its particles have counted it */
     const bool once = w.n_sets == 1 && !w.options.full;
     assert(!once || all % 2 == 0);
     KITH_TRY(neighbours ? kith__route_home(team, &w.dealt[0].route, own, sizeof *own, neighbours)

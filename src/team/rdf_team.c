@@ -3,17 +3,19 @@
  * Pair distributions over all ranks. Counts are integers, and each pair is counted by one rank; so
  * the sums over all ranks are those of one process. Sums of products of weights and of pair forces
  * are integers of 128 bits, in units that follow from the largest weights and forces of all ranks;
- * they are added up as four numbers of 32 bits each.
+ * they are added up as four numbers of 32 bits each. The frame is the particles of this call: its
+ * counts are added to the histogram at the end. A partial is the histogram of a pair of species.
  *
- * In reach: particles are dealt to domains. A rank counts the pairs among its particles, and those
- * between them and ghosts. Of two ranks one alone has ghosts of the other (KITH_ONE_SIDED), so that
- * it counts the pairs between the two. Pairs between two sets are counted by the rank that has the
- * particle of the first one.
+ * By domains: particles are dealt to domains. A rank counts the pairs among its particles, and
+ * those between them and ghosts. Of two ranks one alone has ghosts of the other (KITH_ONE_SIDED),
+ * so that it counts the pairs between the two. Pairs between two sets are counted by the rank that
+ * has the particle of the first one.
  *
- * The ring: where nearly all particles would be ghosts everywhere, or nearest images beyond half
- * the box count, particles are dealt by number. In step s each rank receives the particles of the
- * rank s places further on, and counts the pairs between them and its own. One set needs half of
- * the steps. A rank has the particles of two ranks at a time.
+ * The ring: where more than half of all possible ghosts would be made, or where nearest images
+ * alone count and others are within the last edge too (kith__rdf.nearest), particles are dealt by
+ * number. In step s each rank receives the particles of the rank s places further on, and counts
+ * the pairs between them and its own. One set needs half of the steps. A rank has the particles of
+ * two ranks at a time.
  */
 #include <assert.h>
 #include <math.h>
@@ -26,7 +28,7 @@
 #include "rdf/histogram.h"
 #include "rdf/pair_force.h"
 
-/** Columns of a set. */
+/** Columns of a set (columns.h). */
 enum { SPECIES, MOLECULES, WEIGHTS, FORCES, N_COLUMNS };
 
 /** Buffers of the team's scratch memory. */
@@ -36,19 +38,19 @@ enum {
     REACH = DEALT + 2 * KITH_DEALT_BUFFERS, /**< route of ghosts, or of a step of the ring */
     COLUMNS = REACH + KITH_ROUTE_BUFFERS,   /**< columns of two sets */
     VISITOR = COLUMNS + 2 * N_COLUMNS,      /**< ring: coordinates of the other rank's particles */
-    VISITOR_COLUMNS,                        /**< ring: their columns */
+    VISITOR_COLUMNS,                        /**< ring: columns of the other rank's particles */
     COUNTS = VISITOR_COLUMNS + N_COLUMNS,   /**< counts of one block of pairs */
-    SUMS,                                   /**< sums of one block, then those of all blocks */
-    FORCE_SUMS = SUMS + 2,                  /**< pair-force sums of one block, then of all */
-    LIMBS = FORCE_SUMS + 2,                 /**< sums as numbers of 32 bits */
-    BONDS,                                  /**< bonds of the particles that it was dealt */
+    SUMS,                                   /**< sums of one block; the next one: of all blocks */
+    FORCE_SUMS = SUMS + 2,                  /**< pair-force sums of one block; next: of all */
+    LIMBS = FORCE_SUMS + 2,                 /**< sums as numbers of 32 bits, while they travel */
+    BONDS,                                  /**< bonds of the particles dealt to this rank */
     BOND_ROWS = BONDS + KITH_BONDS_BUFFERS, /**< bonds of one block */
-    VISITOR_GLOBAL = BOND_ROWS + KITH_BOND_ROWS_BUFFERS, /**< ring: global indices */
+    VISITOR_GLOBAL = BOND_ROWS + KITH_BOND_ROWS_BUFFERS, /**< ring: their global indices */
     BUFFERS_END
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
 
-/** Particles with their columns. */
+/** Particles with their columns: this rank's, ghosts, or another rank's. */
 struct block {
     kith_points points;            /**< coordinates */
     const void *column[N_COLUMNS]; /**< [points.n] NULL: none */
@@ -61,19 +63,19 @@ struct rdf_team {
     const kith_points *points;            /**< the particles as given */
     const kith_box *box;                  /**< the box as given */
     const kith_rdf_options *options;      /**< the options as given */
-    kith_histogram *out;                  /**< the histogram */
+    kith_histogram *out;                  /**< the histogram, of full size (core/sized.h) */
     struct kith__rdf_call call;           /**< checked arguments, and the frame */
     int n_sets;                           /**< sets of particles, 1 or 2 */
     struct kith__set set[2];              /**< particles of this rank, as given */
-    struct kith__dealt dealt[2];          /**< particles that it was dealt */
+    struct kith__dealt dealt[2];          /**< particles dealt to this rank, then ghosts */
     struct kith__columns columns[2];      /**< columns of the sets */
     struct kith__bonds_given bonds_given; /**< bonds as given */
-    struct kith__bonds bonds;             /**< bonds of the particles that it was dealt */
-    kith__wide *sums;                     /**< as rdf.wide_sums, of all blocks; NULL: no weights */
-    kith__wide *force_sums;               /**< as rdf.wide_force_sums; NULL: no forces */
+    struct kith__bonds bonds;             /**< bonds of the particles dealt to this rank */
+    kith__wide *sums;       /**< kith__rdf.wide_sums of all blocks; NULL: no weights */
+    kith__wide *force_sums; /**< kith__rdf.wide_force_sums of all blocks; NULL: no forces */
 };
 
-/** Return the particles [first, first + n) that this rank was dealt. */
+/** Return particles [first, first + n) of set s on this rank: those dealt to it, then ghosts. */
 static struct block block_of(const struct rdf_team *w, int s, int64_t first, int64_t n)
 {
     struct block block = {.points = kith__dealt_points(&w->call.question, &w->dealt[s], first, n),
@@ -84,7 +86,9 @@ static struct block block_of(const struct rdf_team *w, int s, int64_t first, int
     return block;
 }
 
-/** Make a zeroed buffer of n integers of 128 bits. @param out  set where it is wanted, else NULL */
+/** Make a zeroed buffer of n integers of 128 bits.
+ *  @param[out] out  the buffer; NULL where it is not wanted
+ *  @return KITH_OK, KITH_NO_MEMORY */
 static kith_status need_sums(kith_team *team, int buffer, bool wanted, int64_t n, kith__wide **out)
 {
     *out = NULL;
@@ -95,7 +99,10 @@ static kith_status need_sums(kith_team *team, int buffer, bool wanted, int64_t n
     return KITH_OK;
 }
 
-/** Add the arrays of one partial of a block to those of a partial of the frame. */
+/** Add the arrays of one partial of a block to those of a partial of the frame.
+ *  @param block  the arrays of the block
+ *  @param from   the block's partial
+ *  @param to     the frame's partial */
 static void add_partial(struct rdf_team *w, const struct kith__rdf *block, int32_t from, int32_t to)
 {
     for (int64_t k = 0; k < block->bins; k++) {
@@ -112,7 +119,8 @@ static void add_partial(struct rdf_team *w, const struct kith__rdf *block, int32
     }
 }
 
-/** Count the pairs of one block of particles, or between two, and add them to the frame.
+/** Count the pairs of one block of particles, or between two, and add them to the frame. Not
+ *  collective.
  *  @param b  NULL: the pairs within a */
 static kith_status count_block(struct rdf_team *w, const struct block *a, const struct block *b)
 {
@@ -121,10 +129,11 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
     struct kith__rdf rdf = w->call.rdf;
     const int32_t species = rdf.n_species;
     const struct block *other = b ? b : a;
-    enum { MOST_COUNTERS = 1 << 24 };
+    enum { MOST_COUNTERS = 1 << 24 }; /* limit of kith_rdf_count too (rdf/rdf.c) */
     q.a = a->points;
     q.b = other->points;
     q.cross = b != NULL;
+    /* between two blocks (i, j) and (j, i) are two partials; the frame may have one for both */
     rdf.partials = q.cross ? species * species : species * (species + 1) / 2;
     KITH_CHECK(ctx, rdf.partials * rdf.bins <= MOST_COUNTERS, KITH_LIMIT,
                "%d histograms of %lld bins between two ranks are more than 2^24 counters",
@@ -159,7 +168,7 @@ static kith_status count_block(struct rdf_team *w, const struct block *a, const 
     return KITH_OK;
 }
 
-/** Deal a set, with its columns. @param domains  NULL: by number */
+/** Deal set s, with its columns. Collective. @param domains  NULL: by number */
 static kith_status deal_set(struct rdf_team *w, int s, const struct kith__domains *domains)
 {
     KITH_TRY(kith__team_deal(w->team, DEALT + s * KITH_DEALT_BUFFERS, &w->call.question, &w->set[s],
@@ -167,7 +176,7 @@ static kith_status deal_set(struct rdf_team *w, int s, const struct kith__domain
     return kith__columns_deal(w->team, &w->dealt[s], &w->columns[s]);
 }
 
-/** Bring ghosts of a set, with their columns. */
+/** Bring ghosts of set s, with their columns. Collective. @param route  from kith__team_reach */
 static kith_status bring_ghosts(struct rdf_team *w, int s, const struct kith__route *route)
 {
     struct kith__dealt *dealt = &w->dealt[s];
@@ -175,7 +184,7 @@ static kith_status bring_ghosts(struct rdf_team *w, int s, const struct kith__ro
     return kith__columns_ghosts(w->team, route, dealt, &w->columns[s]);
 }
 
-/** Bring the bonds of the particles that this rank was dealt, if there are bonds. */
+/** Bring the bonds of the particles that this rank was dealt, if there are bonds. Collective. */
 static kith_status deal_bonds(struct rdf_team *w)
 {
     return w->bonds_given.offsets ? kith__bonds_deal(w->team, BONDS, &w->bonds_given, &w->set[0],
@@ -183,7 +192,7 @@ static kith_status deal_bonds(struct rdf_team *w)
                                   : KITH_OK;
 }
 
-/** Count the pairs of this rank's domain. */
+/** Count the pairs of this rank's domain. Not collective. */
 static kith_status count_domain(struct rdf_team *w)
 {
     const struct kith__dealt *last = &w->dealt[w->n_sets - 1];
@@ -197,10 +206,9 @@ static kith_status count_domain(struct rdf_team *w)
     return ghosts.points.n > 0 ? count_block(w, &own, &ghosts) : KITH_OK;
 }
 
-/** Deal the particles to domains and find which ranks need ghosts. All ranks know then whether the
- *  ring is better.
- *  @param[out] route  of the ghosts
- *  @param[out] ring   more than half of all possible ghosts would be made */
+/** Deal the particles to domains, and find which ranks need ghosts. Collective.
+ *  @param[out] route  of the ghosts; not set where kith__rdf.nearest is true
+ *  @param[out] ring   true where the ring is to be used, equal on all ranks */
 static kith_status divide(struct rdf_team *w, struct kith__route *route, bool *ring)
 {
     kith_team *team = w->team;
@@ -226,6 +234,7 @@ static kith_status divide(struct rdf_team *w, struct kith__route *route, bool *r
                               last == 1 ? KITH_TWO_SIDED : KITH_ONE_SIDED, route));
     int64_t ghosts = route->received;
     KITH_TRY(kith__team_combine(team, KITH_SUM, &ghosts, 1));
+    /* all possible ghosts: each particle on each other rank; one-sided, on half of them */
     const int64_t sides = last == 1 ? 1 : 2;
     const int64_t most = w->set[last].base[team->ranks] / sides * (team->ranks - 1);
     *ring = team->ranks > 2 && ghosts > most / 2;
@@ -237,6 +246,7 @@ struct step {
     int target; /**< the rank; -1: none */
 };
 
+/** kith__targets_fn: the rank of a step of the ring. @param state  a struct step */
 static int to_one(const void *state, int64_t item, int *to)
 {
     const struct step *step = state;
@@ -245,8 +255,8 @@ static int to_one(const void *state, int64_t item, int *to)
     return step->target >= 0;
 }
 
-/** Receive the particles that another rank was dealt.
- *  @param step         whom this rank's particles go to
+/** Receive the particles that another rank was dealt. Collective.
+ *  @param step         the rank that this rank's particles go to
  *  @param[out] block   the particles that arrive */
 static kith_status receive(struct rdf_team *w, const struct step *step, struct block *block)
 {
@@ -280,7 +290,7 @@ static kith_status receive(struct rdf_team *w, const struct step *step, struct b
     return KITH_OK;
 }
 
-/** Count by the ring. */
+/** Count by the ring. Collective. */
 static kith_status count_ring(struct rdf_team *w)
 {
     kith_team *team = w->team;
@@ -295,7 +305,8 @@ static kith_status count_ring(struct rdf_team *w)
     const struct block other = block_of(w, s, 0, w->dealt[s].n);
     KITH_AGREE(team, count_block(w, &own, s == 0 ? NULL : &other));
     for (int k = 1; k <= steps; k++) {
-        /* halfway round, each of two ranks would count the pairs between them */
+        /* halfway round, each of two ranks would get the particles of the other one: of both, the
+         * lower one sends nothing, and counts the pairs between them */
         const bool once = s == 0 && 2 * k == ranks;
         const struct step step = {once && team->rank < k ? -1 : (team->rank + ranks - k) % ranks};
         struct block visitor;
@@ -306,7 +317,7 @@ static kith_status count_ring(struct rdf_team *w)
     return KITH_OK;
 }
 
-/** Count the pairs of this rank's share, into the frame. */
+/** Count the pairs of this rank's share, into the frame, and set the load. Collective. */
 static kith_status count_share(struct rdf_team *w)
 {
     kith_team *team = w->team;
@@ -319,7 +330,7 @@ static kith_status count_share(struct rdf_team *w)
     }
     KITH_AGREE(team, kith__bonds_check(team, &w->bonds_given, w->set[0].points.n,
                                        w->set[last].base[team->ranks]));
-    enum { MOST_BITS = 31 }; /* of the number of particles: numbers of pairs are int64 */
+    enum { MOST_BITS = 31 }; /* less than 2^(MOST_BITS + 1) particles: numbers of pairs are int64 */
     KITH_AGREE(team, team->load.points >> (MOST_BITS + 1) == 0
                          ? KITH_OK
                          : kith__fail(team->ctx, KITH_LIMIT,
@@ -339,7 +350,8 @@ static kith_status count_share(struct rdf_team *w)
     return kith__team_measure_load(team);
 }
 
-/** Check the arguments of this rank that may differ between ranks. */
+/** Check the arguments of this rank that may differ between ranks.
+ *  @param[out] own  the options, of full size */
 static kith_status check(kith_team *team, const kith_points *points, const kith_rdf_options *given,
                          kith_rdf_options *own)
 {
@@ -375,7 +387,7 @@ static kith_status check_equal(kith_team *team, const kith_points *points, const
 }
 
 /** Make the arrays of the histogram and of sums, whose units follow from the weights and forces of
- *  all ranks. */
+ *  all ranks. Collective. @param o  the options, of full size, without bonds */
 static kith_status begin_arrays(struct rdf_team *w, const kith_rdf_options *o)
 {
     kith_team *team = w->team;
@@ -396,8 +408,9 @@ static kith_status begin_arrays(struct rdf_team *w, const kith_rdf_options *o)
     return KITH_OK;
 }
 
-/** Replace n integers of 128 bits by their sums over all ranks: as numbers of 32 bits, which do not
- *  overflow 64. */
+/** Replace n integers of 128 bits by their sums over all ranks. An integer is split into limbs of
+ *  32 bits, each an int64, so that sums over up to 2^31 ranks do not overflow. The highest limb has
+ *  the sign. Collective. */
 static kith_status combine_wide(kith_team *team, kith__wide *sum, int64_t n)
 {
     enum { N_LIMBS = 4, BITS = 32 };
@@ -422,7 +435,8 @@ static kith_status combine_wide(kith_team *team, kith__wide *sum, int64_t n)
     return KITH_OK;
 }
 
-/** Add up the sums of all ranks, into the frame. */
+/** Add up the sums of all ranks, and convert them to the caller's units, into the frame.
+ *  Collective. */
 static kith_status end_sums(struct rdf_team *w)
 {
     kith_team *team = w->team;
@@ -435,7 +449,7 @@ static kith_status end_sums(struct rdf_team *w)
         rdf->sums[at] = (double)w->sums[at] / rdf->weight_scale;
     }
     for (int64_t at = 0; at < m && w->force_sums; at++) {
-        const int64_t row = at / (rdf->bins + 1);
+        const int64_t row = at / (rdf->bins + 1); /* the array is [partials][2][bins + 1] */
         rdf->force_sums[at] = kith__force_sum_value(rdf, (int)(row % 2), at % (rdf->bins + 1),
                                                     w->force_sums[at]);
     }

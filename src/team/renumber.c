@@ -10,16 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Buffers, after those of the route. */
-enum { SAMPLES = KITH_ROUTE_BUFFERS, TARGETS, ARRIVED, ORDER, NUMBERS, BUFFERS_END };
+/** Buffers, from the first one of the caller on. */
+enum {
+    SAMPLES = KITH_ROUTE_BUFFERS, /**< after the route: samples and splitters, later lengths */
+    TARGETS,                      /**< rank that each group goes to */
+    ARRIVED,                      /**< kith__numbered.group */
+    ORDER,                        /**< groups that arrived, while they are sorted */
+    NUMBERS,                      /**< numbers of the groups that arrived */
+    BUFFERS_END
+};
 _Static_assert((int)BUFFERS_END <= (int)KITH_NUMBER_BUFFERS, "every purpose needs its own buffer");
 
-enum { SAMPLES_EACH = 64 }; /* samples of each rank */
+enum { SAMPLES_EACH = 64 }; /* samples of each rank: the more, the more even are the parts */
 
-/** A group that arrived, and its place among those that did. */
+/** A group that arrived, to be sorted. */
 struct arrived {
-    struct kith__sized group; /**< the group */
-    int64_t at;               /**< its place in the messages */
+    struct kith__sized group; /**< the group; the first member, for by_number */
+    int64_t at;               /**< position of the group in the messages */
 };
 
 /** Compare two groups, for qsort: by falling size, then by key. Serves struct arrived too. */
@@ -34,11 +41,12 @@ static int by_number(const void *left, const void *right)
 }
 
 /** Draw samples, and choose a splitter for each rank but the first: the first group of its part.
+ *  Collective.
  *  @param[out] splitter  [ranks] in the order of the groups; entry 0 is not used */
 static kith_status choose_splitters(kith_team *team, int buffer, const struct kith__sized *group,
                                     int64_t n, struct kith__sized **splitter)
 {
-    const struct kith__sized none = {-1, INT64_MAX}; /* after all groups */
+    const struct kith__sized none = {-1, INT64_MAX}; /* sample of a rank without groups: the last */
     const int ranks = team->ranks;
     struct kith__sized mine[SAMPLES_EACH];
     struct kith__sized *all = NULL;
@@ -46,12 +54,13 @@ static kith_status choose_splitters(kith_team *team, int buffer, const struct ki
     KITH_AGREE(team, kith__team_need(team, buffer + SAMPLES, many + ranks, sizeof *all, &all));
     uint64_t random = (uint64_t)team->rank;
     for (int k = 0; k < SAMPLES_EACH; k++) {
+        /* a linear congruential generator (Knuth, MMIX), whose low bits are not random enough */
         random = random * 6364136223846793005u + 1442695040888963407u;
         mine[k] = n > 0 ? group[(int64_t)((random >> 20) % (uint64_t)n)] : none;
     }
     KITH_TRY(kith__team_gather(team, mine, sizeof mine, all));
     qsort(all, (size_t)many, sizeof *all, by_number);
-    int64_t used = many;
+    int64_t used = many; /* samples that are groups */
     while (used > 0 && all[used - 1].size < 0) {
         used--;
     }
@@ -62,7 +71,8 @@ static kith_status choose_splitters(kith_team *team, int buffer, const struct ki
     return KITH_OK;
 }
 
-/** Return the rank whose part holds a group. */
+/** Return the rank whose part holds a group, by a binary search: the last rank whose splitter is
+ *  not after the group. */
 static int part_of(const struct kith__sized *splitter, int ranks, const struct kith__sized *group)
 {
     int rank = 0;
@@ -74,7 +84,9 @@ static int part_of(const struct kith__sized *splitter, int ranks, const struct k
     return rank;
 }
 
-/** Sort the groups that arrived, and list their numbers in the order of the messages. */
+/** Sort the groups that arrived, part->group, and list their numbers in the order of the messages.
+ *  @param order        [part->n] scratch
+ *  @param[out] number  [part->n] the numbers */
 static void sort_part(struct kith__numbered *part, struct arrived *order, int64_t *number)
 {
     for (int64_t g = 0; g < part->n; g++) {

@@ -10,7 +10,7 @@
 /** A group of particles. */
 struct kith__sized {
     int64_t size; /**< particles of all ranks that are in it */
-    int64_t key;  /**< smallest id of them; distinct groups have distinct keys */
+    int64_t key;  /**< smallest id of these particles; distinct groups have distinct keys */
 };
 
 enum { KITH_NUMBER_BUFFERS = KITH_ROUTE_BUFFERS + 5 }; /**< buffers that kith__team_number uses */
@@ -20,7 +20,7 @@ struct kith__numbered {
     int64_t all;               /**< groups of all ranks */
     int64_t first;             /**< groups before this rank's part */
     int64_t n;                 /**< groups of the part */
-    struct kith__sized *group; /**< [n] the groups of the part */
+    struct kith__sized *group; /**< [n] the groups of the part: group[g] has number first + g + 1 */
 };
 
 /**

@@ -12,9 +12,10 @@
 
 #include "core/sized.h"
 
+/* Largest and default size of a parcel, as MPI counts bytes by an int (transport_mpi.c) [bytes]. */
 static const int64_t most_chunk_bytes = (int64_t)1 << 30;
 
-/* Sizes of the structs in the version that brought them (core/sized.h) [bytes]. */
+/* Sizes of the structs in the version that introduced them (core/sized.h) [bytes]. */
 enum {
     KITH_TRANSPORT_0_2 = KITH_SIZE_UP_TO(kith_transport, close),
     KITH_TEAM_OPTIONS_0_2 = KITH_SIZE_UP_TO(kith_team_options, chunk_bytes),
@@ -57,6 +58,8 @@ kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t 
 
 kith_status kith__team_largest(kith_team *team, double *number, int n)
 {
+    /* The bits of doubles, read as int64, are in the order of the doubles where these are 0 or
+     * more. The bits of -1 are a negative int64, less than all of them. */
     enum { MOST = 4 };
     int64_t bits[MOST];
     assert(n <= MOST);
@@ -77,9 +80,10 @@ kith_status kith__team_gather(kith_team *team, const void *mine, size_t bytes, v
 
 kith_status kith__team_agree(kith_team *team, kith_status status)
 {
-    enum { STATUSES = 256 };
+    enum { STATUSES = 256 }; /* more than there are statuses, which are 0 or negative */
     kith_ctx *ctx = team->ctx;
-    int64_t worst = INT64_MAX; /* of the lowest rank that failed: rank and status */
+    /* rank * STATUSES - status of the lowest rank that failed; INT64_MAX: none failed */
+    int64_t worst = INT64_MAX;
     if (team->lost) {
         return kith__team_lose(team);
     }
@@ -97,6 +101,7 @@ kith_status kith__team_agree(kith_team *team, kith_status status)
     if (team->ranks == 1) {
         return (kith_status) - (worst % STATUSES);
     }
+    /* 480: the message fits with the rank in front of it */
     return kith__fail(ctx, (kith_status) - (worst % STATUSES), "rank %d: %.480s", rank,
                       team->messages[rank]);
 }
@@ -110,6 +115,7 @@ int64_t kith__bits(double value)
 
 int64_t kith__digest(const double *number, int64_t n)
 {
+    /* a multiplicative hash with xorshift; the multiplier is 2^64 / golden ratio (Knuth) */
     uint64_t digest = number != NULL;
     for (int64_t k = 0; number && k < n; k++) {
         digest = (digest ^ (uint64_t)kith__bits(number[k])) * 0x9e3779b97f4a7c15u;
@@ -120,7 +126,8 @@ int64_t kith__digest(const double *number, int64_t n)
 
 kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument, int n)
 {
-    /* the largest of a number and of its complement: equal where all numbers are */
+    /* The largest complement ~x of all ranks is the complement of the smallest x. So one maximum of
+     * both finds the largest and the smallest number: equal where all numbers are. */
     int64_t most[2 * KITH_TEAM_EQUALS];
     assert(n <= KITH_TEAM_EQUALS);
     for (int k = 0; k < n; k++) {
@@ -137,11 +144,11 @@ kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument
 
 kith_status kith__team_same_call(kith_team *team, const char *name)
 {
-    uint64_t digest = 0xcbf29ce484222325u; /* FNV-1a */
+    uint64_t digest = 0xcbf29ce484222325u; /* hash of the name: FNV-1a */
     for (const char *c = name; *c; c++) {
         digest = (digest ^ (unsigned char)*c) * 0x100000001b3u;
     }
-    int64_t most[2] = {(int64_t)digest, (int64_t)~digest};
+    int64_t most[2] = {(int64_t)digest, (int64_t)~digest}; /* compared as in kith__team_equal */
     KITH_TRY(kith__team_combine(team, KITH_MAX, most, 2));
     KITH_CHECK(team->ctx, most[0] == ~most[1], KITH_INVALID,
                "the ranks of the team make different calls; this rank's is %s", name);
@@ -202,11 +209,11 @@ kith_status kith__team_need(kith_team *team, int buffer, int64_t n, size_t size,
     void *data = fits ? kith__buffer_need(&team->buffer[buffer], (size_t)n * size) : NULL;
     KITH_CHECK(team->ctx, data != NULL, KITH_NO_MEMORY,
                "out of memory for %lld items of a team's work", (long long)n);
-    memcpy(out, &data, sizeof data);
+    memcpy(out, &data, sizeof data); /* *out may be a pointer of any type */
     return KITH_OK;
 }
 
-/** Return the number of parcels that carry some bytes. */
+/** Return the number of parcels, of at most chunk_bytes each, of a message of `bytes` bytes. */
 static int64_t parcels_of(const kith_team *team, int64_t bytes)
 {
     return bytes / team->chunk_bytes + (bytes % team->chunk_bytes > 0);
@@ -225,9 +232,11 @@ kith_status kith__team_parcels(kith_team *team, const struct kith__ranges *range
     return kith__team_need(team, KITH_TEAM_PARCELS, parcels, sizeof *list, &list);
 }
 
-/** List the parcels of the items for, or from, all other ranks, beginning with the next rank.
- *  @param first    [ranks + 1] first item for each rank
+/** List the parcels of the items for, or from, all other ranks, beginning with the next rank: so
+ *  each rank has another one first, and not all of them rank 0.
+ *  @param first    [ranks + 1] first item for, or from, each rank, then the number of all
  *  @param items    the items
+ *  @param size     bytes of an item
  *  @param[out] to  the list
  *  @return parcels in the list */
 static int64_t list_parcels(const kith_team *team, const int64_t *first, char *items, size_t size,
@@ -271,7 +280,7 @@ kith_status kith__team_exchange(kith_team *team, const struct kith__ranges *rang
                : KITH_OK;
 }
 
-/** Check a transport and the options, and set up a team of them. */
+/** Check the transport's rank and the options, set the size of parcels, and allocate messages. */
 static kith_status prepare(kith_ctx *ctx, const kith_transport *t, const kith_team_options *options,
                            kith_team *team)
 {
@@ -286,8 +295,8 @@ static kith_status prepare(kith_ctx *ctx, const kith_transport *t, const kith_te
     return KITH_OK;
 }
 
-/** Set up a team, and compare its options with those of the other ranks. The memory of messages is
- *  needed to tell other ranks of a failure: without it the team is lost. */
+/** Set up a team, and compare its options with those of the other ranks. A failure before the
+ *  comparison aborts the transport: the agreement of all ranks needs the memory of messages. */
 static kith_status open_checked(kith_ctx *ctx, const kith_team_options *given, kith_team *team)
 {
     kith_team_options own = defaults;
@@ -306,7 +315,8 @@ static kith_status open_checked(kith_ctx *ctx, const kith_team_options *given, k
     return kith__team_equal(team, equal, sizeof equal / sizeof equal[0]);
 }
 
-/** Open a team that owns a transport which is complete. */
+/** Open a team, which owns the transport; it is closed where this fails.
+ *  @param transport  complete: all functions are set */
 static kith_status open_team(kith_ctx *ctx, const kith_transport *transport,
                              const kith_team_options *options, kith_team **out)
 {

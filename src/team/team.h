@@ -4,8 +4,8 @@
  *
  * A collective call is a sequence of phases. In each phase a rank does work of its own, which may
  * fail; then kith__team_agree makes one status of those of all ranks, and every rank goes on, or
- * none. Messages are exchanged between phases alone, when all memory that they need is there. So a
- * rank that fails never leaves another one waiting.
+ * none. Messages are exchanged between phases alone, when all memory that they need is allocated.
+ * So no rank waits for the messages of a rank that has failed.
  */
 #ifndef KITH_TEAM_H
 #define KITH_TEAM_H
@@ -27,14 +27,18 @@ enum {
     KITH_TEAM_REACHED,      /**< ranks whose ghosts come from this rank */
     KITH_TEAM_QUESTION = 16 /**< first buffer of the question */
 };
-enum { KITH_TEAM_BUFFERS = 80 };
+enum { KITH_TEAM_BUFFERS = 80 }; /**< number of buffers, of all uses */
 
 struct kith__domains;
 
-/** Replaces the decomposition in tests: called with the fraction of a particle and a number that
- *  depends on its global index alone. @return the rank to deal the particle to */
+/** Replaces the decomposition in tests: chooses the domain of a particle.
+ *  @param user    what kith__team_deal_by was given
+ *  @param f       fractional coordinates of the particle, wrapped into the box
+ *  @param global  its global index
+ *  @return the rank to deal the particle to, 0 to ranks - 1 */
 typedef int kith__team_deal_fn(void *user, const double f[3], int64_t global, int ranks);
 
+/** One rank's part of a team, opaque to callers (kith/team.h). */
 struct kith_team {
     kith_ctx *ctx;            /**< the rank's context */
     kith_transport transport; /**< the way to the other ranks; closed by kith_team_close */
@@ -42,12 +46,12 @@ struct kith_team {
     int ranks;                /**< number of ranks */
     int64_t chunk_bytes;      /**< largest parcel [bytes] */
     bool lost;                /**< the transport failed: every call returns KITH_TEAM_LOST */
-    char (*messages)[512];    /**< [ranks] messages of failed ranks, gathered */
+    char (*messages)[512];    /**< [ranks] message of each rank, gathered where one has failed */
     kith_team_load load;      /**< how the last call divided the work */
     kith__team_deal_fn *deal; /**< replaces the decomposition in tests; NULL: multisection */
-    void *deal_user;          /**< its first argument */
-    kith_groups groups;       /**< components of this rank: kept from call to call */
-    kith_halos halos;         /**< halos of this rank: kept from call to call */
+    void *deal_user;          /**< first argument of `deal` */
+    kith_groups groups;       /**< components of this rank (fof_team.c); memory is reused */
+    kith_halos halos;         /**< halos of this rank (halos_team.c); memory is reused */
     struct kith__buffer buffer[KITH_TEAM_BUFFERS]; /**< scratch memory */
 };
 
@@ -55,7 +59,7 @@ struct kith_team {
  *  it at one point of the call. */
 #define KITH_AGREE(team, expression) KITH_TRY(kith__team_agree(team, expression))
 
-/** Begin a collective call: KITH_TEAM_LOST when the team is lost. */
+/** Begin a collective call: zero the load. @return KITH_OK; KITH_TEAM_LOST when the team is lost */
 kith_status kith__team_begin(kith_team *team);
 
 /** Make one status of those of all ranks. Collective.
@@ -68,10 +72,12 @@ kith_status kith__team_agree(kith_team *team, kith_status status);
  *  @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_measure_load(kith_team *team);
 
-/** Store the message of a lost team. @return KITH_TEAM_LOST */
+/** Mark the team as lost, and abort its transport, so that the calls of the other ranks fail too.
+ *  Store the message. @return KITH_TEAM_LOST */
 kith_status kith__team_lose(kith_team *team);
 
-/** Body of a collective public call: as KITH_CALL, for a team whose ranks all make this call. */
+/** Body of a collective public call: KITH_CALL (core/context.h) on the team's context, which begins
+ *  with a check that all ranks make the call of this name, that of the function (__func__). */
 #define KITH_TEAM_CALL(team, status, work) \
     do { \
         *(status) = kith__team_check(team); \
@@ -98,7 +104,8 @@ struct kith__equal {
 /** Return the bits of a double, to be compared. */
 int64_t kith__bits(double value);
 
-/** Return a number that stands for n numbers, to be compared. @param number  NULL: none */
+/** Return a hash of 64 bits of n numbers, by which arrays of different ranks are compared.
+ *  @param number  NULL: no array, which differs from an array with n = 0 */
 int64_t kith__digest(const double *number, int64_t n);
 
 enum { KITH_TEAM_EQUALS = 64 }; /**< most arguments of one call of kith__team_equal */
@@ -109,7 +116,7 @@ kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument
 
 /** List the precision and the box of a call as arguments that must be equal on all ranks.
  *  @param box            NULL: open space
- *  @param[out] argument  at least KITH_TEAM_SPACE
+ *  @param[out] argument  array of KITH_TEAM_SPACE elements or more
  *  @return their number */
 int kith__team_space(const kith_points *points, const kith_box *box, struct kith__equal *argument);
 
@@ -124,13 +131,15 @@ kith_status kith__team_host(kith_team *team, const char *name, const kith_points
 struct kith__team_out {
     void *given;     /**< the caller's struct; NULL is refused */
     size_t size;     /**< its size as it states it; 0 where given is NULL */
-    size_t least;    /**< its size in the version that brought it */
+    size_t least;    /**< its size in the version that introduced it */
     void *own;       /**< the copy, which the work fills */
     size_t own_size; /**< sizeof *own */
 };
 
-/** List the members of a kith__team_out.
- *  @param least  size of *out in the version that brought it */
+/** Initialise a kith__team_out.
+ *  @param out    the caller's struct, or NULL
+ *  @param least  size of *out in the version that introduced it
+ *  @param own    pointer to a struct of the type of *out */
 #define KITH_TEAM_OUT(out, least, own) \
     { \
         out, (out) ? (out)->size : 0, least, own, sizeof *(own) \
@@ -168,21 +177,26 @@ kith_status kith__team_gather(kith_team *team, const void *mine, size_t bytes, v
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__team_need(kith_team *team, int buffer, int64_t n, size_t size, void *out);
 
-/** The ranges of items of a message for each rank, and from each rank. */
+/** The messages of an exchange: ranges of one array of items to send, a range for each rank, and of
+ *  one array of items that are received, a range from each rank. */
 struct kith__ranges {
     int64_t *to;   /**< [ranks + 1] first item for each rank, then the number of all */
     int64_t *from; /**< [ranks + 1] first item from each rank, then the number of all */
 };
 
-/** Get the list of parcels of an exchange ready. Not collective. @param size  bytes of an item
+/** Allocate the list of parcels of an exchange, in either direction. It is the part of an exchange
+ *  that may fail on one rank: agree on the status before kith__team_exchange. Not collective.
+ *  @param size  bytes of an item
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__team_parcels(kith_team *team, const struct kith__ranges *ranges, size_t size);
 
 /** Exchange items in parcels, after kith__team_parcels with equal arguments succeeded on all ranks.
  *  Collective.
- *  @param back  true: in the other direction; `out` then has ranges->from, `in` has ranges->to
- *  @param out   items to send
- *  @param in    items that are received
+ *  @param back     false: `out` is laid out as ranges->to says, `in` as ranges->from. True: in the
+ *                  other direction; `out` is laid out as ranges->from says, `in` as ranges->to
+ *  @param out      items to send, and those for this rank itself, which are copied
+ *  @param[out] in  items that are received
+ *  @param size     bytes of an item
  *  @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_exchange(kith_team *team, const struct kith__ranges *ranges, bool back,
                                 const void *out, void *in, size_t size);

@@ -13,12 +13,12 @@
 
 #include "core/context.h"
 
-enum { MOST_RANKS = 4096 };
+enum { MOST_RANKS = 4096 }; /* limit that kith/team.h states */
 
 /** What a rank publishes for one collective function. */
 struct published {
-    const void *from;          /**< the array that others read */
-    int64_t *inout;            /**< combine: the array that is read and written piece by piece */
+    const void *from; /**< the array that others read */
+    int64_t *inout;   /**< combine: [n] the array; each rank writes one piece of all arrays */
     const kith_parcel *parcel; /**< exchange: [parcels] the parcels that the rank sends */
     int64_t parcels;           /**< exchange: their number */
     int64_t n;                 /**< elements, or bytes, of an array: equal on all ranks */
@@ -30,20 +30,22 @@ struct shared {
     pthread_cond_t next;  /**< signalled when a barrier opens or the ranks are lost */
     int ranks;            /**< number of ranks */
     int arrived;          /**< ranks that wait at the barrier */
-    int64_t generation;   /**< barriers that have opened */
+    int64_t generation;   /**< barriers that have opened, by which a rank that waits finds that its
+                               own has */
     bool lost;            /**< a rank aborted or closed: all barriers fail */
     int open;             /**< transports that are not closed; the last one frees the memory */
-    struct published published[]; /**< [ranks] */
+    struct published published[]; /**< [ranks] what each rank published last */
 };
 
-/** One rank's part. */
+/** One rank's part of a transport: kith_transport.self. */
 struct member {
     struct shared *shared; /**< what all ranks share */
     int rank;              /**< number of the rank */
-    int64_t *cursor;       /**< [ranks] exchange: next parcel to look at in each rank's list */
+    int64_t *cursor;       /**< [ranks] exchange: index of the next parcel in each rank's list that
+                                may be for this rank */
 };
 
-/** Wait until all ranks are here. @return 0, or 1 when a rank is lost */
+/** Barrier: wait until all ranks have called this. @return 0, or 1 when a rank is lost */
 static int wait_for_all(struct shared *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -61,12 +63,17 @@ static int wait_for_all(struct shared *s)
     return failed;
 }
 
-/** Publish this rank's arrays, and wait until all ranks have published theirs. */
+/** Publish this rank's arrays, and wait until all ranks have published theirs.
+ *  @return 0, or 1 when a rank is lost */
 static int publish(const struct member *m, struct published mine)
 {
     m->shared->published[m->rank] = mine;
     return wait_for_all(m->shared);
 }
+
+/* The functions of a kith_transport, which kith/team.h describes. They return 0, or 1 when a rank
+ * is lost. A rank also returns 1, after the second barrier, when the sizes that ranks state do not
+ * fit its own. */
 
 static int threads_counts(void *self, const int64_t *to, int64_t *from)
 {
@@ -106,8 +113,8 @@ static int64_t combined(int op, int64_t a, int64_t b)
     return (op == KITH_MIN) == (a < b) ? a : b;
 }
 
-/** Each rank combines one piece of the arrays, and writes the result into the arrays of all ranks:
- *  no other rank touches that piece between the two barriers. */
+/** kith_transport.combine: each rank combines one piece of the arrays, and writes the result into
+ *  the arrays of all ranks: no other rank accesses that piece between the two barriers. */
 static int threads_combine(void *self, int op, int64_t *inout, int64_t n)
 {
     const struct member *m = self;
@@ -197,7 +204,7 @@ static struct member *new_member(struct shared *s, int rank)
     return m;
 }
 
-/** Make what all ranks share. @return NULL when there is no memory */
+/** Make what all ranks share, without transports. @return NULL when there is no memory */
 static struct shared *new_shared(int ranks)
 {
     struct shared *s = calloc(1, sizeof *s + (size_t)ranks * sizeof s->published[0]);
@@ -212,7 +219,7 @@ static struct shared *new_shared(int ranks)
     }
     if (s) {
         s->ranks = ranks;
-        s->open = 1; /* held while the ranks are made */
+        s->open = 1; /* for the maker, who drops it when all transports are made */
     }
     return s;
 }

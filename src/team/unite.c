@@ -13,8 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Buffers, after those of the route. */
-enum { ARRIVED = KITH_ROUTE_BUFFERS, LINKS, TARGETS, WANTED, FOUND, NEXT, BUFFERS_END };
+/** Buffers, from the first one of the caller on. */
+enum {
+    ARRIVED = KITH_ROUTE_BUFFERS, /**< after the route: edges that arrived, then the links */
+    LINKS,                        /**< links.link */
+    TARGETS,                      /**< home of each item of a route */
+    WANTED,                       /**< names that other ranks look up here, then their links */
+    FOUND,                        /**< names that this rank looks up */
+    NEXT,                         /**< link of each link */
+    BUFFERS_END
+};
 _Static_assert((int)BUFFERS_END <= (int)KITH_UNITE_BUFFERS, "every purpose needs its own buffer");
 
 /** The links of the names whose home is this rank. */
@@ -27,6 +35,7 @@ struct links {
 
 int kith__name_home(const kith_team *team, int64_t name)
 {
+    /* a multiplicative hash, as names may be consecutive or multiples of a number */
     uint64_t x = (uint64_t)name * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
     return (int)((x >> 33) % (uint64_t)team->ranks);
@@ -43,7 +52,7 @@ static int by_high_then_low(const void *left, const void *right)
     return (a->low > b->low) - (a->low < b->low);
 }
 
-/** Sort edges, and remove those that occur twice. @return their number */
+/** Sort edges by high, then low, and remove duplicates. @return the number that are left */
 static int64_t sort_unique(struct kith__edge *edge, int64_t n)
 {
     int64_t kept = 0;
@@ -71,9 +80,10 @@ static kith_status route_to_homes(const struct links *l, const int64_t *name, in
     return kith__route_to(team, l->buffer, n, target, route);
 }
 
-/** Take the edges that arrived, and the links so far, and make links and edges of them.
- *  @param n          edges and links in `all`
- *  @param[out] edge  the new edges
+/** Make new links and edges of the edges that arrived and the links so far. Of the low names of one
+ *  high name the smallest becomes its link; each other one gets an edge to that.
+ *  @param all        [n] edges and links; they are sorted
+ *  @param[out] edge  the new edges, which may be as many as n
  *  @return their number */
 static int64_t contract(struct links *l, struct kith__edge *all, int64_t n, struct kith__edge *edge)
 {
@@ -91,7 +101,8 @@ static int64_t contract(struct links *l, struct kith__edge *all, int64_t n, stru
 }
 
 /** Send the edges to the homes of their larger names, and contract the graph there.
- *  @param[in,out] n  edges of this rank */
+ *  @param edge_buffer  holds the edges of this rank, and then the new ones
+ *  @param[in,out] n    their number */
 static kith_status do_round(struct links *l, int edge_buffer, int64_t *n)
 {
     kith_team *team = l->team;
@@ -114,7 +125,7 @@ static kith_status do_round(struct links *l, int edge_buffer, int64_t *n)
     return KITH_OK;
 }
 
-/** Return what a name is linked to; the name itself where it has no link. */
+/** Return what a name is linked to, by a binary search; the name itself where it has no link. */
 static int64_t link_of(const struct links *l, int64_t name)
 {
     const struct kith__edge *link = l->link;
@@ -131,7 +142,7 @@ static int64_t link_of(const struct links *l, int64_t name)
     return begin < l->n && link[begin].high == name ? link[begin].low : name;
 }
 
-/** Ask the homes of names for their links. Collective.
+/** Look up the links of names at their homes. Collective.
  *  @param name      the first name
  *  @param stride    distance from one name to the next [int64_t]
  *  @param[out] out  [n] what each is linked to; the name itself where it has no link */

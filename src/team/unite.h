@@ -8,7 +8,7 @@
 
 #include "move.h"
 
-/** Two names of one component. */
+/** An edge of the graph: two distinct names of one component. */
 struct kith__edge {
     int64_t high; /**< the larger one */
     int64_t low;  /**< the smaller one */
@@ -16,14 +16,16 @@ struct kith__edge {
 
 enum { KITH_UNITE_BUFFERS = KITH_ROUTE_BUFFERS + 6 }; /**< buffers that kith__team_unite uses */
 
-/** Return the rank that keeps what is known of a name: spread evenly over the ranks. */
+/** Return the home of a name: the rank that keeps its link to a smaller name of its component, and
+ *  adds up its group (fof_team.c). Names are spread evenly over the ranks, by a hash. */
 int kith__name_home(const kith_team *team, int64_t name);
 
 /**
  * Find the root of each of some names. Collective. Each round of messages shortens all paths of the
  * graph; there are about as many rounds as the number of nodes has bits.
  * @param buffer        first of KITH_UNITE_BUFFERS buffers of the team
- * @param edge_buffer   buffer that holds the edges; its contents are lost
+ * @param edge_buffer   buffer of the team that holds this rank's edges, in any order, each on one
+ *                      rank or on several; its contents are lost
  * @param n_edges       edges of this rank
  * @param name          [n] names whose roots are wanted; a name without edges is its own root
  * @param[out] root     [n] their roots

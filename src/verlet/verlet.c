@@ -35,7 +35,9 @@ KITH_INIT_CALLS(kith_verlet_options, KITH_VERLET_OPTIONS_0_2)
 
 /* ------------------------------------------------------------------------------- how far is far */
 
-/** Sum over the periodic axes of the length of a row, and of this length in heights. */
+/** Sum over the periodic axes: sum |B_k| and sum |B_k| / h_k of verlet.h.
+ *  @param[out] rows     sum of the lengths of the rows [length]
+ *  @param[out] heights  sum of these lengths, each in heights of the box along its axis */
 static void sum_rows(const struct kith__question *q, double *rows, double *heights)
 {
     *rows = *heights = 0;
@@ -48,7 +50,7 @@ static void sum_rows(const struct kith__question *q, double *rows, double *heigh
     }
 }
 
-/** X: a bound on |d| of all pairs of a question [length]; infinite where there is none. */
+/** Return X, a bound on |d| of all pairs of a question [length]; infinity where there is none. */
 static double bound_of_pairs(const struct kith__question *q)
 {
     const double eps = kith__epsilon(q);
@@ -59,7 +61,8 @@ static double bound_of_pairs(const struct kith__question *q)
                       : (double)INFINITY;
 }
 
-/** Y: all (i, j, S) with |d| up to this are pairs of a question [length]; may be negative. */
+/** Return Y: all (i, j, S) with |d| up to this are pairs of a question [length]; may be
+ *  negative. */
 static double certain_pairs(const struct kith__question *q)
 {
     const double eps = kith__epsilon(q);
@@ -68,7 +71,8 @@ static double certain_pairs(const struct kith__question *q)
     return (q->cutoff * (1 - 8 * eps) - 24 * eps * rows) / (1 + 3 * eps * (1 + 2 * heights));
 }
 
-/** Set the part of a matrix A^T A that the identity lacks. */
+/** Compute the strain A^T A - I, without the cancellation of a difference of nearly equal
+ *  numbers. */
 static void strain_of(double a[3][3], double strain[3][3])
 {
     double g[3][3];
@@ -97,7 +101,8 @@ static double norm_of(double h[3][3], bool diagonal)
     return sqrt(sum);
 }
 
-/** Rotate a symmetric matrix in the plane (p, q) so that h[p][q] becomes 0 (Jacobi). */
+/** Rotate a symmetric matrix in the plane (p, q) so that h[p][q] becomes 0: a Jacobi rotation,
+ *  which keeps the eigenvalues. */
 static void rotate(double h[3][3], int p, int q)
 {
     if (h[p][q] == 0) {
@@ -121,6 +126,7 @@ static void rotate(double h[3][3], int p, int q)
     }
 }
 
+/** Return true when a matrix is exactly the identity. */
 static bool is_identity(double a[3][3])
 {
     bool yes = true;
@@ -133,8 +139,10 @@ static bool is_identity(double a[3][3])
 }
 
 /** Find bounds on the singular values of A: the eigenvalues of A^T A - I by Jacobi's rotations,
- *  widened by what these leave off the diagonal (Weyl's inequality), and by rounding errors. 0 and
- *  INFINITY where A is far from a rotation. */
+ *  widened by the norm of what these leave off the diagonal (Weyl's inequality), and by rounding
+ *  errors.
+ *  @param[out] least  lower bound; 0 where the strain of A is 1 or more
+ *  @param[out] most   upper bound; infinity where the strain of A is 1 or more */
 static void find_stretch(double a[3][3], double *least, double *most)
 {
     enum { SWEEPS = 8 };
@@ -171,7 +179,7 @@ static bool is_same_box(const struct kith__question *a, const struct kith__quest
     return same;
 }
 
-/** Return element (l, m) of inverse(B0) B. */
+/** Return element (l, m) of inverse(B0) B, which keeps fractional coordinates. */
 static double element_of_map(const struct kith__question *from, const struct kith__question *to,
                              int l, int m)
 {
@@ -188,7 +196,10 @@ static double norm_1(const double v[3])
     return fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
 }
 
-/** Choose A and t so that the fractional coordinates of a position stay. */
+/** Choose A and t so that the fractional coordinates of a position stay, and set the bounds of
+ *  rounding errors. A is exactly the identity where the boxes are equal.
+ *  @param from  box at the reference
+ *  @param to    box now */
 static void choose_map(const struct kith__question *from, const struct kith__question *to,
                        struct kith__verlet_map *map)
 {
@@ -216,7 +227,11 @@ static void choose_map(const struct kith__question *from, const struct kith__que
     map->far = from->box_d.orthorhombic && to->box_d.orthorhombic ? 0 : 64 * DBL_EPSILON * inverse;
 }
 
-/** R: a bound on what the box's change beyond A does to a pair, sum |S0_k| |E_k| [length]. */
+/** Return R, a bound on sum |S0_k| |E_k|: by how much the change of the box changes the vector of a
+ *  pair beyond A [length]. 0 where the boxes are equal.
+ *  @param from   the question of the reference, with the radius cutoff + skin
+ *  @param to     the question now
+ *  @param bound  X of `to` [length] */
 static double bound_of_residue(const struct kith__question *from, const struct kith__question *to,
                                double bound, const struct kith__verlet_map *map)
 {
@@ -228,7 +243,7 @@ static double bound_of_residue(const struct kith__question *from, const struct k
         }
         const double *row = from->box_d.row[k];
         double e[3];
-        double size = map->norm_row[k];
+        double size = map->norm_row[k]; /* sum of absolute terms of e, for its rounding error */
         for (int m = 0; m < 3; m++) {
             e[m] = to->box_d.row[k][m] -
                    (row[0] * map->a[0][m] + row[1] * map->a[1][m] + row[2] * map->a[2][m]);
@@ -241,7 +256,10 @@ static double bound_of_residue(const struct kith__question *from, const struct k
 }
 
 /** Find how far particles may move.
- *  @param[out] limits  for displacements up to that length
+ *  @param from         the question of the reference, with the radius cutoff + skin
+ *  @param to           the question now
+ *  @param[out] map     from the reference to now
+ *  @param[out] limits  bounds on distances now, for displacements up to that length
  *  @return a length; 0 or less, or NaN: the list cannot be kept */
 static double find_allowed(const struct kith__question *from, const struct kith__question *to,
                            struct kith__verlet_map *map, struct kith__verlet_limits *limits)
@@ -282,7 +300,8 @@ int64_t kith__verlet_guess(const struct kith__verlet_plan *plan, int64_t kept)
 
 /* ------------------------------------------------------------------------------------- planning */
 
-/** Return true when pairs of this radius can be kept: their shifts can be packed. */
+/** Return true when pairs of this radius can be kept: their shifts can be packed.
+ *  @param skin  the question with the radius cutoff + skin */
 static bool has_room(const struct kith__question *skin)
 {
     bool room = true;
@@ -293,19 +312,20 @@ static bool has_room(const struct kith__question *skin)
     return room;
 }
 
-/** Return true when two boxes have equal periodic axes, and as many dimensions. */
+/** Return true when two questions have equal numbers of dimensions, and equal periodic axes. */
 static bool is_alike(const struct kith__question *a, const struct kith__question *b)
 {
     return a->dim == b->dim &&
            memcmp(a->box_d.periodic, b->box_d.periodic, sizeof a->box_d.periodic) == 0;
 }
 
-/** Decide, without coordinates, whether the kept pairs may serve. */
+/** Decide, without reading coordinates, whether the list may be made from the kept pairs: set keep,
+ *  reason, allowed, map, limits and fresh of the plan. */
 static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
 {
     const struct kith__question *from = &v->reference;
     const struct kith__question *to = &plan->now;
-    struct kith__verlet_map ignored;
+    struct kith__verlet_map ignored; /* the identity: from the present box to itself */
     plan->allowed = 0;
     if (!(find_allowed(&plan->skin, to, &ignored, &plan->fresh) > 0) || !has_room(&plan->skin)) {
         plan->reason = KITH_VERLET_ALWAYS;
@@ -347,7 +367,7 @@ static kith_status make_plan(struct kith_verlet *v, const kith_points *points, c
     return KITH_OK;
 }
 
-/** Search, keeping nothing. */
+/** Make the list by a search, keeping no pairs. */
 static kith_status search(struct kith_verlet *v, const struct kith__verlet_plan *plan,
                           kith_pairs *out)
 {
@@ -374,6 +394,7 @@ static void count_update(struct kith_verlet *v, const struct kith__verlet_plan *
     v->asked = false;
 }
 
+/** kith_verlet_update for a list with all fields of this version. */
 static kith_status update(struct kith_verlet *v, const kith_points *points, const kith_box *box,
                           kith_pairs *out)
 {
@@ -418,6 +439,7 @@ kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points, c
     return status;
 }
 
+/** Check the options. They are checked once, when the list is opened. */
 static kith_status check_options(kith_ctx *ctx, const kith_verlet_options *o)
 {
     KITH_CHECK(ctx, isfinite(o->cutoff) && o->cutoff > 0, KITH_INVALID,
@@ -431,6 +453,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_verlet_options *o)
     return kith__check_extras(ctx, o->extras);
 }
 
+/** kith_verlet_open within a public call. */
 static kith_status open_list(kith_ctx *ctx, const kith_verlet_options *options, kith_verlet **out)
 {
     kith_verlet_options own = defaults;
@@ -457,6 +480,7 @@ kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *options, 
     return status;
 }
 
+/** Make the next update search. */
 static kith_status ask(struct kith_verlet *v)
 {
     v->asked = true;
@@ -470,6 +494,7 @@ kith_status kith_verlet_rebuild(kith_verlet *verlet)
     return status;
 }
 
+/** Copy the state to the first `size` bytes of a caller's struct. */
 static kith_status read_state(const struct kith_verlet *v, kith_verlet_state *out, size_t size)
 {
     KITH_CHECK(v->ctx, out != NULL, KITH_INVALID, "out is NULL");

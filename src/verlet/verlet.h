@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists that are kept over steps: what they hold, how far particles may move before a list has to
- * be rebuilt, and the operation that a backend offers.
+ * Verlet lists, which are kept over the steps of a simulation: what they hold, how far particles
+ * may move before a list has to be rebuilt, and the operations that a backend offers. A rebuild
+ * searches the pairs within cutoff + skin, the kept pairs. Later updates make the list of these.
  *
  * WHEN A LIST STAYS VALID. The reference is the state of the last rebuild. x0 and x are the wrapped
- * coordinates of a particle at the reference and now, as stored numbers; B0 and B the rows of the
- * box. A is any matrix and t any vector; the nearer A is to inverse(B0) B, the better. For each
- * particle choose any whole numbers v[k] along the periodic axes, and let
+ * coordinates of a particle at the reference and now, as stored numbers, row vectors; B0 and B are
+ * the boxes, matrices of their rows. A is any matrix and t any vector; the nearer A is to
+ * inverse(B0) B, the better. For each particle choose any whole numbers v[k] along the periodic
+ * axes, its turn: the boxes that it has crossed since the reference. Let
  *
  *     u = x - (x0 A + t + v B)                                            (displacement)
  *
@@ -15,22 +17,21 @@
  *
  *     |d0| <= (|d| + sum |S0_k| |E_k| + 2 max |u|) / s,   s: the smallest singular value of A.
  *
- * If (i, j, S) is a pair by the definition (engine/pair.h), then |d| <= X; and if |d0| <= Y, then
- * (i, j, S0) is among the pairs that the search at the reference found, with the radius
- * C = cutoff + skin. So the list is valid while
+ * X is the cutoff, and Y is C = cutoff + skin, but for rounding errors (below): if (i, j, S) is a
+ * pair by the definition (engine/pair.h), then |d| <= X; and if |d0| <= Y, then (i, j, S0) is among
+ * the pairs that the search at the reference found, with the radius C. So the list is valid while
  *
  *     2 max |u| <= Y s - X - sum (X / h_k + 12) |E_k|,
  *
- * h being the heights of the box now.
+ * h being the heights of the box now, as |S0_k| <= X / h_k + 12 (below).
  *
  * ROUNDING. eps is twice the unit roundoff of the precision. The definition computes each component
  * of d by a difference, three products and three sums: each of its terms is rounded 4 times, so
  * |d' - d| <= 2.1 eps (|x_j - x_i| + sum |S_k| |B_k|) <= 2.1 eps (|d| + 2 sum |S_k| |B_k|). It
  * finds r2' <= fl(cutoff^2), and r2' has a relative error below 2 eps, and an absolute one below
- * eps cutoff^2, as cutoff^2 is a normal number: |d'| <= cutoff (1 + 3 eps). With |S_k| <= |d| / h_k
- * + 4,
- * as fractional coordinates are between -1 and 2 (kith__lies_outside) up to rounding errors, which
- * kith__verlet_map.far keeps below 1/2 each,
+ * eps cutoff^2, as cutoff^2 is a normal number: |d'| <= cutoff (1 + 3 eps). Fractional coordinates
+ * are between -1 and 2 (kith__lies_outside) up to rounding errors, which kith__verlet_map.far keeps
+ * below 1/2 each, so |S_k| <= |d| / h_k + 4. Then
  *
  *     X (1 - q) = cutoff (1 + 8 eps) + 24 eps sum |B_k|,   q = 3 eps (1 + 2 sum |B_k| / h_k),
  *     Y (1 + q) = C (1 - 8 eps) - 24 eps sum |B_k|,        with C, B and h of the reference,
@@ -42,12 +43,12 @@
  * BANDS. Most of the kept pairs need no test. At a rebuild each of them is put into a band of
  * distance, of which there are 256 of one width around the cutoff (kith__verlet_scale). By the
  * inequalities above, a pair with |d0| > (X + R + 2 max |u|) / s is beyond the cutoff now, R being
- * the sum over |E_k|. And |d| <= S |d0| + R + 2 max |u|, S being the largest singular value of A:
- * where this is at most Y of the cutoff and of the box now, the pair is within the cutoff. So only
- * pairs in the bands between these two distances are tested. Here |S0_k| <= |d0| / h0_k + 4 with
- * the heights at the reference, so R has the larger of both bounds of |S0_k|. |d0| is known with
- * the rounding error of the definition, 3 eps (1 + 2 sum |B_k| / h_k) |d0| + 24 eps sum |B_k|, and
- * that of its root.
+ * a bound on sum |S0_k| |E_k|. And |d| <= S |d0| + R + 2 max |u|, S being the largest singular
+ * value of A: where this is at most Y of the cutoff and of the box now, the pair is within the
+ * cutoff. So only pairs in the bands between these two distances are tested. Here |S0_k| <= |d0| /
+ * h0_k + 4 with the heights at the reference, so R has the larger of both bounds of |S0_k|. |d0| is
+ * known with the rounding error of the definition, 3 eps (1 + 2 sum |B_k| / h_k) |d0| + 24 eps sum
+ * |B_k|, and that of its root.
  */
 #ifndef KITH_VERLET_H
 #define KITH_VERLET_H
@@ -60,20 +61,20 @@
 #include "pairs/pairs.h"
 
 enum {
-    KITH_VERLET_MOST_TURN = 4,    /**< largest |v_k| */
+    KITH_VERLET_MOST_TURN = 4,    /**< largest |v_k| of a list that is kept */
     KITH_VERLET_MOST_SHIFT = 500, /**< largest |S0_k| of a list that is kept: S = S0 + v_i - v_j can
                                        then be packed (kith__pack_shift) */
     KITH_VERLET_MOST_BOXES = 400, /**< longest cutoff + skin of a list that is kept [heights] */
-    KITH_VERLET_ROWS = 256,       /**< rows that are processed together */
+    KITH_VERLET_ROWS = 256,       /**< rows of a group, which a thread processes at a time */
     KITH_VERLET_FIRST_BAND = -128, /**< smallest number of a band */
     KITH_VERLET_LAST_BAND = 127    /**< largest number of a band */
 };
 
-/** The map from reference coordinates to present ones, and what bounds the rounding errors of a
- *  displacement. */
+/** The map x0 A + t from reference coordinates to present ones (see above), and numbers that bound
+ *  the rounding errors of a displacement. */
 struct kith__verlet_map {
     double a[3][3];       /**< A */
-    double by[3];         /**< t [length] */
+    double by[3];         /**< t: moves the origin of the box [length] */
     double row[3][3];     /**< rows of the box now; 0 along open axes [length] */
     double inverse[3][3]; /**< inverse of the box now; 0 along open axes [1 / length] */
     double norm_a;        /**< largest sum of absolute elements of a row of A */
@@ -89,32 +90,36 @@ struct kith__verlet_map {
  *  displacement. */
 struct kith__verlet_limits {
     double farthest; /**< X + R: pairs have |d0| <= (farthest + 2 u) / least [length] */
-    double nearest;  /**< Y - R: those with most |d0| + 2 u <= nearest are pairs [length] */
+    double nearest;  /**< Y of the cutoff and of the box now, less R: kept pairs with
+                          most |d0| + 2 u <= nearest are pairs [length] */
     double least;    /**< s: lower bound on the singular values of A */
-    double most;     /**< S: upper bound on them */
+    double most;     /**< S: upper bound on the singular values of A */
 };
 
-/** The bands of distance: band b has |d0| in [cutoff + b width, cutoff + (b + 1) width); the first
- *  one, KITH_VERLET_FIRST_BAND, also what is nearer, and the last one what is farther. */
+/** The bands of distance. Band b has the kept pairs with (|d0| - cutoff) / width in [b, b + 1). The
+ *  first band, KITH_VERLET_FIRST_BAND, also has all that are nearer, and the last band all that are
+ *  farther. */
 struct kith__verlet_scale {
     double cutoff; /**< lower end of band 0 [length] */
     double width;  /**< width of a band [length] */
-    double error;  /**< bound on the rounding error of |d0| [length] */
+    double error;  /**< bound on the rounding error of |d0| as computed [length] */
 };
 
 /** What is known about an update before coordinates are read. */
 struct kith__verlet_plan {
-    bool keep;                         /**< the kept pairs may serve */
-    kith_verlet_reason reason;         /**< why they may not */
-    double allowed;                    /**< longest displacement with which they do [length] */
-    struct kith__verlet_map map;       /**< set where keep is */
-    struct kith__verlet_limits limits; /**< set where keep is */
-    struct kith__verlet_limits fresh;  /**< those just after a rebuild */
+    bool keep;                         /**< the list may be made from the kept pairs, as far as box
+                                            and number of particles say; displacements decide */
+    kith_verlet_reason reason;         /**< KITH_VERLET_KEPT, or why the list has to be rebuilt */
+    double allowed;                    /**< longest displacement with which the kept pairs are
+                                            enough; 0 unless keep [length] */
+    struct kith__verlet_map map;       /**< from the reference to now; set when keep is true */
+    struct kith__verlet_limits limits; /**< limits of the kept pairs; set when keep is true */
+    struct kith__verlet_limits fresh;  /**< limits of pairs that a rebuild searches now */
     struct kith__question now;         /**< points, box and cutoff */
     struct kith__question skin;        /**< points and box with the radius cutoff + skin */
     struct kith__list kept;            /**< form of the kept list: rows with shifts */
     struct kith__list list;            /**< form of the caller's list */
-    bool with_skin;                    /**< all kept pairs are wanted */
+    bool with_skin;                    /**< the list has all kept pairs */
 };
 
 /** Data of a list on the host's side, and of its backend. */
@@ -122,10 +127,11 @@ struct kith_verlet {
     kith_ctx *ctx;                   /**< context of the list */
     kith_verlet_options options;     /**< checked options */
     kith_verlet_state state;         /**< counters, and what the last update did */
-    bool asked;                      /**< the next update is to search */
-    bool valid;                      /**< `reference` and the kept pairs belong together */
-    double displacement;             /**< of the running update: the longest [length] */
-    bool rebuilt;                    /**< of the running update: the backend searched */
+    bool asked;                      /**< the next update is to search: kith_verlet_rebuild */
+    bool valid;                      /**< there are kept pairs, those of `reference`; false: the
+                                          next update rebuilds */
+    double displacement;             /**< longest displacement in the running update [length] */
+    bool rebuilt;                    /**< true when the running update has searched */
     struct kith__question reference; /**< box, precision, n and radius of the last rebuild; its
                                           coordinates are not kept */
     void *data;                      /**< the backend's data; NULL: none yet */
@@ -134,7 +140,9 @@ struct kith_verlet {
 /** The operations of a backend. */
 struct kith__verlet_backend {
     /** Make the list: from the kept pairs where plan->keep, and where no displacement is longer
-     *  than plan->allowed; else rebuild. Sets verlet->displacement, rebuilt, valid and state.kept.
+     *  than plan->allowed; else rebuild. Sets verlet->displacement and rebuilt; a rebuild also
+     *  valid, reference and state.kept.
+     *  @param[in,out] out  the list, whose arrays the library owns and grows
      *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_NO_MEMORY, KITH_CANCELLED,
      *          KITH_DEVICE_LOST */
     kith_status (*update)(kith_ctx *ctx, struct kith_verlet *verlet,
@@ -146,17 +154,19 @@ struct kith__verlet_backend {
 
 extern const struct kith__verlet_backend kith__cpu_verlet, kith__cuda_verlet;
 
-/** Return the bands of a list that is rebuilt now. */
+/** Return the bands of a list that is rebuilt now: their width is skin / KITH_VERLET_LAST_BAND. */
 struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *plan);
 
-/** Estimate the number of pairs of the list: those within the cutoff of those kept, and some room
- *  for later steps. */
+/** Estimate the number of pairs of the list, for its capacity: the part of the kept pairs that is
+ *  within the cutoff in a uniform density, plus 10 % and 64, for later steps.
+ *  @param kept  number of kept pairs */
 int64_t kith__verlet_guess(const struct kith__verlet_plan *plan, int64_t kept);
 
 /** Find which bands need no test.
  *  @param displacement  the longest [length]
  *  @param[out] inner    kept pairs in bands up to this one are pairs now; may be below the first
- *  @param[out] outer    those in bands beyond this one are none */
+ *                       band: then there are none
+ *  @param[out] outer    kept pairs in bands beyond this one are no pairs now */
 KITH_FN void kith__verlet_bands(const struct kith__verlet_limits *limits,
                                 const struct kith__verlet_scale *scale, double displacement,
                                 int *inner, int *outer)
@@ -164,6 +174,8 @@ KITH_FN void kith__verlet_bands(const struct kith__verlet_limits *limits,
     const double slack = 1.0 / 64; /* more than the rounding errors of a band's ends, in widths */
     const double near = (limits->nearest - 2 * displacement) / limits->most - scale->error;
     const double far = (limits->farthest + 2 * displacement) / limits->least + scale->error;
+    /* the last band whose upper end is at most `near`, and the last whose lower end is below
+     * `far` */
     const double first = floor((near - scale->cutoff) / scale->width - slack) - 1;
     const double last = ceil((far - scale->cutoff) / scale->width + slack) - 1;
     /* the first band has no lower end, the last one no upper end */
@@ -173,10 +185,10 @@ KITH_FN void kith__verlet_bands(const struct kith__verlet_limits *limits,
     *outer = (int)fmax(lowest, fmin(last, highest));
 }
 
-/** Return the longest displacement, rounding errors included, [length].
- *  @param square  largest u . u of the particles, u being the computed displacement
- *  @param size    largest sum of the absolute values of the terms that u was computed of
- *  @return infinite where the bounds above do not hold */
+/** Return an upper bound on the longest displacement, rounding errors included [length].
+ *  @param square  largest u . u of the particles, u being the computed displacement [length^2]
+ *  @param size    largest sum of the absolute values of the terms of which u was computed [length]
+ *  @return infinity where the bounds at the head of this file do not hold */
 KITH_FN double kith__verlet_displacement(const struct kith__verlet_map *map, double square,
                                          double size)
 {

@@ -10,7 +10,8 @@
 
 #include "cpu_state.h"
 
-/* Instruction sets that this build has code for, from slow to fast: the order of KITH_EACH_ISA. */
+/* Instruction sets that this build has code for, from slow to fast: in the order of KITH_EACH_ISA
+ * (isa.h), into which the index of a set selects. */
 static const char *const isas[] = {
     "baseline",
 #ifdef KITH_HAVE_AVX2
@@ -60,6 +61,7 @@ static bool is_known(const char *variant)
     return found;
 }
 
+/** kith__backend.open: choose the instruction set, allocate the working memory of each thread. */
 static kith_status cpu_open(kith_ctx *ctx, const char *variant)
 {
     KITH_CHECK(ctx, is_known(variant), KITH_INVALID,
@@ -88,6 +90,7 @@ static kith_status cpu_open(kith_ctx *ctx, const char *variant)
     return KITH_OK;
 }
 
+/** kith__backend.close */
 static void cpu_close(kith_ctx *ctx)
 {
     struct kith__cpu *cpu = ctx->state;
@@ -99,6 +102,7 @@ static void cpu_close(kith_ctx *ctx)
     free(cpu);
 }
 
+/** kith__backend.scratch_bytes */
 static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
 {
     const struct kith__cpu *cpu = ctx->state;
@@ -113,6 +117,7 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
     return bytes;
 }
 
+/* The table of operations of each question, defined in the question's folder cpu/. */
 #define DECLARE(question) extern const struct kith__##question##_backend kith__cpu_##question;
 KITH_QUESTIONS(DECLARE)
 

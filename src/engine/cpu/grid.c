@@ -16,7 +16,8 @@
 #include "cpu_state.h"
 #include "keys.h"
 
-/* Axes with more cells than this are compressed when the table of first slots is too large. */
+/* Axes with more cells than this are compressed (kith__axis in cells.h) when the table of first
+ * slots is too large. */
 static const int64_t long_axis = 64;
 
 /** Return the number after compression of an occupied cell, from its number before compression.
@@ -60,9 +61,10 @@ static void locate(const struct kith__question *q, const kith_points *points, in
     kith__fractions_d(&q->box_d, r, f);
 }
 
-/** Return the element that is number `nth` of a[0, n) in ascending order, by quickselect; reorders
- *  a. Every element is swapped, smaller than the pivot or not, which takes no branch that could be
- *  mispredicted. O(n) expected, O(n^2) where many elements are equal. */
+/** Return the element that is number `nth` (from 0) of a[0, n) in ascending order, by quickselect;
+ *  reorders a. The partition is Lomuto's without branches that could be mispredicted: every element
+ *  is swapped, smaller than the pivot or not. O(n) expected, O(n^2) where many elements are
+ *  equal. */
 static double select_nth(double *a, int n, int nth)
 {
     int begin = 0;
@@ -86,8 +88,9 @@ static double select_nth(double *a, int n, int nth)
     return a[nth];
 }
 
-/** Compute the median of the fractional coordinates of a sample of particles: a point where most
- *  particles are, regardless of outliers. */
+/** Compute the median, along each axis, of the fractional coordinates of a sample of set a: a point
+ *  where most particles are, regardless of outliers. Cells of open axes are counted from it, so
+ *  that only far outliers are beyond KITH_FAR_CELLS. */
 static void find_anchor(const struct kith__question *q, double anchor[3])
 {
     enum { SAMPLE = 255 };
@@ -105,16 +108,18 @@ static void find_anchor(const struct kith__question *q, double anchor[3])
     }
 }
 
-/** List the cells that particles [begin, end) occupy along axis k, numbered before compression.
- *  Most repetitions are skipped, by a small hash table of the cells listed last.
+/** List the cells that particles [begin, end) occupy along axis k, numbered before compression. The
+ *  particles of set b are numbered after those of set a. Most repetitions are skipped, by a small
+ *  hash table of the cells listed last; hash value: the high bits of a product with 2^64 divided by
+ *  the golden ratio (Fibonacci hashing).
  *  @param[out] cell  [end - begin] the list
  *  @return its length */
 static int64_t list_cells(const struct kith__question *q, int k, const struct kith__axis *axis,
                           int64_t begin, int64_t end, uint64_t *cell)
 {
     enum { SEEN_BITS = 10 };
-    uint64_t seen[1 << SEEN_BITS]; /* cell that was listed last for each hash value */
-    memset(seen, 0xff, sizeof seen);
+    uint64_t seen[1 << SEEN_BITS];   /* cell that was listed last for each hash value */
+    memset(seen, 0xff, sizeof seen); /* no cell has the number 2^64 - 1 */
     int64_t listed = 0;
     for (int64_t p = begin; p < end; p++) {
         const bool in_a = p < q->a.n;
@@ -140,6 +145,8 @@ struct cell_loop {
     _Atomic int64_t listed; /**< length of the list */
 };
 
+/** List the cells of particles [begin, end) in loop->spare, then append them to the common list:
+ *  their number is known only then. */
 static void list_range(void *state, int64_t begin, int64_t end)
 {
     struct cell_loop *loop = state;
@@ -211,6 +218,7 @@ static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, 
         const int64_t gap = c ? occupied[c] - occupied[c - 1] : 0;
         ranks[c] = c ? ranks[c - 1] + (gap < widest ? gap : widest) : 0;
     }
+    /* gap from the last occupied cell to the first one's image in the next box */
     const int64_t around = occupied[0] + axis->n_uncompressed - occupied[n - 1];
     axis->n = ranks[n - 1] + (!axis->periodic ? 1 : around < widest ? around : widest);
     axis->occupied = occupied;
@@ -222,7 +230,8 @@ static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, 
 
 /** Choose the cells, and decide whether there is a table of their first slots. A cell is as wide as
  *  the cutoff and a margin, or as a whole number of subcells; the width is doubled until there are
- *  at most 2^62 cells. Long axes are compressed when the table would be too large.
+ *  at most 2^62 cells, so that their numbers fit an int64_t. Long axes are compressed when the
+ *  table would be too large. Sets near, axis, cells, table and far of *grid.
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__bounds *bounds, struct kith__grid *grid)
@@ -312,6 +321,7 @@ struct element_loop {
     uint64_t *keys;                        /**< [n] the whole keys to write; NULL: none */
 };
 
+/** Make the elements of particles [begin, end). */
 static void make_element_range(void *state, int64_t begin, int64_t end)
 {
     const struct element_loop *loop = state;
@@ -338,6 +348,7 @@ struct upper_loop {
     int sorted;           /**< number of low bits of a key that elements are sorted by */
 };
 
+/** Replace the low bits of the keys in elements [begin, end) by the high bits. */
 static void set_upper_keys(void *state, int64_t begin, int64_t end)
 {
     const struct upper_loop *loop = state;
@@ -405,7 +416,8 @@ static void split_elements(void *state, int64_t begin, int64_t end)
 
 /** Fill the table of first slots: slot s, of [begin, end), is the first slot of the cells after the
  *  cell of slot s - 1, up to and including the cell of slot s; empty cells thus get the slot that
- *  follows. Slot n is the end of all cells after the last particle's. */
+ *  follows. Slot n is the end of all cells after the last particle's. Keys are cell numbers here: a
+ *  grid with subcells has no table. */
 static void fill_table(void *state, int64_t begin, int64_t end)
 {
     const struct split_loop *loop = state;
@@ -544,7 +556,9 @@ static void gather_set(kith_ctx *ctx, const struct kith__question *q, const kith
     kith__loop(ctx, sorted->n, gather_range, &loop);
 }
 
-/** Find the bounds of the particles and choose the cells: 0 cells when a set has no particles. */
+/** Find the bounds of the particles, allocate the arrays of the sort, which compress_axis needs,
+ *  and choose the cells: 0 cells when a set has no particles.
+ *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_NO_MEMORY, KITH_CANCELLED */
 static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct kith__grid *grid)
 {
     struct kith__bounds bounds;
@@ -598,8 +612,8 @@ void kith__grid_gather(kith_ctx *ctx, const struct kith__question *q, struct kit
 
 int64_t kith__grid_search(const struct kith__sorted *sorted, uint64_t key, int64_t near)
 {
-    /* Galloping search: double the step away from `near` until [low, high] holds the answer, then
-     * bisect. */
+    /* Galloping (exponential) search: double the step away from `near` until [low, high] holds the
+     * answer, then bisect. */
     const uint64_t *keys = sorted->key;
     assert(0 <= near && near <= sorted->n);
     int64_t low = near;

@@ -5,9 +5,9 @@
  * one range of slots.
  *
  * Building takes O(n) time and memory for any input: the table of the first slot of each cell is
- * kept while it has at most a few n entries; beyond that, cells are found by a search in the sorted
- * keys, and long axes are compressed. Where a question asks for subcells, particles are sorted by
- * cell and subcell.
+ * kept while it has at most a few entries for each particle; beyond that, cells are found by a
+ * search in the sorted keys, and long axes are compressed. Where a question asks for subcells,
+ * particles are sorted by cell and subcell.
  */
 #ifndef KITH_CPU_GRID_H
 #define KITH_CPU_GRID_H
@@ -19,9 +19,10 @@ struct kith__sorted {
     int64_t n;       /**< number of particles */
     void *x, *y, *z; /**< [n] wrapped coordinates of each slot, in the precision of the points
                           [length]; readable up to a vector beyond n */
-    int32_t *id;     /**< [n] index of each slot's particle in the caller's order; ascending inside
-                          a cell */
-    uint64_t *key;   /**< [n] number of the cell, and of the subcell, of each slot; ascending */
+    int32_t *id;     /**< [n] index of each slot's particle in the caller's order; ascending where
+                          keys are equal */
+    uint64_t *key;   /**< [n] number of the cell, and of the subcell, of each slot (kith__axis);
+                          ascending */
     uint32_t *start; /**< [cells + 1] first slot of each cell; start[cells] is n. NULL: search the
                           keys (kith__grid_search) */
 };
@@ -42,12 +43,14 @@ struct kith__grid {
 };
 
 /** Numbers of the scratch buffers of the context (core/work.h) that the engine uses. Those before
- *  KITH_GRID_SLOTS are for set a; KITH_GRID_SLOTS is added to their numbers for set b. */
+ *  KITH_GRID_SLOTS are for set a; KITH_GRID_SLOTS is added to their numbers for set b. The radix
+ *  sort leaves its result in one of its two arrays: it becomes kith__sorted.key, and the other one
+ *  becomes kith__sorted.start. */
 enum {
     KITH_GRID_XYZ,      /* coordinates in cell order, x, then y, then z */
     KITH_GRID_ID,       /* kith__sorted.id */
-    KITH_GRID_ELEMENTS, /* elements to sort; then kith__sorted.key, or kith__sorted.start */
-    KITH_GRID_SPARE,    /* second array of the sort; then kith__sorted.start, or kith__sorted.key */
+    KITH_GRID_ELEMENTS, /* elements to sort; then kith__sorted.key or kith__sorted.start */
+    KITH_GRID_SPARE,    /* second array of the sort; then kith__sorted.start or kith__sorted.key */
     KITH_GRID_KEYS,     /* whole keys, where key and index together exceed 64 bits */
     KITH_GRID_SLOTS,    /* number of these buffers */
     KITH_GRID_BINS = 2 * KITH_GRID_SLOTS,      /* histograms of the radix sort */
@@ -63,9 +66,9 @@ kith_status kith__grid_build(kith_ctx *ctx, const struct kith__question *questio
                              struct kith__grid *grid);
 
 /** Build the grid of a question with subcells, except for its copy of the coordinates: check the
- *  coordinates, and sort the particles by cell and subcell. Until kith__grid_gather is called, the
- *  memory of grid->a.z is
- *  free for other use, and grid->a.key may overlap that of grid->a.x and grid->a.y.
+ *  coordinates, and sort the particles by cell and subcell. There is no table of first slots. Until
+ *  kith__grid_gather is called, the memory of grid->a.z is free for other use, and grid->a.key may
+ *  overlap that of grid->a.x and grid->a.y.
  *  @param id  [n] memory for grid->a.id, which the caller owns
  *  @return as kith__grid_build */
 kith_status kith__grid_sort(kith_ctx *ctx, const struct kith__question *question, int32_t *id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The passes of the grid build that read coordinates, for one precision. Included by grid.c through
- * per_precision.h.
+ * per_precision.h, which defines the type `real` and KITH_REAL(name), the name with _d or _f.
  */
 
 /** Read particle p of the caller's points and wrap it into the box.
@@ -22,7 +22,8 @@ static inline __attribute__((always_inline)) void KITH_REAL(read_wrapped)(
 }
 
 /** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
- *  the key in the bits above them; the high bits of a key that does not fit are lost.
+ *  the key (kith__axis in cells.h) in the bits above them; the high bits of a key that does not fit
+ *  are lost.
  *  @param elements  [n] the elements, by the caller's index of the particle
  *  @param keys      [n] the whole keys are written here; NULL: they are not written */
 static void KITH_REAL(make_elements)(const struct kith__question *question,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Names of functions that are compiled once for each instruction set: the functions of files named
- * *_kernel.c. In these files KITH_ISA is the name of the instruction set, and KITH_OF_ISA(sum) is a
- * name like kith__sum_avx2. A header declares a function for all instruction sets of this build by
+ * *_kernel.c. src/CMakeLists.txt compiles these files with KITH_ISA, the name of the instruction
+ * set, in which KITH_OF_ISA(sum) is a name like kith__sum_avx2. It compiles all other files with
+ * KITH_HAVE_AVX2 and KITH_HAVE_AVX512 where this build has code for these instruction sets. A
+ * header declares a function for all instruction sets of this build by
  *
  *     kith__work_fn KITH_EACH_ISA(sum);
  *
@@ -15,6 +17,8 @@
 #ifndef KITH_CPU_ISA_H
 #define KITH_CPU_ISA_H
 
+/* The name for one instruction set, with a comma before it; nothing where this build has no code
+ * for it. */
 #ifdef KITH_HAVE_AVX2
 #define KITH_AVX2_OF(name) , kith__##name##_avx2
 #else
@@ -27,6 +31,7 @@
 #endif
 #define KITH_EACH_ISA(name) kith__##name##_baseline KITH_AVX2_OF(name) KITH_AVX512_OF(name)
 
+/* Two steps, since arguments of ## are not expanded: KITH_ISA must be, before it is pasted. */
 #define KITH_PASTE(a, b) a##b
 #define KITH_PASTE_ISA(what, isa) KITH_PASTE(what, isa)
 #define KITH_OF_ISA(what) KITH_PASTE_ISA(kith__##what##_, KITH_ISA)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keys of particles by vector operations, for the common case: an orthorhombic box, coordinates
- * that need no wrapping, axes that are not compressed, keys of at most KITH_PLAIN_BITS bits.
+ * Keys of particles, the numbers of cell and subcell by which they are sorted (kith__axis in
+ * engine/cells.h), by vector operations, for the common case: an orthorhombic box, coordinates that
+ * need no wrapping, axes that are not compressed, keys of at most KITH_PLAIN_BITS bits.
  */
 #ifndef KITH_CPU_KEYS_H
 #define KITH_CPU_KEYS_H
@@ -26,9 +27,12 @@ struct kith__key_axis {
 };
 
 /** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
- *  the key in the bits above them. Cell and subcell are computed by the operations of
- *  kith__uncompressed_subcell (engine/cells.h), with equal results.
+ *  the key in the bits above them. Cell and subcell are computed as in kith__uncompressed_subcell
+ *  (engine/cells.h), but `first` is subtracted before the number is rounded down: a particle that
+ *  is within a rounding error of the face between two cells may get the other cell, which
+ *  KITH_CELL_MARGIN permits.
  *  @param key_axis  constants of each axis
+ *  @param low       bits of an index
  *  @param elements  [n] the elements, by the caller's index of the particle */
 typedef void kith__elements_fn(const struct kith__question *question, const kith_points *points,
                                const struct kith__key_axis key_axis[3], int64_t begin, int64_t end,

@@ -30,7 +30,9 @@ static void read_block(const struct kith__question *question, const kith_points 
     }
 }
 
-/** Return 2^52 + key of D particles, from particle l of a block on. */
+/** Return 2^52 + key of D particles, from particle l of a block on. The key is the number of the
+ *  cell, (z * n_y + y) * n_x + x, followed by the bits of the subcell along z, y and x. An
+ *  expression `number - (vd){0}` is the number in all lanes. */
 static inline vd keys_of(const struct kith__key_axis key_axis[3], double at[3][BLOCK], int l)
 {
     vd key = {0};
@@ -60,6 +62,7 @@ void KITH_OF_ISA(write_elements)(const struct kith__question *question, const ki
         read_block(question, points, p, n, at);
         uint64_t block[BLOCK];
         for (int l = 0; l < n; l += D) {
+            /* the shifts clear sign and exponent, which are the high 12 bits of a double */
             const vp key = (vp)keys_of(key_axis, at, l) << above >> above << low;
             memcpy(&block[l], &key, sizeof key);
         }

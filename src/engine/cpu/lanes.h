@@ -9,10 +9,12 @@
 
 #include "simd.h"
 
+/* The functions without a comment are those of simd.h or of math.h, under another name. */
+
 typedef vf vector_f;
 typedef vd vector_d;
 
-/* Numbers of a vector. */
+/* Lanes of a vector of each precision. */
 enum { SIDE_BY_SIDE_f = W, SIDE_BY_SIDE_d = D };
 
 static inline vf load_f(const float *p)
@@ -46,8 +48,11 @@ static inline vd larger_d(vd a, vd b)
 }
 
 /** Gather positions, which are stored as x, y, z and a fourth number: out[m] receives
- *  from[4 at[lane] + m] in each lane. Each position is loaded as a whole, and they are transposed.
- *  @param from  positions; with AVX2 and AVX-512 the fourth number is read, too */
+ *  from[4 at[lane] + m] in each lane. Each position is loaded as a whole, and they are transposed:
+ *  LOW and HIGH interleave the x and y, or the z and fourth numbers, of two positions; FOUR joins
+ *  the results of two.
+ *  @param from  positions; with AVX2 and AVX-512 the fourth number is read, too
+ *  @param at    [SIDE_BY_SIDE] indices of the positions */
 KITH_INLINE void gather_f(const float *from, const int32_t *at, vf out[3])
 {
 #if defined(__AVX2__)
@@ -90,6 +95,7 @@ KITH_INLINE void gather_f(const float *from, const int32_t *at, vf out[3])
 #endif
 }
 
+/** Gather positions of doubles, as gather_f does those of floats. */
 KITH_INLINE void gather_d(const double *from, const int32_t *at, vd out[3])
 {
 #if defined(__AVX2__)

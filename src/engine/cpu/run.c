@@ -94,7 +94,7 @@ kith_status kith__run(struct kith__run *run)
 bool kith__wait_turn(kith_ctx *ctx, const _Atomic int64_t *turn, int64_t block,
                      const atomic_int *status)
 {
-    enum { SPINS = 256 };
+    enum { SPINS = 256 }; /* tests after which the thread yields its core between them */
     for (int spins = 0; atomic_load_explicit(turn, memory_order_acquire) != block; spins++) {
         if ((status && atomic_load(status) != KITH_OK) || kith__cancelled(ctx)) {
             return false;

@@ -30,8 +30,8 @@ static inline struct kith__run kith__run_of(kith_ctx *ctx, int64_t n)
     return (struct kith__run){.ctx = ctx, .last = n, .watch_to = n, .watch_total = n};
 }
 
-/** Prepare every thread's sweep for an operation: set its parameters to their defaults, and
- *  sweep->state to zeroed memory of the thread's own.
+/** Prepare every thread's sweep for an operation: set its parameters to their defaults, discard the
+ *  hits, and set sweep->state to zeroed memory of the thread's own.
  *  @param stencil      the cells around a query block that are searched
  *  @param state_bytes  size of the operation's state in each thread
  *  @return KITH_OK or KITH_NO_MEMORY */
@@ -44,7 +44,7 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *questi
 kith_status kith__run(struct kith__run *run);
 
 /** Wait until *turn is `block`: the threads of all earlier work blocks, which were claimed before,
- *  have then advanced it.
+ *  have then advanced it. So results of work blocks are appended in ascending order.
  *  @param status  status of the pass: other than KITH_OK where it has stopped; NULL: it does not
  *                 fail
  *  @return false when the pass has stopped, or the call is to stop */

@@ -5,8 +5,9 @@
  * 32-bit integers, or D = W / 2 lanes of doubles.
  *
  * Types: vf floats, vd doubles, vi 32-bit integers, vp 64-bit integers, vm the result of a
- * comparison. Functions are named TYPE_OPERATION. A mask in an unsigned has one bit for each lane,
- * the first lane in the lowest bit.
+ * comparison. Functions are named TYPE_OPERATION; those that differ between instruction sets have
+ * their comments at the first of them, AVX-512. Loads and stores need no alignment. A mask in an
+ * unsigned has one bit for each lane, the first lane in the lowest bit.
  */
 #ifndef KITH_CPU_SIMD_H
 #define KITH_CPU_SIMD_H
@@ -63,6 +64,8 @@ static inline void vi_store(int32_t *p, vi a)
     memcpy(p, &a, sizeof a);
 }
 
+/** Return a in all lanes: GNU vector extensions extend a scalar operand to all lanes, and
+ *  subtracting 0 changes no number, -0 included. */
 static inline vf vf_set(float a)
 {
     return a - (vf){0};
@@ -174,8 +177,9 @@ static inline vf vf_min(vf a, vf b)
 {
     return (vf)_mm512_min_ps((__m512)a, (__m512)b);
 }
-/** Return the square root of a >= 1e-37, with an error of at most 2 units in the last place: faster
- *  than the correctly rounded root with AVX-512, the correctly rounded root without. */
+/** Return the square root of a >= 1e-37, with an error of at most 2 units in the last place. With
+ *  AVX-512, it is one Newton step from an approximate reciprocal root, which is faster than the
+ *  correctly rounded root; other instruction sets return the correctly rounded root. */
 static inline vf vf_root(vf a)
 {
     const vf guess = (vf)_mm512_rsqrt14_ps((__m512)a);
@@ -341,6 +345,7 @@ static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 }
 static inline void vd_compress(double *to, vd a, unsigned mask)
 {
+    /* doubles as pairs of 32-bit lanes: each bit of the mask is doubled */
     const __m256i lanes = set_lanes(_pdep_u32(mask, 0x55) * 3);
     _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32((__m256i)a, lanes));
 }
@@ -383,6 +388,7 @@ static inline vd vd_whole(vd a)
 /** Return the byte indices, for a table lookup, that move the lanes set in a mask to the front. */
 static inline uint8x16_t set_lanes(unsigned mask)
 {
+/* the indices of the four bytes of lane k */
 #define KITH_LANE(k) 0x03020100u + 0x04040404u * (k)
     static const uint32_t bytes[16][4] = {
         {0},
@@ -619,7 +625,8 @@ static inline uint64_t bits_at(uint64_t bits, uint64_t where)
 #endif
 }
 
-/** Round numbers of -2^51 to 2^51 to the nearest whole numbers; larger ones to large ones. */
+/** Round numbers of -2^51 to 2^51 to the nearest whole numbers; larger ones to large ones. Doubles
+ *  between 2^52 and 2^53 are whole numbers, so adding 1.5 x 2^52 rounds. */
 static inline vd vd_nearest(vd a)
 {
     return (a + 0x1.8p52) - 0x1.8p52;

@@ -19,8 +19,8 @@ struct digit_loop {
     int64_t n;            /**< number of elements */
     int low;              /**< lowest bit of the digit */
     int width;            /**< bits of the digit */
-    int64_t *bins; /**< [pieces][KITH_SORT_BINS] number of a piece's elements with each digit; then
-                        index in `to` for the next of them */
+    int64_t *bins; /**< [pieces][KITH_SORT_BINS] number of a piece's elements with each digit; after
+                        the prefix sum, index in `to` of the next element with that digit */
     int pieces;    /**< pieces that the elements are cut into */
 };
 
@@ -124,7 +124,7 @@ uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, 
     const int pieces = kith__threads_for(ctx, n);
     assert(pieces <= ctx->threads); /* the capacity of `bins`, in histograms */
     for (int p = 0; p < passes && !kith__cancelled(ctx); p++) {
-        const int from = low + bits * p / passes;
+        const int from = low + bits * p / passes; /* digits of nearly equal width */
         const int to = low + bits * (p + 1) / passes;
         struct digit_loop loop = {ctx, data, spare, n, from, to - from, bins, pieces};
         kith__pool_run(ctx->pool, ctx->threads, pieces, count_piece, &loop);

@@ -10,6 +10,7 @@
 
 #include "core/context.h"
 
+/* Most bits of a digit, and the number of values that it has: the bins of its histogram. */
 enum { KITH_SORT_DIGIT = 11, KITH_SORT_BINS = 1 << KITH_SORT_DIGIT };
 
 /**

@@ -41,6 +41,7 @@ static bool resize(struct kith__tile *tile, int64_t room)
 
 bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n)
 {
+    /* KITH_LANES for the padding, KITH_LANES for the vectors that vf_compress stores at the end */
     if (n + (int64_t)2 * KITH_LANES <= tile->room) {
         return true;
     }

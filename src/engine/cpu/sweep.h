@@ -6,10 +6,11 @@
  * neighbouring cells of a row where cells hold few particles. All particles near a query block, its
  * candidates, are packed once into a tile: coordinates as floats, in units of the cutoff, relative
  * to the centre of the query block, moved to their periodic image. Each query particle is then
- * tested against all candidates of the tile, W at a time. A candidate that forms a pair with the
- * query particle is a hit. The float distances decide all cases but those within their error bound
- * of the cutoff; these borderline cases are decided by the definition (pair.h). So the pairs found
- * are exact.
+ * tested against all candidates of the tile, W at a time (the lanes of a vector, simd.h). A
+ * candidate that forms a pair with the query particle is a hit. What is done with the hits, the
+ * operation, is known at compile time (visit.h). The float distances decide all cases but those
+ * within their error bound of the cutoff; these borderline cases are decided by the definition
+ * (pair.h). So the pairs found are exact.
  *
  * The unit of parallel work is a work block: the query blocks that begin in KITH_WORK_BLOCK
  * consecutive slots. Cost: O(n) work blocks, and for each query particle a test of the particles in
@@ -32,7 +33,8 @@ enum {
     /** Cells are added to a query block until it has this many particles: default of
      *  sweep->query_fill. */
     KITH_QUERY_FILL = 20,
-    KITH_QUERY_CELLS = 8, /**< most cells of a query block */
+    KITH_QUERY_CELLS = 8, /**< most cells that a query block spans along x; on a compressed axis, it
+                               is any number of consecutive occupied cells */
     KITH_LANES = 16,  /**< lanes of the widest vector: tiles are padded by this many candidates */
     KITH_COLUMNS = 6, /**< most integers of a candidate that are packed into a tile (columns) */
     KITH_TILE = 1 << 18, /**< candidates from which on a tile is processed before it is filled
@@ -40,15 +42,16 @@ enum {
     /** Bytes for each candidate of a tile that is sorted by index: two tiles, and the arrays of the
      *  sort. */
     KITH_SORTED_CANDIDATE_BYTES = 2 * (8 + KITH_COLUMNS) * 4 + 16,
-    KITH_CURSORS = 64 /**< rows of cells around a query block whose last search is remembered */
+    KITH_CURSORS = 64 /**< rows of cells around a query block whose last search is remembered
+                           (kith__sweep.cursor); a power of two */
 };
 
 /** Which cells around a query block are searched. */
 enum kith__stencil {
-    KITH_FORWARD, /**< half of them, so that each unordered pair is found once: later slots of the
-                       block's own row of cells, and rows of higher number (y, then z) */
-    KITH_ALL      /**< all of them: each pair of one set is found twice, as (i, j) and (j, i); each
-                       pair of sets a and b is found once */
+    KITH_FORWARD, /**< half of the cells, so that each unordered pair is found once: later slots of
+                       the block's own row of cells, and rows of higher number (y, then z) */
+    KITH_ALL      /**< all cells in reach: each pair of one set is found twice, as (i, j) and (j,
+                       i); each pair of sets a and b is found once */
 };
 
 /** Integers of each particle that an operation has packed into the tile with the candidates. */
@@ -100,7 +103,7 @@ struct kith__query_block {
     /** Coordinates of the particles, relative to the centre [cutoff]. */
     float x[KITH_QUERY_BLOCK], y[KITH_QUERY_BLOCK], z[KITH_QUERY_BLOCK];
 
-    /** Index of each particle among the candidates of the tile; -1: it is none of them. */
+    /** Index of each particle among the candidates of the tile; -1: it is no candidate. */
     int32_t self[KITH_QUERY_BLOCK];
 
     /** Hits of each particle that earlier tiles have written to its row. */
@@ -118,7 +121,7 @@ enum {
     KITH_SWEEP_OWN_TILE, /**< scratch memory of the operation, for one tile */
     KITH_SWEEP_OWN,      /**< scratch memory of the operation, for a whole run: kith__sweep_equalise
                               keeps its contents */
-    KITH_SWEEP_BUFFERS
+    KITH_SWEEP_BUFFERS   /**< number of these buffers */
 };
 
 /** The hits of one query particle that an operation has collected. */
@@ -147,18 +150,18 @@ struct kith__sweep {
     int32_t id_end;   /**< index after the last; INT32_MAX: all from id_begin on */
 
     struct kith__query_block query;                 /**< the query block that is processed */
-    struct kith__tile tile;                         /**< its candidates */
+    struct kith__tile tile;                         /**< candidates of the query block */
     struct kith__tile spare;                        /**< second tile, for sorting the first */
-    struct kith__buffer memory[KITH_SWEEP_BUFFERS]; /**< buffers */
+    struct kith__buffer memory[KITH_SWEEP_BUFFERS]; /**< buffers, numbered by KITH_SWEEP_... */
     int64_t cursor[KITH_CURSORS]; /**< slot where the last search of the keys ended, for each row of
-                                       cells around a query block */
+                                       cells around a query block, where the next one begins; used
+                                       without a table of first slots */
     kith_status failed;           /**< KITH_NO_MEMORY or KITH_CANCELLED: set once; the sweep then
                                        does nothing more */
     kith_ctx *ctx;                /**< context of the call */
     int64_t candidates_since_poll; /**< candidates since kith__cancelled was last called */
-    int64_t
-        candidates; /**< candidates that were tested in all calls, and those that were considered
-                             for tiles: the cost of searches, for tests */
+    int64_t candidates; /**< the cost of all searches, for tests: candidates considered for tiles,
+                             plus candidates tested */
 
     /* Parameters and state of the operation. */
     void *job;                           /**< data that all threads share (kith__run.job) */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Packing the candidates near a query block into a tile. Compiled for each instruction set.
+ * Packing the candidates near a query block into a tile (sweep.h). Compiled for each instruction
+ * set.
  *
  * The walk visits the cells around the query block row by row; a row of cells is one range of slots
  * for each periodic image that it reaches. Of each range, the candidates within the cutoff of the
@@ -94,6 +95,7 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     const vf hx = vf_set(query->half_extent[0]);
     const vf hy = vf_set(query->half_extent[1]);
     const vf hz = vf_set(query->half_extent[2]);
+    /* square of the cutoff, in units of which it is 1, with a margin for the rounding of floats */
     const vf limit = vf_set((1.001f + (float)sweep->definition_error) *
                             (1.001f + (float)sweep->definition_error));
     const vi shifts = vi_set(shift);
@@ -123,7 +125,7 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
             append_columns(sweep, s + k, at, near, move);
         } else if (n - k >= W) {
             vi_compress(tile->id + at, vi_load(id + k), near);
-        } else {
+        } else { /* compress one by one: `id` must not be read beyond its end */
             for (int lane = 0, to = at; lane < n - k; lane++) {
                 tile->id[to] = id[k + lane];
                 to += near >> lane & 1;
@@ -200,7 +202,7 @@ static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, 
         return;
     }
     struct kith__tile *tile = &sweep->tile;
-    if ((s[0] | s[1] | s[2]) && !tile->shifted) {
+    if ((s[0] | s[1] | s[2]) && !tile->shifted) { /* the first image: `shift` was not kept so far */
         for (int k = 0; k < tile->n; k++) {
             tile->shift[k] = no_shift;
         }
@@ -345,8 +347,10 @@ static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
     return true;
 }
 
-/** Sort the candidates of the tile by the caller's index. Stable radix sort: candidates with equal
- *  index, images of one particle, keep their order, which is by shift. */
+/** Sort the candidates of the tile by the caller's index. Stable radix sort by digits of 8 bits, as
+ *  many as the largest index has: candidates with equal index, images of one particle, keep their
+ *  order, which is by shift. An element of `order` is an index, followed by a candidate's position
+ *  in the tile in the low 32 bits. */
 static void sort_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *from = &sweep->tile;

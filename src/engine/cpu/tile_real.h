@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The functions of the sweep that read coordinates from the grid, for one precision. Included by
- * tile.h through per_precision.h.
+ * tile.h through per_precision.h, which defines the type `real` and KITH_REAL(name), the name with
+ * _d or _f.
  */
 
 /** Compute the centre, size and error bound of the query block, and the coordinates of its
- *  particles relative to the centre. */
+ *  particles relative to the centre: query->begin and end are set, and all other members except the
+ *  cells, self and filled follow from them. */
 static void KITH_REAL(load_query_block)(struct kith__sweep *sweep)
 {
     struct kith__query_block *query = &sweep->query;

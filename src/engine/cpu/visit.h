@@ -5,10 +5,10 @@
  * operation, is a function that is known at compile time and inlined. Compiled for each instruction
  * set.
  *
- * The inner loop computes v = q - 2 i.j = r^2 - |i|^2 for W candidates j with three fused
- * multiply-adds, with all coordinates relative to the centre of the query block, and compares it
- * with two thresholds: below the first is a hit, above the second is none, and between the two is a
- * borderline case, which the definition decides.
+ * The inner loop computes v = q - 2 i.j = r^2 - |i|^2, with q = |j|^2, for W candidates j with
+ * three fused multiply-adds, with all coordinates relative to the centre of the query block, and
+ * compares it with two thresholds: below the first is a hit, above the second is none, and between
+ * the two is a borderline case, which the definition decides.
  */
 #ifndef KITH_CPU_VISIT_H
 #define KITH_CPU_VISIT_H
@@ -21,7 +21,7 @@
 struct query_particle {
     int64_t slot;  /**< slot in grid->a */
     int32_t id;    /**< index in the caller's order */
-    int self;      /**< index among the candidates of the tile; -1: it is none of them */
+    int self;      /**< index among the candidates of the tile; -1: it is no candidate */
     float x, y, z; /**< -2 times the coordinates relative to the centre of the block [cutoff] */
     float q;       /**< squared distance from the centre of the block [cutoff^2] */
     float clear;   /**< lower threshold: candidates with r^2 - q at most this are hits
@@ -166,7 +166,7 @@ KITH_INLINE int collect_range(const struct kith__sweep *sweep, const struct quer
         }
         if (k < end) {
             mask = decide(sweep, i, k, mask, borderline, sweep->question->cutoff);
-            atomic_signal_fence(memory_order_seq_cst); /* load the operands again */
+            atomic_signal_fence(memory_order_seq_cst); /* the compiler loads the operands again */
             n += store_hits(sweep, i, k, mask, r2, output, n);
             k += W;
         }
@@ -240,8 +240,9 @@ KITH_INLINE void process_query_block(struct kith__sweep *sweep, query_fn *operat
 }
 
 /** Choose the query block that begins at slot s: the particles of one cell, at most
- *  KITH_QUERY_BLOCK; then the following cells of the row as long as the block has few
- *  particles.
+ *  KITH_QUERY_BLOCK; then the following cells of the row as long as the block has fewer than
+ *  sweep->query_fill particles. A cell with which it would have more than twice as many is not
+ *  added: cells are added whole.
  *  @param limit  cells that begin at this slot or later are not added */
 static void choose_query_block(struct kith__sweep *sweep, int64_t s, int64_t limit)
 {

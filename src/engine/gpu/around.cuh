@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The walk over the cells around an i-cluster on a GPU. The cells in reach form rows along x; a row
- * at one periodic image is a segment: a range of consecutive slots. Segments are numbered, so that
- * each lane of a warp can compute one of them by itself.
+ * The walk over the cells around an i-cluster (gpu_sweep.cuh). The cells in reach form rows along
+ * x; a row at one periodic image is a segment: a range of consecutive slots. Segments are numbered,
+ * so that each lane of a warp can compute one of them by itself.
  */
 #ifndef KITH_GPU_AROUND_CUH
 #define KITH_GPU_AROUND_CUH
@@ -19,7 +19,7 @@ static __device__ __forceinline__ int64_t floor_divide(int64_t a, int64_t n)
 /** The cells around an i-cluster. */
 struct around {
     int64_t x0, x1; /**< x numbers of the first and last cell of the i-cluster */
-    int64_t y, z;   /**< y and z number of its row of cells */
+    int64_t y, z;   /**< y and z number of the i-cluster's row of cells */
     int64_t sx;     /**< first image along x that is in reach */
     int n_sx;       /**< number of images along x that are in reach */
     int segments;   /**< number of segments, including empty ones outside an open axis */

@@ -19,7 +19,7 @@ enum {
     KITH_GPU_BATCH_CELLS,                         /* kith__gpu_systems.cells */
     KITH_GPU_BATCH_OF,                            /* kith__gpu_systems.of_a; + 1: of_b */
     KITH_GPU_BATCH_WORD = KITH_GPU_BATCH_OF + 2,  /* second array of words of set a; + 1: of b */
-    KITH_GPU_BATCH_END = KITH_GPU_BATCH_WORD + 2
+    KITH_GPU_BATCH_END = KITH_GPU_BATCH_WORD + 2  /* number after the last buffer */
 };
 
 _Static_assert((int)KITH_GPU_BATCH_END <= (int)KITH_WORK_EACH,
@@ -113,8 +113,9 @@ static kith_status need_set(struct kith__gpu_batch *b, int number, struct kith__
     return KITH_OK;
 }
 
-/** Find out whether all systems are single cells, so that their particles are sorted as given.
- *  @param wait  the host may wait for the device */
+/** Test if all systems are single cells, so that their particles are sorted as given.
+ *  @param wait         the host may wait for the device
+ *  @param[out] sorted  true when all are known to be */
 static kith_status find_order(struct kith__gpu_batch *b, bool wait, bool *sorted)
 {
     const struct kith__batch *batch = b->batch;
@@ -122,7 +123,7 @@ static kith_status find_order(struct kith__gpu_batch *b, bool wait, bool *sorted
     const int64_t fits = batch->systems * KITH_GPU_ONE_CELL;
     *sorted = false;
     if (q->a.n > fits || q->b.n > fits) {
-        return KITH_OK; /* a system is larger than their mean */
+        return KITH_OK; /* the mean size exceeds KITH_GPU_ONE_CELL, so a system does */
     }
     int64_t most = 0;
     if (batch->memory == KITH_HOST) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep over a batch (systems.h) finds all pairs within the cutoff, from both ends. A warp
- * claims blocks of consecutive slots from a counter in device memory, and processes the i-clusters
- * that begin there: up to 32 query particles of one cell. The candidates are the particles of the
- * cells around it, at their images: of a system of one cell each lane loads a particle once, and
- * moves it to all images. A candidate is kept when it is within the cutoff of the bounding box of
- * the i-cluster: in small boxes most images are not. Candidates that are kept are collected in a
- * queue in shared memory (stream compaction); DEEP of them for each lane are tested against all
- * query particles at a time, as in gpu_sweep.cuh: in float, with the definition for borderline
- * cases.
+ * The sweep over a batch (systems.h) finds all pairs within the cutoff, each as (i, j) and (j, i).
+ * A warp claims blocks of consecutive slots from a counter in device memory, and processes the
+ * i-clusters that begin there: up to 32 query particles of one cell. The candidates are the
+ * particles of the cells around it, at their images: of a system of one cell each lane loads a
+ * particle once, and moves it to all images. A candidate is kept when it is within the cutoff of
+ * the bounding box of the i-cluster: in small boxes most images are not. Candidates that are kept
+ * are collected in a queue in shared memory (stream compaction); BATCH_DEEP of them for each lane
+ * are tested against all query particles at a time, as in gpu_sweep.cuh: in float, with the
+ * definition for borderline cases.
  *
  * An operation is a struct, of which each thread has a copy, with
  *     struct shared                          its data in shared memory, for each warp
  *     bool begin(cluster, shared)            called by the whole warp before an i-cluster; false:
  *                                            skip it
- *     void take(cluster, shared, at, mask)   called by the whole warp: DEEP candidates of each
- *                                            lane, each with a mask of its query particles
+ *     void take(cluster, shared, at, mask)   called by the whole warp: BATCH_DEEP candidates of
+ *                                            each lane, each with a mask of the query particles
+ *                                            that form a pair with it
  *     void end(cluster, shared)              the i-cluster ends
  * and, for work that is done once for a thread block, overloads of
  *     batch_begin_block(operation), batch_end_block(operation)
@@ -43,9 +44,8 @@ struct __align__(16) batch_range
 {
     uint32_t end;  /**< number of the candidate behind the last */
     uint32_t from; /**< offset from the number of a candidate to its slot */
-    int32_t shift; /**< image of all of them, packed */
-    float x, y,
-        z; /**< vector of the image [cutoff]; not set in boxes without kith__gpu_system.span */
+    int32_t shift; /**< image of all candidates of the range, packed */
+    float x, y, z; /**< vector of the image [cutoff]; set in boxes with a kith__gpu_system.span */
     int32_t unused[2]; /**< padding to 32 bytes */
 };
 
@@ -56,8 +56,8 @@ struct batch_shared {
     float4 i[BATCH_CLUSTER];
     float4 queue[BATCH_QUEUE];        /**< coordinates of the candidates kept, and |r|^2 [cutoff] */
     struct batch_range range[LANES];  /**< ranges of candidates */
-    int32_t queue_slot[BATCH_QUEUE];  /**< their slots */
-    int32_t queue_shift[BATCH_QUEUE]; /**< their images, packed */
+    int32_t queue_slot[BATCH_QUEUE];  /**< slots of the candidates in the queue */
+    int32_t queue_shift[BATCH_QUEUE]; /**< images of the candidates in the queue, packed */
     int32_t id[BATCH_CLUSTER];        /**< index of each query particle in the caller's order */
     double origin[3]; /**< point that coordinates are measured from: about the centre of the
                            bounding box of the query particles; a float when they are [length] */
@@ -72,13 +72,13 @@ template <typename real> struct batch_cluster {
     struct batch_shared *shared;               /**< data in shared memory */
     int lane;                                  /**< number of this lane */
     int32_t begin;                             /**< first slot of the i-cluster */
-    int n;                                     /**< its query particles */
-    bool single;     /**< float coordinates are moved to images in float */
+    int n;                                     /**< number of query particles of the i-cluster */
+    bool single;     /**< coordinates are floats, and are moved to images in float arithmetic */
     float origin[3]; /**< shared->origin; exact when `single` is set [length] */
-    float unit;      /**< shared->unit, positive where that is */
+    float unit;      /**< shared->unit in float, positive where shared->unit is [1 / length] */
     float half[3]; /**< distance of the query particles from the origin along each axis [cutoff] */
     float keep;    /**< squared distance from the bounding box up to which a candidate is kept
-                           [cutoff^2] */
+                        [cutoff^2] */
     uint32_t borderline_bits; /**< twice the error bound of r^2 / cutoff^2: the bits of a float */
 };
 
@@ -117,7 +117,8 @@ static __device__ __forceinline__ float batch_from_ordered(uint32_t bits)
     return __uint_as_float(bits ^ (bits >> 31 ? 1u << 31 : ~0u));
 }
 
-/** Return the largest of a number that is not negative, over all lanes. */
+/** Return the maximum over all lanes of a number that is not negative: bits of floats that are not
+ *  negative compare as their values do. */
 static __device__ __forceinline__ float batch_most(float x)
 {
     return __uint_as_float(max_lanes(__float_as_uint(x)));
@@ -197,7 +198,7 @@ static __device__ __forceinline__ void batch_load_cluster(batch_cluster<real> &c
 
 /** The cells around an i-cluster. */
 struct batch_around {
-    int32_t x, y, z;  /**< its cell */
+    int32_t x, y, z;  /**< numbers of the cell of the i-cluster along each axis of its system */
     int32_t sx;       /**< first image along x that is in reach */
     int32_t n_sx;     /**< number of images along x in reach */
     int32_t wide_y;   /**< rows of cells of a layer */
@@ -210,6 +211,7 @@ static __device__ __forceinline__ int32_t batch_floor(int32_t a, int32_t n)
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
+/** Describe the cells around an i-cluster. */
 template <typename real>
 static __device__ __forceinline__ struct batch_around batch_cells_around(
     const batch_cluster<real> &c)
@@ -442,8 +444,9 @@ template <typename real> struct batch_image_walk {
     int most[3];           /**< images on each side of the box */
     float length[3];       /**< lengths of the box [cutoff] */
     float r[3];            /**< position of the particle in the box [cutoff] */
-    float y, z, square_yz; /**< its coordinates at the image, and the sum of their squares */
-    float gap_yz;          /**< square of the distance from the bounding box in the yz plane */
+    float y, z, square_yz; /**< coordinates of the particle at the image, and y^2 + z^2 [cutoff] */
+    float gap_yz;          /**< square of the distance from the bounding box of the i-cluster in the
+                                yz plane [cutoff^2] */
 
     __device__ __forceinline__ explicit batch_image_walk(const batch_cluster<real> &c)
     {
@@ -456,6 +459,8 @@ template <typename real> struct batch_image_walk {
         }
         load(c);
     }
+
+    /** Load this lane's particle, and begin with its first image. */
     __device__ __forceinline__ void load(const batch_cluster<real> &c)
     {
         real rj[3];
@@ -466,6 +471,8 @@ template <typename real> struct batch_image_walk {
         }
         move_yz(c);
     }
+
+    /** Compute what the images of one row along x have in common. */
     __device__ __forceinline__ void move_yz(const batch_cluster<real> &c)
     {
         y = __fmaf_rn((float)s[1], length[1], r[1]);

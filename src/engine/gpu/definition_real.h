@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The functions of pair.h and cells.h as members of a template by the type of coordinate. Included
- * by device.cuh through per_precision.h.
+ * by device.cuh through per_precision.h, which defines the type `real` and KITH_REAL(name), the
+ * name with the suffix _d or _f. Generates definition<double>, definition<float>, and overloads of
+ * two functions for both types.
  */
 
+/** For one type of coordinate: member NAME is the function kith__NAME_d or kith__NAME_f. */
 template <> struct definition<real> {
     typedef struct KITH_REAL(kith__lattice) lattice;
+    /** Return the box of a question in this precision. */
     static __device__ const lattice &box(const struct kith__question &q)
     {
         return q.KITH_REAL(box);
@@ -34,6 +38,7 @@ template <> struct definition<real> {
     {
         return KITH_REAL(kith__phase)(r2, length, vi, vj, speed);
     }
+    /** Return the square of a cutoff, which r^2 of a pair does not exceed. */
     static __device__ real square(real cutoff)
     {
         return KITH_MUL(cutoff, cutoff);

@@ -17,7 +17,8 @@
 #include "kernels.h"
 #include "engine/cells.h"
 
-/** Adds KERNEL, before main() begins, to the list of kernels (kernels.h). */
+/** Adds KERNEL, before main() begins, to the list of kernels (kernels.h): the initialiser of
+ *  is_listed runs then, of each kernel for which KITH_LAUNCH instantiates the template. */
 template <auto KERNEL> struct listed_kernel {
     static struct kith__gpu_kernel entry;
     static const bool is_listed;
@@ -26,6 +27,9 @@ template <auto KERNEL> struct kith__gpu_kernel listed_kernel<KERNEL>::entry;
 template <auto KERNEL>
 const bool listed_kernel<KERNEL>::is_listed = kith__gpu_list_kernel(&entry, (const void *)KERNEL);
 
+/* Launch a kernel: KITH_LAUNCH(kernel, thread blocks, threads of each, stream, arguments...), or
+ * with `bytes` of dynamic shared memory, which the kernel declares by KITH_DYNAMIC_SHARED. The
+ * comma expression instantiates listed_kernel. */
 #ifndef KITH_LAUNCH
 #define KITH_LAUNCH_SHARED(kernel, blocks, threads, bytes, stream, ...) \
     ((void)listed_kernel<kernel>::is_listed, \
@@ -113,6 +117,7 @@ static __device__ __forceinline__ void sync_warp()
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 #else
+/* The functions for CUDA; those for HIP have the comments. */
 typedef uint32_t lanes_t;
 enum { LANES = 32 };
 static const unsigned all_lanes = 0xffffffffu;
@@ -209,10 +214,12 @@ template <typename T> static __device__ __forceinline__ T scan_lanes(T value, in
 }
 
 /** Transpose the bits of each 32 lanes: return, in lane k, the word whose bit c is bit k of `bits`
- *  of lane c, both counted from the first of the 32 lanes. */
+ *  of lane c, both counted from the first of the 32 lanes. Recursive block transposition: lanes
+ *  whose numbers differ by `step` exchange the blocks of `step` bits off the diagonal, for steps
+ *  16, 8, 4, 2, 1. */
 static __device__ __forceinline__ uint32_t transpose_lanes(uint32_t bits, int lane)
 {
-    uint32_t columns = 0x0000ffff; /* those whose number lacks the bit `step` */
+    uint32_t columns = 0x0000ffff; /* mask of the bits whose number lacks the bit `step` */
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) {
         const bool upper = lane & step;
@@ -237,7 +244,9 @@ static __device__ __forceinline__ int owner_of(int before, int k)
     return owner;
 }
 
-/** Map a double to an integer so that integers compare as the doubles do. */
+/** Map a double to an integer so that unsigned integers compare as the doubles do. The bits of
+ *  positive doubles ascend with their values, those of negative ones descend: so the sign bit is
+ *  set in the first, and all bits are inverted in the second. */
 static __device__ __forceinline__ unsigned long long ordered(double value)
 {
     const unsigned long long bits = (unsigned long long)__double_as_longlong(value);

@@ -6,6 +6,8 @@
 #ifndef KITH_GPU_GPU_H
 #define KITH_GPU_GPU_H
 
+/* Names that differ by more than the prefix. gpuSharedBytes and gpuSharedBytesOfAll are fields of
+ * gpuDeviceProp: the most shared memory of a thread block, and that of a multiprocessor [bytes]. */
 #ifdef __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
 #define KITH_GPU_NAME(name) hip##name
@@ -34,6 +36,7 @@
 #define gpuStreamCaptureStatus enum cudaStreamCaptureStatus
 #endif
 
+/* Names that differ by the prefix alone. */
 #define gpuDeviceSynchronize KITH_GPU_NAME(DeviceSynchronize)
 #define gpuDriverGetVersion KITH_GPU_NAME(DriverGetVersion)
 #define gpuErrorNotReady KITH_GPU_NAME(ErrorNotReady)

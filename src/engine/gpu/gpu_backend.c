@@ -115,6 +115,7 @@ static kith_status open_device(kith_ctx *ctx, int device)
     return load_scan(ctx);
 }
 
+/** kith__backend.close; also after an opening that failed halfway. */
 static void gpu_close(kith_ctx *ctx)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -169,6 +170,7 @@ static kith_status refuse_driver(kith_ctx *ctx, gpuError_t error)
                       gpuGetErrorString(error));
 }
 
+/** kith__backend.open: the variant is the number of the device. */
 static kith_status gpu_open(kith_ctx *ctx, const char *variant)
 {
     char *end = NULL;
@@ -231,6 +233,7 @@ static kith_status gpu_set_stream(kith_ctx *ctx, void *stream)
     return KITH_OK;
 }
 
+/** kith__backend.scratch_bytes: on the device, without pinned memory. */
 static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
 {
     const struct kith__gpu *gpu = ctx->state;

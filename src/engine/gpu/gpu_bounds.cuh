@@ -21,7 +21,8 @@ static __device__ inline void merge_bounds(struct kith__gpu_bounds *to,
     atomicMax(&to->wrapped, from->wrapped);
 }
 
-/** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane. */
+/** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane, and encode
+ *  them. All lanes must call. */
 static __device__ void bounds_warp(struct kith__bounds mine, struct kith__gpu_bounds *warp)
 {
     for (int bits = LANES / 2; bits > 0; bits /= 2) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Finding cells among the sorted particles, and the division of the particles into i-clusters.
+ * Finding cells among the sorted particles, and the division of the particles into i-clusters:
+ * query particles that a warp processes together (gpu_sweep.cuh).
  */
 #ifndef KITH_GPU_CELLS_CUH
 #define KITH_GPU_CELLS_CUH
@@ -73,7 +74,9 @@ static __device__ __forceinline__ int64_t first_of_cell(const struct kith__gpu_s
     return find_key(set.key, from, set.start[row + 1] - from, cell);
 }
 
-/** Return a number that is added to a packed shift to add the number of boxes along each axis. */
+/** Return a number that is added to a packed shift (kith__pack_shift) to add the number of boxes
+ *  along each axis. It has no fields of its own: negative numbers borrow from the bits above, and
+ *  the sum is right where the shift that results can be packed. */
 static __device__ __forceinline__ int32_t wrapping_sum(const int32_t image[3])
 {
     return image[0] + image[1] * (1 << 10) + image[2] * (1 << 20);
@@ -84,7 +87,8 @@ static __device__ __forceinline__ int32_t wrapping_sum(const int32_t image[3])
 enum { WRAPPED_PACKS = 128 };
 
 /** Return true when images of pairs along an axis can be packed even after the wrapping of both
- *  particles was subtracted. @param wrapped  kith__bounds.wrapped */
+ *  particles was subtracted.
+ *  @param wrapped  kith__bounds.wrapped: largest number of boxes that wrapping subtracted */
 static __device__ __forceinline__ bool images_pack(int32_t wrapped, const struct kith__axis &axis)
 {
     const int64_t images = axis.periodic ? axis.reach / axis.n + 1 : 0;
@@ -95,6 +99,7 @@ static __device__ __forceinline__ bool images_pack(int32_t wrapped, const struct
  *  item s - 1, up to its own, which is key[s] >> bits; item n stands for the end. Some items have
  *  many entries and many have none, so the lanes of a warp fill the entries of all their items
  *  together: all lanes must call.
+ *  @param key         sorted: an array, or an object with operator[]
  *  @param cells       number of cells
  *  @param[out] start  [cells + 1] the table */
 template <typename keys>
@@ -139,7 +144,8 @@ static __device__ __forceinline__ bool is_beside(const struct kith__gpu_set &set
 
 /** Return true when an i-cluster begins at slot p, where i-clusters are the widest aligned runs of
  *  cells with at most `enough` particles. The run that contains p lies within `enough` slots of p,
- *  so only these are searched.
+ *  so only these are searched: a run that also contains slot p - enough or p + enough has too many
+ *  particles.
  *  @param nx  cells of a row */
 static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_t nx,
                                          uint32_t enough, int64_t p)

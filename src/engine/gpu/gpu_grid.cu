@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Building the grid on a GPU: reduce the coordinates to their bounds, choose the cells, sort the
- * particles by cell, copy the coordinates in that order, divide the particles into i-clusters.
- * O(n). The host does not wait for any of it.
+ * particles by cell, copy the coordinates in that order, divide the particles into i-clusters
+ * (gpu_sweep.cuh). O(n). The host does not wait for any of it.
  */
 #include "gpu_bounds.cuh"
 #include "gpu_cells.cuh"
@@ -85,7 +85,8 @@ static __device__ void find_anchor(const struct kith__question &q, double anchor
     __syncthreads();
 }
 
-/** Choose the cells. They are wider than the cutoff and a margin only where keys would not fit. */
+/** Choose the cells; one thread. Without subcells they are wider than the cutoff and a margin only
+ *  where keys would not fit 63 bits. */
 static __device__ void plan_cells(const struct kith__question &q, const struct kith__bounds &bounds,
                                   const double anchor[3], struct kith__gpu_plan *plan)
 {
@@ -181,6 +182,8 @@ static __global__ void __launch_bounds__(THREADS, BOUNDS_BLOCKS)
         return;
     }
     if (threadIdx.x == 0) {
+        /* The fences order the merging of bounds, by this thread and by those of other thread
+         * blocks, before the count, and the count before they are read. */
         __threadfence();
         last = atomicAdd(&bounds[set].blocks, 1u) == gridDim.x - 1;
         __threadfence();
@@ -191,6 +194,7 @@ static __global__ void __launch_bounds__(THREADS, BOUNDS_BLOCKS)
     }
 }
 
+/** Queue the kernel find_bounds for one set. */
 template <typename real>
 static gpuError_t launch_find_bounds(const struct kith__question *q, const kith_points *points,
                                      int set, struct kith__gpu_bounds *bounds,
@@ -203,6 +207,7 @@ static gpuError_t launch_find_bounds(const struct kith__question *q, const kith_
     return gpuGetLastError();
 }
 
+/** Queue the bounds of both sets; set a is the last, and has the plan. */
 template <typename real>
 static gpuError_t find_bounds_of_sets(const struct kith__gpu_grid *grid,
                                       struct kith__gpu_bounds *bounds, gpuStream_t stream)
@@ -238,10 +243,11 @@ static __host__ __device__ bool fits_word(int bits, int id_bits)
     return bits + id_bits < 64; /* rocPRIM compares no bits that end at 64 */
 }
 
-/** Write the key and the index of each particle: in one word where that has room for both.
+/** Write the key and the index of each particle: in one word, the index in the low bits, where that
+ *  has room for both.
  *  @param bits     bits of the largest key; 0: the plan's
  *  @param id_bits  bits of an index
- *  @param key      [n] keys, or words
+ *  @param key      [n] keys (kith__axis in cells.h), or words
  *  @param id       [n] indices; not written where words hold them */
 template <typename real>
 static __global__ void make_keys(const struct kith__question q, const kith_points points,
@@ -354,7 +360,8 @@ static gpuError_t sort_set(struct kith__gpu_grid *grid, int set_number, int bits
     if (error != gpuSuccess) {
         return error;
     }
-    /* the sorted words are split: keys without indices go to the other array */
+    /* Sorted words are split: `gather` writes keys without indices to the other array. With
+     * subcells the words stay as they are, and set->id_bits says so. */
     const bool apart = id_bits > 0 && !(q->subcell > 0);
     set->key = key[apart ? 1 : 0];
     set->id = id[0];

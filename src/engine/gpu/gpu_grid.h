@@ -2,9 +2,9 @@
  *
  * The grid in device memory: particles sorted by cell (engine/cells.h). It is built without waiting
  * for the host: a kernel chooses the cells, and later kernels read the choice, the plan, from
- * device memory. A table of the first slot of each cell is kept while it has at most a few n
- * entries; beyond that, cells are found by a search in the sorted keys: in those of one row of
- * cells, while a table of the first slot of each row is not too large, else in all keys.
+ * device memory. A table of the first slot of each cell is kept while it has at most a few entries
+ * for each particle; beyond that, cells are found by a search in the sorted keys: in those of one
+ * row of cells, while a table of the first slot of each row is not too large, else in all keys.
  *
  * All functions queue their work on a stream and return the run-time library's error code.
  */
@@ -14,9 +14,9 @@
 #include "engine/cells.h"
 #include "gpu.h"
 
-/* Most particles of an i-cluster: KITH_GPU_CLUSTER for operations that get a mask for each
- * candidate, with one bit for each particle; KITH_GPU_LARGE_CLUSTER for operations without
- * masks. */
+/* Most particles of an i-cluster, the query particles that a warp processes together
+ * (gpu_sweep.cuh): KITH_GPU_CLUSTER for operations that get a mask for each candidate, with one bit
+ * for each query particle; KITH_GPU_LARGE_CLUSTER for operations without masks. */
 enum { KITH_GPU_CLUSTER = 32, KITH_GPU_LARGE_CLUSTER = 64 };
 
 /** The cells that were chosen; in device memory. */
@@ -29,7 +29,8 @@ struct kith__gpu_plan {
     bool table;     /**< there is a table of the first slot of each cell */
     int64_t rows;   /**< entries of the table of the first slot of each row; 0: there is none */
     bool wrapped;   /**< at least one particle was outside the box */
-    bool packs;     /**< images of pairs between the coordinates as given can be packed */
+    bool packs;     /**< shifts of pairs between the coordinates as given, not wrapped, can be
+                         packed (kith__pack_shift) */
     int32_t status; /**< a kith_status; later kernels exit early unless it is KITH_OK */
     int32_t set;    /**< set of the particle that cannot be used: 0 points, 1 against */
     int64_t index;  /**< index of the particle that cannot be used */
@@ -51,14 +52,15 @@ struct kith__gpu_set {
     uint32_t *start;
 
     int32_t *wrap; /**< [n] boxes that wrapping subtracted from the coordinates of each slot's
-                          particle, as wrapping_sum() adds them; set when a particle was wrapped */
+                        particle, in the form of wrapping_sum() in gpu_cells.cuh; set when any
+                        particle was wrapped */
 };
 
 /** The sorted particles of a question. */
 struct kith__gpu_grid {
     struct kith__question question; /**< the question, with points in device memory */
     double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
-                                      of a pair */
+                                  of a pair */
     struct kith__gpu_plan *plan; /**< the cells; in device memory */
     struct kith__gpu_set a;      /**< query particles */
     struct kith__gpu_set b;      /**< candidates; equal to a unless the question has two sets */
@@ -76,7 +78,8 @@ struct kith__gpu_sort {
 };
 
 /** Bounds of the coordinates (kith__bounds), encoded so that atomicMax merges them: each number is
- *  larger the further out the bound is, and 0 for no particles. */
+ *  larger the further out the bound is, and 0 for no particles. The ordered form of a double is an
+ *  integer that compares as the double does (`ordered` in device.cuh). */
 struct kith__gpu_bounds {
     unsigned long long below[3]; /**< inverted bits of the ordered form of the lower bounds */
     unsigned long long above[3]; /**< ordered form of the upper bounds */
@@ -97,15 +100,15 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 
 /** Queue the keys and indices of one set.
  *  @param set   0: set a, 1: set b
- *  @param bits  bits of the largest key; 0: the plan's */
+ *  @param bits  upper bound on the bits of a key, where the host knows one; 0: the plan's */
 gpuError_t kith__gpu_make_keys(const struct kith__gpu_grid *grid, int set, int bits,
                                gpuStream_t stream);
 
 /** Queue the sort of one set by its keys, and the copy of its coordinates in that order. The arrays
  *  key and id of the set may be exchanged with those of `sort`.
  *  @param set   0: set a, 1: set b
- *  @param bits  bits of the largest key: the number given to kith__gpu_make_keys; the plan's when
- *               that was 0 */
+ *  @param bits  bits to sort by: the number given to kith__gpu_make_keys; the plan's when that was
+ *               0 */
 gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
                               struct kith__gpu_sort *sort, gpuStream_t stream);
 

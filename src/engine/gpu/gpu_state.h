@@ -19,8 +19,8 @@ enum {
     KITH_GPU_PLAN,      /**< struct kith__gpu_small */
     KITH_GPU_TEMPORARY, /**< scratch of the vendor's sort, scan and select */
     KITH_GPU_SORT_KEY,  /**< second array of keys while sorting; then counts and offsets */
-    KITH_GPU_SORT_ID, /**< second array of indices while sorting; then the bits at which i-clusters
-                             begin, or the first slot of each dense cell */
+    KITH_GPU_SORT_ID, /**< second array of indices while sorting; then kith__gpu_grid.marks, or, in
+                           friends-of-friends, the first slot of each dense cell */
     KITH_GPU_INPUT,   /**< coordinates as the caller gave them */
     KITH_GPU_KEY,     /**< kith__gpu_set.key */
     KITH_GPU_ID,      /**< kith__gpu_set.id */
@@ -29,9 +29,9 @@ enum {
     KITH_GPU_Z,       /**< kith__gpu_set.z */
     KITH_GPU_WRAP,    /**< kith__gpu_set.wrap */
     KITH_GPU_START,   /**< kith__gpu_set.start */
-    KITH_GPU_SET_END,
-    KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,
-    KITH_GPU_ENGINE_SLOTS = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS
+    KITH_GPU_SET_END, /**< number after the last buffer of set a */
+    KITH_GPU_SET_SLOTS = KITH_GPU_SET_END - KITH_GPU_INPUT,       /**< buffers of a set */
+    KITH_GPU_ENGINE_SLOTS = KITH_GPU_SET_END + KITH_GPU_SET_SLOTS /**< all buffers of the grid */
 };
 
 struct kith__gpu_small;
@@ -63,7 +63,7 @@ struct kith__gpu {
     struct kith__buffer slot[KITH_WORK_BUFFERS]; /**< scratch memory on the device */
     struct kith__buffer held; /**< [n_held] pointers to scratch memory that captured graphs use: it
                                    stays until the context is closed */
-    size_t n_held;            /**< number of these pointers */
+    size_t n_held;            /**< number of pointers in `held` */
     size_t dropped_bytes;     /**< size of the held memory that is in no slot any more [bytes] */
     int64_t temporary_n;      /**< number of particles that temporary_bytes was determined for */
     size_t temporary_bytes;   /**< scratch that the vendor's sort, scan and select need [bytes] */
@@ -77,7 +77,7 @@ struct kith__gpu {
     size_t uploads; /**< copies to the device in this call: selects the transfer buffer */
     struct kith__buffer small_memory; /**< pinned memory of `small`, a result and the stop flag */
     struct kith__gpu_small *small; /**< copy of the device's struct kith__gpu_small (search.h), in
-                                           small_memory */
+                                        small_memory */
     kith_pairs staging; /**< part of a pair list, in device memory, to be copied to the host */
     kith_pairs block;   /**< part of a pair list, in host memory, for the block callback */
 };
@@ -153,7 +153,7 @@ kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t b
 /** An array to copy to the device. */
 struct kith__gpu_array {
     const void *from; /**< the array in host memory; NULL: there is none */
-    size_t bytes;     /**< its size */
+    size_t bytes;     /**< size of the array */
     void *at;         /**< the array in device memory; NULL: there is none */
 };
 
@@ -161,7 +161,8 @@ struct kith__gpu_array {
  *  @param slot           number of the buffer
  *  @param[in,out] array  [n] the arrays; their members `at` are set
  *  @param more           bytes of room to leave behind the arrays
- *  @param[out] rest      that room */
+ *  @param[out] rest      first byte of that room
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a failure of the device */
 kith_status kith__gpu_upload_arrays(kith_ctx *ctx, int slot, struct kith__gpu_array *array, int n,
                                     size_t more, void **rest);
 

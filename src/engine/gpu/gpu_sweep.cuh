@@ -49,13 +49,13 @@ enum {
     UNROLL = 4                     /**< query particles of one iteration of the inner loop */
 };
 
-/* Candidates of one i-cluster between two tests of is_stopped. */
+/* Candidates of one i-cluster between two tests of the stop flag (is_stopped). */
 enum { ASK_EACH = 64 * DEEP * LANES };
 
 /** The shared memory of a warp. */
 template <class Operation> struct warp_shared {
-    struct visit_shared visit;
-    typename Operation::shared operation;
+    struct visit_shared visit;            /**< the i-cluster and its candidates */
+    typename Operation::shared operation; /**< data of the operation */
 };
 
 /* --------------------------------------------------------------------------------- work blocks */
@@ -101,9 +101,9 @@ struct cluster_batch {
 };
 
 /** Choose a batch of i-clusters from o->first on, and a lane for each of their segments.
- *  @param[in,out] o    the batch; n and each are set
- *  @param[out] cluster    first slot of this lane's i-cluster
- *  @param[out] around  the cells around it
+ *  @param[in,out] o     the batch; n and each are set
+ *  @param[out] cluster  first slot of this lane's i-cluster
+ *  @param[out] around   the cells around it
  *  @return number of this lane's segment around its i-cluster */
 template <typename real>
 static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct cluster_batch *o,
@@ -177,6 +177,8 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
         mask[d] = 0;
         least[d] = ~0u;
     }
+    /* From the last query particle, padding included, to the first: each shifts the masks left, so
+     * that bit k belongs to query particle k. */
     const int steps = (v.n + UNROLL - 1) / UNROLL * UNROLL;
     for (int k = steps; k > 0; k -= UNROLL) {
 #pragma unroll

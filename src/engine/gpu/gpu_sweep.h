@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parameters of a sweep on a GPU, for host code and kernels. gpu_sweep.cuh has the algorithm.
+ * The parameters of a sweep on a GPU, for host code and kernels. gpu_sweep.cuh has the algorithm,
+ * and defines i-cluster and work block.
  */
 #ifndef KITH_GPU_SWEEP_H
 #define KITH_GPU_SWEEP_H
@@ -17,7 +18,7 @@ enum { KITH_GPU_WORK_BLOCK = 32 };
 /** The parameters of a sweep. */
 struct kith__gpu_sweep {
     struct kith__gpu_grid grid; /**< the sorted particles */
-    bool forward;               /**< each unordered pair is found once; else from both ends */
+    bool forward;               /**< each unordered pair is found once; else as (i, j) and (j, i) */
     int work_block; /**< slots of a work block, a power of 2; a warp processes the i-clusters that
                          begin there */
     int64_t first;  /**< first work block to process */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An i-cluster in a warp's shared memory, and the test of its query particles against candidates,
- * one candidate in each lane. Squared distances are computed in float, in units of the cutoff, with
- * coordinates relative to the first particle of the i-cluster. Those further from the cutoff than
- * their error bound are decided; the others, the borderline cases, are decided by the definition
- * (pair.h). So the pairs found are exact.
+ * An i-cluster, up to 32 query particles, in a warp's shared memory, and their test against
+ * candidates, one candidate in each lane. Squared distances are computed in float, in units of the
+ * cutoff, with coordinates relative to the first particle of the i-cluster. Those further from the
+ * cutoff than their error bound are decided; the others, the borderline cases, are decided by the
+ * definition (pair.h). So the pairs found are exact.
  */
 #ifndef KITH_GPU_I_CLUSTER_CUH
 #define KITH_GPU_I_CLUSTER_CUH
@@ -34,14 +34,14 @@ struct __align__(16) range
 {
     uint32_t end;   /**< number of the candidate behind the last */
     uint32_t from;  /**< offset from the number of a candidate to its slot */
-    int32_t shift;  /**< image of all of them, packed */
+    int32_t shift;  /**< image of all candidates of the range, packed */
     int32_t unused; /**< padding to 16 bytes */
 };
 
 /** An i-cluster, and the ranges of its candidates. In shared memory, one for each warp. */
 struct visit_shared {
-    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff]; padded
-     *  with `never`. */
+    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff], see `excess`;
+     *  padded with `never`. */
     float4 i[KITH_GPU_CLUSTER];
     int32_t id[KITH_GPU_CLUSTER]; /**< index of each query particle in the caller's order */
 
@@ -73,8 +73,8 @@ template <typename real> struct visit {
 /** A candidate. */
 struct candidate {
     int32_t slot;  /**< slot in set b */
-    int segment;   /**< index of its range in visit_shared.range */
-    int32_t shift; /**< image, packed */
+    int segment;   /**< index of the candidate's range in visit_shared.range */
+    int32_t shift; /**< image, packed (kith__pack_shift) */
 };
 
 /** Read the position of a slot. */
@@ -140,10 +140,10 @@ static __device__ __forceinline__ uint32_t decide(const visit<real> &v, const st
  * Load the query particles of an i-cluster to shared memory.
  * @return twice a bound on the rounding error of r^2 / cutoff^2, the bits of a float
  *
- * Bound, with u = 2^-24 and all coordinates within M of the origin: rounding coordinates, up to
- * three times for a candidate, changes r^2 near 1 by at most 11uM; the two squares, their sum and
- * the products by 20uM^2 + 5u; the rounding error of the definition is added. Candidates further
- * out have larger errors, but a distance that exceeds 1 by more.
+ * Bound, with u = 2^-24 and all coordinates within M of the origin (m in the code): rounding
+ * coordinates, up to three times for a candidate, changes r^2 near 1 by at most 11uM; the two
+ * squares, their sum and the products by 20uM^2 + 5u; the rounding error of the definition is
+ * added. Candidates further out have larger errors, but a distance that exceeds 1 by more.
  */
 template <typename real> static __device__ uint32_t load_cluster(const visit<real> &v)
 {
@@ -166,6 +166,7 @@ template <typename real> static __device__ uint32_t load_cluster(const visit<rea
     float error_bound = unlimited_error;
     if (most < widest_cluster * widest_cluster) {
         const double m = 1.0001 * sqrtf(most) + 1.01;
+        /* 16777216 is 1 / u; the factors are rounded up */
         error_bound = (float)(((16 * m + 32 * m * m + 8) / 16777216.0 + grid.definition_error) *
                               1.000001);
         error_bound = fminf(error_bound, unlimited_error);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The list of all kernels. A query of a kernel's attributes makes the driver load its code.
+ */
 #include "kernels.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  *
  * The list of all kernels, and their loading. The driver copies the code of a kernel to the device
  * when the kernel is first launched ("lazy loading"). While a launch waits for that behind a long
- * kernel, work on other streams does not begin, the copy of the stop flag among it. So a context
- * loads all kernels when it is opened.
+ * kernel, work on other streams does not begin, among it the copy of the stop flag by which a call
+ * is cancelled (kith__gpu.stop in gpu_state.h). So a context loads all kernels when it is opened.
  */
 #ifndef KITH_GPU_KERNELS_H
 #define KITH_GPU_KERNELS_H

@@ -116,7 +116,7 @@ static gpuError_t stop_sweep(struct kith__gpu *gpu)
 
 kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing)
 {
-    enum { SPINS = 2000 };
+    enum { SPINS = 2000 }; /* queries after which the thread sleeps between them */
     static const struct timespec pause = {.tv_nsec = 50000};
     gpuError_t error = gpuErrorNotReady;
     if (!ctx->watch) {

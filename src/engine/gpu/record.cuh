@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A particle as one aligned record, which a thread reads at once.
+ * A particle as one aligned record, which a thread reads by loads of 16 bytes.
  */
 #ifndef KITH_GPU_RECORD_CUH
 #define KITH_GPU_RECORD_CUH

@@ -105,6 +105,7 @@ static kith_status upload_points(struct kith__gpu_search *s, int set, kith_point
         highest = from[k] > highest ? from[k] : highest;
     }
     const size_t span = ((size_t)(points->n - 1) * (size_t)points->stride + 1) * real;
+    /* coordinates of a particle beside each other in one array: it is copied as a whole */
     const bool together = (size_t)(highest - lowest) < (size_t)points->stride * real;
     const size_t room = together ? span + (size_t)(highest - lowest) : (size_t)dim * span;
     char *to = kith__gpu_need(s->gpu, KITH_GPU_INPUT + set * KITH_GPU_SET_SLOTS, room);
@@ -254,8 +255,8 @@ static void choose_work_blocks(struct kith__gpu_search *s)
 {
     const int least = 4;
     const int64_t n = s->sweep.grid.question.a.n;
-    const int64_t most = (int64_t)12 * s->gpu->processors;
-    const int64_t enough = 16 * most;
+    const int64_t most = (int64_t)12 * s->gpu->processors; /* thread blocks */
+    const int64_t enough = 16 * most;                      /* work blocks */
     s->sweep.blocks = (int)(n < most ? n : most);
     s->sweep.work_block = KITH_GPU_WORK_BLOCK;
     while (s->sweep.work_block > least && n / s->sweep.work_block < enough) {
@@ -397,6 +398,7 @@ kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *q
     }
     KITH_TRY(kith__gpu_need_temporary(s, n)); /* the device chooses cells meanwhile */
     const int64_t cells = cells_of_box(q);
+    /* there are at most 2^62 cells (kith__count_cells) */
     int bits = cells > 0 ? kith__bit_length((uint64_t)cells) : wait ? 0 : 62;
     KITH_TRY(make_keys(s, &bits));
     return sort_sets(s, bits, &sort);

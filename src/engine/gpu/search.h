@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The start of a search on a GPU, which all questions share: coordinates on the device, the grid,
- * parameters of the sweep, and results that are copied back to the host.
+ * The start of a search on a GPU, which all questions (core/questions.h) share: coordinates on the
+ * device, the grid, parameters of the sweep, and results that are copied back to the host.
  */
 #ifndef KITH_GPU_SEARCH_H
 #define KITH_GPU_SEARCH_H
@@ -30,7 +30,7 @@ struct kith__gpu_search {
     bool empty;                   /**< a set has no particles: nothing to sweep */
     int64_t work_blocks;          /**< number of work blocks */
     void *temporary;        /**< scratch of the vendor's sort, scan and select; on the device */
-    size_t temporary_bytes; /**< its size */
+    size_t temporary_bytes; /**< size of `temporary` */
     int64_t *counts; /**< [a.n + 1] counts, then offsets, of work blocks or rows; device memory */
 };
 
@@ -40,9 +40,11 @@ kith_status kith__gpu_upload_question(struct kith__gpu_search *s,
                                       const struct kith__question *question);
 
 /** Begin a search: queue the grid of a question, and without subcells the division into i-clusters.
- *  @param wait  true: the host may wait for the number of cells, so that fewer bits are sorted;
- *               false: nothing waits for the device
- *  @param cluster  most particles of an i-cluster */
+ *  @param wait     true: the host may wait for the number of cells, so that fewer bits are sorted;
+ *                  false: nothing waits for the device; not with subcells
+ *  @param cluster  most particles of an i-cluster (gpu_grid.h)
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT, where the host waits, when coordinates cannot be
+ *          used; KITH_NO_MEMORY, KITH_CANCELLED, or a failure of the device */
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question, bool wait,
                                    int cluster, struct kith__gpu_search *s);
 

@@ -51,6 +51,8 @@ static __device__ void check_set(const struct kith__gpu_systems &all, int set, i
     }
 }
 
+/** Check the offsets of both sets, and find the size of the largest system: a thread for each
+ *  offset. */
 static __global__ void check_offsets(const struct kith__gpu_systems all)
 {
     const int64_t s = my_item();
@@ -94,6 +96,7 @@ static __global__ void complete_boxes(const struct kith__gpu_systems all)
     struct kith__question q = all.question;
     if (all.boxes) {
         const kith_box box = all.boxes[s];
+        /* axis 3 does not exist: it stands for a wrong dim, for which refuse_box tests */
         system->fault = box.dim == q.dim ? kith__complete_box(&box, &q) : KITH_BOX_FLAG + 3;
         if (system->fault) {
             note_system(all.small, s, system->fault);
@@ -206,7 +209,8 @@ static __device__ struct kith__axis one_cell(const struct kith__question &q,
 }
 
 /** Return the width of cells that hold KITH_GPU_CELL_FILL of n particles on average, if these fill
- *  their bounding box; 0 when they coincide [length]. */
+ *  their bounding box; 0 when they coincide [length]. Cube roots keep the product of three extents
+ *  from overflow. */
 static __device__ double side_by_number(const struct kith__question &q,
                                         const struct kith__bounds *bounds, int64_t n)
 {
@@ -223,7 +227,8 @@ static __device__ double side_by_number(const struct kith__question &q,
 }
 
 /** Choose the cells of a system of n particles: of width `side`, or wider where that gives too many
- *  cells. @return their number */
+ *  cells. The width grows by a quarter at a time, after some turns faster.
+ *  @return the number of cells */
 static __device__ int64_t choose_cells(const struct kith__question &q,
                                        const struct kith__bounds *bounds, int64_t n, double side,
                                        struct kith__axis axis[3])
@@ -254,7 +259,8 @@ static __device__ float span_of(const struct kith__question &q)
     return q.box_d.orthorhombic && span <= most ? (float)(span * 1.0001) : -1.0f;
 }
 
-/** Plan each system: its cells, and the error bound of its pairs. */
+/** Plan each system: its cells, and the error bound of its pairs. A further thread sets the last
+ *  element of `cells` to 0, which the prefix sum turns into the number of all cells. */
 static __global__ void plan_systems(const struct kith__gpu_systems all)
 {
     const int64_t s = my_item();
@@ -320,6 +326,7 @@ static __host__ __device__ int index_bits(const struct kith__gpu_set &set)
     return kith__bit_length((uint64_t)set.n);
 }
 
+/** Make the words to sort: the number of a particle's cell in the batch, above its index. */
 template <typename real>
 static __global__ void make_keys(const struct kith__gpu_systems all, int set, uint64_t *word)
 {
@@ -347,7 +354,7 @@ static __global__ void make_keys(const struct kith__gpu_systems all, int set, ui
             for (int k = 0; k < 3; k++) {
                 c[k] = kith__uncompressed_cell(&system->axis[k], f[k]);
             }
-            if (all.by_number) { /* every other row and layer runs backwards */
+            if (all.by_number) { /* every other row and layer runs backwards (boustrophedon) */
                 c[1] = c[2] & 1 ? system->axis[1].n - 1 - c[1] : c[1];
                 c[0] = (c[2] * system->axis[1].n + c[1]) & 1 ? system->axis[0].n - 1 - c[0] : c[0];
             }
@@ -383,6 +390,8 @@ gpuError_t kith__gpu_make_system_keys(const struct kith__gpu_systems *systems, i
     return gpuGetLastError();
 }
 
+/** Copy the particles of a set in the order of the sorted words, and fill the table of first
+ *  slots. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     gather(const struct kith__gpu_systems all, int set, const uint64_t *word)
@@ -399,7 +408,8 @@ static __global__ void __launch_bounds__(THREADS)
     if (slot < to.n) {
         const uint64_t mine = word[slot];
         const int64_t p = (int64_t)(mine & (((uint64_t)1 << bits) - 1));
-        const int64_t s = (set ? all.of_b : all.of_a)[slot]; /* that of p, too */
+        /* the slot's system is that of p, too: each system keeps its range of positions */
+        const int64_t s = (set ? all.of_b : all.of_a)[slot];
         real r[3];
         int32_t image[3];
         def::load(system_box(&all.system[s], real()), points, q.dim, p, r, image);
@@ -431,6 +441,7 @@ gpuError_t kith__gpu_gather_systems(const struct kith__gpu_systems *systems, int
 
 /* -------------------------------------------------------------------------------------- faults */
 
+/** Decode what is wrong, and set small->detail and small->expected; one thread. */
 static __global__ void find_fault(const struct kith__gpu_systems all)
 {
     struct kith__gpu_batch_small *small = all.small;
@@ -459,6 +470,7 @@ gpuError_t kith__gpu_find_fault(const struct kith__gpu_systems *systems, gpuStre
     return gpuGetLastError();
 }
 
+/** Add a number to an index that is not negative: a thread for each index. */
 static __global__ void add_to_indices(int32_t *index, int64_t n, int32_t by)
 {
     const int64_t k = my_item();

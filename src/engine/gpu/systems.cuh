@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading the systems of a batch in kernels: the system of a particle, its box, its question.
+ * Reading the systems of a batch (systems.h) in kernels: the system of a particle, its box, its
+ * question (engine/question.h).
  */
 #ifndef KITH_GPU_SYSTEMS_CUH
 #define KITH_GPU_SYSTEMS_CUH

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The particles of a batch in device memory: those of each system are sorted by the cells of that
- * system, which follow those of the systems before it. So one sort, and one sweep, serve systems of
- * all sizes: a small system is one cell. It is built without waiting for the host.
+ * The particles of a batch, many systems in one call (kith_batch), in device memory: those of each
+ * system are sorted by the cells of that system, which follow those of the systems before it. So
+ * one sort, and one sweep, serve systems of all sizes: a small system is one cell. It is built
+ * without waiting for the host.
  *
  * All functions queue their work on a stream and return the run-time library's error code.
  */
@@ -25,24 +26,29 @@ enum {
 };
 
 /** What is wrong with the offsets. */
-enum { KITH_OFFSETS_FIRST = 1, KITH_OFFSETS_DESCEND, KITH_OFFSETS_LAST };
+enum {
+    KITH_OFFSETS_FIRST = 1, /**< the first is not 0 */
+    KITH_OFFSETS_DESCEND,   /**< one is less than the one before it */
+    KITH_OFFSETS_LAST       /**< the last is not the number of particles */
+};
 
 /** One system; in device memory. */
 struct kith__gpu_system {
-    struct kith__lattice_d box_d; /**< its box, in double */
-    struct kith__lattice_f box_f; /**< its box, rounded to float */
+    struct kith__lattice_d box_d; /**< box of the system, in double */
+    struct kith__lattice_f box_f; /**< box of the system, rounded to float */
     double height[3];             /**< kith__question.height */
     double period_sum;            /**< kith__question.period_sum */
     double definition_error; /**< bound on the rounding error of r^2 / cutoff^2 in the definition
-                                    of a pair */
-    float span; /**< largest length of a periodic box along an axis [cutoff], when images may be
-                     shifted in float; negative: in a triclinic or very long box */
-    float length[3];           /**< length of the box along each axis [cutoff] */
-    int images[3];             /**< of a single cell: images in reach on each side of the box */
-    struct kith__axis axis[3]; /**< its cells along each row of the box */
-    bool one_cell;             /**< it is a single cell */
-    int64_t first_cell;        /**< number of its first cell in the batch */
-    int fault;                 /**< what is wrong with its box; 0: nothing */
+                                  of a pair */
+    float span;      /**< largest length of the box along a periodic axis [cutoff]; negative in a
+                          triclinic or very long box, where candidates must not be moved to images
+                          in float arithmetic */
+    float length[3]; /**< length of the box along each axis [cutoff] */
+    int images[3];   /**< of a single cell: images in reach on each side of the box */
+    struct kith__axis axis[3]; /**< cells of the system along each row of the box */
+    bool one_cell;             /**< the system is a single cell */
+    int64_t first_cell;        /**< number of the system's first cell in the batch */
+    int fault;                 /**< what is wrong with the box (engine/box.h); 0: nothing */
 };
 
 /** Small data about the batch, in device memory, copied to the host as a whole. */
@@ -52,9 +58,10 @@ struct kith__gpu_batch_small {
     unsigned long long failed; /**< 0: all systems are good; else the inverted bits of system << 8 |
                                     what is wrong, the smallest */
     int64_t most;              /**< particles of the largest system */
-    int64_t total;             /**< pairs, of a sweep that counts them */
-    int64_t detail;            /**< what is wrong: particle, or offset */
-    int64_t expected;          /**< of offsets: the offset before */
+    int64_t total;             /**< number of pairs, of a sweep that counts them */
+    int64_t detail;            /**< after a failure: index of the particle in its system, or the
+                                    offset */
+    int64_t expected;          /**< after a failure of an offset: the offset before it */
     unsigned long long refused; /**< 0, or the inverted number of the first system that the running
                                      question cannot answer; set by its kernels */
     int32_t wrapped;            /**< as kith__bounds.wrapped */
@@ -74,11 +81,12 @@ struct kith__gpu_systems {
     struct kith__gpu_batch_small *small; /**< small data; zero at the beginning */
     struct kith__gpu_bounds *bounds;     /**< [2][n] bounds of each system; zero at the beginning */
     struct kith__gpu_system *system;     /**< [n] the systems */
-    int64_t *cells;         /**< [n + 1] number of cells of each system; then its first cell */
+    int64_t *cells;         /**< [n + 1] number of cells of each system; after the prefix sum,
+                                 number of the first cell of each system in the batch */
     int32_t *of_a;          /**< [a.n] system of each particle of set a, and of each slot */
     int32_t *of_b;          /**< [b.n] system of each particle of set b; of_a for one set */
     struct kith__gpu_set a; /**< set a in the order of cells; key is the number of the cell in the
-                                 batch, start has as many entries as there can be cells, and 1 */
+                                 batch, and start is [most_cells + 1] */
     struct kith__gpu_set b; /**< set b; equal to a for one set */
     int64_t most_cells;     /**< upper bound on the number of all cells */
     bool by_number; /**< cells are as small as the number of particles permits, whatever the cutoff,

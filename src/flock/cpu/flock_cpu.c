@@ -18,7 +18,7 @@
 struct prey {
     double distance; /**< distance from the predator [length] */
     double way[3];   /**< vector from the predator [length] */
-    int32_t id;      /**< its index in the caller's order; the smallest of equally near particles */
+    int32_t id;      /**< index in the caller's order, the smallest of equally near particles */
 };
 
 /** Return true when a is nearer than b; of equally near ones, when its index is smaller. */
@@ -55,7 +55,7 @@ struct fastest_loop {
                                order of the numbers, which are >= 0 */
 };
 
-/** Find the largest component of a velocity in entries [begin, end). */
+/** kith__range_fn: find the largest component of a velocity in entries [begin, end). */
 static void find_fastest(void *state, int64_t begin, int64_t end)
 {
     struct fastest_loop *loop = state;
@@ -66,7 +66,8 @@ static void find_fastest(void *state, int64_t begin, int64_t end)
     kith__atomic_max64(&loop->bits, bits);
 }
 
-/** Set the units of offsets and velocities: powers of 2, from the largest radius and velocity. */
+/** Set the units of offsets and velocities: powers of 2, from the largest radius and velocity. Also
+ *  convert the rows of the box to units. */
 static void find_units(kith_ctx *ctx, struct kith__flock_step *step)
 {
     const struct kith_flock *flock = step->flock;
@@ -86,7 +87,7 @@ static void find_units(kith_ctx *ctx, struct kith__flock_step *step)
     }
 }
 
-/** Convert the state of slots [begin, end) to integers. */
+/** kith__range_fn: convert the state of slots [begin, end) to integers. */
 static void round_range(void *state, int64_t begin, int64_t end)
 {
     struct kith__flock_step *step = state;
@@ -109,8 +110,9 @@ static kith_status quantize_state(kith_ctx *ctx, struct kith__flock_step *step)
     return kith__proceed(ctx);
 }
 
-/** The block function when all rules are off: moves particles without a sweep, and keeps their
- *  order. */
+/** kith__work_fn for the case that all rules are off: move particles without a sweep, and keep
+ *  their order.
+ *  @param block  number of the block of KITH_WORK_BLOCK consecutive entries */
 static void move_block(struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
@@ -140,7 +142,9 @@ static int32_t find_lost(const struct kith_flock *flock)
     return first;
 }
 
-/** Compute one step, from flock->now to flock->next. */
+/** Compute one step, from flock->now to flock->next.
+ *  @param run  a run over all work blocks, without its function
+ *  @return KITH_OK; KITH_NOT_FINITE when a particle leaves the range of numbers; a failure */
 static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__run *run)
 {
     const struct kith__question *q = &flock->question;
@@ -156,6 +160,7 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
         find_units(ctx, &step);
         KITH_TRY(quantize_state(ctx, &step));
         for (int rule = 0; rule < KITH_RULES; rule++) {
+            /* the cutoff is the largest radius */
             const double radius = rules->radius[rule], part = radius / q->cutoff;
             step.ratio[rule] = (float)(part * part);
             step.at_cutoff[rule] = radius == q->cutoff;
@@ -182,7 +187,7 @@ struct prey_loop {
     struct prey best;               /**< nearest so far */
 };
 
-/** Find the nearest particle of entries [begin, end). */
+/** kith__range_fn: find the particle of entries [begin, end) that is nearest to the predator. */
 static void find_prey(void *state, int64_t begin, int64_t end)
 {
     struct prey_loop *loop = state;
@@ -193,7 +198,8 @@ static void find_prey(void *state, int64_t begin, int64_t end)
 }
 
 /** Move predators towards the particles that are nearest in flock->now.
- *  @param rules  the rules of the next step, which hold the predators */
+ *  @param[in,out] rules  a copy of the rules, in which the predators are moved: the rules of the
+ *                        next step */
 static void move_predators(kith_ctx *ctx, const struct kith_flock *flock,
                            struct kith__flock_rules *rules)
 {
@@ -225,6 +231,7 @@ static bool ids_in_range(const struct kith__flock_state *state, int64_t n)
 }
 #endif
 
+/** kith__flock_backend.step */
 static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
     const int64_t blocks = (flock->n + KITH_WORK_BLOCK - 1) / KITH_WORK_BLOCK;

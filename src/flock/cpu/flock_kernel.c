@@ -2,13 +2,15 @@
  *
  * The sweep's operation for flocks: neighbour sums of a particle, in integers, so that neither the
  * order of particles nor the width of vectors changes a bit. Compiled once for each instruction
- * set.
+ * set. The sweep, its tile of candidates and the two thresholds of a test are those of
+ * engine/cpu/visit.h.
  */
 #include "engine/cpu/visit.h"
 #include "flock_step.h"
 
 /* Most terms that are summed in 32 bits: offsets and velocities are about 2^23 units at most, so
- * that the absolute value of the sum stays below 2^31. */
+ * that the absolute value of the sum stays below 2^31. Positions, which are larger, are summed
+ * modulo 2^32: the sum of offsets follows from it exactly (add_axis). */
 enum { MOST_TERMS = 230 };
 
 /** Radii of the rules, as two thresholds for r^2 - |i|^2 of the tile's candidates, like those of
@@ -16,7 +18,7 @@ enum { MOST_TERMS = 230 };
  *  are not, and the others are borderline [cutoff^2]. */
 struct thresholds {
     bool on[KITH_RULES];        /**< the rule is on */
-    bool at_cutoff[KITH_RULES]; /**< its radius is the cutoff of the sweep */
+    bool at_cutoff[KITH_RULES]; /**< the radius of the rule is the cutoff of the sweep */
     vf clear[KITH_RULES];       /**< squared radius less the error bound, for one query particle */
     vf most[KITH_RULES];        /**< squared radius plus the error bound, for one query particle */
 };
@@ -39,7 +41,8 @@ KITH_INLINE struct thresholds find_thresholds(const struct kith__sweep *sweep,
     return thresholds;
 }
 
-/** Sums over at most MOST_TERMS neighbours, in each vector lane separately, modulo 2^32. */
+/** Sums over at most MOST_TERMS neighbours, in each vector lane separately, modulo 2^32. The query
+ *  particle itself is among them; sum_all subtracts it at the end. */
 struct lanes {
     vi sum[KITH_RULES][3]; /**< sums of positions; of velocities for KITH_ALIGNMENT [units] */
     int hits;              /**< candidates within the cutoff */
@@ -59,7 +62,8 @@ KITH_INLINE void clear_lanes(struct lanes *lanes)
     }
 }
 
-/** Add the sum of one rule and axis over all lanes.
+/** Add the sum of one rule and axis over all lanes: sum over j of (x_j - here) = sum of x_j - n
+ *  here, which is exact modulo 2^32, and fits 32 bits.
  *  @param n     number of neighbours
  *  @param here  coordinate of the query particle, subtracted n times: gives the sum of offsets */
 KITH_INLINE void add_axis(const struct lanes *lanes, int rule, int c, uint32_t n, uint32_t here,
@@ -140,9 +144,10 @@ static __attribute__((noinline, cold)) void add_borderline(const struct kith__sw
 
 /** Find which of candidates [k, k + W) are within the radius of each rule, the query particle
  *  included.
- *  @param[out] near  masks of these candidates
+ *  @param[out] near  masks of the candidates within the radius of each rule that is on
  *  @param[out] hits  mask of the candidates within the cutoff of the sweep
- *  @return false when some are borderline: the masks are then undefined */
+ *  @return true when all are decided; false when some are borderline: the masks are then
+ *  undefined */
 KITH_INLINE bool find_near(const struct tile_operands *operands,
                            const struct thresholds *thresholds, int k, vm near[KITH_RULES],
                            vm *hits)
@@ -160,8 +165,9 @@ KITH_INLINE bool find_near(const struct tile_operands *operands,
     return __builtin_expect(vm_bits(borderline) == 0, 1);
 }
 
-/** Compute the sums over all neighbours of query particle i.
- *  @param usual  as for find_thresholds */
+/** Add the sums over all neighbours of query particle i.
+ *  @param usual      as for find_thresholds
+ *  @param[out] sums  zero at the beginning */
 KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle *i, bool usual,
                          struct kith__flock_sums *sums)
 {
@@ -220,8 +226,10 @@ struct chosen {
     int index;     /**< index in the tile */
 };
 
-/** Insert a neighbour into the sorted list of the `most` nearest.
- *  @param n  length of the list
+/** Insert a neighbour into the sorted list of the `most` nearest, unless it comes after all of a
+ *  full list, whose last one is dropped otherwise.
+ *  @param list  [most]
+ *  @param n     length of the list
  *  @return the new length */
 static int choose(struct chosen *list, int n, int64_t most, const struct chosen *one)
 {
@@ -243,7 +251,8 @@ static int choose(struct chosen *list, int n, int64_t most, const struct chosen 
     return n;
 }
 
-/** Add one neighbour to the sums of the rules whose radius it is within. */
+/** Add one neighbour to the sums of the rules whose radius it is within.
+ *  @param here  position of the query particle [units] */
 static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
                        const struct chosen *one, struct kith__flock_sums *sums)
 {
@@ -264,8 +273,9 @@ static __attribute__((noinline)) int collect_all(const struct kith__sweep *sweep
     return collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
 }
 
-/** Compute the sums over those neighbours that are outside the blind cone, or over the nearest of
- *  them: one by one, with distances by the definition of a pair. */
+/** Add the sums over those neighbours that are outside the blind cone, or over the nearest of them:
+ *  one by one, with distances by the definition of a pair. Without memory for the hits the sums
+ *  stay 0, and the sweep fails (kith__hits_room). */
 static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
                        struct kith__flock_sums *sums)
 {
@@ -308,7 +318,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     }
 }
 
-/** Operation for the usual radii, see find_thresholds. */
+/** Operation (query_fn) for the usual radii, see find_thresholds. */
 static void flock_usual_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
@@ -316,7 +326,7 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct query_
     kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
 }
 
-/** Operation for any radii. */
+/** Operation (query_fn) for any radii. */
 static void flock_all_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
@@ -324,7 +334,7 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct query_pa
     kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
 }
 
-/** Operation for a blind angle, or a number of nearest neighbours. */
+/** Operation (query_fn) for a blind angle, or a number of nearest neighbours. */
 static void flock_chosen_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};

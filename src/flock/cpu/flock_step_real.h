@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The parts of a flock's step that read and write states, for one precision. Included by
- * flock_cpu.c through per_precision.h.
+ * flock_cpu.c through core/per_precision.h, once for double and once for float: `real` is the type,
+ * and KITH_REAL(name) is name_d or name_f. flock_cpu.c uses fastest, round_state and move of each.
  */
 
 /** Return the largest |component| of a velocity in entries [begin, end) of the state. */
@@ -18,8 +19,9 @@ static double KITH_REAL(fastest)(const struct kith_flock *flock, int64_t begin, 
     return (double)most;
 }
 
-/** Convert positions and velocities of slots [begin, end) to integers, and copy the state to `next`
- *  in the order of slots, so that a particle is moved in place. */
+/** Convert positions and velocities of slots [begin, end) of the grid to integers, in
+ *  step->quantized, and copy the state to `next` in the order of slots, so that a particle is moved
+ *  in place. */
 static void KITH_REAL(round_state)(const struct kith__flock_step *step, int64_t begin, int64_t end)
 {
     const struct kith__sorted *a = &step->grid->a;
@@ -42,7 +44,8 @@ static void KITH_REAL(round_state)(const struct kith__flock_step *step, int64_t 
     }
 }
 
-/** kith__flock_step.move: advance the particle in a slot of `next` by one step. */
+/** kith__flock_step.move: advance the particle in a slot of `next` by one step. If it leaves the
+ *  range of numbers, its x becomes NaN, and step->lost is set. */
 static void KITH_REAL(move)(struct kith__flock_step *step, int64_t slot,
                             const struct kith__flock_sums *sums)
 {

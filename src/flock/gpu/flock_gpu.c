@@ -26,7 +26,7 @@ static bool is_bounded(const struct kith_flock *flock)
     return bounded;
 }
 
-/** Mean number of particles in a cube, or square, with sides of one cutoff. */
+/** Return the mean number of particles in a cube, or in 2-D a square, with sides of one cutoff. */
 static double particles_per_cube(const struct kith_flock *flock)
 {
     const struct kith__question *q = &flock->question;
@@ -37,7 +37,10 @@ static double particles_per_cube(const struct kith_flock *flock)
     return particles_per_cube;
 }
 
-/** Make cells narrower along x by the factor `parts`: rows of cells are read as a whole. */
+/** Make cells narrower along x by the factor `parts`. Rows of cells are read as a whole, so this
+ *  costs only a longer table, and fewer candidates are too far away.
+ *  @param whole         bounds that span the box
+ *  @param[in,out] plan  the plan; unchanged when there would be too many cells */
 static void narrow(const struct kith__question *q, const struct kith__bounds *whole, int parts,
                    struct kith__gpu_plan *plan)
 {
@@ -51,7 +54,8 @@ static void narrow(const struct kith__question *q, const struct kith__bounds *wh
     }
 }
 
-/** Choose cells that stay from step to step. @return false when their table would be too large */
+/** Choose cells that stay from step to step, from the whole box.
+ *  @return true when done; false when their table would be too large */
 static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *plan)
 {
     const struct kith__question *q = &flock->question;
@@ -78,7 +82,8 @@ static bool plan_cells(const struct kith_flock *flock, struct kith__gpu_plan *pl
     return plan->cells >= 0 && plan->cells <= allowed && plan->cells < INT32_MAX;
 }
 
-/** Upload a plan of cells, and allocate their table. */
+/** Upload a plan of cells, and allocate their table, the counts, the list of the rim, and the
+ *  temporary memory of the prefix sum. */
 static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                                  const struct kith__gpu_plan *plan)
 {
@@ -107,7 +112,9 @@ static kith_status prepare_table(kith_ctx *ctx, struct kith_flock *flock, struct
     return kith__gpu_upload(ctx, &small->plan, plan, sizeof *plan);
 }
 
-/** Choose how coordinates are converted to units. */
+/** Choose how coordinates are converted to units, from a bound on all of them: the box and the
+ *  walls, or infinity where nothing bounds them.
+ *  @param unit  the unit [length] */
 static struct kith__gpu_quantizer choose_quantizer(const struct kith_flock *flock, double unit)
 {
     const struct kith__lattice_d *box = &flock->question.box_d;
@@ -119,6 +126,7 @@ static struct kith__gpu_quantizer choose_quantizer(const struct kith_flock *floc
             most = fmax(most, fmax(fabs(flock->rules.lo[k]), fabs(flock->rules.hi[k])));
         }
     }
+    /* below 2^31 and 2^50; 1 / unit is a normal float */
     const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
     return (struct kith__gpu_quantizer){1 / unit, narrow ? (float)(1 / unit) : 0,
                                         most / unit < 1e15};
@@ -144,7 +152,8 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step 
                rules->radius[KITH_COHESION] == q->cutoff && rules->radius[KITH_SEPARATION] > 0;
 }
 
-/** Make the state `there`, so that it is arranged anew. */
+/** Swap `here` and `there` if the state is `here`, so that it is arranged again before the next
+ *  step. */
 static void mark_unarranged(struct kith__gpu_flock *g)
 {
     if (!g->there_is_now) {
@@ -155,7 +164,8 @@ static void mark_unarranged(struct kith__gpu_flock *g)
     }
 }
 
-/** Take over the rules, and choose order and cells of the particles if these change. */
+/** Copy the rules of the flock to the arguments of kernels, and choose order and cells of the
+ *  particles if the cutoff or the bounds have changed. */
 static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     struct kith__gpu_flock_step *f = &g->step;
@@ -197,7 +207,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     return status;
 }
 
-/** Point the question's points at the positions of a state. */
+/** Set the points of a question to the positions of a state, in device memory. */
 static void point_at(const struct kith_flock *flock, const struct kith__gpu_flock_state *state,
                      struct kith__question *q)
 {
@@ -210,7 +220,8 @@ static void point_at(const struct kith_flock *flock, const struct kith__gpu_floc
     q->b = q->a;
 }
 
-/** Move all particles from `there` to `here`. @param stepped  `there` is the result of a step */
+/** Queue the move of all particles from `there` to `here`, after the grid or the prefix sum that
+ *  gives each its entry. @param stepped  `there` is the result of a step */
 static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct kith__gpu_flock *g,
                            bool stepped)
 {
@@ -222,7 +233,7 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
         point_at(flock, &f->there, &q);
         KITH_TRY(kith__gpu_search_begin(ctx, &q, true, KITH_GPU_CLUSTER, &search));
         f->sweep = search.sweep;
-        f->sweep.forward = false;
+        f->sweep.forward = false; /* a particle searches all cells around, not half of them */
     } else if (f->order == KITH_GPU_COUNTED) {
         size_t bytes = g->temporary_bytes;
         KITH_GPU_TRY(ctx, "summing counts",
@@ -238,7 +249,7 @@ static kith_status arrange(kith_ctx *ctx, const struct kith_flock *flock, struct
 
 /* --------------------------------------------------------------------------------------- steps */
 
-/** Arrange the state, if it is not. */
+/** Arrange the state, if it is `there`: count the particles of each cell anew, then move them. */
 static kith_status arrange_if_needed(kith_ctx *ctx, struct kith_flock *flock,
                                      struct kith__gpu_flock *g)
 {
@@ -260,7 +271,9 @@ static kith_status arrange_if_needed(kith_ctx *ctx, struct kith_flock *flock,
     return arrange(ctx, flock, g, false);
 }
 
-/** Read the number of steps done, and whether a particle was lost. */
+/** Wait for all queued steps, and read how many were done. If a particle was lost in one, the flock
+ *  stays in the state before that step.
+ *  @return KITH_OK; KITH_NOT_FINITE if a particle was lost; a failure */
 static kith_status read_progress(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     struct kith__gpu_flock_progress progress;
@@ -277,7 +290,7 @@ static kith_status read_progress(kith_ctx *ctx, struct kith_flock *flock, struct
     return kith__flock_refuse_lost(flock, lost);
 }
 
-/** Queue one step. */
+/** Queue one step. With a sorted grid, wait for it, and read its result. */
 static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;
@@ -293,7 +306,8 @@ static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kit
 }
 
 /** Record KITH_GPU_RECORDED steps in a graph, which is queued in the time of one step. When that
- *  fails (the caller's stream may not allow it), steps are queued one by one. */
+ *  fails (the caller's stream may not allow it), g->graph is NULL, and steps are queued one by one:
+ *  g->recorded is set in either case, so that recording is not tried again. */
 static kith_status record(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
 {
     const struct kith__gpu *gpu = ctx->state;
@@ -319,7 +333,8 @@ static kith_status record(kith_ctx *ctx, struct kith_flock *flock, struct kith__
     return status;
 }
 
-/** Queue some steps. */
+/** Queue some steps: graphs of KITH_GPU_RECORDED steps where possible, else step by step. A graph
+ *  is recorded with side 0, and again when the arguments of kernels have changed. */
 static kith_status queue_steps(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                                int64_t steps)
 {
@@ -341,8 +356,9 @@ static kith_status queue_steps(kith_ctx *ctx, struct kith_flock *flock, struct k
     return KITH_OK;
 }
 
-/** Move predators towards the particles that are nearest to them. @param after  rules of the next
- *  step */
+/** Move predators towards the particles that are nearest to them. Waits for the device.
+ *  @param[in,out] after  a copy of the rules, in which the predators are moved: the rules of the
+ *                        next step */
 static kith_status move_predators(kith_ctx *ctx, const struct kith_flock *flock,
                                   const struct kith__gpu_flock *g, struct kith__flock_rules *after)
 {
@@ -371,9 +387,11 @@ static kith_status move_predators(kith_ctx *ctx, const struct kith_flock *flock,
     return KITH_OK;
 }
 
-/** Largest number of steps that are queued before the host reads their result. */
+/** Return the largest number of steps that are queued before the host reads their result: 1 where
+ *  the host takes part in each step. */
 static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arrangement order)
 {
+    /* particles times steps, and steps */
     static const int64_t particles = 100000000, most = 512;
     if (flock->step < flock->walled) {
         return 1;
@@ -387,8 +405,10 @@ static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arra
     return steps < 1 ? 1 : steps < most ? steps : most;
 }
 
-/** Choose the number of steps to queue next, so that they take about 50 ms, as steps that are
- *  queued cannot be cancelled. */
+/** Adapt g->at_once so that the steps that are queued together take 20 to 60 ms, as they cannot be
+ *  cancelled.
+ *  @param steps    steps that were queued last
+ *  @param seconds  time that they took [s] */
 static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seconds)
 {
     static const double few = 0.02, many = 0.06;
@@ -399,7 +419,7 @@ static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seco
     }
 }
 
-/** Advance by `steps` steps. */
+/** Advance by `steps` steps, of a flock that is on the device. */
 static kith_status advance(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                            int64_t steps)
 {
@@ -425,6 +445,7 @@ static kith_status advance(kith_ctx *ctx, struct kith_flock *flock, struct kith_
     return KITH_OK;
 }
 
+/** kith__flock_backend.step */
 static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
     if (steps == 0 || flock->n == 0) {

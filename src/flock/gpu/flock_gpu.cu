@@ -7,11 +7,11 @@
  */
 #include "flock_gpu.cuh"
 
-enum { THREADS = 128 };
+enum { THREADS = 128 }; /* threads of a block */
 
 /* ----------------------------------------------------------------------------------- arranging */
 
-/** Find the fastest particle of `there`, and count the cells. */
+/** Find the fastest particle of `there`, and count the particles of each cell: sets their ranks. */
 template <typename real>
 static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
@@ -30,7 +30,9 @@ static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flock_step f)
     update_fastest(f, v);
 }
 
-/** Set the units of the next step, and increment the number of steps. */
+/** Set the unit of velocities of the next step from the fastest particle, and prepare the counters
+ *  of the step after it. One thread calls it.
+ *  @param stepped  increment the number of steps */
 static __device__ void begin_step(const struct kith__gpu_flock_step &f, bool stepped)
 {
     const double fastest = __longlong_as_double((long long)f.progress->fastest[f.side]);
@@ -45,7 +47,10 @@ static __device__ void begin_step(const struct kith__gpu_flock_step &f, bool ste
     f.progress->step += stepped;
 }
 
-/** Append the entries of a warp's lanes to the list of the rim. All lanes of the warp call it. */
+/** Append the entries of a warp's lanes to the list of the rim, by one atomic operation for all.
+ *  All lanes of the warp call it.
+ *  @param slot    entry of the lane's particle in `here`
+ *  @param listed  the particle is at the rim */
 static __device__ __forceinline__ void list_rim(const struct kith__gpu_flock_step &f, int64_t slot,
                                                 bool listed)
 {
@@ -61,7 +66,9 @@ static __device__ __forceinline__ void list_rim(const struct kith__gpu_flock_ste
     }
 }
 
-/** Move each particle from `there` to `here`, and clear the counts. */
+/** Move each particle from `there` to `here`, and clear the counts. With a table of cells the entry
+ *  is the first one of the new cell, which a prefix sum of the counts has found, plus the rank
+ *  within it: the second half of a counting sort. After a lost particle nothing is moved. */
 template <typename real>
 static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flock_step f, bool stepped)
 {
@@ -108,8 +115,11 @@ struct chosen {
     int32_t slot;  /**< entry in `here` */
 };
 
-/** Insert a neighbour into the sorted list of the `most` nearest. @return the length of the
- *  list. */
+/** Insert a neighbour into the sorted list of the `most` nearest, unless it comes after all of a
+ *  full list, whose last one is dropped otherwise.
+ *  @param list  [most]
+ *  @param n     length of the list
+ *  @return the new length of the list */
 static __device__ int choose(struct chosen *list, int n, int most, const struct chosen &one)
 {
     int at = n;
@@ -132,7 +142,10 @@ static __device__ int choose(struct chosen *list, int n, int most, const struct 
     return n;
 }
 
-/** Add a neighbour to the sums of the rules whose radius it is within. */
+/** Add a neighbour to the sums of the rules whose radius it is within.
+ *  @param d     its offset [units]
+ *  @param slot  its entry in `here`
+ *  @param r2    its squared distance by the definition [length^2] */
 template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f, const int32_t d[3],
                                            int32_t slot, double r2, struct kith__flock_sums *sums)
@@ -149,8 +162,12 @@ static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f,
     }
 }
 
-/** Neighbour sums of a particle, by the definition. @tparam MOST  capacity of the list of nearest
- *  neighbours, if only these count; else 0 */
+/** Compute the neighbour sums of a particle: test all particles of the cells around by the
+ *  definition of a pair.
+ *  @tparam MOST      capacity of the list of nearest neighbours, if only these count; else 0
+ *  @param slot       entry of the particle in `here`
+ *  @param v          its velocity, for the blind angle
+ *  @param[out] sums  zero at the beginning */
 template <typename real, int MOST>
 static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int64_t slot,
                                       const record<real> &mine, const double v[3],
@@ -201,7 +218,7 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
     }
 }
 
-/** One step of each particle. */
+/** Make one step of each particle, a thread each. @tparam MOST  as for sum_neighbours */
 template <typename real, int MOST>
 static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
@@ -225,7 +242,7 @@ static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step
 
 /* ---------------------------------------------------------------------------------- predators */
 
-/** Distance of a particle from a position. */
+/** Return the distance of a particle from the nearest image of a position [length]. */
 template <typename real>
 static __device__ double distance_to(const struct kith__gpu_flock_step &f, const double place[3],
                                      const record<real> &r)
@@ -241,8 +258,8 @@ struct target {
     double place[3]; /**< [length] */
 };
 
-/** Find the nearest particle: round 0 its distance, round 1 the smallest index at that distance,
- *  round 2 its entry in `here`. */
+/** Find the particle nearest to a target, in three rounds, each of which needs the result of the
+ *  one before: 0 its distance, 1 the smallest index at that distance, 2 its entry in `here`. */
 template <typename real>
 static __global__ void find_prey(const KITH_IN_PLACE struct kith__gpu_flock_step f,
                                  const struct target target, int round, struct kith__gpu_prey *prey)
@@ -271,6 +288,7 @@ static __global__ void clear_prey(struct kith__gpu_prey *prey)
     prey->slot = 0;
 }
 
+/** Launch the three rounds of find_prey. @param place  position of the predator [length] */
 template <typename real>
 static void launch_find_prey(const struct kith__gpu_flock_step *f, const double place[3],
                              struct kith__gpu_prey *prey, gpuStream_t stream)
@@ -287,6 +305,7 @@ static void launch_find_prey(const struct kith__gpu_flock_step *f, const double 
 
 /* ------------------------------------------------------------------------------------ launches */
 
+/** Return true when the precision of the flock is float. */
 static bool is_single(const struct kith__gpu_flock_step *f)
 {
     return f->sweep.grid.question.precision == KITH_FLOAT;
@@ -315,10 +334,11 @@ gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *f, bool st
     return gpuGetLastError();
 }
 
+/** Launch step_each with room for the nearest neighbours that count. */
 template <typename real>
 static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
-    enum { FEW = 8 };
+    enum { FEW = 8 }; /* capacity of a short list of nearest neighbours */
     const int64_t blocks = blocks_for(f->sweep.grid.a.n, THREADS);
     const int64_t nearest = f->rules.nearest;
     if (nearest == 0) {

@@ -9,7 +9,8 @@
 #include "engine/gpu/gpu_sweep.cuh"
 #include "engine/gpu/record.cuh"
 
-/** Move a particle by one time step. @return 0 when it leaves the range of numbers. */
+/** Move a particle by one time step: kith__flock_move of flock_move_real.h for the type of r.
+ *  @return 1; 0 when it leaves the range of numbers */
 static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
                                            const struct kith__flock_sums *sums,
                                            const double unit[KITH_RULES], int64_t step, int64_t id,
@@ -28,7 +29,8 @@ static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
     return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
 }
 
-/** Return true when all cells within reach of cell `at` of an axis are in the box. */
+/** Return true when all cells within reach of cell `at` of an axis are in the box, so that no
+ *  candidate is an image along this axis. */
 static __device__ __forceinline__ bool is_inside(const struct kith__axis &axis, int64_t at)
 {
     return at >= axis.reach && at + axis.reach < axis.n;
@@ -60,15 +62,15 @@ static __device__ __forceinline__ bool is_well(const struct kith__gpu_flock_step
            (f.order != KITH_GPU_SORTED || f.sweep.grid.plan->status == KITH_OK);
 }
 
-/** Nearest integers of units, modulo 2^32, for a plain quantizer. Cold path, not inlined: floats
- *  seldom need it. */
+/** Return the nearest integers of units, modulo 2^32, for a plain quantizer. Cold path, not
+ *  inlined: only floats whose products do not fit 32 bits (kith__gpu_quantizer.narrow) need it. */
 static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
 {
     return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
                      kith__flock_round_near(z * inverse));
 }
 
-/** A position or velocity in units, modulo 2^32, for a plain quantizer. */
+/** Return a position or velocity in units, modulo 2^32, for a plain quantizer. */
 static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_quantizer &quantizer,
                                                       const record<double> &r)
 {
@@ -88,7 +90,7 @@ static __device__ __forceinline__ int3 in_plain_units(const struct kith__gpu_qua
     return in_wide_units(quantizer.inverse, r.x, r.y, r.z);
 }
 
-/** A position or velocity in units, modulo 2^32, for any quantizer. */
+/** Return a position or velocity in units, modulo 2^32, for any quantizer. */
 template <typename real>
 static __device__ int3 in_units(const struct kith__gpu_quantizer &quantizer, const record<real> &r)
 {
@@ -98,7 +100,10 @@ static __device__ int3 in_units(const struct kith__gpu_quantizer &quantizer, con
                                        kith__flock_in_units((double)r.z, quantizer.inverse));
 }
 
-/** Offset from the query particle to a candidate's image, in units. @param here, there  in units */
+/** Compute the offset from the query particle to a candidate's image, modulo 2^32.
+ *  @param here, there  positions of the query particle and of the candidate [units]
+ *  @param shift        S of the image, packed
+ *  @param[out] d       the offset [units] */
 static __device__ __forceinline__ void offset_of(const struct kith__gpu_flock_step &f, int3 here,
                                                  int3 there, int32_t shift, int32_t d[3])
 {
@@ -115,7 +120,9 @@ static __device__ __forceinline__ void offset_of(const struct kith__gpu_flock_st
     }
 }
 
-/** Subtract a particle itself from its neighbour sums. @param speed  its velocity in units */
+/** Subtract a particle itself, which the kernels for few and many neighbours do not exclude, from
+ *  its neighbour sums.
+ *  @param speed  its velocity [units] */
 static __device__ __forceinline__ void subtract_itself(const struct kith__gpu_flock_step &f,
                                                        int3 speed, struct kith__flock_sums *sums)
 {
@@ -131,7 +138,9 @@ static __device__ __forceinline__ void subtract_itself(const struct kith__gpu_fl
 
 /* -------------------------------------------------------------------------------------- moving */
 
-/** Add the velocities of a warp to the maximum progress->fastest. */
+/** Update the maximum progress->fastest[f.side] by the velocity of each lane's particle: a
+ *  reduction over the warp, of the upper and then of the lower 32 bits, and one atomic operation.
+ *  All lanes of the warp call it. */
 template <typename real>
 static __device__ __forceinline__ void update_fastest(const struct kith__gpu_flock_step &f,
                                                       const real v[3])
@@ -147,7 +156,9 @@ static __device__ __forceinline__ void update_fastest(const struct kith__gpu_flo
     }
 }
 
-/** Count a particle of `there` in its cell. @return its rank within the cell */
+/** Count a particle of `there` in its cell, for a counting sort.
+ *  @param r  its position [length]
+ *  @return its rank within the cell, in the order of the atomic operations; 0 without a table */
 template <typename real>
 static __device__ __forceinline__ int32_t count_in_cell(const struct kith__gpu_flock_step &f,
                                                         const real r[3])
@@ -158,8 +169,11 @@ static __device__ __forceinline__ int32_t count_in_cell(const struct kith__gpu_f
                : 0;
 }
 
-/** Move a particle, from its neighbour sums, and write it to `there`. @param[out] v  its
- *  velocity */
+/** Move a particle, from its neighbour sums, write it to `there` and count its cell. If it leaves
+ *  the range of numbers, set progress->lost.
+ *  @param slot          its entry
+ *  @param from, v_from  its records in `here`
+ *  @param[out] v        its new velocity; 0 when it is lost */
 template <typename real>
 static __device__ __forceinline__ void move_particle(const struct kith__gpu_flock_step &f,
                                                      int64_t slot, const record<real> &from,

@@ -3,8 +3,10 @@
  * Flocks in device memory: what kernels share with the host. All arrays are in device memory.
  *
  * The state is `here`, in the order of cells. A step computes the next state `there`, each particle
- * in its old entry, and then moves all particles back to `here`, each to its new cell. The
- * functions here launch kernels: they queue on the stream and return the run time's error code.
+ * in its old entry, and then moves all particles back to `here`, each to its new cell: it arranges
+ * them. The rim are the cells that have, within their reach, cells beyond a face of the box, so
+ * that candidates may be images. The functions of this file launch kernels: they queue on the
+ * stream and return the run time's error code.
  */
 #ifndef KITH_GPU_FLOCK_H
 #define KITH_GPU_FLOCK_H
@@ -12,26 +14,29 @@
 #include "flock/flock.h"
 #include "engine/gpu/gpu_sweep.h"
 
-/** State of all particles. A record has four numbers of the flock's precision. */
+/** State of all particles, in records (engine/gpu/record.cuh): three components in the flock's
+ *  precision, and an integer of the size of one. */
 struct kith__gpu_flock_state {
     void *r; /**< [n] x, y, z, and the index in the caller's order */
-    void *v; /**< [n] velocity x, y, z; in `there` also the rank within the new cell; in `here` the
-                  number of the cell if all its neighbours are in the box, else ~cell */
+    void *v; /**< [n] velocity x, y, z, and an integer. In `there` it is the rank of the particle
+                  within its new cell; in `here`, where cells stay from step to step
+                  (KITH_GPU_COUNTED), the number of its cell, or ~cell at the rim */
 };
 
 enum {
-    KITH_GPU_NO_PARTICLE = INT32_MAX, /**< no particle */
-    KITH_GPU_FLOCK_BEHIND = 4 /**< records after the arrays of a state that kernels may read */
+    KITH_GPU_NO_PARTICLE = INT32_MAX, /**< kith__gpu_flock_progress.lost: no particle is lost */
+    KITH_GPU_FLOCK_BEHIND = 4 /**< records after the end of a state's arrays that kernels may read,
+                                   and ignore */
 };
 
-/** Conversion of coordinates to integers. */
+/** Conversion of coordinates or velocities to integers of a unit, modulo 2^32. */
 struct kith__gpu_quantizer {
     double inverse; /**< 1 / unit */
     float narrow; /**< 1 / unit where it is a float and all products with it fit 32 bits; else 0 */
-    bool plain;   /**< all coordinates are within 2^50 units */
+    bool plain;   /**< all numbers are within 2^50 units, as kith__flock_round_near needs */
 };
 
-/** State that changes from step to step. */
+/** State that changes from step to step; in device memory. */
 struct kith__gpu_flock_progress {
     int64_t step;                  /**< steps done */
     unsigned long long fastest[2]; /**< bits of the largest velocity component in `there`: of this
@@ -41,7 +46,8 @@ struct kith__gpu_flock_progress {
     struct kith__gpu_quantizer velocities; /**< from velocities to units */
     int32_t lost; /**< smallest index of a particle that left the range of numbers; else
                        KITH_GPU_NO_PARTICLE */
-    bool stopped; /**< a particle was lost: all later kernels exit early */
+    bool stopped; /**< a particle was lost: all later kernels exit early, so that `here` stays the
+                       state before the step */
 };
 
 /** Nearest particle to a predator. */
@@ -57,19 +63,23 @@ enum kith__gpu_arrangement {
     KITH_GPU_SORTED    /**< by the sorted keys of a grid that is built at each step */
 };
 
-/** Kernel that makes a step: one thread for each particle; one thread for each particle and lists
- *  of hits, for few neighbours; matrix unit, for many neighbours. */
-enum kith__gpu_way { KITH_GPU_EACH, KITH_GPU_NEAR, KITH_GPU_TILES };
+/** Kernel that makes a step. */
+enum kith__gpu_way {
+    KITH_GPU_EACH, /**< any rules and order: one thread for each particle (flock_gpu.cu) */
+    KITH_GPU_NEAR, /**< few neighbours: threads that record hits as bit masks (flock_near.cu) */
+    KITH_GPU_TILES /**< many neighbours: matrix unit (flock_tiles.cu) */
+};
 
 /** Everything that the kernels of a step need. */
 struct kith__gpu_flock_step {
-    struct kith__gpu_sweep sweep;       /**< grid.a finds the particles of a cell in `here` */
+    struct kith__gpu_sweep sweep;       /**< its grid: question, plan of the cells, and in
+                                             grid.a.start the first entry of each cell in `here` */
     struct kith__flock_rules rules;     /**< checked options */
     enum kith__gpu_arrangement order;   /**< order of particles in `here` */
     struct kith__gpu_flock_state here;  /**< state at the current step */
     struct kith__gpu_flock_state there; /**< next state, before it is arranged */
     uint32_t *count; /**< [cells + 1] particles of each cell in `there`, and 0; KITH_GPU_COUNTED */
-    int32_t *rim;    /**< [n] entries of particles in cells near the faces of the box;
+    int32_t *rim;    /**< [n] entries, in `here`, of the particles at the rim, in any order;
                           KITH_GPU_COUNTED */
     int64_t entries; /**< cells + 1; 0 when there is no table */
     struct kith__axis axis[3];                 /**< axes of the cells; KITH_GPU_COUNTED */
@@ -79,12 +89,15 @@ struct kith__gpu_flock_step {
     double offset_unit; /**< unit of offsets in sums [length] */
     struct kith__gpu_quantizer offsets; /**< from coordinates to units */
     int32_t row[3][3];                  /**< rows of the box [units] */
-    double square[KITH_RULES];          /**< radius^2 by the definition [length^2] */
-    float unit;                         /**< 1 / cutoff */
-    double blur;              /**< error bound of the definition's r^2 / cutoff^2, for images */
-    double own_blur;          /**< error bound of the definition's r^2 / cutoff^2, else */
+    double square[KITH_RULES];          /**< radius^2, rounded as in the definition of a pair
+                                             [length^2] */
+    float unit;                         /**< 1 / cutoff [1 / length] */
+    double blur;     /**< error bound of the definition's r^2 / cutoff^2, for images */
+    double own_blur; /**< error bound of the definition's r^2 / cutoff^2, for candidates that are no
+                          images */
     float beyond[KITH_RULES]; /**< 1 - radius^2 / cutoff^2; 1e30 when the rule is off */
-    bool usual;               /**< alignment and cohesion have the largest radius */
+    bool usual;               /**< alignment and cohesion have the largest radius, and separation is
+                                   on */
     enum kith__gpu_way way;   /**< kernel of the step */
 };
 
@@ -92,7 +105,8 @@ struct kith__gpu_flock_step {
 extern "C" {
 #endif
 
-/** Start with particles that were written to `there`: find the fastest, count the cells. */
+/** Start with particles that the host has written to `there`: find the fastest, and count the
+ *  particles of each cell. */
 gpuError_t kith__gpu_flock_enter(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 
 /** Move all particles from `there` to `here`, and clear the counts for the next step.
@@ -107,14 +121,16 @@ gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *step, gpuStr
 /** Compute the next state in `there`, for any rules and order. */
 gpuError_t kith__gpu_flock_each(const struct kith__gpu_flock_step *step, gpuStream_t stream);
 
-/** Find the particle of `here` that is nearest to a position. @param[out] prey  device memory */
+/** Find the particle of `here` that is nearest to a position.
+ *  @param place      the position [length]
+ *  @param[out] prey  in device memory */
 gpuError_t kith__gpu_flock_find_prey(const struct kith__gpu_flock_step *step, const double place[3],
                                      struct kith__gpu_prey *prey, gpuStream_t stream);
 
 /** Arguments of a subset read. */
 struct kith__gpu_subset_read {
     struct kith__gpu_flock_state state; /**< the state */
-    int64_t n;                          /**< particles */
+    int64_t n;                          /**< particles of the state */
     const int32_t *rank; /**< [n] number of each index in the subset; -1: none. NULL: the index */
     void *r, *v;         /**< [chosen][3] receive positions and velocities; NULL: not wanted */
     bool single;         /**< the precision is float */

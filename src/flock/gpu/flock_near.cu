@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Flock steps in which all neighbours within the radii count (no limit to the nearest, no blind
- * angle), and in which they are few. A thread takes a particle and goes
- * through the rows of cells around it. Whether a candidate is near is decided by the definition
- * (pair.h) at once, and recorded as a bit mask in shared memory. The warp sums the hits of all its
- * masks together, so that lanes diverge once for each batch of masks, not once for each neighbour.
+ * angle), and in which they are few. A thread takes a particle, or several threads share one, and
+ * traverses the rows of cells around it. The definition of a pair (engine/pair.h) decides at once
+ * if a candidate is near, within the largest radius, and a bit mask in shared memory records it.
+ * The warp sums the hits of all its masks together, so that lanes diverge once for each batch of
+ * masks, not once for each neighbour. Particles at the rim (flock_gpu.h) are moved by blocks of
+ * their own.
  */
 #include "flock_rows.cuh"
 
 enum {
     NEAR_THREADS = 64,                /* threads of a block */
     MASKS = 10,                       /* masks of a thread */
-    MASK_BITS = 24,                   /* candidates of a mask; sums over all masks fit 32 bits */
+    MASK_BITS = 24,                   /* most candidates of a mask. Summands have 23 bits
+                                         (KITH_FLOCK_BITS), so that sums over MASKS * MASK_BITS
+                                         candidates fit 32 bits */
     AT_A_TIME = KITH_GPU_FLOCK_BEHIND /* candidates that are read at a time */
 };
 
 /** Mask of the candidates that are near, among some consecutive ones. */
 struct __align__(8) hit_mask
 {
-    int32_t first; /**< entry of candidate 0 in `here` */
+    int32_t first; /**< entry in `here` that bit 0 stands for; it may precede the candidates */
     uint32_t near; /**< bit k is set when candidate k is near */
 };
 
@@ -35,7 +39,8 @@ template <typename real> struct traversal {
     struct masks *masks;                   /**< shared memory of the block */
     int n;                                 /**< masks that wait */
     real r[3];                             /**< position of the particle [length] */
-    real reach2;                           /**< squared largest radius [length^2] */
+    real reach2;                           /**< squared largest radius, rounded as in the definition
+                                                of a pair [length^2] */
     real close2;                           /**< squared radius of separation [length^2] */
     int3 here;                             /**< position of the particle [units] */
     struct kith__gpu_quantizer velocities; /**< from velocities to units */
@@ -47,7 +52,9 @@ struct short_sums {
     int32_t sum[KITH_RULES][3]; /**< sums [units] */
 };
 
-/** Add a neighbour to the sums of the rules with on[rule]. @param r, v  its records */
+/** Add a neighbour to the sums of the rules with on[rule].
+ *  @param r, v   its records
+ *  @param shift  its image S, packed */
 template <typename real>
 static __device__ __forceinline__ void add(const traversal<real> &t, const record<real> &r,
                                            const record<real> &v, int32_t shift,
@@ -89,11 +96,15 @@ static __device__ __forceinline__ void which_rules(const traversal<real> &t, rea
     }
 }
 
-/** Which images a row of candidates may have: none; any, in a box whose rows are along the axes;
- *  any, in a skewed box. */
-enum kind { ITSELF, STRAIGHT, ANY_IMAGE };
+/** Which images the candidates of a row of cells may be in. */
+enum kind {
+    ITSELF,   /**< none: the box itself */
+    STRAIGHT, /**< any, in a box whose rows are along the axes */
+    ANY_IMAGE /**< any, in a skewed box */
+};
 
-/** Squared distance to a candidate by the definition. */
+/** Return the squared distance to a candidate by the definition of a pair [length^2].
+ *  @param image  S of the candidate; not read for ITSELF */
 template <typename real, enum kind KIND>
 static __device__ __forceinline__ real square_to(const traversal<real> &t, const record<real> &r,
                                                  const int32_t image[3])
@@ -112,8 +123,9 @@ static __device__ __forceinline__ real square_to(const traversal<real> &t, const
                            moved(z, image[2] * box.row[2][2]));
 }
 
-/** Add the first candidate of a mask, and clear its bit. @tparam USUAL  alignment and cohesion have
- *  the largest radius */
+/** Add the first candidate of a mask, and clear its bit.
+ *  @tparam USUAL  kith__gpu_flock_step.usual: a hit is within the radius of alignment and
+ *  cohesion */
 template <typename real, bool USUAL, enum kind KIND>
 static __device__ __forceinline__ void add_first(const traversal<real> &t, const int32_t image[3],
                                                  struct hit_mask *hit_mask, struct short_sums *s)
@@ -130,7 +142,9 @@ static __device__ __forceinline__ void add_first(const traversal<real> &t, const
     add(t, r, v, kith__pack_shift(image), on, s);
 }
 
-/** Add the candidates of all masks of a thread, which are no images, to its sums. */
+/** Add the candidates of all masks of a thread, which are no images, to its sums. One loop over the
+ *  bits of all masks, so that threads with different numbers of hits in a mask do not wait for each
+ *  other. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void sum_masks(traversal<real> &t)
 {
@@ -159,7 +173,7 @@ static __device__ __forceinline__ void sum_image(const traversal<real> &t, const
     add_up(t, s);
 }
 
-/** Shift the sign bit of a number into the lowest bit of `bits`. */
+/** Return `bits` shifted left by one, with the sign bit of a number as the lowest bit. */
 static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, float number)
 {
     return __funnelshift_l(__float_as_uint(number), bits, 1);
@@ -179,7 +193,7 @@ static __device__ __forceinline__ struct hit_mask test_candidates(const traversa
 {
     const record<real> *next = (const record<real> *)t.f->here.r + *begin;
     const int32_t n = max(min(end - *begin, (int)MASK_BITS), 0);
-    uint32_t far = ~0u; /* the candidate tested last has the lowest bit */
+    uint32_t far = ~0u; /* 0: near; the candidate tested last has the lowest bit */
     int32_t tested = 0;
 #pragma unroll 1
     for (; tested < n; tested += AT_A_TIME) {
@@ -193,13 +207,17 @@ static __device__ __forceinline__ struct hit_mask test_candidates(const traversa
             far = append_sign(far, t.reach2 - square_to<real, KIND>(t, r[k], image));
         }
     }
+    /* Reversed, the candidate tested last has bit 31, so bit 0 stands for 31 entries before it. The
+     * upper tested - n bits are of records beyond the end. */
     const struct hit_mask hit_mask = {*begin + tested - 32, __brev(~far) & ~0u >> (tested - n)};
     *begin += n;
     return hit_mask;
 }
 
-/** Candidates [*begin, *end) of a row of cells near cell x; none outside an open box.
- *  @param image  image[0] is given; the others are set */
+/** Find the candidates [*begin, *end) in a row of cells near cell x. The range is not changed where
+ *  the row is outside an open box.
+ *  @param y, z   cells of the row, which may be outside the box
+ *  @param image  image[0], along x, is given; image[1] and image[2] are set */
 template <typename real>
 static __device__ __forceinline__ void find_image(const traversal<real> &t, int32_t x, int32_t y,
                                                   int32_t z, int32_t image[3], int32_t *begin,
@@ -212,7 +230,8 @@ static __device__ __forceinline__ void find_image(const traversal<real> &t, int3
     }
 }
 
-/** Advance dy, dz by a number of rows. */
+/** Advance dy, dz, the position of a row of cells relative to the particle's cell, by a number of
+ *  rows: y is the inner loop. */
 static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3], int rows,
                                                  int32_t *dy, int32_t *dz)
 {
@@ -222,8 +241,10 @@ static __device__ __forceinline__ void step_rows(const struct kith__axis axis[3]
 }
 
 /** Test the candidates of one image of a row. Those that are no images are recorded in masks, which
- *  are summed when they are full, or after the last row; those of other images are summed at
- *  once. */
+ *  are summed when some lane's are full, or after the last row; those of other images are summed at
+ *  once. All lanes of the warp call it.
+ *  @param begin, end  the candidates [begin, end) in `here`; none for a lane without a row
+ *  @param last        there is no further row */
 template <typename real, bool USUAL, enum kind KIND>
 static __device__ __forceinline__ void test_row(traversal<real> &t, const int32_t image[3],
                                                 int32_t begin, int32_t end, bool last)
@@ -244,9 +265,10 @@ static __device__ __forceinline__ void test_row(traversal<real> &t, const int32_
 }
 
 /** Test all rows around a cell that is not at the rim: all cells within its reach are inside the
- *  box, so no candidate is an image. 2^SHARE threads
- *  share the rows of one particle. All lanes of the warp call it. @param any  this thread has a
- *  particle */
+ *  box, so no candidate is an image. 2^SHARE threads share the rows of one particle. All lanes of
+ *  the warp call it.
+ *  @param cell  number of the particle's cell
+ *  @param any   this thread has a particle */
 template <typename real, bool USUAL, int SHARE>
 static __device__ __forceinline__ void test_rows(traversal<real> &t, int32_t cell, bool any)
 {
@@ -269,8 +291,9 @@ static __device__ __forceinline__ void test_rows(traversal<real> &t, int32_t cel
     }
 }
 
-/** Advance `along`, `dy` and `dz` by a number of images of rows. @param low, high  range of images
- *  along x */
+/** Advance `along`, the image of a row along x, and the row, `dy` and `dz`, by a number of images
+ *  of rows: `along` is the inner loop.
+ *  @param low, high  first and last image along x */
 static __device__ __forceinline__ void step_images(const struct kith__axis axis[3], int images,
                                                    int32_t low, int32_t high, int32_t *along,
                                                    int32_t *dy, int32_t *dz)
@@ -281,7 +304,9 @@ static __device__ __forceinline__ void step_images(const struct kith__axis axis[
 }
 
 /** Test all images of rows around any cell. 2^SHARE threads share those of one particle. All lanes
- *  of the warp call it. @param any  this thread has a particle */
+ *  of the warp call it.
+ *  @param cell  number of the particle's cell
+ *  @param any   this thread has a particle */
 template <typename real, bool USUAL, int SHARE, enum kind KIND>
 static __device__ __forceinline__ void test_images(traversal<real> &t, int32_t cell, bool any)
 {
@@ -307,7 +332,8 @@ static __device__ __forceinline__ void test_images(traversal<real> &t, int32_t c
     }
 }
 
-/** Sums of columns [first, end) of the shared memory. */
+/** Return the sum of columns [first, end) of the shared memory: of the threads that share a
+ *  particle. */
 static __device__ __forceinline__ struct kith__flock_sums gather(const struct masks &masks,
                                                                  int first, int end)
 {
@@ -361,9 +387,11 @@ static __device__ __forceinline__ void sum_for_particle(const struct kith__gpu_f
     }
 }
 
-/** Move as many particles as a block takes, from `first` on: threads compute their sums, then one
- *  thread moves each. @param rim  particles are those of the list of the rim; else particles at the
- *  rim are skipped */
+/** Move as many particles as a block takes, from number `first` on: threads compute their sums,
+ *  then one thread moves each. All threads of the block call it.
+ *  @param rim         numbers are those of the list of the rim; else they are entries of `here`,
+ *                     and particles at the rim are skipped
+ *  @param first, end  numbers of the particles: as many of [first, end) as there are threads for */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __device__ __forceinline__ void step_some(const struct kith__gpu_flock_step &f, bool rim,
                                                  int64_t first, int64_t end, struct masks *masks)
@@ -396,8 +424,10 @@ static __device__ __forceinline__ void step_some(const struct kith__gpu_flock_st
     }
 }
 
-/** One step. The first `rim_blocks` blocks take the particles at the rim, so that other warps do
- *  not diverge by images. 2^RIM_SHARE threads share a particle at the rim, 2^SHARE another one. */
+/** Make one step. The first `rim_blocks` blocks take the particles at the rim, whose number the
+ *  host does not know, in a loop; so other warps do not diverge by images. 2^RIM_SHARE threads
+ *  share a particle at the rim, 2^SHARE another one. The minimum of blocks of a multiprocessor
+ *  bounds the registers of a thread. */
 template <typename real, bool USUAL, int SHARE, int RIM_SHARE>
 static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 12)
     step_near(const KITH_IN_PLACE struct kith__gpu_flock_step f, int rim_blocks)
@@ -416,7 +446,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, sizeof(real) == 4 ? 16 : 
     }
 }
 
-/** Fraction of the cells that are at the rim. */
+/** Return the fraction of the cells that are at the rim. */
 static double part_at_rim(const struct kith__axis axis[3])
 {
     double inside = 1;
@@ -426,7 +456,7 @@ static double part_at_rim(const struct kith__axis axis[3])
     return 1 - inside;
 }
 
-/** Launch step_near. */
+/** Launch step_near, with blocks for the expected number of particles at the rim. */
 template <typename real, int SHARE, int RIM_SHARE>
 static void launch_share(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of cells around some particles, where a table holds all cells: cell numbers fit 32 bits.
+ * Rows of cells, along x, around some particles, where a table has the first entry of each cell
+ * (KITH_GPU_COUNTED): cell numbers fit 32 bits.
  */
 #ifndef KITH_GPU_FLOCK_ROWS_CUH
 #define KITH_GPU_FLOCK_ROWS_CUH
 
 #include "flock_gpu.cuh"
 
-/** floor(a / n), for any a. */
+/** Return floor(a / n), for any a. */
 static __device__ __noinline__ int32_t divide_far(int32_t a, int32_t n)
 {
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
-/** floor(a / n); fast for -n <= a < 2 n. */
+/** Return floor(a / n); without a division for -n <= a < 2 n. */
 static __device__ __forceinline__ int32_t floor_divide(int32_t a, int32_t n)
 {
     return a >= 0 && a < n ? 0 : a < 0 && a >= -n ? -1 : a >= n && a - n < n ? 1 : divide_far(a, n);
 }
 
-/** Wrap cell *at of an axis into the box. @param[out] image  periodic image of the cell
- *  @return false outside an open axis */
+/** Wrap cell *at of an axis into the box.
+ *  @param[in,out] at  number of the cell along the axis
+ *  @param[out] image  periodic image in which it was
+ *  @return true when there is a cell; false beyond the end of an open axis */
 static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, int32_t *at,
                                                  int32_t *image)
 {
@@ -35,13 +38,15 @@ static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, 
 
 /** A row of cells along x, and the part of it that is near cells x0 to x1. */
 struct row_of_cells {
-    int32_t n, reach; /**< cells of the row, and cells to test on each side */
+    int32_t n, reach; /**< cells of the row, and cells to test on each side of x0 to x1 */
     bool periodic;    /**< the x axis is periodic */
     int32_t x0, x1;   /**< first and last cell of the query particles */
 };
 
-/** Particles [*begin, *end) of an image of the row that are near. @param at  first cell of the
- *  row */
+/** Find the particles of an image of the row that are near.
+ *  @param at     number of the first cell of the row
+ *  @param image  image along x
+ *  @param[out] begin, end  their entries [*begin, *end) in `here` */
 static __device__ __forceinline__ void range_of(const struct kith__gpu_grid &grid,
                                                 const struct row_of_cells &row, int64_t at,
                                                 int32_t image, int32_t *begin, int32_t *end)

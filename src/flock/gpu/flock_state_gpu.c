@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Transfers of a flock: it is uploaded once, before its first step, and downloaded when it is read
- * on the host; in records of four numbers, packed and unpacked on the host.
+ * on the host; in records of four numbers, packed and unpacked on the host. Also its memory on the
+ * device.
  */
 #include "flock_state_gpu.h"
 
@@ -22,7 +23,9 @@ const struct kith__gpu_flock_state *kith__gpu_flock_now(const struct kith__gpu_f
 
 /* ----------------------------------------------------------------------------------- transfers */
 
-/** Write records of entries [first, first + n): three components of `from`, and the index. */
+/** Write records of entries [first, first + n): three components of `from`, and the index.
+ *  @param from     positions or velocities: [3][flock->n] components
+ *  @param records  [n] */
 static void pack(const struct kith_flock *flock, void *const from[3], int64_t first, int64_t n,
                  void *records)
 {
@@ -66,7 +69,7 @@ static void unpack(const struct kith_flock *flock, const void *records, int64_t 
     }
 }
 
-/** Allocate host memory for the records of one transfer. */
+/** Make scratch memory of the host hold the records of one transfer, PACK of them. */
 static kith_status need_records(kith_ctx *ctx, const struct kith_flock *flock, void **records)
 {
     *records = kith__work_need(&ctx->work, KITH_WORK_OF(flock),

@@ -5,7 +5,9 @@
  */
 #include "flock_state_gpu.h"
 
-/** Create stream, events and buffers that are missing, and upload the ranks of a new subset. */
+/** Create stream, events and buffers that are missing, and upload the ranks of a new subset. Waits
+ *  for the copy before, which uses the buffers.
+ *  @param bytes  size of positions and velocities of the subset */
 static kith_status prepare(kith_ctx *ctx, const struct kith_flock *flock,
                            struct kith__gpu_subset *t, size_t bytes)
 {
@@ -49,6 +51,8 @@ kith_status kith__gpu_flock_subset(kith_ctx *ctx, struct kith_flock *flock)
         .v = (char *)t->out.data + bytes,
         .single = flock->question.precision == KITH_FLOAT,
     };
+    /* gather on the context's stream, between two steps; the copy waits for it, later steps do not
+     * wait for the copy */
     KITH_GPU_TRY(ctx, "copying a subset", kith__gpu_flock_gather(&read, gpu->stream));
     KITH_GPU_TRY(ctx, "copying a subset", gpuEventRecord(t->gathered, gpu->stream));
     KITH_GPU_TRY(ctx, "copying a subset", gpuStreamWaitEvent(t->stream, t->gathered, 0));

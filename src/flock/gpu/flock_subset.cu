@@ -5,7 +5,7 @@
  */
 #include "flock_gpu.cuh"
 
-enum { THREADS = 256 };
+enum { THREADS = 256 }; /* threads of a block */
 
 /** Write the three numbers of a record. */
 template <typename real> static __device__ void put(const record<real> &from, real to[3])
@@ -15,7 +15,7 @@ template <typename real> static __device__ void put(const record<real> &from, re
     to[2] = from.z;
 }
 
-/** Copy each particle of the subset. */
+/** Copy each particle of the subset, a thread for each particle of the state. */
 template <typename real> static __global__ void gather(const struct kith__gpu_subset_read g)
 {
     const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tests and sums of a tile of 32 candidates and an i-cluster of 32 particles (four homes of eight),
- * by the matrix unit. Lane 4g + t receives the distances of candidates 2t and 2t + 1 of each eight
- * from particle g of a home, which is the layout in which the matrix unit reads the hits.
+ * Tests and sums of a tile of 32 candidates j and an i-cluster of 32 particles i, which is divided
+ * into four homes of eight particles, by the matrix unit (mma of the PTX manual, whose layouts of
+ * matrices in lanes are used below). Lane 4g + t receives the distances of candidates 2t and 2t + 1
+ * of each eight from particle g of a home, which is the layout in which the matrix unit reads the
+ * hits. One product takes a pair of homes.
  *
- * A squared distance is |i|^2 + |j|^2 - 2 i.j. Factors are numbers of 11 bits: a coordinate is
- * split into two of them, and so is |j|^2; |i|^2 - 1 is the initial value of the sum. Lengths are
- * scaled so that numbers too small for the unit do not matter.
+ * A squared distance is |i|^2 + |j|^2 - 2 i.j. Factors are halves, numbers of 11 bits: a coordinate
+ * is split into two of them, the rounded number and the remainder, and so is |j|^2; |i|^2 less the
+ * squared cutoff is the initial value of the sum. Lengths are scaled, `scale` to a cutoff, so that
+ * numbers too small for the unit do not matter. The 16 terms of a product are the numbers and the
+ * remainders of j, first times the numbers, then times the remainders of i.
+ *
+ * Hits are bytes: -1 for a hit, else 0. Neighbour sums are products of bytes too (flock_tiles.cu).
  */
 #ifndef KITH_GPU_FLOCK_TILE_CUH
 #define KITH_GPU_FLOCK_TILE_CUH
@@ -16,21 +22,22 @@
 #include "flock_rows.cuh"
 
 enum {
-    TILE = 32,                         /* candidates of a tile */
-    FOUR = 4,                          /* results of a lane in one product */
-    EIGHT = 8,                         /* particles of a home, and candidates of a product */
-    HOMES = LANES / EIGHT,             /* homes of an i-cluster */
-    PAIR = 2,                          /* homes in one product */
-    BYTES = 16,                        /* bytes of a record of integers */
-    COLUMNS = LANES + FOUR,            /* row length of a table of sums: avoids bank conflicts */
-    TILE_WARPS = 2,                    /* warps of a block */
+    TILE = 32,              /* candidates of a tile */
+    FOUR = 4,               /* results of a lane in one product */
+    EIGHT = 8,              /* particles of a home, and candidates of a product */
+    HOMES = LANES / EIGHT,  /* homes of an i-cluster */
+    PAIR = 2,               /* homes in one product */
+    BYTES = 16,             /* bytes of a record of integers; also candidates of a load */
+    COLUMNS = LANES + FOUR, /* row length of a table of sums: avoids bank conflicts */
+    TILE_WARPS = 2,         /* warps of a block */
     TILE_THREADS = TILE_WARPS * LANES, /* threads of a block */
     MOST_HITS = 1 << 14 /* hits after which sums of bytes are combined: two of them fit 32 bits */
 };
 
 static const float scale = 256;         /* units of a scaled length in one cutoff */
-static const float square_part = 1024;  /* |j|^2 is divided by it to fit a half */
-static const float farthest = 60000;    /* largest |j|^2 after that: of 30 cutoffs */
+static const float square_part = 1024;  /* |j|^2 is divided by it to fit a half, and i has it as
+                                           factor */
+static const float farthest = 60000;    /* largest |j|^2 after that: (30 cutoffs)^2 */
 static const float in_no_reach = 4e30f; /* squared distance of a padding particle */
 
 /** Records of a tile's candidates, as they are loaded asynchronously. */
@@ -40,15 +47,16 @@ template <typename real> struct stage {
 
 /** A tile's candidates as the matrix unit reads them. */
 struct tile_records {
-    uint4 r[TILE];     /**< as halves: x, y, z, |r|^2, and the remainder of each [scaled] */
+    uint4 r[TILE];     /**< as halves: x, y, z, |r|^2 / square_part, and the remainder of each
+                            [scaled] */
     uint4 place[TILE]; /**< offset from the first particle of the i-cluster, plus 2^31 [units]; 1 */
     uint4 speed[TILE]; /**< velocity, plus 2^31 [units]; 1 */
 };
 
-/** Consecutive candidates of one image. */
+/** Consecutive candidates of one image. Candidates are numbered through all segments of a list. */
 struct segment {
     int32_t end;    /**< number of the first candidate after the segment */
-    int32_t from;   /**< entry in `here` of a candidate, less its number */
+    int32_t from;   /**< number to add to that of a candidate, for its entry in `here` */
     int32_t image;  /**< periodic image; packed */
     int32_t unused; /**< padding to 16 bytes */
 };
@@ -57,36 +65,41 @@ struct segment {
 template <typename real> struct cluster_shared {
     struct stage<real> stage;            /**< candidates that are being loaded */
     struct tile_records tile_records[2]; /**< double buffer of tiles */
-    /** As halves, -2x, -2y, -2z and a factor, and the remainders; of a particle of either home of a
-     *  product, those of even lanes and of odd lanes. */
+    /** [pair of homes][particle g of either home][even or odd lane]: left-hand factors of
+     *  distances(). Halves, two to a word: -2x, -2y for even lanes, -2z, square_part for odd lanes;
+     *  of either home, and then the remainders of either home. */
     __align__(16) uint32_t a[HOMES / PAIR][EIGHT][2][FOUR];
-    float4 w[HOMES / PAIR][EIGHT];     /**< |i|^2 - scale^2, twice, of a particle of either home */
-    int32_t bytes[BYTES][COLUMNS];     /**< sums of bytes, of each particle */
+    float4 w[HOMES / PAIR][EIGHT];     /**< |i|^2 - scale^2, twice, of a particle of either home:
+                                            initial values of distances() */
+    int32_t bytes[BYTES][COLUMNS];     /**< negated sum of each byte of the records, for each
+                                            particle */
     struct segment segment[LANES];     /**< segments of candidates */
     int64_t sum[KITH_RULES][3][LANES]; /**< neighbour sums of the warp's particles [units] */
     int32_t n[KITH_RULES][LANES];      /**< numbers of neighbours */
     float band;                        /**< error bound of squared distances [scaled^2] */
 };
 
-/** Negated sums of bytes of a rule: bytes 2g and 2g + 1 of particles 2t and 2t + 1. */
+/** Negated sums of bytes of a rule and home, in lane 4g + t: of bytes 2g and 2g + 1 of the records,
+ *  for particles 2t and 2t + 1 of the home. */
 struct bytes {
     int32_t d[4]; /**< accumulators of the matrix unit */
 };
 
 /** An i-cluster: those of a warp's particles that are in one row of cells and near each other. */
 template <typename real> struct i_cluster {
-    const struct kith__gpu_flock_step *f;  /**< the step */
-    struct cluster_shared<real> *c;        /**< shared memory of the warp */
-    int lane;                              /**< lane of this thread */
-    int64_t first;                         /**< entry of the warp's first particle in `here` */
-    int32_t x0, x1, y, z;                  /**< cells of the i-cluster: x0 to x1 of one row */
-    real origin[3];                        /**< position of its first particle [length] */
-    float middle;                          /**< centre along x, from the origin [scaled] */
-    int3 place;                            /**< position of its first particle, less 2^31 [units] */
+    const struct kith__gpu_flock_step *f; /**< the step */
+    struct cluster_shared<real> *c;       /**< shared memory of the warp */
+    int lane;                             /**< lane of this thread */
+    int64_t first;                        /**< entry of the warp's first particle in `here` */
+    int32_t x0, x1, y, z;                 /**< cells of the i-cluster: x0 to x1 of one row */
+    real origin[3]; /**< position of the i-cluster's first particle [length] */
+    float middle;   /**< centre along x, from the origin [scaled] */
+    int3 place;     /**< position of the i-cluster's first particle, less 2^31 [units] */
     struct kith__gpu_quantizer velocities; /**< from velocities to units */
     float unit;                            /**< scale / cutoff */
-    float clear;                           /**< error bound of what find_hits() returns */
-    float beyond[KITH_RULES];              /**< scale^2 - radius^2 [scaled^2] */
+    float clear;              /**< bound on what find_hits() returns: at most this, some hit is
+                                   borderline */
+    float beyond[KITH_RULES]; /**< scale^2 - radius^2 [scaled^2] */
 };
 
 /** Accumulators of a lane. */
@@ -96,7 +109,8 @@ struct accumulators {
 
 /* ------------------------------------------------------------------------------- instructions */
 
-/** Select bytes of two words. */
+/** Return four bytes of two words (PTX prmt): each hexadecimal digit of the selector, from the
+ *  lowest on, is the number of a byte, 0 to 3 of a, 4 to 7 of b; plus 8: its sign, in all bits. */
 static __device__ __forceinline__ uint32_t permute(uint32_t a, uint32_t b, uint32_t selector)
 {
     uint32_t d;
@@ -104,13 +118,14 @@ static __device__ __forceinline__ uint32_t permute(uint32_t a, uint32_t b, uint3
     return d;
 }
 
-/** The upper halves of two floats: as bfloat16, rounded towards 0. */
+/** Return two floats as bfloat16, rounded towards 0: their upper 16 bits. */
 static __device__ __forceinline__ uint32_t upper(float a, float b)
 {
     return permute(__float_as_uint(a), __float_as_uint(b), 0x7632);
 }
 
-/** Products of two pairs of bfloat16. */
+/** Return the products of two pairs of bfloat16: a fused multiply-add, whose addend of -0 changes
+ *  no product. */
 static __device__ __forceinline__ uint32_t products(uint32_t a, uint32_t b)
 {
     uint32_t d;
@@ -120,7 +135,8 @@ static __device__ __forceinline__ uint32_t products(uint32_t a, uint32_t b)
     return d;
 }
 
-/** For two pairs of bfloat16, the number of smaller magnitude; signs are undefined. */
+/** Return, of two pairs of bfloat16, the numbers of smaller magnitude; their signs are
+ *  undefined. */
 static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
 {
     uint32_t d;
@@ -134,13 +150,13 @@ static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
     return d;
 }
 
-/** Four bytes, -1 where a bfloat16 of two pairs is negative, else 0. */
+/** Return four bytes, -1 where a bfloat16 of two pairs is negative, else 0. */
 static __device__ __forceinline__ uint32_t signs(uint32_t a, uint32_t b)
 {
     return permute(a, b, 0xfdb9);
 }
 
-/** Bits of two halves. */
+/** Return the bits of two halves. */
 static __device__ __forceinline__ uint32_t two_halves(__half2 h)
 {
     uint32_t bits;
@@ -148,7 +164,8 @@ static __device__ __forceinline__ uint32_t two_halves(__half2 h)
     return bits;
 }
 
-/** Four floats as halves, and the remainders as halves. */
+/** Return four floats as halves, in two words, and the remainders, what rounding to half has cut
+ *  off, as halves, in two words. */
 static __device__ __forceinline__ uint4 halves(float a, float b, float c, float d)
 {
     const __half2 ab = __floats2half2_rn(a, b);
@@ -160,13 +177,15 @@ static __device__ __forceinline__ uint4 halves(float a, float b, float c, float 
                       two_halves(__floats2half2_rn(c - high_cd.x, d - high_cd.y)));
 }
 
-/** Address in shared memory. */
+/** Return an address in shared memory, for instructions that read it alone. */
 static __device__ __forceinline__ uint32_t address_of(const uint4 *records)
 {
     return (uint32_t)__cvta_generic_to_shared(records);
 }
 
-/** Load the halves of sixteen candidates, as two right-hand factors of the matrix unit. */
+/** Load the halves of sixteen candidates, as two right-hand factors of distances(): of eight
+ *  candidates each, with their eight halves twice.
+ *  @param records  those of the first candidate */
 static __device__ __forceinline__ void load_halves(const uint4 *records, int lane, uint32_t b[2][2])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -175,8 +194,9 @@ static __device__ __forceinline__ void load_halves(const uint4 *records, int lan
                  : "memory");
 }
 
-/** Load 16 bytes of 32 records, transposed, as a left-hand factor; columns in the order of
- *  signs(). */
+/** Load 16 bytes of 32 records, transposed, as a left-hand factor of add_product(). A transposing
+ *  load moves units of two bytes, so even and odd bytes are then separated; columns, the records,
+ *  are put in the order of the hits in signs(): 2t, 2t + 1, 8 + 2t, 8 + 2t + 1. */
 static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane, uint32_t a[4])
 {
     uint32_t p[4];
@@ -190,7 +210,12 @@ static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane
     a[3] = permute(p[2], p[3], 0x7531);
 }
 
-/** Squared distances of eight candidates and two homes, less scale^2. @param w  initial values */
+/** Compute the squared distances of eight candidates and the particles of two homes, less scale^2.
+ *  @param a       factors of a particle of either home
+ *  @param w       initial values
+ *  @param b       factors of the candidates
+ *  @param[out] d  of candidates 2t and 2t + 1: from particle g of the first home, then of the
+ *  second */
 static __device__ __forceinline__ void distances(uint4 a, float4 w, const uint32_t b[2],
                                                  float d[FOUR])
 {
@@ -201,7 +226,8 @@ static __device__ __forceinline__ void distances(uint4 a, float4 w, const uint32
           "f"(w.z), "f"(w.w));
 }
 
-/** Add the product of the records' bytes and the hits. */
+/** Add the product of the records' bytes, unsigned, and the hits of a home, signed: 16 x 32 times
+ *  32 x 8. */
 static __device__ __forceinline__ void add_product(struct bytes *sum, const uint32_t a[4],
                                                    const uint32_t hits[2])
 {
@@ -213,9 +239,15 @@ static __device__ __forceinline__ void add_product(struct bytes *sum, const uint
 
 /* ---------------------------------------------------------------------------------------- tile */
 
-/** Hits of four candidates, for each rule. @tparam USUAL  alignment and cohesion have the largest
- *  radius; hits of cohesion are then not set
- *  @return the smallest magnitude of what decides: below p.clear some hit is borderline */
+/** Find the hits of four candidates, for each rule: r^2 - radius^2 is t + p.beyond, and negative
+ *  for a hit. Also find what tells if one of them is borderline, as numbers of reduced precision.
+ *  @tparam USUAL  kith__gpu_flock_step.usual; hits of cohesion are then not set. What decides is
+ *                 the product of r^2 - radius^2 for the largest radius and for separation: two
+ *                 tests in one
+ *  @param t       squared distances, less scale^2 [scaled^2]
+ *  @param least   result for other candidates, or a large number
+ *  @param[out] hits  of each rule: four bytes
+ *  @return the smallest magnitudes of what decides: up to p.clear some hit is borderline */
 template <bool USUAL, typename real>
 static __device__ __forceinline__ uint32_t find_hits(const i_cluster<real> &p, const float t[FOUR],
                                                      uint32_t least, uint32_t hits[KITH_RULES])
@@ -228,7 +260,7 @@ static __device__ __forceinline__ uint32_t find_hits(const i_cluster<real> &p, c
         hits[KITH_SEPARATION] = signs(close_a, close_b);
         return lesser(lesser(least, products(a, close_a)), products(b, close_b));
     }
-    const uint32_t one = 0x3f803f80;
+    const uint32_t one = 0x3f803f80; /* two bfloat16 */
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const float far = p.beyond[rule];
         const uint32_t a = upper(t[0] + far, t[1] + far);
@@ -239,7 +271,9 @@ static __device__ __forceinline__ uint32_t find_hits(const i_cluster<real> &p, c
     return least;
 }
 
-/** Squared distance by the definition, of particle i and a candidate of the listed segments. */
+/** Return the squared distance by the definition of a pair [length^2].
+ *  @param i          entry of the particle in `here`
+ *  @param candidate  number of the candidate in the list of segments */
 template <typename real>
 static __device__ double exact(const struct kith__gpu_flock_step &f,
                                const struct cluster_shared<real> &c, int64_t i, int32_t candidate)
@@ -267,7 +301,9 @@ struct verdicts {
 };
 
 /** Decide borderline tests by the definition. Cold path, not inlined.
- *  @param slot, candidate  of the lane's first test */
+ *  @param slot       entry, in `here`, of the particle of the lane's first test
+ *  @param candidate  number of the candidate of the lane's first test
+ *  @param[in,out] v  the tests; hits of borderline ones are set for all rules */
 template <typename real>
 static __device__ __noinline__ void resolve(const struct kith__gpu_flock_step &f,
                                             const struct cluster_shared<real> &c, int64_t slot,
@@ -302,7 +338,7 @@ static __device__ __forceinline__ bool is_unclear(uint32_t least, float band)
                  fabsf(__uint_as_float(least & 0xffff0000u))) <= band;
 }
 
-/** Test the tile's candidates, numbered from `base` on, and add the hits. */
+/** Test the tile's candidates, numbered from `base` on, and add the hits to the sums of bytes. */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ void take_tile(const i_cluster<real> &p,
                                                  const struct tile_records &tile_records,
@@ -317,7 +353,7 @@ static __device__ __forceinline__ void take_tile(const i_cluster<real> &p,
     for (int home = 0; home < HOMES; home += PAIR) {
         float d[FOUR][FOUR];
         struct verdicts v = {};
-        uint32_t least = 0x7f007f00;
+        uint32_t least = 0x7f007f00; /* two bfloat16: 2^127 */
         const uint4 a = *(const uint4 *)p.c->a[home / PAIR][p.lane / 4][p.lane % 2];
         const float4 w = p.c->w[home / PAIR][p.lane / 4];
 #pragma unroll
@@ -351,7 +387,9 @@ static __device__ __forceinline__ void take_tile(const i_cluster<real> &p,
 
 /* ---------------------------------------------------------------------------------------- sums */
 
-/** Combine four sums of bytes. */
+/** Return the sum of 32-bit numbers from the sums of their four bytes.
+ *  @param lane   the particle
+ *  @param first  lowest byte */
 static __device__ __forceinline__ int64_t put_together(const int32_t bytes[BYTES][COLUMNS],
                                                        int lane, int first)
 {
@@ -360,7 +398,9 @@ static __device__ __forceinline__ int64_t put_together(const int32_t bytes[BYTES
     return low + (int64_t)high * 65536;
 }
 
-/** Add the sums of bytes to the neighbour sums of the warp's particles, and zero them.
+/** Add the sums of bytes to the neighbour sums of the warp's particles, and zero them. The records
+ *  have 2^31 added to each number, which is subtracted n times here, n being the sum of byte 12,
+ *  which is 1; of positions also `own`, so that offsets are from the particle itself.
  *  @param own  offset of this lane's particle from the first of the i-cluster [units] */
 template <typename real>
 static __device__ __forceinline__ void add_up(const i_cluster<real> &p, const int32_t own[3],

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Flock steps in which all neighbours count, and these are many. A warp takes 32 consecutive
- * particles in the order of cells. Candidates, the particles of all cells around, are processed in
- * tiles of 32, and tested by products of matrices of rounded numbers; the definition (pair.h)
- * decides the borderline ones.
+ * particles in the order of cells, and divides them into i-clusters: particles of one row of cells
+ * that are near each other. Candidates, the particles of all cells around, are
+ * processed in tiles of 32, and tested by products of matrices of rounded numbers (flock_tile.cuh);
+ * the definition of a pair (engine/pair.h) decides the borderline ones.
  *
  * Neighbour sums are products of matrices too: bytes of the summands (16 x 32) times hits (32 x 8).
- * Numbers of 32 bits are four unsigned bytes, summed separately and combined at the end. These sums
- * are exact.
+ * Numbers of 32 bits, in units (KITH_FLOCK_BITS) plus 2^31, are four unsigned bytes, summed
+ * separately and combined at the end. These sums are exact.
  */
 #include "flock_gpu.h"
 
@@ -21,11 +22,12 @@ gpuError_t kith__gpu_flock_tiles(const struct kith__gpu_flock_step *f, gpuStream
 
 /* ------------------------------------------------------------------------------------ segments */
 
-/** Rows of cells around an i-cluster, and their images along x. */
+/** Rows of cells around an i-cluster, and their images along x. A row image is one image along x of
+ *  one row: they are numbered from 0, images along x first. */
 struct rows {
     int32_t n;    /**< rows of cells */
     int32_t n_sx; /**< images of each row along x */
-    int32_t sx;   /**< the first of these images */
+    int32_t sx;   /**< first image of a row along x */
 };
 
 /** Count the rows around an i-cluster. */
@@ -42,8 +44,9 @@ template <typename real> static __device__ struct rows count_rows(const i_cluste
     return rows;
 }
 
-/** List up to LANES segments of candidates, from row image number `first` on.
- *  @param[out] images  some candidates are images
+/** List up to LANES segments of candidates, a lane each, from row image number `first` on, in
+ *  p.c->segment.
+ *  @param[out] images  some candidates are in images of the box
  *  @return the number of candidates */
 template <typename real>
 static __device__ int32_t list_rows(const i_cluster<real> &p, const struct rows &rows,
@@ -73,7 +76,7 @@ static __device__ int32_t list_rows(const i_cluster<real> &p, const struct rows 
 
 /* ---------------------------------------------------------------------------------- candidates */
 
-/** Start to copy a record to shared memory. */
+/** Start to copy a record to shared memory, asynchronously. */
 template <typename real>
 static __device__ __forceinline__ void fetch(record<real> *to, const record<real> *from)
 {
@@ -84,7 +87,7 @@ static __device__ __forceinline__ void fetch(record<real> *to, const record<real
     }
 }
 
-/** Wait for the copies of this thread. */
+/** Wait for the asynchronous copies of this thread. */
 static __device__ __forceinline__ void wait_for_all()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -93,10 +96,12 @@ static __device__ __forceinline__ void wait_for_all()
 /** Position of a lane in the list of segments. */
 struct cursor {
     struct segment segment; /**< the segment */
-    int number;             /**< its number in the list */
+    int number;             /**< number of the segment in the list */
 };
 
-/** Start to load candidate number c, if there is one. */
+/** Start to load candidate number c, if there is one, to the lane's place in p.c->stage.
+ *  @param total        number of candidates in the list
+ *  @param[in,out] at   segment of the candidate before; then of this one */
 template <typename real>
 static __device__ __forceinline__ void load_candidate(const i_cluster<real> &p, int32_t c,
                                                       int32_t total, struct cursor *at)
@@ -112,7 +117,10 @@ static __device__ __forceinline__ void load_candidate(const i_cluster<real> &p, 
     fetch(&p.c->stage.v[p.lane], (const record<real> *)p.f->here.v + slot);
 }
 
-/** Shift a candidate to its image: d [length] and o [units]. */
+/** Add the vector of image S to the position of a candidate.
+ *  @param shift      S, packed
+ *  @param[in,out] d  position [length]
+ *  @param[in,out] o  position, modulo 2^32 [units] */
 template <typename real>
 static __device__ __forceinline__ void shift_by(const struct kith__gpu_flock_step &f, int32_t shift,
                                                 real d[3], uint32_t o[3])
@@ -128,8 +136,10 @@ static __device__ __forceinline__ void shift_by(const struct kith__gpu_flock_ste
     }
 }
 
-/** Convert this lane's candidate, when it is loaded, and store it in the tile.
- *  @param any  there is a candidate; else padding is stored */
+/** Wait until this lane's candidate is loaded, convert it, and store it in the tile. A candidate
+ *  that is too far away for halves is stored as padding, which is out of every reach.
+ *  @param shift  its image S, packed
+ *  @param any    there is a candidate; else padding is stored */
 template <typename real>
 static __device__ __forceinline__ void store_candidate(const i_cluster<real> &p, int32_t shift,
                                                        bool any, struct tile_records *tile_records)
@@ -160,7 +170,10 @@ static __device__ __forceinline__ void store_candidate(const i_cluster<real> &p,
 
 /* ----------------------------------------------------------------------------------- i-cluster */
 
-/** Process all candidates of an i-cluster, tile by tile; the next tile is loaded meanwhile. */
+/** Process all candidates of an i-cluster, tile by tile; the next tile is loaded meanwhile.
+ *  @param band  bound on the errors of the matrix unit's squared distances [scaled^2]
+ *  @param own   offset of this lane's particle from the first of the i-cluster [units]
+ *  @param acc   accumulators, zero at the beginning and at the end */
 template <typename real, bool USUAL>
 static __device__ void process_candidates(i_cluster<real> &p, float band, const int32_t own[3],
                                           struct accumulators *acc)
@@ -174,6 +187,7 @@ static __device__ void process_candidates(i_cluster<real> &p, float band, const 
         const double blur = images ? p.f->blur : p.f->own_blur;
         const float trust = band + 2 * scale * scale * (float)blur;
         p.c->band = trust;
+        /* 1.02: two factors are rounded to bfloat16, and their product */
         p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
         struct cursor cursor = {p.c->segment[0], 0};
         int side = 0;
@@ -196,18 +210,19 @@ static __device__ void process_candidates(i_cluster<real> &p, float band, const 
     }
 }
 
-/** Maximum over the lanes of a warp, rounded up to an integer. */
+/** Return the maximum over the lanes of a warp, rounded up to an integer. */
 static __device__ __forceinline__ float most_of(float value)
 {
     return (float)__reduce_max_sync(all_lanes, __float2int_ru(value));
 }
 
 /**
- * Error bound of squared distances [scaled^2]. With u = 2^-24, and all particles within M cutoffs
- * of the centre, at a distance of the cutoff: a coordinate is off by 3 u M for roundings, and 4 u
- * where the matrix unit flushes denormals to 0, which changes r^2 by 50 u M; splitting factors into
- * two halves adds 10 u M^2; squares add 6 u M^2; each of 17 additions, in any order, adds 2 u of
- * terms whose magnitudes sum to 4 M^2 + 1.
+ * Return the error bound of squared distances [scaled^2]. With u = 2^-24, and all particles within
+ * M cutoffs of the centre, at a distance of the cutoff: a coordinate is off by 3 u M for roundings,
+ * and 4 u where the matrix unit flushes denormals to 0, which changes r^2 by 50 u M; splitting
+ * factors into two halves adds 10 u M^2; squares add 6 u M^2; each of 17 additions, in any order,
+ * adds 2 u of terms whose magnitudes sum to 4 M^2 + 1.
+ * @param most  largest distance of a particle of the i-cluster from its centre [scaled]
  */
 static __device__ __forceinline__ float band_of(float most)
 {
@@ -215,8 +230,10 @@ static __device__ __forceinline__ float band_of(float most)
     return scale * scale * (50 * m + 160 * m * m + 60) / 16777216.0f;
 }
 
-/** Store the factors of this lane's particle for the matrix unit, and zero the accumulators.
- *  @param in  the particle is in the i-cluster; else padding is stored */
+/** Store the factors of this lane's particle for the matrix unit, in p.c->a and p.c->w, and zero
+ *  the accumulators.
+ *  @param in  the particle is in the i-cluster; else padding is stored
+ *  @param x   its position from the centre [scaled] */
 template <typename real>
 static __device__ __forceinline__ void store_factors(const i_cluster<real> &p, bool in,
                                                      const float x[3], struct accumulators *acc)
@@ -242,13 +259,19 @@ static __device__ __forceinline__ void store_factors(const i_cluster<real> &p, b
     }
 }
 
-/** Compute the neighbour sums of one i-cluster: of those of the warp's particles that are left, the
- *  ones in the row of cells of the first, and near it. @return true when this lane's
- *  particle is still to be processed */
+/** Compute the neighbour sums of one i-cluster: of those of the warp's particles that are still to
+ *  be processed, the ones in the row of cells of the first, the leader, and near it.
+ *  @param mine   record of this lane's particle
+ *  @param cell   number of its cell
+ *  @param place  its position [units]
+ *  @param left   it is still to be processed
+ *  @return true when it is still to be processed afterwards */
 template <typename real, bool USUAL>
 static __device__ __forceinline__ bool sum_cluster(i_cluster<real> &p, const record<real> &mine,
                                                    int32_t cell, int3 place, bool left)
 {
+    /* limits of an i-cluster around its first particle, aside and along x: a neighbour of one of
+     * its particles is then less than 30 cutoffs from the centre (farthest) */
     static const float wide = 8 * scale, far = 24 * scale;
     const struct kith__axis *axis = p.f->axis;
     const int32_t nx = (int32_t)axis[0].n, ny = (int32_t)axis[1].n;
@@ -266,7 +289,7 @@ static __device__ __forceinline__ bool sum_cluster(i_cluster<real> &p, const rec
     const int32_t own[3] = {kith__flock_offset(p.place.x, place.x),
                             kith__flock_offset(p.place.y, place.y),
                             kith__flock_offset(p.place.z, place.z)};
-    p.place.x ^= INT32_MIN;
+    p.place.x ^= INT32_MIN; /* less 2^31: offsets from it are then unsigned bytes */
     p.place.y ^= INT32_MIN;
     p.place.z ^= INT32_MIN;
     float x[3] = {(float)(mine.x - p.origin[0]) * p.unit, (float)(mine.y - p.origin[1]) * p.unit,
@@ -285,7 +308,7 @@ static __device__ __forceinline__ bool sum_cluster(i_cluster<real> &p, const rec
     return left && !in;
 }
 
-/** One step: a warp moves 32 particles. */
+/** Make one step: a warp moves 32 particles. @tparam USUAL  kith__gpu_flock_step.usual */
 template <typename real, bool USUAL>
 static __global__ void __launch_bounds__(TILE_THREADS, 8)
     step_tiles(const KITH_IN_PLACE struct kith__gpu_flock_step f)

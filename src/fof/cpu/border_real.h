@@ -2,7 +2,9 @@
  *
  * Linking two cells by their borders, for one precision. The border of a cell is its particles that
  * are near the other cell. For cells of many particles, this is much faster than testing clump by
- * clump. Included by link_kernel.c through per_precision.h.
+ * clump: where each border is in one tree, the first pair of friends ends the test. Included
+ * by link_kernel.c, which defines CAPACITY and LANES, through per_precision.h, which defines the
+ * type `real` and KITH_REAL(name), name_d or name_f.
  */
 
 /** The particles of one cell that are near another cell, copied to consecutive entries. */
@@ -10,11 +12,13 @@ struct KITH_REAL(border) {
     int64_t n;      /**< particles */
     bool truncated; /**< the selection stopped before the end of the cell, as the arrays could not
                          hold another vector: the remaining particles were not tested */
-    bool mixed;     /**< the particles are not all known to be in one tree */
-    /** [n] coordinates [length]. */
+    bool mixed;     /**< the entries of `root` are not all equal */
+    /** [n] coordinates [length]. Arrays are padded for vectors beyond the last particle. */
     real x[CAPACITY + LANES], y[CAPACITY + LANES], z[CAPACITY + LANES];
     int32_t slot[CAPACITY + LANES]; /**< [n] slots, ascending */
-    int32_t root[CAPACITY + LANES]; /**< [n] root of the tree of each, when it was last read */
+    /** [n] root of the tree of each particle, when it was last read: another thread may have united
+     *  that tree since. */
+    int32_t root[CAPACITY + LANES];
 };
 
 /** Return the bounding box of a dense cell; NULL: the cell is not dense. */
@@ -28,7 +32,7 @@ KITH_INLINE const struct KITH_REAL(bbox) *KITH_REAL(bbox_of_cell)(
 }
 
 /** Select the particles of a cell whose squared distance from a bounding box is at most t->near2,
- *  up to the capacity of the border. */
+ *  up to the capacity of the border: sets all of *out except `mixed` and `root`. */
 static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
                                    const struct kith__cell_image *target,
                                    const struct KITH_REAL(bbox) *bbox,
@@ -40,7 +44,7 @@ static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
     out->n = 0;
     int64_t p = t->f->first[target->begin];
     for (; p < end && out->n <= CAPACITY - W; p += W) {
-        unsigned near = 0;
+        unsigned near = 0; /* bit k: particle p + k is selected */
         for (int h = 0; h < W; h += KITH_REAL(SIDE_BY_SIDE)) {
             KITH_REAL(vector) gap2 = zero;
             for (int k = 0; k < 3; k++) {
@@ -65,9 +69,11 @@ static void KITH_REAL(select_near)(const struct KITH_REAL(traversal) *t,
 }
 
 /** Set out->root, the root of the tree of each selected particle, and out->mixed. First all are set
- *  to the root of one clump of the cell, main_clump; then those of clumps with another parent are
- *  looked up. Early exit when all clumps of the cell are in one tree.
- *  @param target  the cell of the particles */
+ *  to the root of one clump of the cell, main_clump; then the roots of clumps with another parent
+ *  are looked up, and written to their particles. Early exit when all clumps of the cell are in one
+ *  tree.
+ *  @param target       the cell of the particles
+ *  @param[in,out] out  the selected particles, n > 0 */
 static void KITH_REAL(find_roots)(const struct KITH_REAL(traversal) *t,
                                   const struct kith__cell_image *target,
                                   struct KITH_REAL(border) *out)
@@ -82,7 +88,7 @@ static void KITH_REAL(find_roots)(const struct KITH_REAL(traversal) *t,
     if (is_one_tree(f, target)) {
         return;
     }
-    const int32_t *first = (const int32_t *)f->first;
+    const int32_t *first = (const int32_t *)f->first; /* slots fit 31 bits: signed comparisons */
     const vi from = vi_set(out->slot[0]), to = vi_set(out->slot[out->n - 1]);
     for (int64_t at = target->begin; at < target->end; at += W) {
         const int n = target->end - at < W ? (int)(target->end - at) : W;
@@ -119,7 +125,8 @@ static void KITH_REAL(update_roots)(struct KITH_REAL(border) *border, int32_t a,
     border->mixed = border->mixed && are_mixed(border->root, border->n);
 }
 
-/** Unite the trees of all pairs of friends of two borders. Early exit once all are in one tree. */
+/** Unite the trees of all pairs of friends of two borders. Early exit once all are in one tree.
+ *  Fastest when b is the border in one tree: particles of a in that tree are then skipped. */
 static void KITH_REAL(link_pairs)(const struct KITH_REAL(traversal) *t, struct KITH_REAL(border) *a,
                                   struct KITH_REAL(border) *b)
 {
@@ -146,7 +153,9 @@ static void KITH_REAL(link_pairs)(const struct KITH_REAL(traversal) *t, struct K
     }
 }
 
-/** Link two cells by their borders, without periodic images.
+/** Link two cells by their borders, without periodic images: first the particles of `target` near
+ *  the bounding box of `home` are selected, then the particles of `home` near the bounding box of
+ *  these.
  *  @param home, target  the cells
  *  @param bbox          bounding box of the particles of `home`
  *  @return true when all friends are united; false when a border was truncated, so that the cells
@@ -173,18 +182,20 @@ static bool KITH_REAL(link_border)(const struct KITH_REAL(traversal) *t,
     }
     const struct KITH_REAL(bbox) rest = KITH_REAL(bbox_around)(there.x, there.y, there.z, there.n);
     KITH_REAL(select_near)(t, home, &rest, &here);
-    if (here.n == 0) {
+    if (here.n == 0) { /* no friends of the particles selected; those not tested may have some */
         return !there.truncated;
     }
     KITH_REAL(find_roots)(t, home, &here);
     KITH_REAL(find_roots)(t, target, &there);
     const bool swap = there.mixed && !here.mixed;
+    /* if one border is in one tree, it is the second argument */
     KITH_REAL(link_pairs)(t, swap ? &there : &here, swap ? &here : &there);
     return (both_one_tree && here.root[0] == there.root[0]) ||
            (!here.truncated && !there.truncated);
 }
 
-/** Link a cell with its forward neighbours by borders, except with periodic images.
+/** Link a cell with its forward neighbours by borders, except with neighbours at a periodic image:
+ *  the tests here do not add shifts to coordinates.
  *  @param home    the cell
  *  @param filled  mask of the forward neighbours that may hold clumps
  *  @return mask of the neighbours with which it has yet to be linked clump by clump */

@@ -2,7 +2,9 @@
  *
  * Testing one clump with others, for one precision: the distance of particles and of bounding
  * boxes, large clumps by divide and conquer, the clumps of a cell, and of the cells within reach.
- * Included by link_kernel.c through per_precision.h.
+ * Included by link_kernel.c through per_precision.h, which defines the type `real` and
+ * KITH_REAL(name), name_d or name_f. Vectors of KITH_REAL(SIDE_BY_SIDE) lanes, and their
+ * operations, are those of engine/cpu/lanes.h.
  */
 
 /* ------------------------------------------------------------------------------- distance tests */
@@ -14,9 +16,9 @@ struct KITH_REAL(bbox) {
 
 /** Return a mask of the particles within the linking length of a point, without periodic images:
  *  bit k is set for particle k of the first n, at most LANES.
- *  @param x, y, z   [n, padded to whole vectors] coordinates [length]
- *  @param at        the point [length]
- *  @param cutoff2   squared linking length [length^2] */
+ *  @param x, y, z  [n, padded to whole vectors] coordinates [length]
+ *  @param at       the point [length]
+ *  @param cutoff2  squared linking length [length^2] */
 KITH_INLINE unsigned KITH_REAL(near_lanes)(const real *x, const real *y, const real *z,
                                            const real at[3], real cutoff2, int64_t n)
 {
@@ -40,6 +42,7 @@ static struct KITH_REAL(bbox)
         e.lo[k] = e.hi[k] = axis[k][0];
         int64_t p = 0;
         if (n >= KITH_REAL(SIDE_BY_SIDE)) {
+            /* the last whole vector comes first; it may overlap the last one of the loop */
             KITH_REAL(vector) lo = KITH_REAL(load)(axis[k] + n - KITH_REAL(SIDE_BY_SIDE));
             KITH_REAL(vector) hi = lo;
             for (; p < n - KITH_REAL(SIDE_BY_SIDE); p += KITH_REAL(SIDE_BY_SIDE)) {
@@ -75,13 +78,14 @@ KITH_INLINE real KITH_REAL(gap2)(const struct KITH_REAL(bbox) *a, const struct K
 
 /* ----------------------------------------------------------------------------------- traversals */
 
-/** One clump, which is tested with the clumps near it. */
+/** One clump, which is tested with the clumps near it. In this file "the clump" is this one. */
 struct KITH_REAL(traversal) {
     struct kith__friends *f;   /**< the search */
     struct kith__sweep *sweep; /**< state of the thread */
     const real *x, *y, *z;     /**< [particles] coordinates by slot [length] */
     int64_t begin, end;        /**< slots of the particles of the clump */
-    int32_t root;              /**< root of the clump's tree when it was last read; -1: unused */
+    int32_t root;              /**< root of the clump's tree when it was last read; -1: nodes of the
+                                    forest are particles */
     int subcell[3];            /**< coordinates of the clump's subcell in its cell */
     real cutoff2;              /**< squared linking length [length^2] */
     real near2; /**< squared largest distance of a pair, rounding errors included: bounding boxes
@@ -129,8 +133,9 @@ static void KITH_REAL(set_bounds)(const struct KITH_REAL(traversal) *t,
     }
 }
 
-/** Halve a set at the middle of the longest side of its bounding box; the upper half goes to
- *  *upper. Of coincident particles one is kept. */
+/** Halve a set at the middle of the longest side of its bounding box, by a partition of a->slot in
+ *  place; the upper half goes to *upper. If all particles coincide, one is kept, and upper->n is
+ *  0. */
 static void KITH_REAL(halve)(const struct KITH_REAL(traversal) *t,
                              struct KITH_REAL(particle_set) *a,
                              struct KITH_REAL(particle_set) *upper)
@@ -148,6 +153,7 @@ static void KITH_REAL(halve)(const struct KITH_REAL(traversal) *t,
     int64_t high = a->n;
     while (low < high) {
         const int32_t p = a->slot[low];
+        /* the second test keeps the upper half from being empty where `middle` rounds up to hi */
         if (axis[k][p] <= middle && axis[k][p] < a->hi[k]) {
             low++;
         } else {
@@ -163,9 +169,10 @@ static void KITH_REAL(halve)(const struct KITH_REAL(traversal) *t,
 }
 
 /** Return true when some particle of a is within the linking length of an image of one of b.
- *  Recursive: halves the larger set.
+ *  Recursive: halves the larger set. Returns false too when the call is to stop (sweep->failed).
+ *  @param a, b   the sets; their slots are reordered
  *  @param image  the image of b
- *  @param moved  vector from b to its image [length] */
+ *  @param moved  vector from b to its image, for the bounding boxes [length] */
 static bool KITH_REAL(sets_touch)(const struct KITH_REAL(traversal) *t,
                                   struct KITH_REAL(particle_set) a,
                                   struct KITH_REAL(particle_set) b, const struct kith__image *image,
@@ -199,14 +206,14 @@ static bool KITH_REAL(sets_touch)(const struct KITH_REAL(traversal) *t,
             KITH_REAL(sets_touch)(t, halve_a ? upper : a, halve_a ? b : upper, image, moved));
 }
 
-/** Return true when some particle of the clump is a friend of one of slots [begin, end): for more
- *  than MANY_PAIRS pairs. */
+/** Return true when some particle of the clump is a friend of an image of one of slots [begin,
+ *  end). For more than MANY_PAIRS pairs: by divide and conquer, in scratch memory of the thread. */
 static bool KITH_REAL(touches_many)(const struct KITH_REAL(traversal) *t, int64_t begin,
                                     int64_t end, const struct kith__image *image)
 {
     struct KITH_REAL(particle_set) a = {.n = t->end - t->begin};
     struct KITH_REAL(particle_set) b = {.n = end - begin};
-    /* enough for any two clumps, so that what a call allocates does not depend on the threads */
+    /* room for any two clumps: what a call allocates does not depend on which thread tests which */
     const int64_t all = t->f->grid->a.n;
     const int64_t most = 2 * t->f->largest < all ? 2 * t->f->largest : all;
     int32_t *slot = kith__buffer_need(&t->sweep->memory[KITH_SWEEP_ORDER],
@@ -254,7 +261,8 @@ static bool KITH_REAL(touches)(const struct KITH_REAL(traversal) *t, int64_t beg
     return false;
 }
 
-/** Unite the clump with clump b if the two hold a pair of friends.
+/** Unite the clump with clump b if the two hold a pair of friends. If they are in one tree already,
+ *  point b at its root, so that link_row skips it the next time.
  *  @param image  the image of clump b */
 static void KITH_REAL(link_clump)(struct KITH_REAL(traversal) *t, int64_t b,
                                   const struct kith__image *image)
@@ -276,6 +284,7 @@ static void KITH_REAL(link_particles)(struct KITH_REAL(traversal) *t, int64_t be
     struct kith__friends *f = t->f;
     const real *v = f->velocities;
     const real length = (real)f->question->cutoff;
+    /* each pair counts as 8 candidates towards the next test for cancellation */
     for (int64_t i = t->begin; i < t->end && kith__sweep_goes_on(t->sweep, 8 * (end - begin));
          i++) {
         for (int64_t j = begin; j < end; j++) {
@@ -290,7 +299,8 @@ static void KITH_REAL(link_particles)(struct KITH_REAL(traversal) *t, int64_t be
 }
 
 /** Test the clump with the n clumps from `begin` on, at most KITH_MOST_SUBCELLS, and unite those
- *  that hold a friend. Skips clumps whose parent is the root of its tree. */
+ *  that hold a friend. Skips clumps whose parent is the root of the clump's tree.
+ *  @param image  the image of these clumps */
 KITH_INLINE void KITH_REAL(link_row)(struct KITH_REAL(traversal) *t, int64_t begin, int n,
                                      const struct kith__image *image)
 {
@@ -308,8 +318,9 @@ KITH_INLINE void KITH_REAL(link_row)(struct KITH_REAL(traversal) *t, int64_t beg
 
 /** Test the clump with the clumps of a dense cell within `reach` subcells, row by row of the cell's
  *  index, and unite those that hold a friend.
- *  @param subcell  coordinates of the clump's subcell, counted from the first subcell of the dense
- *                    cell: below 0, or too large, when the clump is in another cell
+ *  @param subcell    coordinates of the clump's subcell, counted from the first subcell of the
+ *                    dense cell: below 0, or too large, when the clump is in another cell
+ *  @param target     the dense cell, at an image
  *  @param index      index of the dense cell
  *  @param same_cell  the dense cell is the clump's own: only later clumps are tested
  *  @param reach      subcells on each side, along each axis */
@@ -323,7 +334,8 @@ static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subc
     const int nz = f->grid->axis[2].subcells;
     const int z_end = at_most(subcell[2] + reach[2], nz - 1);
     const int y_end = at_most(subcell[1] + reach[1], ny - 1);
-    /* [dx] masks of the subcells of a row: those more than dx before along x, those within dx */
+    /* [dx] masks of the subcells of a row, bit x for subcell x: those more than dx before the
+     * clump's subcell along x, and those within dx of it */
     unsigned below[KITH_MOST_REACH + 1];
     unsigned span[KITH_MOST_REACH + 1];
     for (int dx = 0; dx <= reach[0]; dx++) {
@@ -342,8 +354,9 @@ static void KITH_REAL(link_dense)(struct KITH_REAL(traversal) *t, const int subc
             if (dx < 0) {
                 continue;
             }
+            /* Clumps of a row are consecutive: those before a subcell are counted by the bits below
+             * it. In the clump's own row only the subcells after its own are tested. */
             const struct kith__subcell_row row = index[z * ny + y];
-            /* in the clump's own row only the subcells after its own */
             const unsigned before = same_layer && y == subcell[1] ? (2u << subcell[0]) - 1
                                                                   : below[dx];
             KITH_REAL(link_row)(t,
@@ -388,9 +401,10 @@ KITH_INLINE void KITH_REAL(link_range)(struct KITH_REAL(traversal) *t, int64_t b
     KITH_REAL(link_by_lanes)(t, begin, end, first, last);
 }
 
-/** Unite the clump with those clumps of another cell, or of its own, that hold a friend.
- *  @param away    offset from its own cell [cells]
- *  @param target  the cell */
+/** Unite the clump with those clumps of another cell, or of its own, that hold a friend: row by row
+ *  of the index where the cell is dense.
+ *  @param away    offset of the cell from the clump's own [cells]
+ *  @param target  the clumps to test, all those of the cell unless it is the clump's own */
 KITH_INLINE void KITH_REAL(link_cell)(struct KITH_REAL(traversal) *t, const int away[3],
                                       const struct kith__cell_image *target)
 {
@@ -408,7 +422,8 @@ KITH_INLINE void KITH_REAL(link_cell)(struct KITH_REAL(traversal) *t, const int 
 }
 
 /** Unite the clump with those clumps of all forward cells within reach that hold a friend: for a
- *  reach beyond the 26 neighbours. @param home  the clump's cell */
+ *  reach beyond the 26 neighbours. Forward cells are those whose offset (z, y, x) is
+ *  lexicographically positive. @param home  the clump's cell */
 static void KITH_REAL(link_forward)(struct KITH_REAL(traversal) *t,
                                     const struct kith__cell_image *home)
 {
@@ -432,7 +447,7 @@ static void KITH_REAL(link_forward)(struct KITH_REAL(traversal) *t,
     }
 }
 
-/** Start the traversal of a clump. */
+/** Make this clump the one that a traversal tests with others. */
 static void KITH_REAL(set_clump)(struct KITH_REAL(traversal) *t, int64_t clump)
 {
     const struct kith__friends *f = t->f;

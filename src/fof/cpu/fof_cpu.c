@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends-of-friends on CPU cores, O(n): sort the particles by cell and subcell, list the clumps,
- * find the dense cells, link (link_kernel.c), number the groups (number.c).
+ * Friends-of-friends on CPU cores, O(n): sort the particles by cell and subcell, list the clumps
+ * (the particles of one subcell, all friends), find the dense cells (those of KITH_DENSE clumps or
+ * more), link (link_kernel.c), number the groups (number.c). friends.h has the data. find_groups,
+ * at the end, has the order of the steps.
  */
 #include <assert.h>
 #include <string.h>
@@ -15,7 +17,8 @@
  *  the cache; also entries of friends->dense in a range of find_dense_cells. */
 enum { CLUMP_BLOCK = 1024 };
 
-/** Set friends->ahead: for each subcell a mask of the forward neighbours within its reach. */
+/** Set friends->ahead: for each subcell a mask of the forward neighbours within its reach. Does
+ *  nothing if some subcell reaches beyond the 26 neighbours. */
 static kith_status set_ahead(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__subcells *subcells = &f->subcells;
@@ -26,7 +29,8 @@ static kith_status set_ahead(kith_ctx *ctx, struct kith__friends *f)
     const int64_t keys = (int64_t)1 << subcells->bits;
     f->ahead = kith__work_need(&ctx->work, KITH_FOF_AHEAD, (size_t)keys * sizeof *f->ahead);
     KITH_CHECK(ctx, f->ahead != NULL, KITH_NO_MEMORY, "out of memory for the subcells of a cell");
-    uint16_t within[3][KITH_MOST_SUBCELLS] = {0}; /* the steps in reach along each axis alone */
+    /* [axis][subcell along it] mask of the forward neighbours within reach along that axis alone */
+    uint16_t within[3][KITH_MOST_SUBCELLS] = {0};
     for (int k = 0; k < 3; k++) {
         for (int subcell = 0; subcell < axis[k].subcells; subcell++) {
             for (int s = 0; s < KITH_STEPS; s++) {
@@ -77,8 +81,8 @@ static void count_clumps(void *state, int64_t piece, int worker)
     loop->clumps[piece] = found;
 }
 
-/** Write the first slot of each clump that begins in a range. Clump 0 begins in slot 0, and is not
- *  counted in `clumps`. */
+/** Write the first slot of each clump that begins in a range, except clump 0: it begins in slot 0,
+ *  and is not counted in `clumps`, so that the first clump of the range is clumps[piece] + 1. */
 static void write_clumps(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -92,14 +96,16 @@ static void write_clumps(void *state, int64_t piece, int worker)
     }
 }
 
-/** Find the first slot of each clump, a run of equal keys, and the number of clumps. */
+/** Find the first slot of each clump, a run of equal keys, and the number of clumps, f->n.
+ *  @param sorted      the sorted particles, at least one
+ *  @param[out] first  [sorted->n + 1] first slot of each clump, then the number of particles */
 static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32_t *first,
                                struct kith__friends *f)
 {
     struct clump_loop loop = {.key = sorted->key,
                               .n = sorted->n,
                               .pieces = kith__threads_for(ctx, sorted->n),
-                              .clumps = ctx->work.buffer[KITH_GRID_BINS].data,
+                              .clumps = ctx->work.buffer[KITH_GRID_BINS].data, /* sort is done */
                               .first = first};
     kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_clumps, &loop);
     KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
@@ -113,7 +119,7 @@ static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted,
 }
 
 /** Find the dense cell whose first clump c has c / KITH_DENSE == entry. As dense cells have
- *  KITH_DENSE clumps or more, there is at most one.
+ *  KITH_DENSE clumps or more, there is at most one. Its index is not set.
  *  @param key    [particles] sorted keys
  *  @param first  [clumps + 1] first slot of each clump
  *  @return the dense cell; its n is 0 when there is none */
@@ -121,7 +127,8 @@ static struct kith__dense_cell dense_cell_at(const struct kith__friends *f, cons
                                              const uint32_t *first, int64_t entry)
 {
     const int bits = f->subcells.bits;
-    /* a dense cell whose first clump is one of these KITH_DENSE clumps holds the last of them */
+    /* a dense cell whose first clump is one of the KITH_DENSE clumps of this entry holds the last
+     * of them, `inside` */
     const int64_t inside = (entry + 1) * KITH_DENSE - 1;
     struct kith__dense_cell out = {.n = 0};
     const uint64_t cell = key[first[inside]] >> bits;
@@ -153,7 +160,8 @@ struct key_loop {
     _Atomic int64_t largest;       /**< most particles of one clump so far */
 };
 
-/** Find and number the dense cells of entries [begin, end). */
+/** Find and number the dense cells of entries [begin, end). The numbers depend on the order in
+ *  which threads run; results do not. */
 static void number_dense_cells(void *state, int64_t begin, int64_t end)
 {
     struct key_loop *loop = state;
@@ -166,7 +174,8 @@ static void number_dense_cells(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Find the dense cells, and allocate their indexes and bounding boxes. */
+/** Find the dense cells, and allocate their indexes and bounding boxes, which link_dense_cells
+ *  fills. Sets f->dense, dense_entries, index, bboxes. */
 static kith_status find_dense_cells(kith_ctx *ctx, const uint64_t *key, const uint32_t *first,
                                     struct kith__friends *f)
 {
@@ -183,15 +192,17 @@ static kith_status find_dense_cells(kith_ctx *ctx, const uint64_t *key, const ui
     assert(n_dense <= f->dense_entries);
     f->index = kith__work_need(&ctx->work, KITH_FOF_INDEX,
                                (size_t)n_dense * (size_t)f->subcells.rows * sizeof *f->index);
-    const size_t bbox = 6 * (size_t)f->question->precision;
+    const size_t bbox = 6 *
+                        (size_t)f->question->precision; /* size of struct bbox of clump_real.h */
     f->bboxes = kith__work_need(&ctx->work, KITH_FOF_BBOXES, (size_t)n_dense * bbox);
     KITH_CHECK(ctx, f->index && f->bboxes, KITH_NO_MEMORY, "out of memory for %lld dense cells",
                (long long)n_dense);
     return KITH_OK;
 }
 
-/** Set the subcells of clumps [begin, end), and the entries of their cells in the table. No other
- *  block has clumps in these cells. @return the number of particles of the largest clump */
+/** Set the subcells of clumps [begin, end), and the entries of f->start from their first cell to
+ *  their last, with those of empty cells before it. No other block has clumps in these cells.
+ *  @return the number of particles of the largest clump */
 static int64_t tabulate_clumps(const uint64_t *key, const uint32_t *first, struct kith__friends *f,
                                int64_t begin, int64_t end)
 {
@@ -206,8 +217,9 @@ static int64_t tabulate_clumps(const uint64_t *key, const uint32_t *first, struc
     if (!f->start) {
         return largest;
     }
-    /* start[cell + 1] is the end of the cell's clumps: its last clump + 1 is stored last. A running
-     * maximum then fills the entries of empty cells. */
+    /* start[cell + 1] is the end of the cell's clumps: of the stores below, that of its last clump
+     * comes last. A running maximum then fills the entries of empty cells, and the padding. The
+     * block before has set the entries up to that of its last cell + 1: hence + 2. */
     const int64_t from = begin == 0 ? 0 : (int64_t)(key[first[begin - 1]] >> bits) + 2;
     const int64_t to = end == f->n ? f->grid->cells + KITH_START_PADDING
                                    : (int64_t)(key[first[end - 1]] >> bits) + 2;
@@ -224,7 +236,7 @@ static int64_t tabulate_clumps(const uint64_t *key, const uint32_t *first, struc
     return largest;
 }
 
-/** Return the first clump from c on that is the first one of its cell; f->n when there is none. */
+/** Return the first clump from c on that begins a cell; f->n when there is none. */
 static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struct kith__friends *f,
                          int64_t c)
 {
@@ -236,8 +248,8 @@ static int64_t next_cell(const uint64_t *key, const uint32_t *first, const struc
     return c;
 }
 
-/** Set what is derived from the keys of one block of CLUMP_BLOCK clumps. Its ends are moved forward
- *  to the next first clump of a cell. */
+/** Call tabulate_clumps for one block of CLUMP_BLOCK clumps. Both ends of the block are moved
+ *  forward to the next clump that is the first one of a cell. */
 static void tabulate_block(void *state, int64_t block, int worker)
 {
     (void)worker;
@@ -266,7 +278,7 @@ static void tabulate_all(kith_ctx *ctx, const uint64_t *key, const uint32_t *fir
     kith__pool_run(ctx->pool, kith__threads_for(ctx, f->n), blocks_of(f->n, CLUMP_BLOCK),
                    tabulate_block, &loop);
     f->largest = loop.largest;
-    for (int64_t c = 0; c < f->n && f->key; c++) {
+    for (int64_t c = 0; c < f->n && f->key; c++) { /* may be in place: first[c] >= c */
         f->key[c] = key[first[c]];
     }
 }
@@ -279,7 +291,8 @@ static void tabulate_all(kith_ctx *ctx, const uint64_t *key, const uint32_t *fir
  *      without a table   elements: key              spare: first, parent, subcell
  *
  *  `first` and `parent` in KITH_GRID_ELEMENTS may only be written once the grid's keys are not
- *  needed any more; `key` may be made of them in place, in ascending order. */
+ *  needed any more; `key` may be made of the grid's keys in place, in ascending order. There is
+ *  room for as many clumps as particles. */
 static kith_status need_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     void *elements = ctx->work.buffer[KITH_GRID_ELEMENTS].data;
@@ -315,7 +328,8 @@ static void copy_first(void *state, int64_t begin, int64_t end)
            (size_t)(end - begin) * sizeof *loop->first);
 }
 
-/** List the clumps, and make every node a tree. */
+/** List the clumps, find the dense cells, and make every node a tree. The grid is sorted, but its
+ *  coordinates are not gathered yet. Overwrites the grid's keys. */
 static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
 {
     const struct kith__sorted *sorted = &f->grid->a;
@@ -330,7 +344,8 @@ static kith_status list_clumps(kith_ctx *ctx, struct kith__friends *f)
     return kith__proceed(ctx);
 }
 
-/** Unite the trees of all friends: first inside dense cells, then everywhere else. */
+/** Unite the trees of all friends by two passes on all threads (engine/cpu/run.h): first inside
+ *  dense cells, then everywhere else. */
 static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
                             const struct kith__grid *grid, struct kith__friends *f)
 {
@@ -340,7 +355,7 @@ static kith_status link_all(kith_ctx *ctx, const struct kith__question *q,
     const int64_t dense_blocks = blocks_of(f->dense_entries, KITH_DENSE_BLOCK);
     struct kith__run run = kith__run_of(ctx, dense_blocks);
     const int64_t cells = blocks_of(f->n, KITH_LINK_BLOCK);
-    run.watch_total = dense_blocks + cells;
+    run.watch_total = dense_blocks + cells; /* progress counts the blocks of both passes */
     run.block = link_dense_cells[kith__isa(ctx)];
     run.job = f;
     KITH_TRY(kith__run(&run));
@@ -386,6 +401,7 @@ static kith_status gather_velocities(kith_ctx *ctx, const struct kith__fof *fof,
     return KITH_OK;
 }
 
+/** kith__fof_backend.find */
 static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__fof *fof, kith_groups *out)
 {
@@ -399,6 +415,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     struct kith__friends f = {
         .question = q, .grid = &grid, .by_clump = !grid.far && !fof->velocities};
     if (!kith__subcells_init(q, grid.axis, grid.near, &f.subcells)) {
+        /* the box is too skewed, or too thin for the linking length, for subcells */
         return kith__fof_by_pairs(ctx, q, fof, out);
     }
     if (fof->velocities) {

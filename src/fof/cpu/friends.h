@@ -5,9 +5,9 @@
  * The cells of the grid are divided into subcells whose diagonal is at most the linking length, so
  * the particles of one subcell, a clump, are friends by construction. Clumps are the nodes of a
  * lock-free union-find forest; two clumps are united at the first pair of friends found. A cell of
- * many clumps is dense and has an index of its rows of subcells. With a velocity criterion
- * particles of one subcell need not be friends: then every particle is a node. fof_cpu.c has the
- * order of the steps.
+ * many clumps is dense and has an index of its rows of subcells. With a linking length of
+ * velocities, particles of one subcell need not be friends; nor where rounding makes subcells too
+ * wide (kith__grid.far). Every particle is then a node. fof_cpu.c has the order of the steps.
  *
  * A slot is the position of a particle in the order of the grid (engine/cpu/grid.h). Clumps are
  * numbered in this order. The forward neighbours of a cell are half of the 26 cells around it, so
@@ -27,16 +27,18 @@ enum {
     KITH_LINK_BLOCK = 256, /**< clumps in one unit of work of link_cells */
     KITH_DENSE_BLOCK = 16, /**< entries of friends->dense in one unit of work of link_dense_cells */
     KITH_ONE_TREE = UINT16_MAX, /**< value of kith__dense_cell.tree: all clumps are in one tree */
-    KITH_START_PADDING = 17 /**< entries after the last cell's in kith__friends.start, which vectors
-                                 may read */
+    KITH_START_PADDING = 17 /**< entries of kith__friends.start after that of the last cell; all are
+                                 n. Vectors of up to 16 lanes are loaded from the first of them, and
+                                 from the second */
 };
 
 /** A dense cell: a cell of at least KITH_DENSE clumps. */
 struct kith__dense_cell {
     uint32_t begin; /**< its first clump */
     uint16_t n;     /**< its number of clumps; 0: this entry is unused */
-    /** First clump of its largest tree, counted from `begin`; KITH_ONE_TREE: all its clumps are in
-     *  one tree. */
+    /** A clump of its largest tree (perhaps of another one, where none has most clumps), counted
+     *  from `begin`; KITH_ONE_TREE: all its clumps are in one tree. Set by link_dense_cells; unused
+     *  where nodes are particles. */
     uint16_t tree;
     uint32_t index; /**< its number among the dense cells, in friends->index and friends->bboxes */
 };
@@ -50,7 +52,7 @@ struct kith__friends {
     int64_t n;         /**< number of clumps */
     int64_t largest;   /**< particles of the largest clump */
     uint32_t *first;   /**< [n + 1] first slot of each clump, then the number of particles */
-    uint16_t *subcell; /**< [n] subcell of each clump: the lower bits of its key */
+    uint16_t *subcell; /**< [n] subcell of each clump: the lowest subcells.bits bits of its key */
     uint32_t *start; /**< [cells + KITH_START_PADDING] first clump of each cell, then n; NULL: there
                           is no table, and `key` is searched */
     uint64_t *key; /**< [n] cell and subcell of each clump, ascending; NULL when there is a table */
@@ -59,8 +61,8 @@ struct kith__friends {
 
     struct kith__subcells subcells; /**< which subcells are within reach of one */
     uint16_t *ahead; /**< [1 << subcells.bits] for each subcell a mask: bit s is set when forward
-                          neighbour s (subcells.step[s]) is within its reach; NULL when cells beyond
-                          the 26 neighbours are within reach */
+                          neighbour s (subcells.step[s]) is within its reach; NULL unless
+                          subcells.around */
 
     int64_t dense_entries; /**< entries of `dense`: n / KITH_DENSE */
     /** [dense_entries] the dense cell whose first clump is c has the entry c / KITH_DENSE. */
@@ -68,7 +70,9 @@ struct kith__friends {
     /** [dense cells] bounding boxes of their particles: struct bbox of clump_real.h, in the points'
      *  precision [length]. */
     void *bboxes;
-    struct kith__subcell_row *index; /**< [dense cells][rows] clumps in each row of subcells */
+    /** [dense cells][subcells.rows] clumps in each row of subcells. The row at y, z of a cell has
+     *  the number z * ny + y, with ny subcells along y. */
+    struct kith__subcell_row *index;
 };
 
 /** Number the groups of at least fof->min_members particles by falling size, ties by their smallest
@@ -93,6 +97,13 @@ struct kith__cell_image {
     bool inside;              /**< all 26 neighbours are in the box; set by cells_locate alone */
     int64_t cell;             /**< number of the cell; set by cells_next alone */
 };
+
+/* All threads change the forest at once. The parent of a node, unless that is a root, is a smaller
+ * node of its tree. Only kith__unite changes the parent of a root, by compare-and-swap. Path
+ * halving and kith__flatten replace the parent of a node that is no root by one of its ancestors; a
+ * store of a thread that was delayed may lengthen a path again, but never takes a node out of its
+ * tree. All accesses are relaxed, as they publish no other data; the end of a parallel loop makes
+ * them visible. */
 
 /** Return the root of a node's tree: the smallest node of the tree. Path halving: points each
  *  visited node at its grandparent. */
@@ -140,7 +151,9 @@ static inline int32_t kith__unite(_Atomic int32_t *parent, int32_t a, int32_t b)
     }
 }
 
-/** Numbers of the buffers of the context's scratch memory that the CPU backend uses. */
+/** Numbers of the buffers of the context's scratch memory that the CPU backend uses: for the arrays
+ *  ahead, dense, index, bboxes and velocities of struct kith__friends, and for those of the groups
+ *  in number.c. */
 enum {
     KITH_FOF_AHEAD = KITH_WORK_OF(fof),
     KITH_FOF_DENSE,

@@ -20,7 +20,8 @@
 #include "engine/cpu/simd.h"
 #include "friends.h"
 
-/* Particles that are tested together: the width of a bit mask of hits. */
+/* Particles that are tested together: the width of a bit mask of hits, and a multiple of W, the
+ * lanes of a vector of floats (engine/cpu/simd.h). */
 enum { LANES = 16, ALL_LANES = (1 << LANES) - 1 };
 
 /* Steps are the numbers of forward neighbours, 0 to KITH_STEPS - 1. OWN_CELL: the number after
@@ -34,7 +35,7 @@ enum { CAPACITY = 1024, SOURCES = 8 };
 /* A cell that is not dense is linked with its neighbours by borders if it has so many particles. */
 enum { BORDER_PARTICLES = 24 };
 
-/* Two clumps of more pairs of particles than this are not tested pair by pair. */
+/* Two clumps of more pairs of particles than this are tested by divide and conquer (sets_touch). */
 enum { MANY_PAIRS = 512 };
 
 /** Return the index of the cell of clumps [begin, end), one entry for each row of subcells; NULL:
@@ -78,10 +79,10 @@ KITH_INLINE bool find_cell(const struct kith__friends *f, int64_t cell, int64_t 
     return out->begin < out->end;
 }
 
-/** Find the cell at an offset from another one, and its image.
+/** Find the clumps of the cell at an offset from another one, and its periodic image.
  *  @param home  the other cell, with coordinates (cells_locate)
- *  @param away  offset along each axis [cells]
- *  @return false when there is none, or it is empty */
+ *  @param away  offset along each axis [cells]; may cross a periodic axis several times
+ *  @return false when the cell is outside an open axis, or empty */
 static bool find_cell_away(const struct kith__friends *f, const struct kith__cell_image *home,
                            const int away[3], struct kith__cell_image *out)
 {
@@ -105,9 +106,10 @@ static bool find_cell_away(const struct kith__friends *f, const struct kith__cel
     return find_cell(f, (to[2] * axis[1].n + to[1]) * axis[0].n + to[0], home->begin, out);
 }
 
-/** Find forward neighbour number `step` of a cell, and its image.
+/** Find the clumps of forward neighbour number `step` of a cell, and its periodic image. Without
+ *  coordinates where all neighbours are in the box.
  *  @param home  the cell, with coordinates (cells_locate)
- *  @return false when there is none, or it is empty */
+ *  @return false when the neighbour is outside an open axis, or empty */
 KITH_INLINE bool find_forward(const struct kith__friends *f, const struct kith__cell_image *home,
                               int step, struct kith__cell_image *out)
 {
@@ -119,8 +121,8 @@ KITH_INLINE bool find_forward(const struct kith__friends *f, const struct kith__
 }
 
 /** Return a mask of the nodes whose parent is not `root`: bit k is set when parent[k] != root, for
- *  the first n nodes, at most 16. A node whose parent is the root is in its tree; others may be, or
- *  be in another tree. */
+ *  the first n nodes, at most 16. A node whose bit is 0 is in the tree of `root`; a node whose bit
+ *  is 1 may be in it too, by a longer path. Reads whole vectors: up to 15 entries beyond n. */
 KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t root)
 {
     unsigned mask = 0;
@@ -129,7 +131,8 @@ KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t 
         mask |= (unsigned)(atomic_load_explicit(&parent[l], memory_order_relaxed) != root) << l;
     }
 #else
-    /* Aligned words are read whole; an outdated one only costs another test. */
+    /* Plain vector loads of atomic variables, for speed. An aligned word is never torn; an outdated
+     * parent only costs another test. The thread sanitizer would report them as races. */
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a cast alone may not drop _Atomic
     const int32_t *nodes = (const int32_t *)(uintptr_t)parent;
     int l = 0;
@@ -141,7 +144,8 @@ KITH_INLINE unsigned mask_other_parents(_Atomic int32_t *parent, int n, int32_t 
     return mask & ((1u << n) - 1);
 }
 
-/** Unite the tree of a clump with those of clumps [begin, end) that hold one of its friends.
+/** Unite the tree of a clump with the trees of those clumps of [begin, end) that hold one of its
+ *  friends. Skips clumps that are in its tree already.
  *  @param node  the clump, or another node of its tree
  *  @param j     slot of the first of up to LANES particles
  *  @param hits  bit k is set when the particle in slot j + k is a friend
@@ -157,6 +161,7 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
             const int64_t b = from + __builtin_ctz(in_other_trees);
             const int64_t low = (int64_t)f->first[b] - j;
             const int64_t high = (int64_t)f->first[b + 1] - j;
+            /* masks of the particles before the first one of clump b, and up to its last one */
             const unsigned below = low < 0 ? 0 : low < LANES ? (1u << low) - 1 : ALL_LANES;
             const unsigned up_to = high < 0 ? 0 : high < LANES ? (1u << high) - 1 : ALL_LANES;
             if (hits & up_to & ~below) {
@@ -167,8 +172,8 @@ static int32_t unite_hits(struct kith__friends *f, int32_t node, int64_t begin, 
     return root;
 }
 
-/** Point each clump of a cell at its root, and find the most frequent root by a majority vote
- *  (Boyer and Moore 1981).
+/** Point each clump of a cell at its root, and find the root of more than half of the clumps by the
+ *  majority vote of Boyer and Moore (1981).
  *  @param[out] outside  number of clumps with another root
  *  @return the root; the root of some clump where none has a majority */
 static int32_t majority_root(struct kith__friends *f, const struct kith__cell_image *home,
@@ -196,7 +201,8 @@ KITH_INLINE bool is_one_tree(const struct kith__friends *f, const struct kith__c
            (n >= KITH_DENSE && f->dense[target->begin / KITH_DENSE].tree == KITH_ONE_TREE);
 }
 
-/** Write the index of a dense cell: the clumps in each row of subcells. @return the index */
+/** Write the index of a dense cell: the clumps in each row of subcells. Clumps are sorted by the
+ *  subcell's z, y and x, so that those of one row are consecutive. @return the index */
 static const struct kith__subcell_row *make_index(struct kith__friends *f,
                                                   const struct kith__cell_image *home)
 {
@@ -221,8 +227,9 @@ KITH_INLINE unsigned forward_with_clumps(const struct kith__friends *f, int64_t 
     if (!f->start) {
         return ALL_STEPS;
     }
+    /* a cell holds clumps when its first clump is not that of the next cell */
     const int32_t *home = (const int32_t *)f->start + cell;
-    unsigned filled = home[1] != home[2];
+    unsigned filled = home[1] != home[2];     /* step 0: the next cell of the row */
     for (int s = 1; s < KITH_STEPS; s += 3) { /* rows of three cells, from away[0] = -1 on */
         const int32_t *row = home + f->subcells.step[s].cells;
         filled |= (vi_ne(vi_load(row), vi_load(row + 1)) & 7) << s;
@@ -233,7 +240,8 @@ KITH_INLINE unsigned forward_with_clumps(const struct kith__friends *f, int64_t 
 /* ----------------------------------------------------------------------- cells that hold clumps */
 
 /* link_block (link_real.h) visits the cells whose first clump is in its block: along the table of
- * cells, or, where there is no table, along the ascending keys of the clumps. */
+ * first clumps, friends->start, or, where there is no table, along the ascending keys of the
+ * clumps. */
 
 /** Iterator over the cells whose first clump lies in one block of clumps. */
 struct cell_iterator {
@@ -263,14 +271,16 @@ static inline struct cell_iterator cells_begin(const struct kith__friends *f, in
         .limit = begin + KITH_LINK_BLOCK, .clump = begin, .row_at = {0, -1, -1}};
     w.limit = w.limit < f->n ? w.limit : f->n;
     if (f->start) {
-        for (int64_t n = f->grid->cells; n > 0;) { /* lower bound of begin in the table */
+        /* lower bound: the first of n cells from w.cell on whose entry is at least `begin`. If all
+         * are below, w.cell becomes the number of cells, whose entry is in the padding. */
+        for (int64_t n = f->grid->cells; n > 0;) {
             const int64_t half = n / 2;
             const bool before = f->start[w.cell + half] < begin;
             w.cell += before ? half + 1 : 0;
             n = before ? n - half - 1 : half;
         }
         w.filled = cells_filled(f, w.cell);
-    } else {
+    } else { /* skip the clumps of a cell that begins in an earlier block */
         const int bits = f->subcells.bits;
         while (w.clump < w.limit && w.clump > 0 &&
                f->key[w.clump] >> bits == f->key[w.clump - 1] >> bits) {
@@ -313,7 +323,8 @@ static inline bool cells_next(const struct kith__friends *f, struct cell_iterato
     return true;
 }
 
-/** Set the members `at` and `inside` of the cell that cells_next returned last. */
+/** Set the members `at` and `inside` of the cell that cells_next returned last. Divides only when
+ *  the row of cells changes. */
 static inline void cells_locate(const struct kith__friends *f, struct cell_iterator *w,
                                 struct kith__cell_image *home)
 {
@@ -342,14 +353,15 @@ struct work_item {
     int64_t cell;   /**< number of the clump's cell */
 };
 
-/** Return a clump in the largest tree of a dense cell; of another cell, its first clump. */
+/** Return a clump in the largest tree of a dense cell; of a cell that is not dense, its first
+ *  clump. */
 KITH_INLINE int32_t main_clump(const struct kith__friends *f, const struct kith__cell_image *target)
 {
     const bool any = target->end - target->begin < KITH_DENSE || is_one_tree(f, target);
     return (int32_t)target->begin + (any ? 0 : f->dense[target->begin / KITH_DENSE].tree);
 }
 
-/** Return true when not all of n > 0 roots are equal. */
+/** Return true when not all of n > 0 roots are equal. Reads whole vectors. */
 KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
 {
     unsigned other = 0;
@@ -359,7 +371,7 @@ KITH_INLINE bool are_mixed(const int32_t *root, int64_t n)
     return other != 0;
 }
 
-/* Each file uses functions of those before it. */
+/* Each file is compiled for double and for float, and uses functions of the files before it. */
 #define KITH_PER_PRECISION "fof/cpu/clump_real.h"
 #include "core/per_precision.h"
 

@@ -2,12 +2,15 @@
  *
  * Linking the particles of one cell, and cells with their forward neighbours, for one precision: by
  * flood fill (flood_real.h), by borders (border_real.h), or clump by clump (clump_real.h).
- * Included by link_kernel.c through per_precision.h.
+ * Included by link_kernel.c, after these files, through per_precision.h, which defines the type
+ * `real` and KITH_REAL(name), name_d or name_f. Cells are passed as struct kith__cell_image, which
+ * has the range of their clumps.
  */
 
 /* ------------------------------------------------------------------------------------- one cell */
 
-/** Where nodes are particles: unite all friends within a dense cell. */
+/** Where nodes are particles: unite all friends within a dense cell. Each clump is tested with
+ *  itself and with the later clumps within reach. */
 static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith__sweep *sweep,
                                             const struct kith__cell_image *home)
 {
@@ -23,7 +26,8 @@ static void KITH_REAL(link_dense_particles)(struct kith__friends *f, struct kith
 /** Link the clumps of a dense cell with each other: by flood fill, or, when the cell has too many
  *  particles for that, in two passes over its clumps. The first tests adjacent subcells, which
  *  mostly hold friends. Most clumps are then in one tree, and the second pass tests the clumps
- *  outside that tree with all others within reach. */
+ *  outside that tree with all others within reach. If most clumps are outside, it tests every clump
+ *  with the later ones instead. Sets the cell's index, bounding box and `tree`. */
 static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__sweep *sweep,
                                        const struct kith__cell_image *home)
 {
@@ -45,7 +49,7 @@ static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__swe
     }
     int64_t outside;
     const int32_t common = majority_root(f, home, &outside);
-    const bool few = 2 * outside < home->end - home->begin;
+    const bool few = 2 * outside < home->end - home->begin; /* few clumps are outside the tree */
     for (int64_t c = home->begin; c < home->end && outside; c++) {
         KITH_REAL(set_clump)(&t, c);
         if (!few || t.root != common) {
@@ -58,7 +62,8 @@ static void KITH_REAL(link_dense_cell)(struct kith__friends *f, struct kith__swe
     dense->tree = outside == 0 ? KITH_ONE_TREE : (uint16_t)(common - home->begin);
 }
 
-/** Link the clumps of a cell that is not dense with each other. @param home  the cell */
+/** Link the clumps of a cell that is not dense with each other; where nodes are particles, also the
+ *  particles of each clump. @param home  the cell */
 static void KITH_REAL(link_sparse_cell)(struct KITH_REAL(traversal) *t,
                                         const struct kith__cell_image *home)
 {
@@ -75,7 +80,8 @@ static void KITH_REAL(link_sparse_cell)(struct KITH_REAL(traversal) *t,
 
 /* ----------------------------------------------------------------------------------- work items */
 
-/** Link a cell with its forward neighbours: by borders where it is dense, then clump by clump.
+/** Link a cell with its forward neighbours: by borders where it is dense, then clump by clump with
+ *  the neighbours that borders could not link. Needs f->ahead.
  *  @param home  the cell */
 static void KITH_REAL(link_forward_cells)(struct KITH_REAL(traversal) *t,
                                           const struct kith__cell_image *home)
@@ -114,7 +120,7 @@ static void KITH_REAL(run_long_work_item)(struct KITH_REAL(traversal) *t, int64_
 /** Link a clump with the clumps of one forward neighbour; with OWN_CELL, with the clumps after it
  *  in its own cell.
  *  @param step   number of the forward neighbour, or OWN_CELL
- *  @param cells  difference of the numbers of the two cells */
+ *  @param cells  number of the forward neighbour less that of the clump's cell; 0 with OWN_CELL */
 KITH_INLINE void KITH_REAL(run_work_item)(struct KITH_REAL(traversal) *t,
                                           const struct work_item *work_item, int step,
                                           int64_t cells)
@@ -122,6 +128,7 @@ KITH_INLINE void KITH_REAL(run_work_item)(struct KITH_REAL(traversal) *t,
     const struct kith__friends *f = t->f;
     const uint32_t *start = f->start + work_item->cell + cells;
     const int64_t next = (int64_t)work_item->clump + 1;
+    /* the clumps of a forward neighbour all come later: start[0] >= next */
     const int64_t begin = start[0] > next ? start[0] : next;
     const int64_t end = start[1];
     const int64_t first = f->first[begin];
@@ -136,9 +143,10 @@ KITH_INLINE void KITH_REAL(run_work_item)(struct KITH_REAL(traversal) *t,
     }
 }
 
-/** Run n work items, each of which has a step; work_item[n].steps is 0. All steps of all items are
- *  taken in one loop, so that no inner loop of few iterations ends with a mispredicted branch: most
- *  items have one step, and no hits. Not inlined: its caller would leave it too few registers. */
+/** Run n work items, each of which has a step. work_item[n] is readable; its steps are 0. All steps
+ *  of all items are taken in one loop, so that no inner loop of few iterations ends with a
+ *  mispredicted branch: most items have one step, and no hits. Not inlined: its caller would leave
+ *  it too few registers. */
 static __attribute__((noinline)) void KITH_REAL(run_work_items)(struct KITH_REAL(traversal) *t,
                                                                 const struct work_item *work_item,
                                                                 int64_t n)
@@ -162,8 +170,8 @@ static __attribute__((noinline)) void KITH_REAL(run_work_items)(struct KITH_REAL
 /** Append work items for the clumps of a cell: to link them with each other, and with forward
  *  neighbours.
  *  @param home       a cell whose 26 neighbours are all in the box
- *  @param filled     mask of the forward neighbours
- *  @param work_item  end of the list
+ *  @param filled     mask of the forward neighbours that the clumps are tested with
+ *  @param work_item  end of the list; has room for home->end - home->begin more items
  *  @return the new end of the list */
 KITH_INLINE struct work_item *KITH_REAL(append_work_items)(const struct kith__friends *f,
                                                            const struct kith__cell_image *home,
@@ -174,17 +182,20 @@ KITH_INLINE struct work_item *KITH_REAL(append_work_items)(const struct kith__fr
         const unsigned others = c + 1 < home->end;
         const unsigned steps = (f->ahead[f->subcell[c]] & filled) | others << OWN_CELL;
         *work_item = (struct work_item){(int32_t)c, steps, home->cell};
-        work_item += steps != 0;
+        work_item += steps != 0; /* branchless: an item without steps is overwritten by the next */
     }
     return work_item;
 }
 
 /** Link the cells whose first clump is in one block, each with itself, unless it is dense, and with
- *  the forward cells. In the usual case, a cell that is not dense and inside the box, work items
- *  are listed for its clumps, which are run at the end; other cells are linked at once. */
+ *  the forward cells. In the usual case, a cell that is not dense and has all its neighbours in
+ *  the box, work items are listed for its clumps, and run at the end; other cells are linked at
+ *  once. */
 static void KITH_REAL(link_block)(struct kith__friends *f, struct kith__sweep *sweep, int64_t block)
 {
     struct KITH_REAL(traversal) t = KITH_REAL(new_traversal)(f, sweep);
+    /* The block's clumps, those of its last cell after its end, fewer than KITH_DENSE - 1, and the
+     * item without steps that run_work_items needs. */
     struct work_item items[KITH_LINK_BLOCK + KITH_DENSE];
     struct work_item *end = items;
     struct cell_iterator iterator = cells_begin(f, block);

@@ -2,7 +2,8 @@
  *
  * Groups from the forest: count the particles of each tree, list the trees that are large enough,
  * sort them by size and smallest id (radix sort), and label their particles. O(n). Called by
- * fof_cpu.c as the last step.
+ * fof_cpu.c as the last step. Nodes of the forest are clumps or particles (friends.h). Coordinates
+ * are not needed any more, so their memory holds `size`, `leader` and a copy of the indices.
  */
 
 #include <assert.h>
@@ -13,8 +14,9 @@
 #include "engine/cpu/sort.h"
 #include "engine/cpu/cpu_state.h"
 
-/** Sort keys of groups, least significant first: smallest particle index, or lower and upper half
- *  of the smallest id; then the size. */
+/** Sort keys of groups, of 32 bits each, least significant first: smallest particle index, or, with
+ *  ids, lower and upper half of the smallest id; then the size. Groups are sorted by one key after
+ *  the other; as the sort is stable, the last one counts most. */
 enum sort_key { LEADER, ID_LOW, ID_HIGH, SIZE };
 
 /** State of the numbering. */
@@ -28,7 +30,7 @@ struct numbering {
     _Atomic int32_t *leader;   /**< [nodes] at the root of a group its smallest particle index, or,
                                     with ids, its number before sorting */
     int64_t n;                 /**< groups */
-    uint64_t *group;           /**< [n] root in the lower half, sort key in the upper half */
+    uint64_t *group;           /**< [n] root in the lower 32 bits, sort key in the upper 32 bits */
     uint64_t *spare;           /**< [n] second buffer of the sort */
     _Atomic int64_t *least_id; /**< [n] smallest id of each group, by its number before sorting */
     const int64_t *ids;        /**< [particles] ids by the caller's index, or NULL */
@@ -56,8 +58,9 @@ struct size_loop {
     int pieces;                        /**< number of ranges */
 };
 
-/** Point every node of a range at its root, and add the number of its particles to the root where
- *  that is in the range. A root precedes all other nodes of its tree. */
+/** Point every node of a range at its root, set `size` of the nodes to 0, and add the number of
+ *  particles of each node to `size` of its root, if that is in the range. A root precedes all other
+ *  nodes of its tree, so its size is set to 0 before the first addition. */
 static void sum_inside(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -80,8 +83,8 @@ static void sum_inside(void *state, int64_t piece, int worker)
     }
 }
 
-/** Add the particles of those nodes of a range whose root is in an earlier range to the root. Piece
- *  p is range p + 1, as the first range has no earlier one. */
+/** For the nodes of a range whose root is in an earlier range: add their numbers of particles to
+ *  `size` of the root. Piece p is range p + 1, as no range is before range 0. */
 static void sum_across(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -123,7 +126,7 @@ struct group_loop {
                           sum, the number with roots before it */
 };
 
-/** Count the groups with roots in a range. */
+/** Count the groups with roots in a range. Only a root has a size above 0. */
 static void count_groups(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -137,7 +140,7 @@ static void count_groups(void *state, int64_t piece, int worker)
     loop->groups[piece] = n;
 }
 
-/** List the roots of a range that are roots of groups. */
+/** Write the roots of groups in a range to numbering.group, with a sort key of 0. */
 static void list_roots(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -171,8 +174,8 @@ static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
     return kith__proceed(ctx);
 }
 
-/** Take the particles of nodes [begin_node, end_node) into account in the smallest index, or id, of
- *  their groups. */
+/** Lower the smallest index, or with ids the smallest id, of groups to that of the particles of
+ *  nodes [begin_node, end_node), by atomic minima. */
 static void lower_least(void *state, int64_t begin_node, int64_t end_node)
 {
     const struct numbering *w = state;
@@ -220,10 +223,11 @@ static void set_keys(void *state, int64_t begin, int64_t end)
         const int32_t leader = w->leader[root];
         uint64_t key = (uint64_t)leader;
         if (w->key == ID_LOW || w->key == ID_HIGH) {
+            /* with the sign bit flipped, the order of unsigned numbers is that of signed ids */
             const uint64_t id = (uint64_t)w->least_id[leader] ^ (uint64_t)1 << 63;
             key = w->key == ID_LOW ? id & UINT32_MAX : id >> 32;
         } else if (w->key == SIZE) {
-            key = (uint64_t)(INT32_MAX - size_at(w, (int64_t)root));
+            key = (uint64_t)(INT32_MAX - size_at(w, (int64_t)root)); /* largest first */
         }
         w->group[g] = key << 32 | root;
     }
@@ -256,9 +260,8 @@ static kith_status sort_groups(struct numbering *w)
     return sort_by(w, SIZE);
 }
 
-/** Return the buffer for a copy of the particle indices while labels are written: the labels may be
- *  in the memory of the grid's indices. It is that of the grid's x coordinates, not needed any
- *  more. */
+/** Return the memory for a copy of the particle indices: that of the grid's x coordinates, which
+ *  are not needed any more. Labels are written by index, and may overwrite the grid's indices. */
 static int32_t *index_copy(const struct numbering *w)
 {
     return w->f->grid->a.x;

@@ -10,7 +10,7 @@
 enum { THREADS = 256 };
 static_assert(KITH_FOF_SMALL < 1 << KITH_GPU_FOF_SIZE_BITS, "a size fits its bits of a sort key");
 
-/** Operation: unite the trees of all hits. */
+/** Operation of the batch sweep (engine/gpu/batch_sweep.cuh): unite the trees of all hits. */
 struct unite_hits {
     struct shared {
         int unused; /**< the operation needs no shared memory */
@@ -27,7 +27,7 @@ struct unite_hits {
                                          const struct batch_candidate at[BATCH_DEEP],
                                          const uint32_t mask[BATCH_DEEP])
     {
-        for (int d = 0; d < BATCH_DEEP; d++) {
+        for (int d = 0; d < BATCH_DEEP; d++) { /* bit k of mask[d]: query particle k is a friend */
             const int32_t j = mask[d] ? c.sweep->systems.b.id[at[d].slot] : 0;
             for (uint32_t left = mask[d]; left; left &= left - 1) {
                 const int32_t i = c.shared->id[__ffs((int)left) - 1];
@@ -58,7 +58,9 @@ static __global__ void count_members(const struct kith__gpu_fof_batch all)
 {
     const int64_t p = my_item();
     if (p < all.sweep.systems.a.n) {
-        int32_t root = (int32_t)p; /* no path halving: it could undo what another thread writes */
+        /* No path halving: its store of a grandparent could overwrite the root that another thread
+         * has just stored, and labels are read from parent[p]. */
+        int32_t root = (int32_t)p;
         for (int32_t above = parent_of(all.parent, root); above != root;
              above = parent_of(all.parent, root)) {
             root = above;
@@ -80,6 +82,8 @@ gpuError_t kith__gpu_fof_unite(const struct kith__gpu_fof_batch *all, gpuStream_
     return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
+/** Write the sort key of each group: its system, then its falling size. Groups are listed by
+ *  ascending root, and the sort is stable, so that ties are in the order of the smallest index. */
 static __global__ void make_keys(const struct kith__gpu_fof_batch all)
 {
     const int64_t g = my_item();
@@ -96,7 +100,7 @@ gpuError_t kith__gpu_fof_keys(const struct kith__gpu_fof_batch *all, gpuStream_t
     return gpuGetLastError();
 }
 
-/** Write the members of each group, and its number to its root. */
+/** Write the number of members of each group g, and -1 - g to `size` at its root. */
 static __global__ void number_groups(const struct kith__gpu_fof_batch all, int64_t *members)
 {
     const int64_t g = my_item();
@@ -107,6 +111,7 @@ static __global__ void number_groups(const struct kith__gpu_fof_batch all, int64
     }
 }
 
+/** Write the label of each particle. Needs parents that are roots, and number_groups. */
 static __global__ void label(const struct kith__gpu_fof_batch all, int32_t *labels)
 {
     const int64_t p = my_item();

@@ -11,16 +11,19 @@
 #include "engine/gpu/systems.h"
 #include "fof/fof.h"
 
-enum { KITH_GPU_FOF_SIZE_BITS = 14 }; /**< bits of a sort key below the system */
+/** Bits of a sort key below the number of the system: they hold KITH_FOF_SMALL less the size of a
+ *  group. */
+enum { KITH_GPU_FOF_SIZE_BITS = 14 };
 
 /** State of one call, as kernels see it. */
 struct kith__gpu_fof_batch {
     struct kith__gpu_batch_sweep sweep; /**< the systems, and the parameters of the sweep */
-    int32_t *parent;  /**< [particles] parent of each particle; a root is its own parent */
-    int32_t *size;    /**< [particles] at a root: particles of its tree; else 0. Later -1 - g at the
-                           root of group g */
+    int32_t *parent;  /**< [particles] parent of each particle, by the caller's index; a root is its
+                           own parent */
+    int32_t *size;    /**< [particles] at a root: particles of its tree; else 0. Once groups are
+                           numbered, -1 - g at the root of group g */
     int64_t n_groups; /**< number of groups */
-    int32_t *root;    /**< [n_groups] root of each group */
+    int32_t *root;    /**< [n_groups] root of each group: its smallest particle index */
     uint64_t *key;    /**< [n_groups] sort key of each group: system, then falling size */
 };
 
@@ -32,16 +35,17 @@ extern "C" {
 kith_status kith__gpu_fof_together(kith_ctx *ctx, const struct kith__batch *batch,
                                    const struct kith__fof *fof, kith_groups *out, bool *done);
 
-/** Queue the forest of all friends, and the sizes of its trees. */
+/** Queue the forest of all friends, and the sizes of its trees: fills parent and size. */
 gpuError_t kith__gpu_fof_unite(const struct kith__gpu_fof_batch *all, gpuStream_t stream);
 
-/** Queue the sort keys of groups. */
+/** Queue the sort keys of groups: fills key, from root and size. */
 gpuError_t kith__gpu_fof_keys(const struct kith__gpu_fof_batch *all, gpuStream_t stream);
 
-/** Queue labels, members and offsets of the groups, which are sorted.
- *  @param[out] labels   [particles]
- *  @param[out] members  [n_groups]
- *  @param[out] offsets  [systems + 1] */
+/** Queue labels, members and offsets of the groups, of which root and key are sorted. Overwrites
+ *  size.
+ *  @param[out] labels   [particles] number of each particle's group, from 1; 0: none
+ *  @param[out] members  [n_groups] number of members of each group
+ *  @param[out] offsets  [systems + 1] number of groups of the systems before each */
 gpuError_t kith__gpu_fof_number(const struct kith__gpu_fof_batch *all, int32_t *labels,
                                 int64_t *members, int64_t *offsets, gpuStream_t stream);
 

@@ -2,7 +2,8 @@
  *
  * Groups of all systems of a batch at once on a GPU, host side: sort the particles of all systems,
  * unite friends by one sweep, sort the groups by system and size. The host waits for the number of
- * groups, and at the end; where offsets are in device memory, for the size of the largest system.
+ * groups, and at the end; where offsets are in device memory, also for the size of the largest
+ * system.
  */
 #include "fof_batch.h"
 
@@ -22,8 +23,8 @@ static bool may_be_small(const struct kith__batch *batch)
     return small;
 }
 
-/** Unite friends, and list the roots of groups.
- *  @param[out] found  device memory: number of groups */
+/** Unite friends, and list the roots of groups, ascending, in all->root. Waits for nothing.
+ *  @param[out] found  pointer to the number of groups, which is in device memory */
 static kith_status list_roots(struct kith__gpu_batch *b, struct kith__gpu_fof_batch *all,
                               int64_t min_members, int32_t **found)
 {
@@ -33,6 +34,7 @@ static kith_status list_roots(struct kith__gpu_batch *b, struct kith__gpu_fof_ba
     size_t bytes = b->temporary_bytes;
     all->parent = kith__gpu_need(b->gpu, PARENT, n * sizeof *all->parent);
     all->size = kith__gpu_need(b->gpu, SIZE, n * sizeof *all->size);
+    /* room for twice as many roots as there can be: the second half serves the sort */
     all->root = kith__gpu_need(b->gpu, ROOTS, 2 * n * sizeof *all->root);
     *found = kith__gpu_need(b->gpu, FOUND, sizeof **found);
     KITH_CHECK(ctx, all->parent && all->size && all->root && *found, KITH_NO_MEMORY,
@@ -44,7 +46,8 @@ static kith_status list_roots(struct kith__gpu_batch *b, struct kith__gpu_fof_ba
     return KITH_OK;
 }
 
-/** Sort the groups by system and falling size; equal ones stay in the order of their roots. */
+/** Sort the groups by system and falling size; equal ones stay in the order of their roots. Sets
+ *  all->key and all->root to the sorted arrays. */
 static kith_status sort_groups(struct kith__gpu_batch *b, struct kith__gpu_fof_batch *all)
 {
     kith_ctx *ctx = b->ctx;
@@ -65,7 +68,7 @@ static kith_status sort_groups(struct kith__gpu_batch *b, struct kith__gpu_fof_b
     return KITH_OK;
 }
 
-/** Number the groups, and copy them to the host. */
+/** Number the groups, and copy labels, members and offsets to the host. Waits for the device. */
 static kith_status write_groups(struct kith__gpu_batch *b, const struct kith__gpu_fof_batch *all,
                                 kith_groups *out)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Friends-of-friends on a GPU: the kernels before linking (table, forest, dense cells) and after it
- * (sizes, sort keys, labels). O(n), one thread for each clump or node.
+ * (sizes, sort keys, labels). O(n), one thread for each clump or node. fof_gpu.h has the data, and
+ * what each launcher does. A node of the forest is a clump, or a particle; for `lanes` see
+ * engine/gpu/device.cuh.
  */
 #include "engine/gpu/gpu_cells.cuh"
 #include "fof_gpu.h"
@@ -19,7 +21,8 @@ static __device__ bool begins_dense_cell(const struct kith__gpu_friends &f, int6
 }
 
 /** Fill the table of cells, make every node a tree, and number the dense cells. The number of
- *  clumps is read on the device, as the host does not have it yet. */
+ *  clumps is read on the device, as the host does not have it yet. Thread c works on clump c, on
+ *  node c, and on the entries of the table between the cells of clumps c - 1 and c. */
 static __global__ void make_trees(const struct kith__gpu_friends f, uint32_t *first)
 {
     const int64_t c = my_item();
@@ -45,7 +48,8 @@ gpuError_t kith__gpu_make_trees(const struct kith__gpu_friends *f, uint32_t *fir
     return gpuGetLastError();
 }
 
-/** Write the index entry of the row of subcells that clump c begins, in a dense cell. */
+/** Write the index entry of the row of subcells that clump c begins, if its cell is dense. Other
+ *  threads exit early. */
 static __global__ void fill_index(const struct kith__gpu_friends f)
 {
     const int64_t c = my_item();
@@ -60,6 +64,7 @@ static __global__ void fill_index(const struct kith__gpu_friends f)
     }
     const struct kith__gpu_set clumps = {f.n, NULL,   NULL, NULL, NULL, (uint64_t *)f.key,
                                          0,   f.start};
+    /* without a table the keys are searched, which have the subcell below the cell */
     const int64_t scale = f.table ? 0 : f.subcells.bits;
     const int64_t begin = first_of_cell(clumps, f.table, (int64_t)(cell << scale));
     const int64_t end = first_of_cell(clumps, f.table, (int64_t)((cell + 1) << scale));
@@ -87,19 +92,21 @@ gpuError_t kith__gpu_index_dense_cells(const struct kith__gpu_friends *f, gpuStr
 
 /* -------------------------------------------------------------------------------------- groups */
 
-/** First slot of a node. */
+/** Return the first slot of a node. */
 static __device__ __forceinline__ int64_t begin_of(const struct kith__gpu_friends &f, int64_t node)
 {
     return f.by_clump ? f.first[node] : node;
 }
 
-/** Number of particles of a node. */
+/** Return the number of particles of a node. */
 static __device__ __forceinline__ int32_t size_of(const struct kith__gpu_friends &f, int64_t node)
 {
     return (int32_t)(begin_of(f, node + 1) - begin_of(f, node));
 }
 
-/** Append `root` to a list for the lanes with `yes`: one atomic addition for each warp. */
+/** Append `root` to a list for the lanes with `yes`: one atomic addition for each warp. All lanes
+ *  of the warp must call it.
+ *  @param[in,out] n  length of the list */
 static __device__ __forceinline__ void list_root(int32_t *n, int32_t *list, int32_t root, bool yes)
 {
     const lanes_t with = which_lanes(yes);
@@ -113,15 +120,16 @@ static __device__ __forceinline__ void list_root(int32_t *n, int32_t *list, int3
     }
 }
 
-/** Point every node at its root. Most trees are one node, and need no sums; the others add at the
- *  root the sizes of their other nodes, once for a warp whose nodes are in one tree. The thread
- *  whose addition makes a tree large enough appends it to the list. */
+/** Point every node at its root, and fill `below` and `mark` (fof_gpu.h) at the roots. Most trees
+ *  are one node, and need no sums; the nodes of the others, except roots, add their sizes at the
+ *  root, once for a warp whose nodes are all in one tree. The thread whose addition makes a tree
+ *  large enough appends it to the list. */
 static __global__ void measure(const struct kith__gpu_friends f, int64_t min_members, int32_t *list)
 {
     const int64_t node = my_item();
     int32_t root = -1;
     int32_t size = 0;
-    int32_t early = 0;
+    int32_t early = 0; /* INT32_MAX less the smallest index of the node's particles; 0: a root */
     if (node < f.nodes) {
         root = f.parent[node];
         while (f.parent[root] != root) {
@@ -134,6 +142,7 @@ static __global__ void measure(const struct kith__gpu_friends f, int64_t min_mem
         size = size_of(f, node);
         early = INT32_MAX - f.id[begin_of(f, node)];
     }
+    /* if the nodes of all lanes are in one tree, lane 0 adds for the warp */
     const int32_t common = from_lane(root, 0);
     if (which_lanes(root == common) == which_lanes(true)) {
         size = sum_lanes(size);
@@ -142,6 +151,7 @@ static __global__ void measure(const struct kith__gpu_friends f, int64_t min_mem
     }
     bool large = is_root && size_of(f, root) >= min_members;
     if (size > 0) {
+        /* only one addition takes the sum from below min_members to at least min_members */
         const int64_t before = (int64_t)size_of(f, root) + atomicAdd(&f.below[root], size);
         atomicMax(&f.mark[root], early);
         large = large || (before < min_members && before + size >= min_members);
@@ -167,7 +177,7 @@ static __global__ void number(const struct kith__gpu_friends f, const int32_t *r
     }
 }
 
-/** Lower the smallest id of each group by those of a node. */
+/** Lower the smallest id of a node's group to the smallest of the node's particles. */
 static __global__ void lower_ids(const struct kith__gpu_friends f, const int64_t *ids,
                                  uint64_t *least)
 {
@@ -193,7 +203,8 @@ gpuError_t kith__gpu_least_ids(const struct kith__gpu_friends *f, const int32_t 
     return error == gpuSuccess ? gpuGetLastError() : error;
 }
 
-/** Write the sort key of each group. */
+/** Write the sort key of each group. Keys are sorted in ascending order, so a larger group has a
+ *  smaller key. @param index_bits  bits of a key that hold the smallest index */
 static __global__ void make_keys(const struct kith__gpu_friends f, const int32_t *root, int64_t n,
                                  enum kith__gpu_order order, int index_bits, const uint64_t *least,
                                  uint64_t *key)
@@ -238,7 +249,8 @@ static __global__ void list_members(const struct kith__gpu_friends f, const int3
 }
 
 /** Label the particles of the nodes that belong to a group. A warp takes as many nodes as it has
- *  lanes, and each lane one particle at a time. Labels of other particles are not written. */
+ *  lanes, whose slots are consecutive, and each lane one particle at a time: the lengths of nodes
+ *  differ, but the work of lanes does not. Labels of other particles are not written. */
 static __global__ void label(const struct kith__gpu_friends f, int32_t *labels)
 {
     const int lane = my_lane();

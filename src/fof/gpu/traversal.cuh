@@ -5,6 +5,11 @@
  * share the clumps of the warp's runs. Each clump within reach (with dense cells: only if it is in
  * another tree) is appended, paired with the lane's clump, to a queue in shared memory; when the
  * queue holds a pair for each lane, the pairs are tested.
+ *
+ * Clumps, dense cells and reach are defined in fof/subcells.h, the state of a search in fof_gpu.h,
+ * operations of a warp in engine/gpu/device.cuh. "Packed" means by pack() of clump_pairs.cuh: three
+ * integers in one word. Template parameters: `real` is the type of coordinates, `number` that of
+ * cell numbers; with DENSE there are dense cells, without it code for them is not compiled.
  */
 #ifndef KITH_TRAVERSAL_CUH
 #define KITH_TRAVERSAL_CUH
@@ -17,23 +22,27 @@
 struct run {
     int32_t begin, n;  /**< first clump and number of clumps */
     bool checked;      /**< all are within reach; cell and relative are unused */
-    int32_t cell;      /**< number of the cell that `relative` is counted from, lower 32 bits */
-    uint32_t relative; /**< subcell of the lane's clump, counted from that cell; packed */
+    int32_t cell;      /**< number of the cell that `relative` is counted from. The lower 32 bits
+                            suffice, as cells of one row are subtracted */
+    uint32_t relative; /**< coordinates of the subcell of the lane's clump, counted from the first
+                            subcell of that cell; packed */
     uint32_t shift;    /**< periodic image of the run; packed */
 };
 
-/** Traversal of the cells near one clump. Coordinates are packed, as registers are few.
+/** Traversal of the cells near one clump: row by row of cells, in a row cell by cell or several
+ *  cells at once, in a dense cell row by row of subcells. Coordinates are packed, as registers are
+ *  few.
  *  @tparam number  type of cell numbers: int64_t, or int32_t where there is a table of cells and
- *  their number is below 2^31 - 1 */
+ *                  their number is below 2^31 - 1 */
 template <typename number> struct traversal {
-    int32_t clump;    /**< the clump */
-    int32_t root;     /**< root of its tree; NO_ROOT when nodes are particles */
+    int32_t clump; /**< the clump */
+    int32_t root;  /**< root of its tree, or another node of it; NO_ROOT when nodes are particles */
     uint32_t subcell; /**< coordinates of its subcell in its cell; packed */
     number at;        /**< x coordinate of its cell */
     /* the row of cells that is traversed */
     number ahead;      /**< number of the row's cell at x coordinate `at` */
     int x, high;       /**< next and last cell of the row, counted from `at` */
-    uint32_t relative; /**< subcell of the clump, counted from the cell `ahead`; packed */
+    uint32_t relative; /**< subcell of the clump, counted from the first one of `ahead`; packed */
     uint32_t shift;    /**< periodic image of the row along y and z; packed */
     bool own;          /**< the row holds the clump's own cell */
     /* the dense cell of that row that is traversed */
@@ -41,34 +50,40 @@ template <typename number> struct traversal {
     uint32_t index;         /**< number of the dense cell, in f.index */
     bool dense_is_one_tree; /**< all its clumps are in one tree */
     bool dense_is_own;      /**< it is the clump's own cell */
-    int dense_x;            /**< x coordinate of the clump's subcell, counted from the dense cell */
+    int dense_x;            /**< x coordinate of the clump's subcell, counted from the first subcell
+                                 of the dense cell */
     uint32_t dense_shift;   /**< periodic image of the dense cell; packed */
-    int y, z;               /**< next row of subcells */
-    int low_y;              /**< first row within reach along y */
-    int high_y, high_z;     /**< last rows within reach along y and z */
+    int y, z;               /**< coordinates of the next row of subcells in the dense cell */
+    int low_y;              /**< y of the first row within reach */
+    int high_y, high_z;     /**< y and z of the last rows within reach; z > high_z: no dense cell is
+                                 traversed */
 };
 
-enum { NO_ROOT = -1 }; /**< root of no tree */
+enum { NO_ROOT = -1 }; /**< traversal.root where nodes are particles: clumps have no root */
 
-/* Flags in the upper bits of f.dense: the clumps of a dense cell are in several trees */
+/* Flags in the upper bits of f.dense, above the number of the dense cell: the clumps of the dense
+ * cell are in several trees. The kernel `flatten` of link.cu sets them. */
 enum : uint32_t {
     MIXED_BEFORE = 1u << 30, /**< after the pass over adjacent subcells */
     MIXED = 1u << 31         /**< after the pass over the whole cell */
 };
 
-/** The larger of a and b. */
+/** Return the larger of a and b. */
 static __device__ __forceinline__ int at_least(int a, int b)
 {
     return a > b ? a : b;
 }
 
-/** The smaller of a and b. */
+/** Return the smaller of a and b. */
 static __device__ __forceinline__ int at_most(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/** Wrap a cell coordinate along a periodic axis. @return false where there is no cell. */
+/** Wrap a cell coordinate along a periodic axis.
+ *  @param[in,out] at  the coordinate
+ *  @param[out] shift  number of boxes along the axis to the image of the cell
+ *  @return false when the coordinate is beyond an open axis */
 template <typename number>
 static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, number *at,
                                             int32_t *shift)
@@ -83,27 +98,33 @@ static __device__ __forceinline__ bool wrap(const struct kith__axis &axis, numbe
     return *at >= 0 && *at < n;
 }
 
-/** First clump of a cell, or of the next cell that holds any, by binary search of the keys. */
+/** Return the first clump of a cell, or of the next cell that holds any, by binary search of the
+ *  keys. */
 static __device__ __noinline__ int32_t search_cell(const struct kith__gpu_friends &f, int64_t cell)
 {
     return (int32_t)find_key(f.key, 0, f.n, cell << f.subcells.bits);
 }
 
-/** First clump of a cell, or of the next cell that holds any. */
+/** Return the first clump of a cell, or of the next cell that holds any; 64-bit cell numbers. */
 static __device__ __forceinline__ int32_t first_clump(const struct kith__gpu_friends &f,
                                                       int64_t cell)
 {
     return f.table ? (int32_t)f.start[cell] : search_cell(f, cell);
 }
 
-/** First clump of a cell, or of the next that holds any: with 32-bit numbers there is a table. */
+/** Return the first clump of a cell, or of the next cell that holds any; 32-bit cell numbers, with
+ *  which there is a table. */
 static __device__ __forceinline__ int32_t first_clump(const struct kith__gpu_friends &f,
                                                       int32_t cell)
 {
     return (int32_t)f.start[cell];
 }
 
-/** Start on cells low to high of the row that is y, z away from the clump's cell `at`. */
+/** Start the traversal of cells low to high of the row that is y, z away from the clump's cell. The
+ *  row is empty if it is outside an open axis.
+ *  @param at         coordinates of the clump's cell
+ *  @param y, z       offset of the row [cells]
+ *  @param low, high  first and last cell, as offsets along x from the clump's cell */
 template <typename number>
 static __device__ __forceinline__ void start_row(const struct kith__gpu_friends &f,
                                                  const number at[3], int y, int z, int low,
@@ -123,8 +144,8 @@ static __device__ __forceinline__ void start_row(const struct kith__gpu_friends 
     t->shift = is ? pack(0, shift[0], shift[1]) : 0;
 }
 
-/** Set a run of clumps [begin, end), to be tested for reach with `relative` as counted from
- *  `cell`. */
+/** Set a run of clumps [begin, end), not yet tested for reach. @param cell, relative, shift  as in
+ *  struct run */
 static __device__ __forceinline__ void set_run(int32_t cell, uint32_t relative, uint32_t shift,
                                                int32_t begin, int32_t end, struct run *run)
 {
@@ -136,8 +157,9 @@ static __device__ __forceinline__ void set_run(int32_t cell, uint32_t relative, 
     run->shift = shift;
 }
 
-/** Take the rest of the row as one run, if its cells are contiguous in the table and hold fewer
- *  than KITH_DENSE clumps. @return true when the run was set */
+/** Take the rest of the row as one run, if its cells are contiguous in the table, none beyond the
+ *  box along x, and hold fewer than KITH_DENSE clumps. In the clump's own cell only later clumps
+ *  are taken. @return true when the run was set */
 template <typename number>
 static __device__ __forceinline__ bool take_row(const struct kith__gpu_friends &f,
                                                 traversal<number> *t, struct run *run)
@@ -165,13 +187,15 @@ static __device__ __forceinline__ bool is_in_dense_tree(const struct kith__gpu_f
     return t.dense_is_one_tree && root_of(f.parent, t.dense_begin) == t.root;
 }
 
-/** Parameters of one pass. */
+/** Parameters of one pass over all clumps; link.cu has the order of the passes. */
 struct pass {
     int most;       /**< most subcells to test on each side, if fewer than are within reach */
-    uint32_t mixed; /**< flag of dense cells in several trees; 0: not known in this pass */
+    uint32_t mixed; /**< MIXED or MIXED_BEFORE: the flag of dense cells whose clumps are in several
+                         trees; 0: these are not known in this pass */
 };
 
-/** Take the next cell of the row: as one run, or, when it is dense, start on its rows. */
+/** Take the next cell of the row: as one run, or, when it is dense, start the traversal of its rows
+ *  of subcells. *run is not changed when the cell is dense or outside an open axis. */
 template <bool DENSE, typename number>
 static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends &f,
                                                   const struct kith__subcells &subcells,
@@ -212,7 +236,8 @@ static __device__ __forceinline__ void enter_cell(const struct kith__gpu_friends
     t->z = own ? z : at_least(z - reach_z, 0);
 }
 
-/** Take the next row of subcells of a dense cell as one run. */
+/** Take the next row of subcells of a dense cell as one run; *run is not changed when no subcell of
+ *  the row is within reach. In the clump's own row only the subcells after its own are taken. */
 template <typename number>
 static __device__ __forceinline__ void next_subcell_row(const struct kith__gpu_friends &f,
                                                         const struct kith__subcells &subcells,
@@ -265,13 +290,15 @@ static __device__ __forceinline__ void next_run(const struct kith__gpu_friends &
 
 /* -------------------------------------------------------------------------------------- queue */
 
-/** Queue of a warp in shared memory: pairs of clumps to be tested. */
+/** Queue of a warp in shared memory: pairs of clumps to be tested. Its length is kept in a register
+ *  of each lane, n. */
 struct pair_queue {
     /** The pairs; fewer than LANES between two calls. */
     struct kith__gpu_clump_pair pair[2 * LANES];
 };
 
-/** Append a pair of clumps where `wanted`; when there is a pair for each lane, test them.
+/** Append this lane's pair of clumps if `wanted`; when there is a pair for each lane, test the last
+ *  ones. All lanes of the warp must call it.
  *  @param n  length of the queue, equal in all lanes */
 template <typename real>
 static __device__ __forceinline__ void append_pair(const struct kith__gpu_friends &f,
@@ -304,7 +331,7 @@ static __device__ __forceinline__ void test_queued(const struct kith__gpu_friend
 }
 
 /** Return true when clump b is within reach of the lane's clump.
- *  @param cell, relative  as in struct run */
+ *  @param cell, relative  as in struct run; clump b is in the row of cells of `cell` */
 static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &f,
                                                 const struct kith__subcells &subcells, int32_t b,
                                                 int32_t cell, uint32_t relative)
@@ -320,8 +347,10 @@ static __device__ __forceinline__ bool in_reach(const struct kith__gpu_friends &
 }
 
 /** Distribute the clumps of all lanes' runs over the lanes, and append those within reach to the
- *  queue. With dense cells, only clumps in another tree; without, that test costs more than it
- *  saves. */
+ *  queue, each paired with the clump of the lane that found it. With dense cells, only clumps in
+ *  another tree; without, that test costs more than it saves. All lanes of the warp must call it.
+ *  @param t, run         traversal and run of this lane
+ *  @param[in,out] n      length of the queue */
 template <typename real, bool DENSE, typename number>
 static __device__ __forceinline__ void distribute_runs(const struct kith__gpu_friends &f,
                                                        const struct kith__subcells &subcells,
@@ -336,7 +365,7 @@ static __device__ __forceinline__ void distribute_runs(const struct kith__gpu_fr
     const int before = scan_lanes(run.n, lane) - run.n;
     const int total = from_lane(before + run.n, LANES - 1);
     for (int from = 0; from < total; from += LANES) {
-        const int k = from + lane;
+        const int k = from + lane; /* number of this lane's clump among those of all runs */
         const int owner = owner_of(before, k);
         const int32_t b = from_lane(run.begin - before, owner) + k;
         const int32_t cell = from_lane(run.cell, owner);
@@ -354,7 +383,8 @@ static __device__ __forceinline__ void distribute_runs(const struct kith__gpu_fr
     }
 }
 
-/** Advance the traversals of all lanes to their ends. */
+/** Advance the traversals of all lanes to their ends, and append pairs to the queue. Leaves a dense
+ *  cell as soon as all its clumps are in the tree of the traversal's clump. */
 template <typename real, bool DENSE, typename number>
 static __device__ __forceinline__ void traverse(const struct kith__gpu_friends &f,
                                                 const struct kith__subcells &subcells,
@@ -368,7 +398,7 @@ static __device__ __forceinline__ void traverse(const struct kith__gpu_friends &
             t.root = root_of(f.parent, t.root);
             if (run.checked && is_in_dense_tree(f, t)) {
                 run.n = 0;
-                t.z = t.high_z + 1;
+                t.z = t.high_z + 1; /* leave the dense cell */
             }
         }
         distribute_runs<real, DENSE>(f, subcells, t, run, pair_queue, n);

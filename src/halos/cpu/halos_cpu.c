@@ -12,13 +12,15 @@
 #include "engine/cpu/sort.h"
 #include "engine/cpu/cpu_state.h"
 
-/* BLOCK: members in one unit of work. LARGE: a group of more members is shared by all threads. */
+/* BLOCK: members in one unit of work, KITH_HALO_PIECE pieces. LARGE: a group of more members is
+ * shared by all threads. */
 enum { BLOCK = KITH_HALO_PIECE * KITH_HALO_PIECE, LARGE = 8 * BLOCK };
 
 /** Members of groups, sorted by group. */
 struct sorted {
     uint64_t *elements; /**< [n] label << 32 | particle, before sorting */
-    int32_t *order;     /**< [n] particles by group, ascending in each group */
+    int32_t *order;     /**< [n] particles by group, ascending in each group; in the memory of the
+                             array of the sort that does not hold its result */
     int64_t *begin;     /**< [groups + 1] first entry of each group in `order`, then n */
     int64_t n;          /**< members of all groups */
 };
@@ -46,10 +48,11 @@ static void check_range(void *state, int64_t begin, int64_t end)
     atomic_fetch_add(&loop->in_groups, count);
 }
 
-/** Numbers of the buffers of the context's scratch memory. */
+/** Numbers of the buffers of the context's scratch memory: sorted.begin, and the sums over the
+ *  blocks of a large group. */
 enum { BEGIN = KITH_WORK_OF(halos), BLOCKS };
 
-/** Allocate out->elements and begin, and scratch memory of the sort.
+/** Allocate out->elements and begin, and scratch memory of the sort (engine/cpu/sort.h).
  *  @param[out] spare  [out->n] second array of the sort
  *  @param[out] bins   [ctx->threads][KITH_SORT_BINS] histograms of the sort */
 static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *members,
@@ -105,10 +108,11 @@ static void write_members(void *state, int64_t piece, int worker)
     }
 }
 
-/** State of the loop that finds the first member of each group. */
+/** State of the loop that finds the first member of each group, and copies the particles. */
 struct begin_loop {
     const uint64_t *sorted; /**< label << 32 | particle, ascending */
-    int64_t *begin;         /**< [groups] first element of each group */
+    int64_t *begin;         /**< [groups] first element of each group; not written where a group
+                                 has none */
     int32_t *order;         /**< particle of each element */
 };
 
@@ -127,7 +131,9 @@ static void find_begins(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sort the members by group; stable. */
+/** Sort the members by group; stable, so that those of a group ascend by index. Sets order and
+ *  begin. out->n must be set.
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or KITH_INVALID for a group without members */
 static kith_status sort_members(kith_ctx *ctx, const struct kith__members *members,
                                 struct sorted *out)
 {
@@ -147,7 +153,7 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
     uint64_t *const sorted = kith__sort(ctx, out->elements, spare, out->n, LABEL, LABEL + bits,
                                         bins);
     out->order = (int32_t *)(void *)(sorted == spare ? out->elements : spare);
-    for (int64_t g = 0; g <= members->groups; g++) {
+    for (int64_t g = 0; g <= members->groups; g++) { /* n marks a group without members */
         out->begin[g] = out->n;
     }
     struct begin_loop find = {sorted, out->begin, out->order};
@@ -162,7 +168,8 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
     return KITH_OK;
 }
 
-/** Sum over a block of members, piece by piece in order. */
+/** Sum over a block of members: sum each piece, and add the sums in order.
+ *  @param first  first member of the block */
 static void sum_block(const struct kith__halo_group *group, enum kith__halo_pass pass,
                       const struct kith__halo_frame *frame, int64_t first,
                       struct kith__halo_sums *out)
@@ -202,6 +209,8 @@ static void do_block(void *state, int64_t block, int worker)
 }
 
 /** Make one pass over all members of a group; blocks[0] receives the sums.
+ *  @param blocks  [ceil(n / BLOCK)] scratch memory
+ *  @param pool    threads that share the group; NULL: the calling thread alone
  *  @return false when the call was cancelled */
 static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__halo_pass pass,
                 const struct kith__halo_frame *frame, struct kith__halo_sums *blocks,
@@ -213,6 +222,7 @@ static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__
     if (kith__cancelled(ctx)) {
         return false;
     }
+    /* the next levels of the tree of sums (halo_sums.h): blocks are its first level above pieces */
     for (int64_t apart = 1; apart < n; apart *= KITH_HALO_PIECE) {
         for (int64_t b = 0; b < n; b += apart * KITH_HALO_PIECE) {
             kith__halo_gather(&blocks[b], apart, n - b);
@@ -221,8 +231,8 @@ static bool run(kith_ctx *ctx, const struct kith__halo_group *group, enum kith__
     return true;
 }
 
-/** Measure a group.
- *  @param blocks  [ceil(n / BLOCK)] scratch memory
+/** Measure a group. *out is incomplete after cancellation.
+ *  @param blocks  [ceil(n / BLOCK)] scratch memory; not used for a group of one piece
  *  @param pool    threads that share the group; NULL: the calling thread alone */
 static void measure_group(kith_ctx *ctx, const struct kith__halo_group *group,
                           struct kith__halo_sums *blocks, struct kith__pool *pool, kith_halo *out)
@@ -276,7 +286,8 @@ static void measure_small(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Measure all groups: large ones first, each by all threads. */
+/** Measure all groups: large ones first, each by all threads; then the others, each by one thread.
+ *  @param[out] halo  [members->groups] results, except spheres */
 static kith_status measure(kith_ctx *ctx, const struct kith__members *members,
                            const struct sorted *sorted, kith_halo *halo)
 {
@@ -301,6 +312,7 @@ static kith_status measure(kith_ctx *ctx, const struct kith__members *members,
     return kith__proceed(ctx);
 }
 
+/** kith__halos_backend.measure */
 static kith_status measure_halos(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__members *members, kith_halos *out)
 {

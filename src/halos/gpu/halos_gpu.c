@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Halo properties on a GPU, host side: check all particles, sort them by group, measure the groups.
- * The host waits for the device three times: for a fault, for the number of large groups, and at
- * the end.
+ * Large groups are those of more than one piece (halos_gpu.h). The host waits for the device three
+ * times: for a fault, for the number of large groups, and at the end.
  */
 #include "halos_gpu.h"
 
@@ -11,22 +11,24 @@
 _Static_assert(sizeof(struct kith__gpu_halos_small) <= KITH_GPU_QUESTION_BYTES,
                "the counters are part of the small data");
 
-/* Buffers of scratch memory on the device. SUMS shares memory with coordinates, as no grid is built
- * at that time. */
+/* Buffers of scratch memory on the device: the uploaded arrays, the halos, frames and sums of large
+ * groups. SUMS shares memory with the coordinates of a grid, as no grid is built at that time. */
 enum { INPUT = KITH_WORK_OF(halos), RESULTS, SUMS = KITH_GPU_X };
 
 /** State of one measurement, host side. */
 struct task {
     struct kith__gpu_search s; /**< buffers of a grid, of which the sort's are used */
     struct kith__gpu_halos h;  /**< what kernels are given */
-    uint64_t *key[2];          /**< [points] sort keys, and the sort's second buffer */
-    int32_t *id[2];            /**< [points] particles, and the sort's second buffer */
+    uint64_t *key[2];          /**< [points + 1] sort keys, and the sort's second buffer; [0] is the
+                                    one that holds the result */
+    int32_t *id[2]; /**< [points + 1] particles, and the sort's second buffer, as `key` */
 };
 
 /* Arrays of the caller that are uploaded when they are in host memory. */
 enum { MASSES, VELOCITIES, TYPES, POTENTIALS, DENSITIES, LABELS, ARRAYS };
 
-/** Upload the arrays that are in host memory. */
+/** Upload the arrays that are in host memory, and set t->h.members: `given`, with all arrays in
+ *  device memory. */
 static kith_status upload_members(struct task *t, const struct kith__members *given)
 {
     struct kith__members *m = &t->h.members;
@@ -45,6 +47,7 @@ static kith_status upload_members(struct task *t, const struct kith__members *gi
     *m = *given;
     m->points = t->s.sweep.grid.question.a;
     for (int a = 0; a < ARRAYS; a++) {
+        /* not uploaded: array[a].at stays NULL */
         if (a == LABELS ? given->labels_memory == KITH_DEVICE : on_device) {
             array[a].from = NULL;
         }
@@ -61,12 +64,13 @@ static kith_status upload_members(struct task *t, const struct kith__members *gi
     return KITH_OK;
 }
 
-/** Check all particles. @return the status of the first fault */
+/** Check all particles. @return KITH_OK, or the status of the first fault or of a failure */
 static kith_status check(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
     const struct kith__gpu *gpu = t->s.gpu;
     const struct kith__gpu_halos_small *small = (const void *)gpu->small->question;
+    /* all bits are 1: no fault, no empty group */
     KITH_GPU_TRY(ctx, "checking particles",
                  gpuMemsetAsync(t->h.small, 0xff, sizeof *small, gpu->stream));
     KITH_GPU_TRY(ctx, "checking particles", kith__gpu_halo_check(&t->h, gpu->stream));
@@ -82,7 +86,9 @@ static kith_status check(struct task *t)
     return kith__halo_refuse(ctx, &t->s.sweep.grid.question, &t->h.members, fault, small->value);
 }
 
-/** Sort the particles by group. The second buffer of the sort then holds the groups' sizes. */
+/** Sort the particles by group, find the range of each group, and list the large groups. The second
+ *  buffers of the sort then hold begin and size of the groups, and the list.
+ *  @return KITH_INVALID for a group without particles, or another status of a failure */
 static kith_status sort_members(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -151,6 +157,7 @@ static kith_status measure(struct task *t, kith_halos *out)
     return kith__gpu_download(ctx, copies);
 }
 
+/** kith__halos_backend.measure */
 static kith_status measure_halos(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__members *members, kith_halos *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Kernels of halo properties: checks of particles, and sums over groups. The arithmetic is
- * halo_sums.h, as on the CPU, compiled without contraction, so the results have the CPU's bits.
+ * Kernels of halo properties: checks of particles, and sums over groups. The arithmetic is that of
+ * halo_sums.h, as on the CPU, compiled without contraction to fused multiply-add, so the results
+ * have the CPU's bits. The precision is a template parameter: loops have no branch for it.
  */
 #include "halos_gpu.h"
 
@@ -9,12 +10,13 @@
 
 enum {
     THREADS = 256, /**< threads of a block */
-    FEW = 64       /**< threads of a block where the work of threads differs */
+    FEW = 64       /**< threads of a block where the work of threads differs: a block ends with its
+                        slowest thread */
 };
 
 /* ----------------------------------------------------------------------------------- particles */
 
-/** Check each particle. */
+/** Check each particle: lower small->fault to the number of its fault. */
 template <kith_precision precision> static __global__ void check(const struct kith__gpu_halos h)
 {
     const int64_t p = my_item();
@@ -37,7 +39,7 @@ gpuError_t kith__gpu_halo_check(const struct kith__gpu_halos *h, gpuStream_t str
     return gpuGetLastError();
 }
 
-/** Read the faulty value of a fault. */
+/** Set small->value to the faulty value of a fault; one thread. */
 static __global__ void read_value(const struct kith__gpu_halos h, int64_t fault)
 {
     h.small->value = kith__fault_value(&h.members, fault);
@@ -81,7 +83,7 @@ static __global__ void find_begins(const struct kith__gpu_halos h)
     }
 }
 
-/** Set the size of each group, and find the first group without particles. */
+/** Set the size of each group, small->first, and the first group without particles. */
 static __global__ void find_sizes(const struct kith__gpu_halos h)
 {
     const int64_t g = my_item();
@@ -136,6 +138,10 @@ gpuError_t kith__gpu_halo_small(const struct kith__gpu_halos *h, gpuStream_t str
 
 /* ------------------------------------------------------------------------------- large groups */
 
+/* An item is the work of one thread in a kernel below: the sum over `unit` consecutive members of
+ * one large group. Its items are consecutive, and item numbers ascend with the groups; some numbers
+ * between two groups are unused (kith__gpu_halo_pieces). */
+
 /** Return the first item of large group k, where each item covers `unit` members. */
 static __device__ __forceinline__ int64_t first_item(const struct kith__gpu_halos &h, int64_t k,
                                                      int64_t unit)
@@ -143,7 +149,8 @@ static __device__ __forceinline__ int64_t first_item(const struct kith__gpu_halo
     return (h.begin[h.large[k]] - h.first) / unit + k;
 }
 
-/** Return the large group that an item belongs to, by binary search. */
+/** Return the number, in h.large, of the group that an item belongs to: the last group that begins
+ *  at or before the item. Binary search. */
 static __device__ __forceinline__ int64_t group_of_item(const struct kith__gpu_halos &h,
                                                         int64_t item, int64_t unit)
 {
@@ -160,7 +167,8 @@ static __device__ __forceinline__ int64_t group_of_item(const struct kith__gpu_h
     return low;
 }
 
-/** Return the number of items of all large groups, where each covers `unit` members. */
+/** Return an upper bound on all item numbers of large groups, where each item covers `unit`
+ *  members. */
 static int64_t count_items(const struct kith__gpu_halos *h, int64_t unit)
 {
     return (h->members.points.n - h->first) / unit + h->n_large;
@@ -180,7 +188,8 @@ static __global__ void __launch_bounds__(FEW) sum_pieces(const struct kith__gpu_
     }
 }
 
-/** Add sums that are `apart` pieces from each other, KITH_HALO_PIECE of them for each thread. */
+/** One level of the tree of sums (halo_sums.h): add sums that are `apart` pieces from each other,
+ *  KITH_HALO_PIECE of them for each thread, to the first of them. */
 static __global__ void __launch_bounds__(FEW) gather(const struct kith__gpu_halos h, int64_t apart)
 {
     const int64_t unit = apart * KITH_HALO_PIECE * KITH_HALO_PIECE;
@@ -194,7 +203,8 @@ static __global__ void __launch_bounds__(FEW) gather(const struct kith__gpu_halo
     }
 }
 
-/** Compute the results of a pass for each large group. */
+/** Compute the results of a pass for each large group, from the sum over its members: one thread
+ *  for each group. */
 static __global__ void __launch_bounds__(FEW)
     finish_pass(const struct kith__gpu_halos h, kith_precision precision, enum kith__halo_pass pass)
 {
@@ -229,7 +239,7 @@ static gpuError_t run(const struct kith__gpu_halos *h, gpuStream_t stream)
     return gpuGetLastError();
 }
 
-/** Make all passes. */
+/** Make all passes over the members of all large groups. */
 template <kith_precision precision>
 static gpuError_t run_all(const struct kith__gpu_halos *h, gpuStream_t stream)
 {

@@ -21,13 +21,13 @@ enum {
 
 enum { LEAVES_AT_ONCE = 4 }; /* leaves of a piece of the loop, which one thread searches */
 
-/** Find the neighbours of the particles of some leaves. */
+/** kith__piece_fn: find the neighbours of the particles of LEAVES_AT_ONCE leaves. */
 static void search_leaves(void *state, int64_t piece, int worker)
 {
     struct kith__nearest_search *search = state;
     static kith__leaf_fn *const search_leaf[] = {KITH_EACH_ISA(search_leaf)};
     void *lists = search->lists + (size_t)worker * search->list_bytes;
-    if (worker == 0) {
+    if (worker == 0) { /* the thread that made the call: it alone may call the watch callback */
         (void)kith__report(search->ctx, piece, search->pieces);
     }
     const int64_t first = piece * LEAVES_AT_ONCE;
@@ -43,7 +43,8 @@ static void search_leaves(void *state, int64_t piece, int worker)
 }
 
 /** Compute the bounds of the coordinates of the particles of both trees.
- *  @param[out] size  differences between the upper and the lower bounds */
+ *  @param[out] low   lower bounds [length]
+ *  @param[out] size  differences between the upper and the lower bounds [length] */
 static void find_extent(const struct kith__nearest_search *s, double low[3], double size[3])
 {
     const kith_precision precision = s->question->precision;
@@ -75,7 +76,8 @@ struct range_loop {
     pthread_mutex_t lock;                /**< guards the bounds */
 };
 
-/** Extend the bounds by the particles of leaves [begin, end). */
+/** kith__range_fn: extend the bounds of all candidates, s->lo and s->hi, by the particles of leaves
+ *  [begin, end). */
 static void extend_ranges(void *state, int64_t begin, int64_t end)
 {
     struct range_loop *loop = state;
@@ -92,8 +94,9 @@ static void extend_ranges(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Compute normals, periods, bounds of the candidates and tolerances, from which search_images
- *  finds the least distance of an image. Both sets have particles. */
+/** Set planes, lo, hi and tolerance of a search, from which search_images (nearest_real.h) finds
+ *  the least distance of an image. Both sets have particles.
+ *  @return KITH_OK, KITH_CANCELLED */
 static kith_status measure_images(struct kith__nearest_search *s)
 {
     const struct kith__question *q = s->question;
@@ -113,6 +116,7 @@ static kith_status measure_images(struct kith__nearest_search *s)
     return kith__proceed(s->ctx);
 }
 
+/** kith__nearest_backend.find */
 static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kith_nearest *out)
 {
     struct kith__nearest_search search = {.ctx = ctx, .question = q, .out = out};

@@ -19,24 +19,25 @@
 #include "engine/cells.h"
 #include "engine/cpu/lanes.h"
 
-/** Depth of the stack of nodes: a tree of 2^31 particles has 26 levels of nodes with leaves below,
- *  and each adds one node. */
+/** Capacity of the stack of nodes. A tree of 2^31 particles has 2^26 leaves, so 26 levels of nodes
+ *  above them, and the descent through each level leaves one more node on the stack. */
 enum { STACK = 64 };
 
 /** A node of the candidates' tree that is still to be searched. */
 struct pending_node {
     int64_t node;       /**< number of the node, in preorder */
-    int64_t begin, end; /**< range of its leaves */
+    int64_t begin, end; /**< leaves [begin, end) of the node */
     double least2;      /**< lower bound of r^2 between particles of the leaf and of the node
                         [length^2] */
 };
 
-/** Return a mask of the lanes with a <= b. */
+/** Return a bit mask of the lanes with a <= b: bit l for lane l. */
 static inline unsigned lanes_at_most_d(vd a, vd b)
 {
     return vd_le(a, b);
 }
 
+/** Return a bit mask of the lanes with a <= b: bit l for lane l. */
 static inline unsigned lanes_at_most_f(vf a, vf b)
 {
     return vf_le(a, b);
@@ -66,8 +67,8 @@ static void sift_down(struct kith__neighbour *heap, int64_t n, int64_t at)
     }
 }
 
-/** Insert a neighbour into a list of at most k. A full list drops its last neighbour for it, or
- *  stays as it is if the new neighbour comes after all others.
+/** Insert a neighbour into a list of at most k, sorted or a heap (MOST_SORTED). A full list drops
+ *  its last neighbour for it, or stays as it is if the new neighbour comes after all others.
  *  @param found  neighbours in the list
  *  @return the number of neighbours in the list afterwards */
 static int64_t insert(struct kith__neighbour *list, int64_t found, int64_t k,
@@ -101,10 +102,11 @@ static inline const struct kith__neighbour *last_of(const struct kith__neighbour
     return &list[k > MOST_SORTED ? 0 : k - 1];
 }
 
-/** Sort a list of n <= k neighbours: the second half of a heapsort, if the list is a heap. */
+/** Sort a list of n <= k neighbours. A heap is sorted by the second half of a heapsort; shorter
+ *  lists are sorted already. */
 static void sort_list(kith_ctx *ctx, struct kith__neighbour *list, int64_t n, int64_t k)
 {
-    enum { COST = 200 };
+    enum { COST = 200 }; /* of a step, for kith__skip [about 1 ns] */
     for (int64_t last = n - 1; last > 0 && k > MOST_SORTED && !kith__skip(ctx, last, COST);
          last--) {
         const struct kith__neighbour one = list[last];

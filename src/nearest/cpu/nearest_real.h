@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The search for the nearest neighbours of the particles of one leaf, for one precision. Included
- * by nearest_kernel.c through per_precision.h.
+ * by nearest_kernel.c, which describes the algorithm, through core/per_precision.h, once for double
+ * and once for float: `real` is the type, and KITH_REAL(name) is name_d or name_f. nearest_kernel.c
+ * calls search_leaf of each; it defines struct pending_node and the functions on lists before. The
+ * vector types, with SIDE_BY_SIDE numbers each, and their operations are those of
+ * engine/cpu/lanes.h.
  */
 
 /** The particles of one leaf, whose neighbours are searched. */
@@ -11,7 +15,8 @@ struct KITH_REAL(leaf_search) {
     int n;                                  /**< particles of the leaf */
     int64_t k;                              /**< neighbours to find of each particle */
     int64_t steps;                          /**< nodes that have been visited, in all images */
-    bool only_others;                       /**< a particle is not its own neighbour */
+    bool only_others;                       /**< there is one set: in the box itself a particle is
+                                                 not its own neighbour */
     real x[3][KITH_LEAF];                   /**< [n] coordinates of the particles [length] */
     int32_t id[KITH_LEAF];                  /**< [n] indices in the caller's order */
     real lo[3], hi[3];                      /**< bounds of the coordinates [length] */
@@ -48,7 +53,8 @@ static real KITH_REAL(least_square)(const struct KITH_REAL(leaf_search) *s, cons
     return (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
 }
 
-/** Add component m of the image's translation to component m of several vectors. */
+/** Add component m of the image's translation to component m of several vectors, one in each lane,
+ *  in the order of the definition of a pair. */
 KITH_INLINE KITH_REAL(vector)
     KITH_REAL(translate_lanes)(const struct KITH_REAL(leaf_search) *s, KITH_REAL(vector) d, int m)
 {
@@ -65,6 +71,7 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
     const int64_t first = leaf * KITH_LEAF;
     const int32_t *id = tree->id + first;
     struct kith__neighbour *list = s->list + p * s->k;
+    /* index of the candidate to leave out; -1: none */
     const int32_t itself = s->only_others && !s->is_image ? s->id[p] : -1;
     for (int c = 0; c < KITH_LEAF; c += N) {
         KITH_REAL(vector) d[3];
@@ -73,6 +80,7 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
             d[m] = KITH_REAL(translate_lanes)(s, x - s->x[m][p], m);
         }
         const KITH_REAL(vector) squares = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+        /* a NaN, that of a padding lane of the last leaf, is never within reach */
         unsigned near = KITH_REAL(lanes_to)(squares, s->reach2[p]);
         real r2[N];
         memcpy(r2, &squares, sizeof r2);
@@ -93,7 +101,9 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
 
 /** Compute the least r^2 between candidates in a bounding box and each of the particles c to
  *  c + SIDE_BY_SIDE - 1 of the leaf, one in each lane of a vector.
- *  @return which particles are within reach of the box, as a bit mask */
+ *  @param box          bounding box of the candidates
+ *  @param[out] least2  lower bounds of r^2 [length^2]
+ *  @return which particles are within reach of the box, as a bit mask: bit l for particle c + l */
 KITH_INLINE unsigned KITH_REAL(find_queries)(const struct KITH_REAL(leaf_search) *s, int c,
                                              const real box[6], KITH_REAL(vector) *least2)
 {
@@ -115,10 +125,14 @@ static inline bool KITH_REAL(is_point)(const real box[6])
     return box[0] == box[3] && box[1] == box[4] && box[2] == box[5];
 }
 
-/** The candidates coincide. Remove from a bit mask of find_queries the particles that take none of
- *  them: those whose list is full and whose last neighbour is equally far away and has a smaller
- *  index than each candidate.
- *  @param least  smallest index of the candidates */
+/** Remove from a bit mask of find_queries the particles that take none of some candidates, which
+ *  all have one position: those whose list is full and whose last neighbour is equally far away and
+ *  has a smaller index than each candidate. Without this, n coinciding particles cost O(n^2).
+ *  @param c        first particle of the mask
+ *  @param queries  the bit mask
+ *  @param least2   r^2 of the candidates, for each particle [length^2]
+ *  @param least    smallest index of the candidates
+ *  @return the bit mask of the other particles */
 static unsigned KITH_REAL(drop_tied)(const struct KITH_REAL(leaf_search) *s, int c,
                                      unsigned queries, KITH_REAL(vector) least2, int32_t least)
 {
@@ -152,7 +166,9 @@ static bool KITH_REAL(takes_any)(const struct KITH_REAL(leaf_search) *s, const r
 }
 
 /** Test the candidates of a leaf against each query particle that may have a neighbour among them.
- *  Updates widest2. @param box  bounding box of the candidates */
+ *  Updates the lists, reach2 and widest2.
+ *  @param leaf  number of the leaf in the tree of the candidates
+ *  @param box   bounding box of the candidates */
 static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
 {
     for (int c = 0; c < s->n; c += KITH_REAL(SIDE_BY_SIDE)) {
@@ -177,7 +193,8 @@ static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf
     return (struct pending_node){node, begin, end, (double)KITH_REAL(least_square)(s, box)};
 }
 
-/** Search one image of the candidates, depth first.
+/** Search one image of the candidates, depth first, the nearer half of a node first. Of halves that
+ *  coincide, the one with the smaller index comes first, so that drop_tied can skip the other.
  *  @param own  leaf to skip, as it has been searched; -1: none */
 static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t own)
 {
@@ -214,7 +231,7 @@ static void KITH_REAL(search_image)(struct KITH_REAL(leaf_search) *s, int64_t ow
     }
 }
 
-/** Set the image to search next. @param shift  S */
+/** Set packed_shift, is_image and translation to the image to search next. @param shift  S */
 static void KITH_REAL(set_image)(struct KITH_REAL(leaf_search) *s, const int32_t shift[3])
 {
     const struct KITH_REAL(kith__lattice) *box = &s->all->question->KITH_REAL(box);
@@ -227,7 +244,8 @@ static void KITH_REAL(set_image)(struct KITH_REAL(leaf_search) *s, const int32_t
     }
 }
 
-/** Search the images with S[axis] = number, and any S within the ranges along the other axes. */
+/** Search the images with S[axis] = number, and first[k] <= S[k] <= last[k] along the other
+ *  axes. */
 static void KITH_REAL(search_slab)(struct KITH_REAL(leaf_search) *s, int axis, int32_t number,
                                    const int32_t first[3], const int32_t last[3])
 {
@@ -271,8 +289,10 @@ static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
     return KITH_OK;
 }
 
-/** Write the distance, vector and shift of an entry of a row.
+/** Write the distance, vector and shift of an entry of a row. The shift is for the coordinates as
+ *  given: the boxes that wrapping subtracted are taken into account.
  *  @param own_image  boxes that wrapping subtracted from particle p
+ *  @param one        the neighbour
  *  @param at         index of the entry */
 static void KITH_REAL(write_extras)(const struct KITH_REAL(leaf_search) *s, int p,
                                     const int32_t own_image[3], const struct kith__neighbour *one,

@@ -13,7 +13,8 @@
 
 /** A neighbour in the list of a particle. */
 struct kith__neighbour {
-    uint64_t place; /**< j << 32 | packed S: orders neighbours with equal r2 */
+    uint64_t place; /**< j << 32 | S, packed by kith__pack_shift: orders neighbours with equal r2 by
+                         j, then S */
     double r2;      /**< squared distance [length^2] */
 };
 
@@ -31,19 +32,23 @@ struct kith__nearest_search {
                               particles */
     size_t list_bytes;   /**< size of one thread's lists */
     int64_t pieces;      /**< number of pieces of the loop over the leaves of a */
-    atomic_int status;   /**< KITH_OK, or KITH_LIMIT */
+    atomic_int status;   /**< KITH_OK, or KITH_LIMIT: a neighbour may be too many boxes away */
 };
 
-/** Extend the bounds of normal . r by the particles of a leaf. */
+/** Extend the bounds of normal . r by the particles of a leaf.
+ *  @param normal          a unit vector
+ *  @param[in,out] lo, hi  the bounds [length] */
 void kith__range_along(kith_precision precision, const struct kith__tree *tree, int64_t leaf,
                        const double normal[3], double *lo, double *hi);
 
 /** Find the neighbours of the particles of one leaf of a, and write their rows.
- *  @param lists  memory of the thread
+ *  @param lists  memory of the thread: kith__nearest_search.list_bytes
  *  @return KITH_OK, or KITH_LIMIT when a neighbour might be more than KITH_MAX_IMAGES boxes away */
 typedef kith_status kith__leaf_fn(const struct kith__nearest_search *search, int64_t leaf,
                                   void *lists);
 
+/* Declare kith__search_leaf_baseline, kith__search_leaf_avx2, ... (engine/cpu/isa.h). They are
+ * defined in nearest_kernel.c. */
 kith__leaf_fn KITH_EACH_ISA(search_leaf);
 
 #endif

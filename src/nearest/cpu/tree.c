@@ -9,7 +9,7 @@
 #include "engine/cells.h"
 
 enum {
-    OPEN_EACH = 8,         /* subtrees for each thread, at least, that are built in parallel */
+    OPEN_EACH = 8,         /* least subtrees for each thread, unless the tree is too small */
     INSERTION_SORTED = 24, /* largest number of records that are sorted by insertion */
     BLOCK = 128            /* records of a block of partition_blocks; an offset fits 8 bits */
 };
@@ -17,7 +17,7 @@ enum {
 /** A node that is not built yet. */
 struct open_node {
     int64_t node;       /**< number of the node, in preorder */
-    int64_t begin, end; /**< range of its leaves */
+    int64_t begin, end; /**< leaves [begin, end) of the node */
 };
 
 /** Shared state of the parallel loops that build a tree. */
@@ -27,8 +27,9 @@ struct build_loop {
     const kith_points *points;             /**< the set */
     struct kith__tree *tree;               /**< the tree */
     void *records;                         /**< [n] struct record: a permutation of the particles */
-    struct open_node *open;                /**< [n] nodes of the current level */
-    struct open_node *next;                /**< [2 n] nodes of the next level: their halves */
+    struct open_node *open;                /**< [nodes of the level] nodes of the current level */
+    struct open_node *next;                /**< [twice as many] nodes of the next level: their
+                                                halves */
 };
 
 /** Set the smallest index of a node with leaves [begin, end) from those of its halves. */
@@ -39,8 +40,8 @@ static void join_least(const struct kith__tree *tree, int64_t node, int64_t begi
     tree->least[node] = left < right ? left : right;
 }
 
-/** Set the smallest indices of a node with leaves [begin, end) and of `levels - 1` levels below it.
- *  The subtrees below these are complete. */
+/** Set the smallest indices of a node with leaves [begin, end) and of the nodes of the next
+ *  `levels - 1` levels below it. The subtrees below these levels are complete. */
 static void join_levels(const struct kith__tree *tree, int64_t node, int64_t begin, int64_t end,
                         int levels)
 {
@@ -55,14 +56,15 @@ static void join_levels(const struct kith__tree *tree, int64_t node, int64_t beg
 #define KITH_PER_PRECISION "nearest/cpu/tree_real.h"
 #include "core/per_precision.h"
 
-/** Write the records of particles [begin, end). */
+/** kith__range_fn: write the records of particles [begin, end). */
 static void make_records(void *state, int64_t begin, int64_t end)
 {
     const struct build_loop *loop = state;
     (loop->question->precision == KITH_FLOAT ? make_records_f : make_records_d)(loop, begin, end);
 }
 
-/** Split one node, and append its halves to the next level. */
+/** kith__piece_fn: split node `piece` of the current level, and write its halves to the next
+ *  level. */
 static void split_open(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -76,7 +78,7 @@ static void split_open(void *state, int64_t piece, int worker)
                                                    node->end};
 }
 
-/** Build the subtree of one node. */
+/** kith__piece_fn: build the subtree of node `piece` of the current level. */
 static void build_open(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -86,8 +88,10 @@ static void build_open(void *state, int64_t piece, int worker)
         loop, node->node, node->begin, node->end);
 }
 
-/** Set the pointers of a tree to memory of the context's scratch.
- *  @param[out] records  receives the memory of the records */
+/** Set the pointers of a tree to scratch memory of the context: buffers `buffer`, + 1 and + 4, and
+ *  that of the records to + 2. Buffer + 3 is for the lists of open nodes.
+ *  @param[out] records  [leaves * KITH_LEAF] memory for struct record
+ *  @return KITH_OK, KITH_NO_MEMORY */
 static kith_status need_tree(kith_ctx *ctx, kith_precision precision, int buffer,
                              struct kith__tree *tree, void **records)
 {
@@ -120,14 +124,15 @@ kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *questio
     KITH_TRY(need_tree(ctx, question->precision, buffer, tree, &loop.records));
     kith__loop(ctx, points->n, make_records, &loop);
     const int threads = kith__threads_for(ctx, points->n);
-    const size_t most = 2 * OPEN_EACH * (size_t)threads;
+    const size_t most = 2 * OPEN_EACH * (size_t)threads; /* nodes of the last level that is split */
     loop.open = kith__work_need(&ctx->work, buffer + 3, 2 * most * sizeof *loop.open);
     KITH_CHECK(ctx, loop.open != NULL, KITH_NO_MEMORY, "out of memory for %d threads", threads);
     loop.next = loop.open + most;
     loop.open[0] = (struct open_node){0, 0, tree->leaves};
     int64_t n = 1;
     int levels = 0;
-    /* nodes of a level differ by one leaf at most: all of them have two leaves or more here */
+    /* the nodes of a level differ by one leaf at most: a node that is split has four leaves or
+     * more */
     while (n < (int64_t)OPEN_EACH * threads && 4 * n <= tree->leaves && !kith__cancelled(ctx)) {
         kith__pool_run(ctx->pool, threads, n, split_open, &loop);
         struct open_node *swap = loop.open;

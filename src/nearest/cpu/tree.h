@@ -23,10 +23,12 @@ struct kith__tree {
     int64_t leaves; /**< number of leaves */
     void *xyz[3];   /**< [KITH_LEAF * leaves] wrapped coordinates, in the precision of the points;
                          NaN in the last leaf beyond the particles [length] */
-    int32_t *id;    /**< [KITH_LEAF * leaves] index of each particle in the caller's order */
-    void *box;      /**< [2 * leaves - 1][6] lowest and highest coordinates of the particles of each
-                         node: x, y, z, then x, y, z; in the precision of the points [length] */
-    int32_t *least; /**< [2 * leaves - 1] smallest index of the particles of each node */
+    int32_t *id; /**< [KITH_LEAF * leaves] index of each particle in the caller's order; -1 in the
+                      last leaf beyond the particles */
+    void *box;   /**< [2 * leaves - 1][6] lowest and highest coordinates of the particles of each
+                      node: x, y, z, then x, y, z; in the precision of the points [length] */
+    int32_t *least; /**< [2 * leaves - 1] smallest index, in the caller's order, of the particles of
+                         each node */
 };
 
 /** Return the first leaf of the right half of a node with leaves [begin, end), two or more. */
@@ -37,7 +39,9 @@ static inline int64_t kith__tree_split(int64_t begin, int64_t end)
 
 /** Build the tree of a set whose coordinates are known to be usable (kith__bounds_check).
  *  O(n log n), parallel.
- *  @param buffer  number of the first of KITH_TREE_BUFFERS scratch buffers for the tree
+ *  @param points  the set: question->a or question->b
+ *  @param buffer  number of the first of KITH_TREE_BUFFERS scratch buffers for the tree, which own
+ *                 its arrays
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *question,
                              const kith_points *points, int buffer, struct kith__tree *tree);

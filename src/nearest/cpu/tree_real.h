@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Building a k-d tree, for one precision. Included by tree.c through per_precision.h.
+ * Building a k-d tree, for one precision. Included by tree.c through core/per_precision.h, once for
+ * double and once for float: `real` is the type, and KITH_REAL(name) is name_d or name_f. tree.c
+ * uses struct record, make_records, split_node and build_subtree of each; it defines struct
+ * build_loop, join_least, INSERTION_SORTED and BLOCK before.
  */
 
 /** A particle while the tree is built. */
@@ -9,6 +12,7 @@ struct KITH_REAL(record) {
     int32_t id; /**< index in the caller's order */
 };
 
+/** Write the records of particles [begin, end): wrapped positions and indices. */
 static void KITH_REAL(make_records)(const struct build_loop *loop, int64_t begin, int64_t end)
 {
     const struct kith__question *q = loop->question;
@@ -21,6 +25,7 @@ static void KITH_REAL(make_records)(const struct build_loop *loop, int64_t begin
     }
 }
 
+/** Exchange two records; a may be b. */
 static void KITH_REAL(exchange)(struct KITH_REAL(record) *a, struct KITH_REAL(record) *b)
 {
     const struct KITH_REAL(record) keep = *a;
@@ -65,7 +70,7 @@ static real KITH_REAL(guess_median)(const struct KITH_REAL(record) *p, int64_t b
 /** Exchange records of the blocks at both ends of [*begin, *end) that are on the wrong side of the
  *  pivot, without a branch for each, and drop blocks from the range until it is shorter than two.
  *  Records before *begin are then <= pivot, and those from *end on >= pivot (Edelkamp and Weiss
- *  2016, BlockQuicksort). */
+ *  2016, BlockQuicksort). When the call is cancelled, it returns early, with a longer range. */
 static void KITH_REAL(partition_blocks)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t *begin,
                                         int64_t *end, int axis, real pivot)
 {
@@ -101,7 +106,8 @@ static void KITH_REAL(partition_blocks)(kith_ctx *ctx, struct KITH_REAL(record) 
 }
 
 /** Reorder records [begin, end) so that those before `nth` are <= record nth along the axis, and
- *  those after it >=. O(end - begin) on average. */
+ *  those after it >= (quickselect). O(end - begin) on average. Returns early when the call is
+ *  cancelled. */
 static void KITH_REAL(select_nth)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t begin,
                                   int64_t end, int64_t nth, int axis)
 {
@@ -160,7 +166,8 @@ static int KITH_REAL(find_box)(kith_ctx *ctx, const struct KITH_REAL(record) *p,
     return longest;
 }
 
-/** Set the bounding box of a node, and halve its records along the longest side. */
+/** Set the bounding box of a node with leaves [begin, end), two or more, and halve its records
+ *  along the longest side: reorder them so that those of the left half come first. */
 static void KITH_REAL(split_node)(const struct build_loop *loop, int64_t node, int64_t begin,
                                   int64_t end)
 {
@@ -174,7 +181,9 @@ static void KITH_REAL(split_node)(const struct build_loop *loop, int64_t node, i
 }
 
 /** Set the bounding box and the smallest index of a leaf, and copy its records to the arrays of the
- *  tree. */
+ *  tree.
+ *  @param node  number of the leaf among the nodes
+ *  @param leaf  its number among the leaves */
 static void KITH_REAL(write_leaf)(const struct build_loop *loop, int64_t node, int64_t leaf)
 {
     const struct kith__tree *tree = loop->tree;
@@ -195,7 +204,8 @@ static void KITH_REAL(write_leaf)(const struct build_loop *loop, int64_t node, i
     }
 }
 
-/** Build the subtree of a node with leaves [begin, end). */
+/** Build the subtree of a node with leaves [begin, end), by recursion. Incomplete when the call is
+ *  cancelled. */
 static void KITH_REAL(build_subtree)(const struct build_loop *loop, int64_t node, int64_t begin,
                                      int64_t end)
 {

@@ -4,10 +4,12 @@
  * system are sorted by its cells, and cut into leaves of as many particles as a warp has lanes. A
  * warp takes the particles of one leaf, a lane each, and keeps the list of each in registers. It
  * tests the leaves of its own system whose bounding boxes are near enough, in the box itself and
- * then in images from the nearest on. The lower bound of the distance of two bounding boxes is
- * computed by the operations that define r^2 of a pair, so that it needs no margin for rounding
- * (nearest/cpu/nearest_kernel.c). A system of n particles costs O(n^2 / LANES^2) tests of bounding
- * boxes; so large systems are searched by a tree, one by one.
+ * then in images from the nearest on. As consecutive cells of a system touch
+ * (kith__gpu_systems.by_number), the particles of a leaf are near each other. The lower bound of
+ * the distance of two bounding boxes is computed by the operations that define r^2 of a pair, so
+ * that it needs no margin for rounding (nearest/cpu/nearest_kernel.c). A system of n particles
+ * costs O(n^2 / LANES^2) tests of bounding boxes; so large systems are searched by a tree, one by
+ * one.
  */
 #include "nearest_batch.h"
 
@@ -24,13 +26,15 @@ static_assert((int)LANES == (int)KITH_GPU_FANOUT, "a lane takes a particle of a 
 
 /** A leaf. */
 struct leaf_range {
-    int64_t system; /**< its system */
+    int64_t system; /**< number of the leaf's system */
     int64_t number; /**< number of the leaf in its system */
-    int64_t begin;  /**< first slot */
-    int n;          /**< particles; 0: no leaf has the number, or its system is not small */
+    int64_t begin;  /**< first slot, in the set */
+    int n;          /**< number of its particles; 0: no leaf has the number that was looked for, or
+                         its system is not small */
 };
 
-/** Return the number of the first leaf of a system. */
+/** Return the number of the first leaf of system s (struct kith__gpu_nearest_batch).
+ *  @param first  [systems + 1] first particle of each system in the set */
 static __device__ __forceinline__ int64_t first_leaf_of(const int64_t *first, int64_t s)
 {
     return first[s] / LANES + s;
@@ -49,7 +53,8 @@ static __device__ __forceinline__ bool is_small(const struct kith__gpu_systems &
                                   all.first_b[s + 1] - all.first_b[s]);
 }
 
-/** Return the leaf of a number: its system is found by binary search. */
+/** Return the leaf of a set that has a number: its system is found by binary search.
+ *  @param set  0: set a, 1: set b */
 static __device__ __forceinline__ struct leaf_range find_leaf(const struct kith__gpu_systems &all,
                                                               int set, int64_t number)
 {
@@ -68,7 +73,7 @@ static __device__ __forceinline__ struct leaf_range find_leaf(const struct kith_
     leaf.system = low;
     leaf.number = number - first_leaf_of(first, low);
     leaf.begin = first[low] + leaf.number * LANES;
-    const int64_t left = first[low + 1] - leaf.begin;
+    const int64_t left = first[low + 1] - leaf.begin; /* particles from the leaf on */
     leaf.n = !is_small(all, low) || left < 0 ? 0 : (int)min(left, (int64_t)LANES);
     return leaf;
 }
@@ -93,7 +98,7 @@ template <typename real> static __device__ __forceinline__ real least_of_lanes(r
     return value;
 }
 
-/** Return normal[k] . r, as images.h bounds it. */
+/** Return normal[k] . r [length], each operation rounded once: images.h bounds its errors. */
 template <typename real>
 static __device__ __forceinline__ double along_normal(const struct kith__image_planes &planes,
                                                       int k, const real r[3])
@@ -120,8 +125,9 @@ static __global__ void __launch_bounds__(THREADS)
     all.system[s].extent = none;
 }
 
-/** Find the bounds of the leaves of a set, a warp for each, and merge them to those of the systems.
- *  Those of the leaves of candidates are kept. */
+/** Find the bounds of the leaves of a set, a warp for each, and merge them into those of the
+ *  systems. Those of the leaves of candidates are written to all.bounds.
+ *  @param set  0: set a, 1: set b */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     measure_leaves(const KITH_IN_PLACE struct kith__gpu_nearest_batch all, int set)
@@ -162,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** Compute the tolerances of each system. */
+/** Compute the tolerances of each system, a thread each, from its bounds. */
 static __global__ void __launch_bounds__(THREADS)
     find_tolerances(const struct kith__gpu_nearest_batch all)
 {
@@ -184,6 +190,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/** Launch measure_leaves for a set, a warp for each number of a leaf. */
 template <typename real>
 static void launch_measure(const struct kith__gpu_nearest_batch *all, int set, gpuStream_t stream)
 {
@@ -213,7 +220,8 @@ gpuError_t kith__gpu_nearest_measure(const struct kith__gpu_nearest_batch *all, 
  *  box whose rows are along the axes, or in any box. */
 enum motion { AT_HOME, STRAIGHT, SKEWED };
 
-/** Return the bits of a float that is not negative, rounded down or up from r^2. */
+/** Return the bits of r^2 as a float, rounded down (bits_below) or up (bits_above). As it is not
+ *  negative, the bits of these floats are ordered as the floats are. */
 static __device__ __forceinline__ unsigned bits_below(float r2)
 {
     return __float_as_uint(r2);
@@ -240,17 +248,19 @@ template <typename real> struct leaf_shared {
 template <typename real, int K> struct leaf_search {
     const struct kith__gpu_nearest_batch &all;     /**< the call; equal */
     const struct kith__gpu_nearest_system &own;    /**< the system; equal */
-    const typename definition<real>::lattice &box; /**< its box; equal */
+    const typename definition<real>::lattice &box; /**< box of the system; equal */
     record<real> *candidate;            /**< [LANES] shared memory: candidates that are tested */
     int64_t system;                     /**< number of the system; equal */
-    int64_t first, last;                /**< its slots in set b; equal */
-    const real *bounds;                 /**< bounds of its leaves in set b; equal */
-    int64_t own_leaf;                   /**< leaf of the candidates that the particles are; -1: they
-                                           are of another set; equal */
+    int64_t first, last;                /**< slots [first, last) of the system in set b; equal */
+    const real *bounds;                 /**< [leaves][6] bounds of the system's leaves in set b, as
+                                             kith__gpu_nearest_batch.bounds; equal */
+    int64_t own_leaf;                   /**< number, in the system, of the leaf of candidates that
+                                             consists of the particles themselves; -1: there are two
+                                             sets; equal */
     real x, y, z;                       /**< position of the lane's particle [length] */
-    int64_t row;                        /**< its index; -1: the lane has no particle */
+    int64_t row;                        /**< index of the lane's particle; -1: the lane has none */
     real low[3], high[3];               /**< bounds of the positions of all lanes [length]; equal */
-    double below[3], above[3];          /**< their bounds of normal[k] . r [length]; equal */
+    double below[3], above[3];          /**< bounds of normal[k] . r of all lanes [length]; equal */
     neighbour_list<real, K, true> list; /**< the lane's neighbours so far */
     real reach2;            /**< largest r^2 of a neighbour; -1: no particle [length^2] */
     unsigned widest;        /**< bits of the largest reach2, rounded up to float; equal */
@@ -259,6 +269,7 @@ template <typename real, int K> struct leaf_search {
     real move[3][3];        /**< S[k] * row[k], rounded products [length]; equal */
     enum motion moved_by;   /**< how candidates are moved; equal */
 
+    /** Read the lane's particle, and compute the bounds of all. */
     __device__ __forceinline__ leaf_search(const struct kith__gpu_nearest_batch &call,
                                            const struct leaf_range &leaf, record<real> *shared)
         : all(call), own(call.system[leaf.system]),
@@ -313,7 +324,7 @@ template <typename real, int K> struct leaf_search {
                          at_image<MOTION>(r.z - z, 2));
     }
 
-    /** Test n candidates, and insert those that are near enough. */
+    /** Test the first n of `candidate`, and insert those that are near enough. */
     template <motion MOTION> __device__ __forceinline__ void test_candidates(int n)
     {
         const bool only_others = MOTION == AT_HOME && own_leaf >= 0;
@@ -338,7 +349,8 @@ template <typename real, int K> struct leaf_search {
 
     /* ------------------------------------------------------------------------------ the leaves */
 
-    /** Test the candidates of a leaf. */
+    /** Copy the candidates of a leaf to shared memory, and test them.
+     *  @param number  number of the leaf in its system */
     __device__ __forceinline__ void test_leaf(int64_t number)
     {
         const int64_t begin = first + number * LANES;
@@ -359,7 +371,8 @@ template <typename real, int K> struct leaf_search {
         }
     }
 
-    /** Return the bits of a lower bound on r^2 between the particles and those of a leaf. */
+    /** Return the bits of a lower bound on r^2 between the particles and those of a leaf.
+     *  @param number  number of the leaf in its system */
     __device__ __forceinline__ unsigned least_square(int64_t number) const
     {
         real gap[3];
@@ -368,7 +381,7 @@ template <typename real, int K> struct leaf_search {
             real from = bounds[6 * number + m] - high[m];
             real to = bounds[6 * number + 3 + m] - low[m];
             if (moved_by != AT_HOME) {
-                from = at_image<SKEWED>(from, m);
+                from = at_image<SKEWED>(from, m); /* in a straight box the other products are 0 */
                 to = at_image<SKEWED>(to, m);
             }
             gap[m] = from > 0 ? from : to < 0 ? -to : 0;
@@ -399,7 +412,7 @@ template <typename real, int K> struct leaf_search {
 
     /* ------------------------------------------------------------------------------ the images */
 
-    /** Set the vectors of image walk.shift. */
+    /** Set moved_by, packed and move to the image walk.shift. */
     __device__ __forceinline__ void set_image()
     {
         const bool at_home = walk.shift[0] == 0 && walk.shift[1] == 0 && walk.shift[2] == 0;
@@ -427,12 +440,13 @@ template <typename real, int K> struct leaf_search {
         }
         const double least = walk.slab.distance -
                              own.tolerance[walk.slab.axis] * (1 + walk.slab.boxes);
-        const double most2 = (double)-least_of_lanes(-reach2); /* widest may be infinite */
+        const double most2 = (double)-least_of_lanes(-reach2); /* `widest` may overflow */
         return !(least > 0 && least * least > most2);
     }
 
     /** Go on to the next image.
-     *  @return false when there is none within reach, or when it may be too many boxes away */
+     *  @return true when there is one within reach; false also when it may be too many boxes away:
+     *          the system is then refused (kith__gpu_batch_small.refused) */
     __device__ __forceinline__ bool next_image()
     {
         if (!next_in_slab(&walk)) {
@@ -473,7 +487,8 @@ template <typename real, int K> struct leaf_search {
         }
     }
 
-    /** Return true, in every lane, when the host has set the stop flag. */
+    /** Return true, in every lane, when the host has set the stop flag: the counter of a sweep,
+     *  which is not used otherwise here. */
     __device__ __forceinline__ bool is_stopped() const
     {
         const unsigned flag = *(const volatile unsigned *)&all.systems.small->next;
@@ -501,7 +516,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** Write vectors and shifts of the entries of small systems. */
+/** Write vectors and shifts of the entries of small systems, a thread for each entry. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     write_images(const KITH_IN_PLACE struct kith__gpu_nearest_batch all)
@@ -517,6 +532,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/** Launch the search with lists of at least k entries, and write_images where it is needed. */
 template <typename real>
 static gpuError_t launch(const struct kith__gpu_nearest_batch *all, gpuStream_t stream)
 {

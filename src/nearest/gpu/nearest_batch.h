@@ -20,17 +20,17 @@ struct kith__gpu_nearest_system {
 
 /** State of one call. All arrays are in device memory. A leaf is a run of up to KITH_GPU_FANOUT
  *  slots of one system. Leaf l of system s has the number first[s] / KITH_GPU_FANOUT + s + l, where
- *  first[s] is the system's first particle in the set: so no number is that of two leaves, though
- *  some are that of none. */
+ *  first[s] is the system's first particle in the set. So no two leaves have one number, and a
+ *  number is found without a prefix sum of the numbers of leaves; some numbers are unused. */
 struct kith__gpu_nearest_batch {
     struct kith__gpu_systems systems;        /**< the particles, sorted by system and cell */
-    struct kith__gpu_nearest_system *system; /**< [systems.n] */
+    struct kith__gpu_nearest_system *system; /**< [systems.n] planes, bounds and tolerances */
     void *bounds;     /**< [leaves of set b][6] lower, then upper bounds of the coordinates of each
                            leaf, in the precision of the points [length] */
     kith_nearest out; /**< k, and the arrays of the result */
 };
 
-/** Return the bound on the numbers of leaves of a set of n particles. */
+/** Return the bound on the numbers of leaves of a set of n particles: all are less than it. */
 static inline int64_t kith__gpu_nearest_leaves(const struct kith__gpu_systems *systems, int64_t n)
 {
     return n / KITH_GPU_FANOUT + systems->n;
@@ -40,7 +40,7 @@ static inline int64_t kith__gpu_nearest_leaves(const struct kith__gpu_systems *s
 extern "C" {
 #endif
 
-/** Queue the bounds of leaves and systems. */
+/** Queue the planes, bounds and tolerances of systems, and the bounds of the leaves of set b. */
 gpuError_t kith__gpu_nearest_measure(const struct kith__gpu_nearest_batch *all, gpuStream_t stream);
 
 /** Queue the search, which fills the rows of the particles of small systems. Sets small->refused of

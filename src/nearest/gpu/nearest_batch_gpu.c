@@ -7,7 +7,7 @@
 #include "engine/gpu/batch_search.h"
 #include "nearest_batch.h"
 
-/* Buffers of scratch memory on the device, behind those of nearest_gpu.c. */
+/* Numbers of buffers of scratch memory on the device, behind those of nearest_gpu.c. */
 enum { SYSTEMS = KITH_WORK_OF(nearest) + 16, BOUNDS };
 
 /** Return true when a batch has several systems that are small and not empty, or may have some:
@@ -22,7 +22,8 @@ static bool may_have_small(const struct kith__batch *batch)
     return batch->memory == KITH_DEVICE || small > 1;
 }
 
-/** Allocate the bounds, and queue the search. */
+/** Allocate the bounds and the data of systems, and queue the search.
+ *  @return KITH_OK, KITH_NO_MEMORY, or the status of a failure */
 static kith_status queue_search(struct kith__gpu_batch *b, struct kith__gpu_nearest_batch *all)
 {
     kith_ctx *ctx = b->ctx;
@@ -37,6 +38,7 @@ static kith_status queue_search(struct kith__gpu_batch *b, struct kith__gpu_near
     return KITH_OK;
 }
 
+/* kith__nearest_backend.find_together */
 kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__batch *batch,
                                             const kith_nearest *out, enum kith__nearest_rest *rest)
 {
@@ -56,7 +58,8 @@ kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__ba
     }
     KITH_TRY(kith__gpu_batch_read(&b, NULL));
     if (b.small.refused) {
-        return KITH_OK; /* one by one, each particle of a group may need fewer images */
+        /* *rest is KITH_REST_ALL: one by one, each particle of a group may need fewer images */
+        return KITH_OK;
     }
     *rest = b.small.most > KITH_NEAREST_SMALL ? KITH_REST_LARGE : KITH_REST_NONE;
     return kith__gpu_download(ctx, copies);

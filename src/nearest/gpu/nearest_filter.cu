@@ -6,13 +6,14 @@
  *
  * A filter in float, whatever the precision of the coordinates, finds the candidates of which the
  * neighbours are chosen. Each lane keeps the nearest K + SPARE candidates of its query as sorted
- * keys of 32 bits: r^2, rounded down, above a code that says which candidate it is. Keys are sorted
- * and merged by minima and maxima alone. At the end the lane computes r^2 of these candidates by
- * the definition, sorts them by (r^2, j, S), and compares the last neighbour with the last key: r^2
- * of each other candidate is at least that of the last key, but for rounding errors, whose bound is
- * known (filter_error). Groups of queries that this does not decide are left to the exact search
- * (nearest_search.cu): those with more than SPARE candidates as far away as the last neighbour, for
- * example.
+ * keys of 32 bits: the upper 21 bits of the float r^2, which round it down, above a code of 11 bits
+ * that says which candidate of this walk it is. As r^2 is not negative, its bits are ordered as the
+ * numbers are, so keys are sorted and merged by minima and maxima of integers alone. At the end the
+ * lane computes r^2 of these candidates by the definition, sorts them by (r^2, j, S), and compares
+ * the last neighbour with the last key: r^2 of each other candidate is at least that of the last
+ * key, but for rounding errors, whose bound is known (filter_error). Groups of queries that this
+ * does not decide are left to the exact search (nearest_search.cu): those with more than SPARE
+ * candidates as far away as the last neighbour, for example.
  *
  * The candidates of a leaf are read by a lane each. Those within reach of the bounding box of the
  * queries are put in shared memory, where each lane tests all of them against its own query, by
@@ -25,18 +26,21 @@
 
 enum {
     THREADS = 64,                  /**< threads of a block */
-    OWN = LANES / KITH_GPU_LEAF,   /**< leaves that are read at once */
+    OWN = LANES / KITH_GPU_LEAF,   /**< leaves that a warp reads at once; in one set, those of its
+                                        own particles */
     SPARE = 4,                     /**< keys beyond the neighbours that are wanted */
     LISTED = 1 << 30,              /**< bit of an entry of `hard`: the group is in `rest` */
     PART_BLOCKS = 8192,            /**< most blocks of the kernel that searches parts of groups */
     CODE_BITS = 11,                /**< bits of a candidate's code */
-    CODES = 1 << CODE_BITS,        /**< most candidates of a walk */
+    CODES = 1 << CODE_BITS,        /**< most candidates of a walk: of the search, through the tree
+                                        and all images, for one set of active lanes */
     TABLE = CODES / KITH_GPU_LEAF, /**< most leaves of a walk */
     CHUNK = 32,                    /**< candidates of a mask of hits */
     CHUNKS = 4,                    /**< chunks that are tested before hits are inserted */
     ROOM = CHUNKS * CHUNK + LANES, /**< candidates that wait to be tested */
     IMAGES = 16,                   /**< most images of the box for one walk */
-    LEAF_BITS = 28                 /**< bits of a leaf's number in the table */
+    LEAF_BITS = 28                 /**< bits of a leaf's number in the table; the number of the
+                                        image has the 4 bits above */
 };
 
 /** How a search ends: neighbours were written; rounding errors may have changed which they are;
@@ -49,42 +53,48 @@ enum walked { SOME, NONE, FULL };
 /* Slack of squared distances, for rounding errors of the tests that drop candidates early. */
 #define KITH_WIDER (1 + 1.0f / (1 << 16))
 
-/* Leaves within this part of the squared reach of the queries are read first. */
+/* Leaves at a squared distance of up to this part of `widest` are read at once; others are noted,
+ * and read at the end of the walk if they are still within reach. */
 #define KITH_NEAR 0.1f
 
-/* Largest ratio of r^2 between queries, or from a query to its last neighbour, and the least r^2 of
- * a last neighbour, for queries that are searched for together. */
+/* For queries that are searched for together: let t be the smallest of their thresholds, the r^2 of
+ * their last neighbours so far. No threshold of another one, and no squared distance between it and
+ * the query with threshold t, is more than KITH_APART * t (choose_lanes). */
 #define KITH_APART 256.0f
 
 /* The key of no candidate. */
 #define KITH_NO_KEY 0xffffffffu
 
-/* Larger than any squared distance in the tree's unit of length; and larger than that. */
+/* Larger than any squared distance in the tree's unit of length, where coordinates are less than 4;
+ * and a number that is larger than any sum with KITH_UNLIMITED, so that its test never hits. */
 #define KITH_UNLIMITED 1e30f
 #define KITH_BEYOND 1e35f
 
 /** Shared memory of a warp. */
 template <typename real> struct filter_memory {
-    float4 point[ROOM];  /**< candidates that wait: position relative to the centre of the queries,
-                             and its squared length, in the tree's unit */
-    uint32_t code[ROOM]; /**< their codes: 8 * entry of `leaf` + lane */
+    float4 point[ROOM]; /**< candidates that wait to be tested: position c relative to the centre of
+                             the queries, and |c|^2, in the tree's unit */
+    uint32_t code[ROOM]; /**< codes of these candidates: KITH_GPU_LEAF * entry of `leaf` + number
+                              in the leaf */
     int32_t leaf[TABLE]; /**< leaves that have been read: number, and image above it; at the end
                               those that are to be read later */
-    unsigned least2[KITH_GPU_TREE_LEVELS][LANES]; /**< bits of the distances of nodes that are still
-                                                       to be searched; KITH_DONE */
-    int32_t first[KITH_GPU_TREE_LEVELS];          /**< number of lane 0's node */
+    unsigned least2[KITH_GPU_TREE_LEVELS][LANES]; /**< of each level and lane: bits of the squared
+                                                       distance of a node that is still to be
+                                                       searched, or KITH_DONE */
+    int32_t first[KITH_GPU_TREE_LEVELS];          /**< number of lane 0's node of each level */
     int32_t shift[IMAGES];                        /**< S of each image, packed */
     struct image_walk walk;                       /**< images that are searched */
     struct kith__gpu_unit unit;                   /**< the tree's unit of length */
     real centre[3];                               /**< centre of the active particles [length] */
-    float half[3];      /**< their largest distances from it along the axes, in the tree's unit */
-    float move[3];      /**< vector of the image */
-    float scale;        /**< unit.scale */
-    float lo[3], hi[3]; /**< bounds of the active particles in the tree's unit */
-    float at_lo[3], at_hi[3]; /**< these bounds, less the vector of the image */
+    float half[3];            /**< largest distances of the active particles from the centre, along
+                                   the axes, in the tree's unit */
+    float move[3];            /**< vector of the image that is searched, in the tree's unit */
+    float scale;              /**< unit.scale */
+    float lo[3], hi[3];       /**< bounds of the active particles in the tree's unit */
+    float at_lo[3], at_hi[3]; /**< lo and hi less the vector of the image */
 };
 
-/** Shift the sign bit of a number into the lowest bit of `bits`. */
+/** Return `bits` shifted left by one, with the sign bit of a number as the lowest bit. */
 static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, float number)
 {
     return __funnelshift_l(__float_as_uint(number), bits, 1);
@@ -106,24 +116,28 @@ static __device__ __forceinline__ void store_four(double *to, const double x[4])
 }
 
 /** Return a bound on the difference between r^2 by the definition and by the filter, for candidates
- *  at a distance, in the tree's unit.
+ *  at a distance, in the tree's unit. When each component of a vector of length d has an error of e
+ *  at most, the square has one of 2 sqrt(3) d e + 3 e^2, less than 4 e (d + e). To this are added
+ *  the errors of squaring and summing, relative to the square, and those of underflow.
  *  @param farthest  largest |q[m]|, squared
  *  @param images    largest distance of an image that was searched; 0: there was none [length]
  *  @param least     smallest normal number of the precision
- *  @param square    r^2 of the candidates */
+ *  @param square    r^2 of the candidates, in the tree's unit */
 static __device__ __noinline__ double filter_error(const struct kith__gpu_unit &unit,
                                                    double farthest, double images, double least,
                                                    double square)
 {
     const double distance = sqrt(square);
     const double size = (unit.longest + images) * unit.scale; /* of numbers that are rounded */
+    /* error of a component */
     const double component = (sqrt(farthest) + distance) / (1 << 22) +
                              (images > 0 ? size / (1 << 21) : 0);
     return 4 * component * (distance + component) + square / (1 << 20) +
            4 * (least * unit.scale * unit.scale + (double)FLT_MIN);
 }
 
-/** Return r^2 of a pair at an image, by the definition. @param packed  S */
+/** Return r^2 of a pair at an image, by the definition. Rarely called, so not inlined.
+ *  @param packed  S, packed */
 template <typename real>
 static __device__ __noinline__ real square_at(const struct kith__gpu_nearest &all, real xi, real yi,
                                               real zi, real xj, real yj, real zj, int32_t packed)
@@ -139,33 +153,41 @@ static __device__ __noinline__ real square_at(const struct kith__gpu_nearest &al
 /** The search for the neighbours of one warp's particles. What is equal in all lanes is marked
  *  so. */
 template <typename real, int K> struct filter_search {
-    enum { KEYS = K + SPARE, BATCH = K > 8 ? 8 : 4, SEEDS = 2 * KEYS + 28 };
+    enum {
+        KEYS = K + SPARE,      /**< keys of a lane */
+        BATCH = K > 8 ? 8 : 4, /**< keys that are merged into the list at once */
+        SEEDS = 2 * KEYS + 28  /**< candidates that are read first, at least (choose_seeds) */
+    };
     static_assert(SEEDS + KITH_GPU_LEAF <= ROOM, "all seeds can wait");
 
     const struct kith__gpu_nearest &all; /**< the call; equal */
-    struct filter_memory<real> *memory;  /**< the warp's; equal */
-    int64_t group;                       /**< number of the warp's particles; equal */
-    int n;                               /**< neighbours wanted; equal */
-    real r[3];                           /**< position of the lane's particle [length] */
-    int32_t row;                         /**< its index; -1: the lane has no particle */
-    bool active;                         /**< it is among those that are searched for now */
-    bool crowded;                        /**< there were too many leaves before; equal */
-    bool few;                            /**< few lanes are active; equal */
-    float q[3];                          /**< its position relative to the centre */
-    float farthest;                      /**< largest |q[m]|, squared */
-    float most;                          /**< squared cutoff and a margin */
-    float offset;       /**< to add to |c|^2 - 2 q c, so that the sum is negative for hits */
+    struct filter_memory<real> *memory;  /**< shared memory of the warp; equal */
+    int64_t group; /**< number of the group of LANES records that the warp takes; equal */
+    int n;         /**< neighbours wanted; equal */
+    real r[3];     /**< position of the lane's particle [length] */
+    int32_t row;   /**< index of the lane's particle; -1: the lane has none */
+    bool active;   /**< the lane's particle is searched for now */
+    bool crowded;  /**< a part of a group is searched, as the whole group was too far apart: leaves
+                        are tested against each active lane (within_reach); equal */
+    bool few;      /**< few lanes are active; equal */
+    float q[3]; /**< position of the lane's particle relative to the centre, in the tree's unit */
+    float farthest;     /**< largest |q[m]| since `begin`, squared */
+    float most;         /**< squared cutoff and a margin; KITH_UNLIMITED without a cutoff */
+    float offset;       /**< number to add to |c|^2 - 2 q . c, for candidate c, so that the sum is
+                             negative for hits: |q|^2 less threshold and margin */
     float widest;       /**< largest r^2 below which an active lane inserts candidates; equal */
-    uint32_t key[KEYS]; /**< nearest candidates so far, sorted */
+    uint32_t key[KEYS]; /**< nearest candidates so far, sorted; the first K - n are 0 */
     uint32_t own;       /**< code of the lane's particle itself */
-    int n_leaves;       /**< leaves at the begin of the table, which have been read; equal */
-    int n_later;        /**< leaves at its end, which are to be read later; equal */
-    int waiting;        /**< candidates that wait; equal */
-    int image;          /**< number of the image that is searched; equal */
-    int boxes;          /**< largest |S[k]| of an image that was searched; equal */
-    int level;          /**< level of the nodes that are searched; equal */
-    int32_t opened; /**< first node of the level, which has just been reached; -1: none; equal */
-    int32_t seed, seed_end; /**< leaves that are searched before all others; equal */
+    int n_leaves; /**< number of leaves at the beginning of the table, which have been or are being
+                       read; equal */
+    int n_later;  /**< leaves at the end of the table, which are to be read later; equal */
+    int waiting;  /**< number of candidates that wait to be tested; equal */
+    int image;    /**< number of the image that is searched, from 0, the box itself; equal */
+    int boxes;    /**< largest |S[k]| of an image that was searched, or a bound; equal */
+    int level;    /**< level of the nodes that are searched; equal */
+    int32_t opened; /**< first node, in `level`, of the children of a node that was taken and whose
+                         distances are not computed yet; -1: there are none; equal */
+    int32_t seed, seed_end; /**< leaves [seed, seed_end) are searched before all others; equal */
 
     /** Read the lane's particle. */
     __device__ __forceinline__ filter_search(const struct kith__gpu_nearest &call, int64_t number,
@@ -214,8 +236,9 @@ template <typename real, int K> struct filter_search {
         }
     }
 
-    /** Merge a batch of keys into the list: the last ones of both are lost. Bitonic merge, of the
-     *  list preceded by as many keys of 0 as make the size a power of two. */
+    /** Merge a batch of keys into the list: the last ones of both are lost. Bitonic merge: minima
+     *  of the end of the list and the reversed batch, then half-cleaners, for the list preceded by
+     *  as many keys of 0, which are not stored, as make the size a power of two. */
     __device__ __forceinline__ void merge(uint32_t batch[BATCH])
     {
         enum { SIZE = KEYS <= 16 ? 16 : KEYS <= 32 ? 32 : 64, ZEROS = SIZE - KEYS };
@@ -235,10 +258,10 @@ template <typename real, int K> struct filter_search {
         }
     }
 
-    /** Note the threshold after keys were inserted. */
+    /** Set offset and widest from the threshold, after keys were inserted or q changed. */
     __device__ __forceinline__ void note_threshold()
     {
-        const float margin = 1.0f / (1 << 16); /* of the test's rounding errors */
+        const float margin = 1.0f / (1 << 16); /* for the rounding errors of test_chunk */
         const float square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2];
         const float least = threshold();
         offset = active ? square - least - margin * (farthest + least) : KITH_BEYOND;
@@ -262,7 +285,7 @@ template <typename real, int K> struct filter_search {
 
     /* -------------------------------------------------------------------------- the candidates */
 
-    /** Return the key of a candidate that waits. */
+    /** Return the key of a candidate that waits, and KITH_NO_KEY for the lane's particle itself. */
     __device__ __forceinline__ uint32_t key_of(int number) const
     {
         const float4 p = memory->point[number];
@@ -272,8 +295,9 @@ template <typename real, int K> struct filter_search {
         return code != own ? (__float_as_uint(square) & ~(CODES - 1u)) | code : KITH_NO_KEY;
     }
 
-    /** Test a chunk of the candidates that wait.
-     *  @return the hits: the chunk's first candidate has the highest bit */
+    /** Test a chunk of the candidates that wait, by the sign of |c|^2 - 2 q . c + offset.
+     *  @param first  its first candidate
+     *  @return the hits as a bit mask: the chunk's first candidate has the highest bit */
     __device__ __forceinline__ uint32_t test_chunk(int first) const
     {
         const float4 *const point = memory->point + first;
@@ -293,7 +317,7 @@ template <typename real, int K> struct filter_search {
      *  @param end  a multiple of CHUNK */
     __device__ __forceinline__ void test_chunks(int end)
     {
-        uint32_t hits[CHUNKS] = {0}; /* the last chunk's first */
+        uint32_t hits[CHUNKS] = {0}; /* masks of the chunks, from the last one back */
 #pragma unroll 1
         for (int first = 0; first < end; first += CHUNK) {
 #pragma unroll
@@ -316,7 +340,7 @@ template <typename real, int K> struct filter_search {
                     chunk -= CHUNK;
                 }
                 const bool some = hits[0] != 0;
-                const int c = __clz((int)hits[0]) % CHUNK;
+                const int c = __clz((int)hits[0]) % CHUNK; /* __clz(0) is 32 */
                 const uint32_t one = key_of(some ? chunk + c : 0);
                 hits[0] &= 0x7fffffffu >> c;
                 batch[e] = some ? one : KITH_NO_KEY;
@@ -356,7 +380,8 @@ template <typename real, int K> struct filter_search {
         sync_warp();
     }
 
-    /** Insert all candidates that wait, which are the first ones. */
+    /** Insert all candidates that wait without a test: they are the first ones, so each lane keeps
+     *  all that its list can hold. */
     __device__ __forceinline__ void insert_waiting()
     {
         for (int first = 0; first < waiting; first += BATCH) {
@@ -372,8 +397,9 @@ template <typename real, int K> struct filter_search {
     }
 
     /** Append the candidates of OWN leaves of the table to those that wait, but for those that are
-     *  too far from all queries.
-     *  @param entry, end  first entry of the table, and the last one + 1 */
+     *  too far from the bounding box of the queries.
+     *  @param entry  first entry of the table to read
+     *  @param end    entries of the table; those from it on are not read */
     __device__ __forceinline__ void read_leaves(int entry, int end)
     {
         const record<real> *const records = (const record<real> *)all.tree.records;
@@ -401,7 +427,9 @@ template <typename real, int K> struct filter_search {
         sync_warp();
     }
 
-    /** Return a component in the tree's unit, moved by an image's vector. */
+    /** Return a component in the tree's unit, moved by an image's vector.
+     *  @param away  component of a difference of positions [length]
+     *  @param by    component of the image's vector, in the tree's unit */
     __device__ __forceinline__ float in_unit(float away, float by) const
     {
         return __fmaf_rn(away, memory->scale, by);
@@ -432,8 +460,9 @@ template <typename real, int K> struct filter_search {
 
     /** Return the leaves that are within reach of an active lane: a closer test than that of the
      *  bounds of all active lanes, for queries in places of different density.
-     *  @param which  mask of the leaves
-     *  @param mine   number of the lane's leaf */
+     *  @param which  mask of the leaves to test: bit l for the leaf of lane l
+     *  @param mine   number of the lane's leaf
+     *  @return mask of those within reach, equal in all lanes */
     __device__ __forceinline__ lanes_t within_reach(lanes_t which, int32_t mine) const
     {
         const float rounding = (4 + fabsf(memory->move[0]) + fabsf(memory->move[1]) +
@@ -461,7 +490,7 @@ template <typename real, int K> struct filter_search {
         return kept;
     }
 
-    /** Begin with the root of the tree. */
+    /** Begin a walk through the tree at its last level. */
     __device__ __forceinline__ void begin_tree()
     {
         n_later = 0;
@@ -469,7 +498,9 @@ template <typename real, int K> struct filter_search {
         opened = 0;
     }
 
-    /** Append leaves to the table. @param wanted  the lane's leaf, number `mine`, is wanted */
+    /** Append leaves to the table, with the number of the image.
+     *  @param wanted  the lane's leaf, number `mine`, is wanted
+     *  @param which   mask of the lanes whose leaf is wanted */
     __device__ __forceinline__ void append_leaves(bool wanted, lanes_t which, int32_t mine)
     {
         if (wanted) {
@@ -481,9 +512,10 @@ template <typename real, int K> struct filter_search {
     }
 
     /** Walk on to the next leaves within reach, and append them to the table: those below one node
-     *  that are near, nearest node first, while others are noted at the end of the table; then
-     *  those that were noted, unless they are out of reach by then.
-     *  @return NONE: there are none; FULL: the table is full */
+     *  that are near (KITH_NEAR), nearest node first, while others are noted at the end of the
+     *  table; then those that were noted, unless they are out of reach by then. The walk is depth
+     *  first: least2 has the nodes of each level that are still to be searched.
+     *  @return SOME: leaves were appended; NONE: there are no more; FULL: the table is full */
     __device__ __forceinline__ enum walked next_leaves()
     {
         const struct kith__gpu_tree &tree = all.tree;
@@ -539,7 +571,7 @@ template <typename real, int K> struct filter_search {
                 }
                 wanted = near && !is_seed;
                 if (n_leaves + n_later + count_lanes(which) + LANES > TABLE) {
-                    return FULL; /* the next step begins with this node again */
+                    return FULL; /* `opened` stays, so the next call begins with this node again */
                 }
                 n_later += count_lanes(which);
                 if (later) {
@@ -561,8 +593,9 @@ template <typename real, int K> struct filter_search {
         }
     }
 
-    /** Drop the leaves that were noted and are out of reach now.
-     *  @return false when the table is still full */
+    /** Drop the leaves that were noted and are out of reach now. The others are moved to the end of
+     *  the table.
+     *  @return true when the table has room again */
     __device__ __forceinline__ bool drop_later()
     {
         int kept = 0;
@@ -583,8 +616,10 @@ template <typename real, int K> struct filter_search {
         return n_leaves + n_later + 2 * LANES <= TABLE;
     }
 
-    /** Choose leaves near the queries that hold enough candidates to fill the lists: most other
-     *  leaves are skipped then. */
+    /** Choose the seeds: leaves near the queries that hold enough candidates to fill the lists, so
+     *  that most other leaves are skipped. In one set they are the leaves of the group's own
+     *  particles and those around them along the curve, else those around the leaf that is found by
+     *  descending to the nearest node at each level. Sets seed, seed_end, own, and the table. */
     __device__ __forceinline__ void choose_seeds()
     {
         const int64_t leaves = all.tree.count[0];
@@ -615,7 +650,8 @@ template <typename real, int K> struct filter_search {
 
     /* ------------------------------------------------------------------------------ the images */
 
-    /** Set the vector of image walk.shift. */
+    /** Set the vector of image walk.shift, in move, at_lo and at_hi; its entry of `shift`; and
+     *  boxes. */
     __device__ __forceinline__ void set_image()
     {
         const int32_t *const s = memory->walk.shift;
@@ -633,8 +669,10 @@ template <typename real, int K> struct filter_search {
         memory->shift[image] = kith__pack_shift(s);
     }
 
-    /** Return false when it is clear that no image is within reach: a quick test for boxes whose
-     *  rows are along the axes. */
+    /** Return true when an image other than the box itself may be within reach. A quick test before
+     *  the first image, for boxes whose rows are along the axes: the candidates are between 0 and
+     *  unit.size along each axis, and their images a row further. True for other boxes and after
+     *  the first image: next_image tests them. */
     __device__ __forceinline__ bool may_have_images() const
     {
         const struct kith__lattice_d &box = all.question.box_d;
@@ -647,6 +685,7 @@ template <typename real, int K> struct filter_search {
         }
         bool near = false;
         for (int k = 0; k < 3; k++) {
+            /* times 1 + boxes, see kith__image_tolerance */
             const double tolerance = 2 * kith__image_tolerance(&all.question, &all.planes, k,
                                                                unit.origin, unit.size);
             const double above = (box.row[k][k] - tolerance) * unit.scale - (double)memory->hi[k];
@@ -658,7 +697,7 @@ template <typename real, int K> struct filter_search {
         return near;
     }
 
-    /** Go on to the next image. @return false when there is none within reach */
+    /** Go on to the next image. @return true when there is one within reach */
     __device__ __forceinline__ bool next_image()
     {
         struct image_walk walk = memory->walk;
@@ -671,7 +710,7 @@ template <typename real, int K> struct filter_search {
         return more;
     }
 
-    /** Write which images are searched. */
+    /** Store the state of the walk through the images in the warp's shared memory. */
     __device__ __forceinline__ void keep_walk(const struct image_walk &walk)
     {
         sync_warp();
@@ -681,7 +720,8 @@ template <typename real, int K> struct filter_search {
         sync_warp();
     }
 
-    /** Search all images within reach. @return false when there are too many candidates */
+    /** Search all images within reach.
+     *  @return true when done; false when there are too many candidates or images for a walk */
     __device__ __forceinline__ bool search_images()
     {
         const int enough = few ? CHUNK : CHUNKS * CHUNK;
@@ -722,7 +762,7 @@ template <typename real, int K> struct filter_search {
         }
     }
 
-    /** Insert all candidates of the seeds. */
+    /** Choose the seeds, in the box itself, and insert all their candidates. */
     __device__ __forceinline__ void search_seeds()
     {
         for (int m = 0; m < 3; m++) {
@@ -740,7 +780,8 @@ template <typename real, int K> struct filter_search {
 
     /* ------------------------------------------------------------------------------- the result */
 
-    /** Make lanes active. @param which  mask of the lanes */
+    /** Make lanes active: set active and few, the bounds and the centre of their particles, q,
+     *  farthest and the threshold. @param which  mask of the lanes */
     __device__ __forceinline__ void activate(lanes_t which)
     {
         active = which >> my_lane() & 1;
@@ -781,7 +822,7 @@ template <typename real, int K> struct filter_search {
         activate(which);
         if (all.question.cutoff > 0) {
             const double cutoff = (double)most_square() * memory->unit.scale * memory->unit.scale;
-            boxes = all.question.period_sum > 0 ? IMAGES : 0;
+            boxes = all.question.period_sum > 0 ? IMAGES : 0; /* most of any image: error_bound */
             most = fminf(float_up(cutoff + error_bound(cutoff)) * KITH_WIDER, KITH_UNLIMITED);
             note_threshold();
         }
@@ -801,7 +842,8 @@ template <typename real, int K> struct filter_search {
         return memory->shift[(uint32_t)entry >> LEAF_BITS];
     }
 
-    /** Compute the neighbour of a key, by the definition. */
+    /** Return the neighbour of a key, with r^2 by the definition; an empty one when r^2 is more
+     *  than the cutoff permits. */
     __device__ __forceinline__ neighbour<real> neighbour_of(uint32_t one) const
     {
         const int32_t entry = memory->leaf[one % CODES / KITH_GPU_LEAF];
@@ -817,8 +859,11 @@ template <typename real, int K> struct filter_search {
                                        : neighbour<real>::make((real)INFINITY, KITH_EMPTY);
     }
 
-    /** Sort the neighbours of the active lanes by the definition, and write them.
-     *  @return false when rounding errors may have changed which they are, for at least one lane */
+    /** Sort the neighbours of the active lanes by the definition, and write them. They are decided
+     *  when r^2 of the last one, with the error bound, is less than r^2 of the last key: candidates
+     *  that are in no key are then farther away.
+     *  @return true when they were written; false when rounding errors may have changed which they
+     *          are, for at least one lane */
     __device__ __forceinline__ bool finish()
     {
         neighbour<real> found[KEYS];
@@ -832,7 +877,7 @@ template <typename real, int K> struct filter_search {
                 found[e] = neighbour_of(key[e]);
             }
         }
-        bool sorted = false;
+        bool sorted = false; /* bubble sort: the keys are nearly in order already */
         while (which_lanes(!sorted)) {
             sorted = true;
 #pragma unroll
@@ -910,7 +955,8 @@ template <typename real, int K> struct filter_search {
         }
     }
 
-    /** Write the packed shifts of the lane's neighbours, to where write_images reads them. */
+    /** Write the packed shifts of the lane's neighbours, to where write_image reads them
+     *  (nearest_rows.cuh). */
     __device__ __forceinline__ void write_shifts(const neighbour<real> found[KEYS]) const
     {
         const kith_nearest &out = all.out;
@@ -926,8 +972,9 @@ template <typename real, int K> struct filter_search {
         }
     }
 
-    /** Choose lanes whose particles are near each other, compared with how far their lists reach:
-     *  for others, one walk would find all that lies between them.
+    /** Choose lanes whose particles are near each other, compared with how far their lists reach
+     *  (KITH_APART): for others, one walk would find all that lies between them. The ratio is
+     *  halved until few enough lanes are chosen.
      *  @param which  lanes to choose from
      *  @param limit  most lanes to choose
      *  @return a mask of the lanes; at least one */
@@ -950,7 +997,11 @@ template <typename real, int K> struct filter_search {
         return count_lanes(chosen) > limit ? (lanes_t)1 << lane : chosen;
     }
 
-    /** Search for particles of the warp. @param left  mask of their lanes */
+    /** Search for particles of the warp, and write their rows. All LANES of them are searched for
+     *  by one walk or not at all. A part of them, for which this has failed before, is divided
+     *  further where needed: each walk is for the lanes that choose_lanes chooses, at most `limit`.
+     *  @param left  mask of their lanes
+     *  @return FOUND: all rows were written; UNDECIDED, TOO_FAR_APART: some rows may be missing */
     __device__ __forceinline__ enum searched search(lanes_t left)
     {
         const double scale = memory->unit.scale;
@@ -989,18 +1040,19 @@ template <typename real, int K> struct filter_search {
     }
 };
 
-/** Return the thread blocks that a multiprocessor runs at once: more have too few registers each.
+/** Return the thread blocks that a multiprocessor runs at once (__launch_bounds__): with more, the
+ *  compiler would give each thread too few registers for its keys.
  *  @param k  most neighbours of a particle */
 static constexpr int blocks_of(int k)
 {
     return k <= 8 ? 12 : k <= 16 ? 8 : 6;
 }
 
-/** Find the neighbours of LANES particles by each warp. Groups whose particles are too far apart,
- *  and groups that the filter does not decide, are put on lists.
+/** Find the neighbours of LANES particles by each warp. Groups whose particles are too far apart
+ *  are put on the list `hard`, and groups that the filter does not decide on the list `rest`.
  *  @tparam K      most neighbours of a particle
- *  @tparam PARTS  parts of the groups of list `hard` are searched, each by a warp; else all
- *                 groups */
+ *  @tparam PARTS  true: search the parts of the groups on the list `hard`, each by a warp; false:
+ *                 search all groups */
 template <typename real, int K, bool PARTS>
 static __global__ void __launch_bounds__(THREADS, blocks_of(K))
     filter(const KITH_IN_PLACE struct kith__gpu_nearest all)
@@ -1044,6 +1096,7 @@ static void launch_filter(const struct kith__gpu_nearest *all, gpuStream_t strea
     KITH_LAUNCH((filter<real, K, true>), parts < most ? parts : most, THREADS, stream, *all);
 }
 
+/** Launch the filter with lists of at least k neighbours. */
 template <typename real>
 static gpuError_t launch(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {

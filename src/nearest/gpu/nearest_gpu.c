@@ -9,7 +9,7 @@
 
 #include "engine/gpu/search.h"
 
-/* Buffers of scratch memory on the device. */
+/* Numbers of buffers of scratch memory on the device. COUNTS to SHIFTS are consecutive. */
 enum {
     STATE = KITH_WORK_OF(nearest),
     POINTS,
@@ -33,13 +33,13 @@ struct task {
     int32_t *id[2];               /**< particles, and the sort's second buffer */
 };
 
-/** Return the size of a record [bytes]. */
+/** Return the size of a record of engine/gpu/record.cuh: three coordinates and a number [bytes]. */
 static size_t record_bytes(const struct kith__question *q)
 {
     return 4 * (size_t)q->precision;
 }
 
-/** Set the number of nodes of each level. */
+/** Begin a tree of n particles: set the number and the first node of each level. */
 static void count_nodes(struct kith__gpu_tree *tree, int64_t n)
 {
     *tree = (struct kith__gpu_tree){.n = n};
@@ -58,7 +58,7 @@ static void count_nodes(struct kith__gpu_tree *tree, int64_t n)
  *  set each, and for regions 2^24 times denser. Fewer bits are sorted faster. */
 static int key_bits(const struct kith__question *q)
 {
-    const int most = 21, denser = 8;
+    const int most = 21, denser = 8; /* keys of three axes with 21 bits each fit 64 bits */
     const int64_t n = q->a.n > q->b.n ? q->a.n : q->b.n;
     const int bits = (kith__bit_length((uint64_t)n) + 2) / 3 + denser;
     return bits < most ? bits : most;
@@ -96,7 +96,7 @@ static kith_status need_memory(struct task *t)
     return KITH_OK;
 }
 
-/** Sort the particles of a set along the curve: sets t->id[0]. */
+/** Queue the sort of the n particles of a set along the Hilbert curve: sets t->id[0]. */
 static kith_status sort_set(struct task *t, int set, int64_t n)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -108,7 +108,7 @@ static kith_status sort_set(struct task *t, int set, int64_t n)
     return KITH_OK;
 }
 
-/** Queue the bounds and the tree. */
+/** Queue the bounds, the tree of the candidates, and when cross the records of the points. */
 static kith_status build_tree(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -194,6 +194,7 @@ static kith_status check_state(struct task *t)
     return state.status == KITH_OK ? KITH_OK : kith__nearest_too_far(ctx, t->all.out.k);
 }
 
+/** kith__nearest_backend.find */
 static kith_status find(kith_ctx *ctx, const struct kith__question *question,
                         const kith_nearest *out)
 {
@@ -205,7 +206,7 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *question,
     if (question->b.n > 0) {
         kith__find_image_planes(question, &t.all.planes);
     } else {
-        t.all.question.period_sum = 0; /* there is no image to search */
+        t.all.question.period_sum = 0; /* kernels then search no images */
     }
     t.all.key_bits = key_bits(question);
     KITH_TRY(need_memory(&t));

@@ -15,19 +15,21 @@ enum {
 #ifdef __HIP_PLATFORM_AMD__
     KITH_GPU_FANOUT = 64, /**< nodes below a node: lanes of a warp */
 #else
-    KITH_GPU_FANOUT = 32,
+    KITH_GPU_FANOUT = 32, /**< nodes below a node: lanes of a warp */
 #endif
-    KITH_GPU_FILTER_MOST = 32, /**< largest k of the filter */
-    KITH_GPU_PARTS = 8,        /**< parts of a group that the filter searches for on their own */
-    KITH_GPU_TREE_LEVELS = 6   /**< most levels of nodes: 8 * 32^6 is more than 2^31 */
+    KITH_GPU_FILTER_MOST = 32, /**< largest k of the filter (nearest_filter.cu) */
+    KITH_GPU_PARTS = 8,      /**< parts into which the filter cuts the KITH_GPU_FANOUT particles of
+                                  a group when they are too far apart for one search */
+    KITH_GPU_TREE_LEVELS = 6 /**< most levels of nodes: 8 * 32^6 is more than 2^31 */
 };
 
-/** Bounds of one set, and particles that cannot be used. Encoded so that atomicMax merges them and
- *  0 is that of no particles: a lower bound is the complement of its ordered form
- *  (nearest_node.cuh). */
+/** Bounds of one set, and particles that cannot be used. Encoded so that atomicMax merges them, and
+ *  0 stands for no particles: an upper bound x is stored as ordered(x) of engine/gpu/device.cuh, an
+ *  integer that compares as x does, and a lower bound as ~ordered(x). */
 struct kith__gpu_extent {
-    unsigned long long below[3], above[3];             /**< bounds of the coordinates */
-    unsigned long long along_below[3], along_above[3]; /**< bounds of normal[k] . r */
+    unsigned long long below[3], above[3];             /**< bounds of the wrapped coordinates */
+    unsigned long long along_below[3], along_above[3]; /**< bounds of normal[k] . r, with the
+                                                            normals of kith__image_planes */
     unsigned long long bad; /**< INT64_MAX - index of the first particle that is not finite */
     unsigned long long far; /**< INT64_MAX - index of the first particle too far outside */
 };
@@ -36,21 +38,22 @@ struct kith__gpu_extent {
  *  the limits of float, whatever the unit of the coordinates. */
 struct kith__gpu_unit {
     double origin[3]; /**< lower bounds of all coordinates [length] */
-    double size[3];   /**< differences between their upper and lower bounds [length] */
-    double longest;   /**< largest of them [length] */
+    double size[3];   /**< differences between upper and lower bounds of all coordinates [length] */
+    double longest;   /**< largest of `size` [length] */
     double scale;     /**< a power of two: products with it are exact [1 / length] */
     double inverse;   /**< 1 / scale [length] */
 };
 
-/** What kernels find out, beside the neighbours. */
+/** What kernels find out, beside the neighbours. In device memory; zero at the beginning. */
 struct kith__gpu_nearest_state {
-    struct kith__gpu_extent extent[2]; /**< of the points, and of the candidates when !cross too */
+    struct kith__gpu_extent extent[2]; /**< [0]: of the points, which are the candidates too when
+                                            !cross; [1]: of the candidates when cross, else 0 */
     struct kith__gpu_unit unit;        /**< the tree's unit of length */
     int32_t status; /**< KITH_OK, or KITH_LIMIT: a neighbour may be too many boxes away */
-    int32_t n_hard; /**< entries of `hard` */
-    int32_t n_rest; /**< entries of `rest` */
-    int32_t at_rim; /**< entries of `rim` */
-    unsigned stop;  /**< the stop flag */
+    int32_t n_hard; /**< entries of kith__gpu_nearest.hard */
+    int32_t n_rest; /**< entries of kith__gpu_nearest.rest */
+    int32_t at_rim; /**< entries of kith__gpu_nearest.rim */
+    unsigned stop;  /**< the stop flag: the host sets it to KITH_GPU_STOP to end kernels early */
 };
 
 /** The candidates in the order of a Hilbert curve, cut into leaves. A node of level 0 is a leaf,
@@ -58,11 +61,13 @@ struct kith__gpu_nearest_state {
 struct kith__gpu_tree {
     int64_t n;                           /**< number of particles */
     void *records;                       /**< [leaves * KITH_GPU_LEAF] record: wrapped position and
-                                              index; behind the last one its position and
-                                              -1 */
-    int levels;                          /**< the last level has KITH_GPU_FANOUT nodes at most */
+                                              index; those after the last particle pad the last
+                                              leaf, with its position and the index -1 */
+    int levels;                          /**< number of levels: the last one has KITH_GPU_FANOUT
+                                              nodes at most, and there is no root above it */
     int64_t count[KITH_GPU_TREE_LEVELS]; /**< nodes of each level */
-    int64_t first[KITH_GPU_TREE_LEVELS]; /**< index of each level's first node below */
+    int64_t first[KITH_GPU_TREE_LEVELS]; /**< index of each level's first node in `bound` and
+                                              `least_id` */
     int64_t nodes;                       /**< nodes of all levels */
     float *bound;                        /**< [6][nodes] bounds of the particles of each node, in
                                               the tree's unit of length: lower x, y, z,
@@ -72,19 +77,20 @@ struct kith__gpu_tree {
 
 /** State of one call, as kernels see it. All arrays are in device memory. */
 struct kith__gpu_nearest {
-    struct kith__question question;   /**< points, box, and cutoff or 0 */
-    struct kith__image_planes planes; /**< planes between which images of the box lie */
-    struct kith__gpu_nearest_state *state;
-    struct kith__gpu_tree tree; /**< the candidates */
-    void *records;              /**< [a.n] points whose neighbours are searched, in the order of a
-                                     Hilbert curve; those of the tree when !cross */
-    int key_bits;               /**< bits of a sort key along each axis */
-    int32_t *hard;    /**< groups of KITH_GPU_FANOUT consecutive points that are too far apart for
-                           the filter to search for them together */
-    int32_t *rest;    /**< groups of KITH_GPU_FANOUT consecutive points that the filter leaves to
-                           the exact search */
-    int32_t *rim;     /**< groups of KITH_GPU_FANOUT consecutive points that may have neighbours in
-                           images of the box; NULL in open space */
+    struct kith__question question;        /**< points, box, and cutoff or 0 */
+    struct kith__image_planes planes;      /**< planes between which images of the box lie */
+    struct kith__gpu_nearest_state *state; /**< what kernels find out */
+    struct kith__gpu_tree tree;            /**< the candidates */
+    void *records; /**< [a.n] points whose neighbours are searched, in the order of a Hilbert curve;
+                        those of the tree when !cross */
+    int key_bits;  /**< bits of a sort key along each axis */
+    int32_t *hard; /**< [state->n_hard] numbers of groups of KITH_GPU_FANOUT consecutive `records`
+                        that are too far apart for the filter to search for them together; the bit
+                        LISTED of nearest_filter.cu marks groups that are in `rest` */
+    int32_t *rest; /**< [state->n_rest] numbers of groups of KITH_GPU_FANOUT consecutive `records`
+                        that the filter leaves to the exact search */
+    int32_t *rim;  /**< [state->at_rim] numbers of groups of KITH_GPU_FANOUT consecutive `records`
+                        that may have neighbours in images of the box; empty in open space */
     kith_nearest out; /**< k, and the arrays of the result */
 };
 
@@ -95,7 +101,8 @@ extern "C" {
 struct kith__gpu_copy;
 struct kith__batch;
 
-/** Allocate the arrays of a result on the device, where the caller wants them on the host.
+/** Choose the arrays that kernels write: those of the caller where they are in device memory, else
+ *  scratch memory of the context, from which they are to be copied to the host.
  *  @param rows         rows of the result
  *  @param out          the arrays that the caller wants, and k
  *  @param[out] there   the arrays in device memory
@@ -109,22 +116,27 @@ kith_status kith__gpu_nearest_rows(kith_ctx *ctx, int64_t rows, kith_precision p
 kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__batch *batch,
                                             const kith_nearest *out, enum kith__nearest_rest *rest);
 
-/** Queue the bounds of a set. @param set  0: the points, 1: the candidates */
+/** Queue the bounds of a set, state->extent[set], and the search for particles that cannot be used.
+ *  @param set  0: the points, 1: the candidates when cross */
 gpuError_t kith__gpu_nearest_bounds(const struct kith__gpu_nearest *all, int set,
                                     gpuStream_t stream);
 
-/** Queue the choice of the unit of length, from the bounds of both sets. */
+/** Queue the choice of the unit of length, state->unit, from the bounds of both sets. */
 gpuError_t kith__gpu_nearest_unit(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
-/** Queue the keys of a set, by which it is to be sorted, and its indices 0, 1, 2, ... */
+/** Queue the keys of a set, by which it is to be sorted: numbers along a Hilbert curve; and its
+ *  indices 0, 1, 2, ...
+ *  @param set          0: the points, 1: the candidates when cross
+ *  @param[out] key, id  [particles of the set] in device memory */
 gpuError_t kith__gpu_nearest_keys(const struct kith__gpu_nearest *all, int set, uint64_t *key,
                                   int32_t *id, gpuStream_t stream);
 
-/** Queue the records of the points. @param id  [a.n] their indices, sorted */
+/** Queue the records of the points, when cross. @param id  [a.n] their indices, sorted by key */
 gpuError_t kith__gpu_nearest_points(const struct kith__gpu_nearest *all, const int32_t *id,
                                     gpuStream_t stream);
 
-/** Queue the records and the nodes of the candidates. @param id  [tree.n] their indices, sorted */
+/** Queue the records and the nodes of the candidates. @param id  [tree.n] their indices, sorted by
+ *  key */
 gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int32_t *id,
                                   gpuStream_t stream);
 
@@ -132,7 +144,8 @@ gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int
  *  The groups of the other points are put on the list `rest`. */
 gpuError_t kith__gpu_nearest_filter(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
-/** Queue the exact search, which fills the rows that the filter has left, or all. */
+/** Queue the exact search, which fills the rows of the groups on the list `rest`, or all rows when
+ *  k is more than KITH_GPU_FILTER_MOST. */
 gpuError_t kith__gpu_nearest_search(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 #ifdef __cplusplus

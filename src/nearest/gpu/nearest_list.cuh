@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The list of the nearest neighbours that one thread has found so far, in registers: entries are
- * ordered by r^2, then j, then the image's packed shift S.
+ * ordered by r^2, then j, then the image's shift S as kith__pack_shift packs it.
  */
 #ifndef KITH_GPU_NEAREST_LIST_CUH
 #define KITH_GPU_NEAREST_LIST_CUH
@@ -16,8 +16,9 @@
 template <typename real> struct neighbour;
 
 template <> struct neighbour<float> {
-    uint64_t bits; /**< r^2, then j */
+    uint64_t bits; /**< bits of r^2 in the upper half, j in the lower */
 
+    /** Make a neighbour of r^2, 0 or more, and j. */
     static __device__ __forceinline__ neighbour make(float r2, uint32_t j)
     {
         return {(uint64_t)__float_as_uint(r2) << 32 | j};
@@ -38,7 +39,7 @@ template <> struct neighbour<float> {
     {
         return bits == other.bits;
     }
-    /** Return a if `first`, else b. */
+    /** Return a if `first`, else b: a select instruction rather than a branch. */
     static __device__ __forceinline__ neighbour choose(bool first, neighbour a, neighbour b)
     {
         return {first ? a.bits : b.bits};
@@ -46,9 +47,10 @@ template <> struct neighbour<float> {
 };
 
 template <> struct neighbour<double> {
-    uint64_t square; /**< r^2 */
+    uint64_t square; /**< bits of r^2 */
     uint64_t index;  /**< j */
 
+    /** Make a neighbour of r^2, 0 or more, and j. */
     static __device__ __forceinline__ neighbour make(double r2, uint32_t j)
     {
         return {(uint64_t)__double_as_longlong(r2), j};
@@ -75,16 +77,18 @@ template <> struct neighbour<double> {
     }
 };
 
-/** The first K neighbours of a particle, after those of earlier passes. The indices of the arrays
- *  are constants once loops are unrolled, so that the arrays are in registers.
+/** The first K neighbours of a particle, after those of earlier passes (nearest_search.cu). The
+ *  indices of the arrays are constants once loops are unrolled, so that the arrays are in
+ *  registers.
  *  @tparam IMAGES  neighbours may be in images; else all packed shifts are equal, and not kept */
 template <typename real, int K, bool IMAGES> struct neighbour_list {
     neighbour<real> entry[K];      /**< sorted */
     int32_t shift[IMAGES ? K : 1]; /**< S of each, packed */
 
-    /** Empty the list.
-     *  @param n      entries that are used, the last ones; no neighbour comes before the others
-     *  @param most2  largest r^2 */
+    /** Empty the list. Only its last n entries are used: the others become r^2 = 0, j = 0, S = -1,
+     *  less than any packed shift, so that no neighbour comes before them.
+     *  @param most2  r^2 of empty entries, the largest of a neighbour: no candidate with a larger
+     *                one comes before them [length^2] */
     __device__ __forceinline__ void clear(int n, real most2)
     {
 #pragma unroll
@@ -94,7 +98,9 @@ template <typename real, int K, bool IMAGES> struct neighbour_list {
         }
     }
 
-    /** Insert a neighbour unless all entries come before it; the last entry is lost. */
+    /** Insert a neighbour unless all entries come before it; the last entry is lost. Goes through
+     *  the entries from the last one on: each becomes its predecessor if the neighbour comes before
+     *  that, else the neighbour if that comes before the entry, else stays as it is. */
     __device__ __forceinline__ void insert(const neighbour<real> &one, int32_t its_shift)
     {
         bool before = comes_before(one, its_shift, K - 1);
@@ -130,6 +136,7 @@ template <typename real, int K, bool IMAGES> struct neighbour_list {
                (IMAGES && one.is_equal(entry[e]) && its_shift < shift[IMAGES ? e : 0]);
     }
 
+    /** Set the packed shift of entry e; no effect without images. */
     __device__ __forceinline__ void set_shift(int e, int32_t value)
     {
         if (IMAGES) {

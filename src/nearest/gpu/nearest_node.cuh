@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bounds in the tree's unit of length, and arithmetic that is rounded in a known direction. A bound
- * that is never too tight needs no margin for rounding.
+ * Bounds in the tree's unit of length (kith__gpu_unit), and arithmetic that is rounded in a known
+ * direction. A bound that is never too tight needs no margin for rounding.
  */
 #ifndef KITH_GPU_NEAREST_NODE_CUH
 #define KITH_GPU_NEAREST_NODE_CUH
@@ -14,7 +14,8 @@
 /* ------------------------------------------------------------------------------------- rounding */
 
 #ifdef __HIP_PLATFORM_AMD__
-/* No roundings in one direction: the next number in that direction is never on the wrong side. */
+/* These GPUs round to nearest only: the next number below the rounded one is a lower bound of the
+ * exact value, and the next number above it an upper bound. */
 static __device__ __forceinline__ float next_below(float x)
 {
     return nextafterf(x, -INFINITY);
@@ -71,7 +72,8 @@ static __device__ __forceinline__ float float_up(double x)
 }
 #endif
 
-/** Return the square root, rounded to nearest: that of a float rounded from double is. */
+/** Return the square root, rounded to nearest. For floats the root in double, rounded to float, is
+ *  the correctly rounded one, as double has more than 2 * 24 + 2 bits (Figueroa 1995). */
 static __device__ __forceinline__ float square_root(float x)
 {
 #ifdef __HIP_PLATFORM_AMD__
@@ -94,7 +96,7 @@ static __device__ __forceinline__ bool is_usable(const struct kith__gpu_nearest 
     return (e[0].bad | e[0].far | e[1].bad | e[1].far) == 0;
 }
 
-/** Return a coordinate in the tree's unit of length, rounded down. */
+/** Return coordinate x along axis k in the tree's unit of length, rounded down. */
 static __device__ __forceinline__ float lower_bound(const struct kith__gpu_unit &unit, double x,
                                                     int k)
 {
@@ -105,7 +107,7 @@ static __device__ __forceinline__ float lower_bound(const struct kith__gpu_unit 
 #endif
 }
 
-/** Return a coordinate in the tree's unit of length, rounded up. */
+/** Return coordinate x along axis k in the tree's unit of length, rounded up. */
 static __device__ __forceinline__ float upper_bound(const struct kith__gpu_unit &unit, double x,
                                                     int k)
 {
@@ -116,7 +118,7 @@ static __device__ __forceinline__ float upper_bound(const struct kith__gpu_unit 
 #endif
 }
 
-/** Return the smallest number of the lanes that differ from this one in the lowest bits alone.
+/** Return the smallest number of an aligned run of `size` lanes, of which this lane is one.
  *  @param size  number of lanes, a power of two */
 static __device__ __forceinline__ float min_among(float value, int size)
 {

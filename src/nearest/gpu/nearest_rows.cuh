@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writing the rows of the result. The search stores the packed shift of each neighbour in the
- * memory of its shift or vector; a second kernel, a thread for each entry, replaces it by both.
+ * Writing the rows of the result. The search stores the packed shift of each neighbour
+ * (kith__pack_shift) in the first 4 bytes of its shift, or of its vector where shifts are not
+ * wanted. A second kernel, a thread for each entry, replaces it by shift and vector (write_image).
  */
 #ifndef KITH_GPU_NEAREST_ROWS_CUH
 #define KITH_GPU_NEAREST_ROWS_CUH
@@ -9,7 +10,9 @@
 #include "nearest_list.cuh"
 #include "nearest_node.cuh"
 
-/** Write the last n entries of a list to a row of the result: index, distance and packed shift.
+/** Write the last n entries of a list, those that are used, to a row of the result: index, distance
+ *  and packed shift.
+ *  @param row     index of the particle
  *  @param done    entries of the row that earlier passes have written
  *  @param packed  packed shift of all entries of a list without images
  *  @return entries that hold a neighbour */
@@ -42,10 +45,12 @@ static __device__ __forceinline__ int write_entries(const kith_nearest &out,
     return count;
 }
 
-/** Write vector and shift of an entry of the result, whose packed shift the search has left in its
- *  memory.
+/** Write vector and shift of an entry of the result, whose packed shift write_entries has stored in
+ *  their memory. The shift is for the coordinates as given: the boxes that wrapping subtracted are
+ *  taken into account.
  *  @param q    the points
- *  @param box  their box */
+ *  @param box  their box
+ *  @param at   index of the entry among all of the result */
 template <typename real>
 static __device__ __forceinline__ void write_image(const struct kith__question &q,
                                                    const typename definition<real>::lattice &box,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The search for nearest neighbours on a GPU. A warp takes as many consecutive particles as it has
- * lanes, which are near each other; each lane keeps the list of its own. The warp walks the tree of
- * the candidates once for all its particles, nearest node first, testing the nodes below one node
- * at a time, a lane each; a leaf is tested by all lanes together, each for its own particle.
- * Candidates that are near enough wait as bits of a mask until several leaves have been tested, so
- * that lanes insert theirs together.
+ * The exact search for nearest neighbours on a GPU, for any k: r^2 of each candidate is computed by
+ * the definition of a pair (engine/pair.h), in the precision of the coordinates. A warp takes as
+ * many consecutive particles as it has lanes, which are near each other; each lane keeps the list
+ * of its own. The warp walks the tree of the candidates once for all its particles, nearest node
+ * first, testing the nodes below one node at a time, a lane each; a leaf is tested by all lanes
+ * together, each for its own particle. Candidates that are near enough wait as bits of a mask until
+ * several leaves have been tested, so that lanes insert theirs together.
  *
- * A first kernel searches the box itself. Particles that may have neighbours in images of the box
- * are left to a second one, which searches images from the nearest on.
+ * A first kernel searches the box itself. Groups of particles that may have neighbours in images of
+ * the box are put on the list `rim`, for a second kernel, which searches images from the nearest
+ * on.
  *
  * A list has at most 32 entries. More neighbours are found in passes: each finds those that come
  * after the last one of the pass before.
@@ -19,7 +21,7 @@
 enum {
     THREADS = 128,                /**< threads of a block */
     OWN = LANES / KITH_GPU_LEAF,  /**< leaves of a warp's own particles */
-    WAITING = 64 / KITH_GPU_LEAF, /**< leaves whose candidates wait */
+    WAITING = 64 / KITH_GPU_LEAF, /**< most leaves whose candidates wait: a mask has 64 bits */
     LONGEST = 32,                 /**< longest list */
     LISTED_MOST = 1024,           /**< most blocks of a kernel that takes groups of a list */
     ASK_EACH = 256                /**< nodes between two readings of the stop flag */
@@ -30,10 +32,11 @@ static_assert((int)LANES == (int)KITH_GPU_FANOUT, "a lane takes one of the nodes
  *  axes; any, in a skewed box. */
 enum images { NO_IMAGES, STRAIGHT, SKEWED };
 
-/** How a search ends. */
+/** How a search ends: all neighbours were found; the host has set the stop flag; those in the box
+ *  itself were found, but images of the box may have nearer ones. */
 enum ending { FINISHED, STOPPED, AT_RIM };
 
-/** Shift the sign bit of a number into the lowest bit of `bits`. */
+/** Return `bits` shifted left by one, with the sign bit of a number as the lowest bit. */
 static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, float number)
 {
     return __funnelshift_l(__float_as_uint(number), bits, 1);
@@ -52,39 +55,45 @@ template <typename real> struct image_shift {
 };
 
 /** Nodes that are still to be searched, at most one for each lane at each level; in shared memory,
- *  where each thread has a column. */
+ *  where each thread of the block has a column. */
 struct open_nodes {
-    unsigned least2[KITH_GPU_TREE_LEVELS][THREADS]; /**< bits of the node's distance; KITH_DONE */
-    int32_t first[KITH_GPU_TREE_LEVELS][THREADS];   /**< number of lane 0's node */
+    unsigned least2[KITH_GPU_TREE_LEVELS][THREADS]; /**< bits of the node's squared distance, in the
+                                                         tree's unit, or KITH_DONE */
+    int32_t first[KITH_GPU_TREE_LEVELS][THREADS]; /**< number, in its level, of lane 0's node; equal
+                                                       in the columns of a warp */
 };
 
-/** The search for the particles of one warp. What is equal in all lanes is marked so. */
+/** The search for the particles of one warp. What is equal in all lanes is marked so.
+ *  @tparam K       longest list
+ *  @tparam IMAGES  which images are searched
+ *  @tparam PASSES  more than K neighbours are to be found, in passes */
 template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     const struct kith__gpu_nearest &all; /**< the call; equal */
     struct open_nodes *open;             /**< shared memory: nodes that are still to be searched */
-    double scale;                        /**< to the tree's unit of length; equal */
-    int64_t group;                       /**< number of the warp's particles; equal */
-    real x, y, z;                        /**< position of the lane's particle [length] */
-    int64_t row;                         /**< its index; -1: the lane has no particle */
-    float low[3], high[3];               /**< bounds of its position in the tree's unit */
-    bool active;                         /**< it is among those that are searched for now */
-    float lo[3], hi[3];                  /**< bounds of the active lanes' positions; equal */
+    double scale;                        /**< factor to the tree's unit of length; equal */
+    int64_t group;         /**< number of the group of LANES records that the warp takes; equal */
+    real x, y, z;          /**< position of the lane's particle [length] */
+    int64_t row;           /**< index of the lane's particle; -1: the lane has none */
+    float low[3], high[3]; /**< bounds of the position of the lane's particle, in the tree's unit */
+    bool active;           /**< the lane's particle is searched for now */
+    float lo[3], hi[3];    /**< bounds of the active lanes' positions, in the tree's unit; equal */
     neighbour_list<real, K, IMAGES != NO_IMAGES> list; /**< the lane's neighbours so far */
-    bool later;                                        /**< `after` is set; equal */
-    neighbour<real> after; /**< list holds neighbours after this one of the pass before */
-    int32_t after_shift;   /**< S of it, packed */
+    bool later;            /**< true in all passes but the first; equal */
+    neighbour<real> after; /**< last neighbour of the pass before: `list` has later ones alone */
+    int32_t after_shift;   /**< S of `after`, packed */
     int32_t count;         /**< neighbours of the lane that were written */
     real reach2;           /**< largest r^2 of a neighbour; -1 when not active [length^2] */
     unsigned widest;       /**< bits of the largest reach2, in the tree's unit, rounded up; equal */
     uint32_t last_j;       /**< largest j of the active lanes' last neighbours; equal */
-    uint64_t waiting;      /**< candidates of the lane that wait, 8 for each leaf */
+    uint64_t waiting;      /**< bit mask of the candidates that wait to be inserted into the lane's
+                                list: KITH_GPU_LEAF bits for each leaf */
     int32_t leaf;          /**< lane l: leaf number l of those that wait */
     int n_waiting;         /**< leaves that wait; equal */
-    int64_t seed, seed_end;  /**< leaves that are searched before all others; equal */
+    int64_t seed, seed_end;  /**< leaves [seed, seed_end) are searched before all others; equal */
     int steps;               /**< nodes searched; equal */
     int level;               /**< level of the nodes that are searched; equal */
     image_shift<real> image; /**< image that is being searched; equal */
-    struct image_walk walk;  /**< which are searched; equal */
+    struct image_walk walk;  /**< order of the images that are searched; equal */
 
     /** Read the lane's particle. */
     __device__ __forceinline__ warp_search(const struct kith__gpu_nearest &call, int64_t number,
@@ -194,7 +203,8 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         find_reach();
     }
 
-    /** Test the candidates of a leaf. */
+    /** Test the candidates of a leaf, and add those within the lane's reach to those that wait.
+     *  @param number  number of the leaf */
     __device__ __forceinline__ void test_leaf(int64_t number)
     {
         const record<real> *from = (const record<real> *)all.tree.records + number * KITH_GPU_LEAF;
@@ -207,11 +217,12 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 #pragma unroll
         for (int c = 0; c < KITH_GPU_LEAF; c++) {
             const real r2 = square_to(r[c]);
-            far = append_sign(far, reach2 - r2);
-            if (PASSES) { /* an earlier pass found those that come before */
+            far = append_sign(far, reach2 - r2); /* negative when r2 is beyond reach */
+            if (PASSES) { /* an earlier pass has found the neighbours that come before `after` */
                 far |= later && r2 < after.r2();
             }
         }
+        /* reversed, so that candidate c has bit c */
         const uint32_t near = __brev(~far) >> (32 - KITH_GPU_LEAF);
         if (which_lanes(near)) {
             waiting |= (uint64_t)near << (n_waiting * KITH_GPU_LEAF);
@@ -240,11 +251,13 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
             const float gap = fmaxf(fmaxf(below, -above), 0.0f);
             sum = add_down(sum, mul_down(gap, gap));
         }
-        return __float_as_uint(fmaxf(sum, 0.0f)); /* may be NaN beyond the range of float */
+        /* the sum may be NaN beyond the range of float, which fmaxf makes 0: still a lower bound */
+        return __float_as_uint(fmaxf(sum, 0.0f));
     }
 
-    /** Compute the distances of nodes of this level: a lane takes one of them.
-     *  @param first  number of lane 0's */
+    /** Compute the distances of LANES nodes of this level, a lane each, and store them in `open`.
+     *  Seeds, and lanes without a node, get KITH_DONE.
+     *  @param first  number of lane 0's node in the level */
     __device__ __forceinline__ void open_level(int64_t first)
     {
         const int64_t child = first + my_lane();
@@ -258,8 +271,8 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         steps++;
     }
 
-    /** Take the nearest node of this level that is still to be searched.
-     *  @param[out] node  its number
+    /** Remove the nearest node of this level from those that are still to be searched.
+     *  @param[out] node  its number in the level
      *  @return the bits of its distance */
     __device__ __forceinline__ unsigned take_nearest(int64_t *node)
     {
@@ -273,7 +286,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         return least;
     }
 
-    /** Find the next leaf to test: the nearest node's nearest one.
+    /** Find the next leaf to test, depth first: the nearest node of each level first.
      *  @return its number; -1: there is none within reach */
     __device__ __forceinline__ int64_t next_leaf()
     {
@@ -298,7 +311,9 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         return -1;
     }
 
-    /** Return true when few nodes of level 1 are within reach of the active particles. */
+    /** Return true when few nodes of level 1 are within reach of the active particles, so that one
+     *  walk for all of them is cheap. Counts them by a walk through the upper levels; overwrites
+     *  `level` and `open`. */
     __device__ __forceinline__ bool is_compact()
     {
         const int few = 48;
@@ -343,8 +358,10 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         return size;
     }
 
-    /** Choose leaves near the warp's particles that hold enough candidates to fill the lists: most
-     *  other leaves are skipped then. */
+    /** Choose the seeds: leaves near the warp's particles that hold enough candidates to fill the
+     *  lists, so that most other leaves are skipped. In one set they begin with the leaves of the
+     *  warp's own particles, else around the leaf that is found by descending to the nearest node
+     *  at each level. Sets seed and seed_end. */
     __device__ __forceinline__ void choose_seeds()
     {
         const int64_t leaves = all.tree.count[0];
@@ -368,7 +385,10 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         seed_end = min(seed + wanted, leaves);
     }
 
-    /** Search one image of the candidates. */
+    /** Search one image of the candidates: first the seeds, for all lanes, then the tree, for one
+     *  run of lanes after the other (activate_run). While a lane's reach is infinite, candidates
+     *  are inserted after each leaf, as all of them would wait.
+     *  @return FINISHED, STOPPED, or in the box itself AT_RIM */
     __device__ __forceinline__ enum ending search_image()
     {
         const bool has_seeds = IMAGES == NO_IMAGES || (PASSES && is_box_itself());
@@ -412,6 +432,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 
     /* ------------------------------------------------------------------------------ the images */
 
+    /** Return true when S of the image that is searched is 0. */
     __device__ __forceinline__ bool is_box_itself() const
     {
         return walk.shift[0] == 0 && walk.shift[1] == 0 && walk.shift[2] == 0;
@@ -424,7 +445,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         set_image();
     }
 
-    /** Set the vectors of image walk.shift. */
+    /** Set `image` to the image walk.shift. */
     __device__ __forceinline__ void set_image()
     {
         image.packed = kith__pack_shift(walk.shift);
@@ -469,8 +490,9 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 
     /* ---------------------------------------------------------------------------------- passes */
 
-    /** Read the n neighbours that were found in the box itself. Their shifts are those of no
-     *  image. */
+    /** Read the list of n neighbours that the first kernel has found in the box itself from the
+     *  result, and compute r^2 of each again. The shift of all is 0: image.packed at the start of
+     *  the walk. */
     __device__ __forceinline__ void restore(int n)
     {
         typedef definition<real> def;
@@ -491,7 +513,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         activate(0, LANES);
     }
 
-    /** Find n neighbours, those after `after` in a later pass. */
+    /** Find n neighbours: one pass. In a later pass only those that come after `after`. */
     __device__ __forceinline__ enum ending search(int n)
     {
         clear(n);
@@ -509,7 +531,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         return ending;
     }
 
-    /** Write the neighbours of a pass, and begin the next one.
+    /** Write the neighbours of a pass, and set `later` and `after` for the next one.
      *  @param done  neighbours of earlier passes
      *  @param n     neighbours that this pass was to find */
     __device__ __forceinline__ void write(int64_t done, int n)
@@ -526,7 +548,9 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     }
 };
 
-/** Find the neighbours of the particles of a group. */
+/** Find the neighbours of the particles of a group, in passes of K neighbours; without PASSES there
+ *  is one. A group whose search ends AT_RIM is put on the list `rim`.
+ *  @param open  shared memory of the thread block */
 template <typename real, int K, images IMAGES, bool PASSES>
 static __device__ __forceinline__ void search_group(const struct kith__gpu_nearest &all,
                                                     int64_t group, struct open_nodes *open)
@@ -548,9 +572,10 @@ static __device__ __forceinline__ void search_group(const struct kith__gpu_neare
     }
 }
 
-/** Find the neighbours of LANES particles by each warp: of all particles in passes, else of the
- *  groups that the filter has left. Without images, groups that may have neighbours in images are
- *  put on a list; with images, those of the list are searched.
+/** Find the neighbours of LANES particles by each warp. The kernel without images searches all
+ *  groups with PASSES, else those of the list `rest`, which the filter has not decided. It puts
+ *  groups that may have neighbours in images on the list `rim`, whose groups the kernel with images
+ *  searches.
  *  @tparam K       longest list
  *  @tparam PASSES  there are more than K neighbours to find */
 template <typename real, int K, images IMAGES, bool PASSES>
@@ -600,6 +625,8 @@ static void launch_search(const struct kith__gpu_nearest *all, gpuStream_t strea
     }
 }
 
+/** Launch the search with lists of at least k entries, or in passes, and write_images where it is
+ *  needed. */
 template <typename real>
 static gpuError_t launch(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {

@@ -12,7 +12,9 @@ enum {
     BOUNDS_MOST = 512 /**< most blocks of the kernel find_bounds: more would wait for atomics */
 };
 
-/** Read wrapped position p of a set. @return 0 when it is too far outside the box */
+/** Read the position of particle p of a set, and wrap it into the box.
+ *  @param set  0: the points, 1: the candidates when cross
+ *  @return 0 when it is too far outside the box to be wrapped */
 template <typename real>
 static __device__ __forceinline__ int read_position(const struct kith__gpu_nearest &all, int set,
                                                     int64_t p, real r[3])
@@ -25,18 +27,20 @@ static __device__ __forceinline__ int read_position(const struct kith__gpu_neare
 
 /* --------------------------------------------------------------------------------------- bounds */
 
-/** Bounds of some particles along three directions. */
+/** Bounds of some particles along three directions: axes, or the normals of kith__image_planes. */
 struct range3 {
-    double lo[3], hi[3];
+    double lo[3], hi[3]; /**< lower and upper bounds [length] */
 };
 
+/** Extend the bounds along direction k by a number x. */
 static __device__ __forceinline__ void add_to_range(struct range3 *range, int k, double x)
 {
     range->lo[k] = fmin(range->lo[k], x);
     range->hi[k] = fmax(range->hi[k], x);
 }
 
-/** Merge the ranges of all lanes of the warp into encoded bounds in shared memory. */
+/** Merge the ranges of all lanes of the warp into bounds in shared memory, encoded as in
+ *  kith__gpu_extent. */
 static __device__ __forceinline__ void merge_range(struct range3 range, unsigned long long below[3],
                                                    unsigned long long above[3])
 {
@@ -52,14 +56,17 @@ static __device__ __forceinline__ void merge_range(struct range3 range, unsigned
     }
 }
 
-/** Find the bounds of a set, and its first particle that cannot be used. */
+/** Find the bounds of a set, and its first particle that cannot be used: state->extent[set], which
+ *  is zero at the beginning. Each thread block merges its own in shared memory first. Along axes
+ *  that are not periodic the normals are 0, and so are the bounds of normal[k] . r. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     find_bounds(const KITH_IN_PLACE struct kith__gpu_nearest all, int set)
 {
     __shared__ struct kith__gpu_extent block;
     enum { NUMBERS = sizeof block / sizeof block.bad };
-    unsigned long long *const number = block.below; /* all numbers of the struct */
+    /* all numbers of the struct as one array: they have one type, and atomicMax merges each */
+    unsigned long long *const number = block.below;
     if ((int)threadIdx.x < NUMBERS) {
         number[threadIdx.x] = 0;
     }
@@ -95,7 +102,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** Choose the unit of length: one thread. */
+/** Choose the unit of length (kith__gpu_unit), by one thread: the largest extent of particles or
+ *  images becomes 1 to 2. */
 static __global__ void find_unit(const KITH_IN_PLACE struct kith__gpu_nearest all)
 {
     const struct kith__gpu_extent *e = all.state->extent;
@@ -112,6 +120,7 @@ static __global__ void find_unit(const KITH_IN_PLACE struct kith__gpu_nearest al
     }
     const double largest = fmax(unit.longest, all.question.period_sum); /* images are as far away */
     if (largest > 0 && largest < DBL_MAX) {
+        /* scale and inverse are normal numbers */
         const int power = max(-1000, min(1000, ilogb(largest)));
         unit.scale = ldexp(1.0, -power);
         unit.inverse = ldexp(1.0, power);
@@ -121,7 +130,8 @@ static __global__ void find_unit(const KITH_IN_PLACE struct kith__gpu_nearest al
 
 /* ----------------------------------------------------------------------------------------- keys */
 
-/** Write the key and index of each particle of a set. */
+/** Write the key and index of each particle of a set. The key is the number, along a Hilbert curve,
+ *  of the cell of the particle in a cube of 2^key_bits cells along each axis. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     make_keys(const KITH_IN_PLACE struct kith__gpu_nearest all, int set, uint64_t *key, int32_t *id)
@@ -146,7 +156,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---------------------------------------------------------------------------------------- nodes */
 
-/** Write the records of the points. */
+/** Write the records of the points, when there are two sets. @param id  [a.n] sorted indices */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     write_points(const KITH_IN_PLACE struct kith__gpu_nearest all, const int32_t *id)
@@ -163,10 +173,11 @@ static __global__ void __launch_bounds__(THREADS)
 /** Bounds and least index of one node. */
 struct node {
     float bound[6];   /**< as in kith__gpu_tree */
-    int32_t least_id; /**< least index of its particles */
+    int32_t least_id; /**< least index of the node's particles */
 };
 
-/** Merge the nodes of the lanes that differ from this one in the lowest bits alone.
+/** Merge the nodes of an aligned run of `size` lanes, of which this lane is one: a butterfly
+ *  reduction. Each of these lanes gets the merged node.
  *  @param size  number of lanes, a power of two */
 static __device__ __forceinline__ void merge_nodes(struct node *one, int size)
 {
@@ -179,6 +190,7 @@ static __device__ __forceinline__ void merge_nodes(struct node *one, int size)
     }
 }
 
+/** Write a node to the arrays of the tree. @param number  its index in them */
 static __device__ __forceinline__ void write_node(const struct kith__gpu_tree &tree, int64_t number,
                                                   const struct node &one)
 {
@@ -188,7 +200,9 @@ static __device__ __forceinline__ void write_node(const struct kith__gpu_tree &t
     tree.least_id[number] = one.least_id;
 }
 
-/** Write the records of the candidates, and the leaves: a thread takes a particle. */
+/** Write the records of the candidates, and the leaves: a thread takes a particle. Threads after
+ *  the last particle take its position, which does not change the bounds of the last leaf.
+ *  @param id  [tree.n] sorted indices */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     make_leaves(const KITH_IN_PLACE struct kith__gpu_nearest all, const int32_t *id)
@@ -215,7 +229,9 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** Make the nodes of a level from those of the level below: a thread takes one of these. */
+/** Make the nodes of a level from those of the level below: a thread takes one of these. A warp has
+ *  the KITH_GPU_FANOUT nodes below one node.
+ *  @param level  the level to make, 1 or more */
 static __global__ void __launch_bounds__(THREADS)
     make_nodes(const KITH_IN_PLACE struct kith__gpu_nearest all, int level)
 {
@@ -236,7 +252,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ------------------------------------------------------------------------------------- launches */
 
-/* Launch a kernel for floats or doubles, as the question says. */
+/* Launch a kernel for floats or doubles, as the question says, on the caller's `stream`. */
 #define LAUNCH(kernel, blocks, all, ...) \
     do { \
         if ((all)->question.precision == KITH_FLOAT) { \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What both searches for nearest neighbours share: the order in which a warp searches images of the
- * box, and the stop flag.
+ * What the searches for nearest neighbours share (nearest_filter.cu, nearest_search.cu,
+ * nearest_batch.cu): the order in which a warp searches images of the box, and the stop flag.
  */
 #ifndef KITH_GPU_NEAREST_WALK_CUH
 #define KITH_GPU_NEAREST_WALK_CUH
@@ -15,7 +15,7 @@
 struct image_walk {
     struct kith__image_range searched; /**< images that have been searched */
     struct kith__image_slab slab;      /**< slab that is being searched */
-    int32_t begin[3], end[3];          /**< ranges of its images */
+    int32_t begin[3], end[3];          /**< first and last S[k] of its images */
     int32_t shift[3];                  /**< S of the image that is being searched */
 };
 
@@ -64,11 +64,12 @@ static __device__ __forceinline__ void begin_slab(struct image_walk *walk)
     }
 }
 
-/** Find the nearest slab of images that have not been searched.
- *  @param active  the lane's particle counts
+/** Find the nearest slab of images that have not been searched. All lanes of the warp call it.
+ *  @param active  the lane's particle is one of those whose neighbours are searched
  *  @param r       its position [length]
  *  @param widest  largest squared distance of a neighbour, in the tree's unit
- *  @return false when there is none within reach */
+ *  @param[out] walk  slab is set
+ *  @return true, in every lane, when there is one within reach */
 template <typename real>
 static __device__ __forceinline__ bool find_slab(const struct kith__gpu_nearest &all,
                                                  const struct kith__gpu_unit &unit, bool active,

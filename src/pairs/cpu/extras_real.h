@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances and vectors of the pairs of a row, and the hits that the rules of a list permit, for
- * one precision. Included by pairs_kernel.c through per_precision.h.
+ * Distances and vectors of the pairs of a row (write_vectors), and the hits that the rules of a
+ * list permit (keep_listed), for one precision. Included by pairs_kernel.c through per_precision.h,
+ * which defines the type `real` and KITH_REAL(name), the name with _d or _f. Before, pairs_kernel.c
+ * defines KITH_SEPARATIONS, is_reversed and has_radii_alone.
  */
 
 /** Separations of a query particle and some of its hits. */
@@ -65,19 +67,22 @@ static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const stru
         for (int l = 0; l < n && vector; l++) {
             const real sign = is_reversed(sweep, row, sweep->hit_id[h + l]) ? -1 : 1;
             for (int m = 0; m < 3; m++) {
-                vector[3 * (p + l) + m] = sign * separations.d[m][l] + 0; /* never -0 */
+                vector[3 * (p + l) + m] = sign * separations.d[m][l] + 0; /* -0 becomes 0 */
             }
         }
     }
 }
 
 /** Remove the hits that are beyond their radii, for rules that have radii alone: without branches,
- *  as they would be mispredicted.
- *  @param id           indices of the hits
+ *  as they would be mispredicted. Each hit is stored, and the next one overwrites it unless it is
+ *  kept.
+ *  @param i            index of the query particle in the caller's order
+ *  @param id           [n] indices of the hits in the caller's order
  *  @param self         [n] 1 for the query particle itself, which is not listed
- *  @param r2           [n] squared distances
+ *  @param r2           [n] squared distances [length^2]
+ *  @param n            number of hits, at most KITH_SEPARATIONS
  *  @param[in] hit      [n] indices in the tile
- *  @param[out] listed  receives those that are left; may be hit, or before it in one array
+ *  @param[out] listed  receives those that are left; may be `hit`, or a lower address of one array
  *  @return the number of hits that are left */
 static int KITH_REAL(keep_within_radii)(const struct kith__rules *rules, int32_t i,
                                         const int32_t *restrict id, const uint8_t *restrict self,
@@ -105,7 +110,8 @@ static int KITH_REAL(keep_within_radii)(const struct kith__rules *rules, int32_t
 }
 
 /** Remove the hits that the rules do not list.
- *  @param[in,out] hit  [n] indices in the tile
+ *  @param i            the query particle
+ *  @param[in,out] hit  [n] indices in the tile; those that are left come first
  *  @return the number of hits that are left */
 static int KITH_REAL(keep_listed)(const struct kith__sweep *sweep, const struct query_particle *i,
                                   int n, int32_t *hit)

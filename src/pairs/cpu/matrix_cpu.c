@@ -24,7 +24,7 @@ void kith__matrix_pad(kith_precision precision, unsigned extras, int32_t fill, i
             kith__set_real(out->distances, e, precision, (double)INFINITY);
         }
     }
-    if (to > from && (extras & KITH_VECTORS)) { /* all bits of 0 are 0 */
+    if (to > from && (extras & KITH_VECTORS)) { /* memset: the number 0 has no bits set */
         const size_t element = 3 * (size_t)precision;
         memset((char *)out->vectors + (size_t)from * element, 0, (size_t)(to - from) * element);
     }
@@ -39,11 +39,11 @@ struct finish_loop {
     kith_precision precision;      /**< precision of distances and vectors */
     const int64_t *counts;         /**< [rows] neighbours of each particle */
     kith_pairs *out;               /**< receives counts; n, widest and overflowed are added up */
-    pthread_mutex_t lock;          /**< guards these three */
+    pthread_mutex_t lock;          /**< guards n, widest and overflowed of `out` */
 };
 
-/** Write the counts of rows [begin, end), the rows that no work block has written, as they have no
- *  candidates, and add to the totals. */
+/** Write the counts of rows [begin, end), and add to the totals. Pad the rows without neighbours:
+ *  the operation is not called for a particle without candidates. */
 static void finish_rows(void *state, int64_t begin, int64_t end)
 {
     struct finish_loop *loop = state;
@@ -76,7 +76,7 @@ static kith_status fill_width(kith_ctx *ctx, const struct kith__question *q,
                               int64_t *counts, kith_pairs *out)
 {
     static kith__work_fn *const kernel[] = {KITH_EACH_ISA(fill_matrix)};
-    kith_pairs arrays = *out; /* those of the extras that are wanted */
+    kith_pairs arrays = *out; /* without extras that are not wanted */
     arrays.distances = list->extras & KITH_DISTANCES ? out->distances : NULL;
     arrays.vectors = list->extras & KITH_VECTORS ? out->vectors : NULL;
     arrays.shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists on CPU cores: the operations count, fill and each (kith__cpu_pairs, at the end). Two
- * algorithms make a list:
+ * Pair lists on CPU cores: the operations count, fill and each (kith__cpu_pairs, at the end), by
+ * the sweep (engine/cpu/sweep.h). Two algorithms make a list:
  *
  * Appended, for (i, j) lists in any order of i: one sweep. A thread collects the hits of a work
  * block in a buffer, waits until all earlier blocks have added their numbers of pairs to the total,
@@ -56,7 +56,9 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
     struct kith__list_state *state = kith__list_of(sweep);
     if (extras != 0 && !sweep->keep_slots) {
         sweep->keep_slots = true;
-        sweep->room_hits = 0; /* counting by rules may have allocated the arrays without slots */
+        /* Counting by rules may have allocated the arrays of hits without slots and shifts: a
+         * capacity of 0 makes kith__hits_room allocate all of them. */
+        sweep->room_hits = 0;
     }
     state->extras = extras;
     state->out = out;
@@ -85,6 +87,7 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
     return kith__run(&run);
 }
 
+/** kith__pairs_backend.count. */
 static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours)
 {
@@ -96,6 +99,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
         return KITH_OK;
     }
     KITH_TRY(kith__grid_build(ctx, q, &grid));
+    /* a forward sweep finds each pair once, which is enough unless (j, i) may be no pair */
     const bool from_both = q->cross || (list->rules && list->rules->one_sided);
     const int64_t each_twice = list->full && !from_both ? 2 : 1;
     if (neighbours) {
@@ -126,7 +130,7 @@ struct append {
     struct kith__run run; /**< the sweep; its job is this struct */
     int64_t capacity;     /**< pairs that the arrays can hold */
     int64_t total;        /**< pairs of the blocks before `turn`, and those that block `turn` has
-                               written; only the thread of that block may change it */
+                               flushed; only the thread of that block may change it */
     _Atomic int64_t turn; /**< number of the work block whose thread may add to `total` */
 };
 
@@ -170,6 +174,7 @@ static void append_block(struct kith__sweep *sweep, int64_t block)
     if (!sweep->failed && wait_turn(append, block)) {
         const int64_t at = append->total;
         append->total += sweep->n_hits;
+        /* release: the thread of the next block, which waits for this value, then reads `total` */
         atomic_store_explicit(&append->turn, block + 1, memory_order_release);
         write_or_drop(append, sweep, at);
     }
@@ -195,7 +200,7 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
 }
 
 /** Estimate the number of pairs from a sample of work blocks. The estimate is raised by 8 %, so
- *  that it is seldom too small. */
+ *  that it is seldom too small. The sweeps have been prepared. */
 static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
 {
     enum { SAMPLE = 24 };
@@ -215,6 +220,8 @@ static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int
     return KITH_OK;
 }
 
+/** kith__pairs_backend.fill for (i, j) lists in any order of i: one sweep, or two where the
+ *  estimated capacity is too small. */
 static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__list *list, const struct kith__grid *grid,
                                  bool grow, kith_pairs *out)
@@ -246,9 +253,10 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------- by rows */
 
-/** Sorted rows need all candidates of a query block in one tile. Return KITH_LIMIT when, with their
- *  periodic images, these take too much memory. Their number is estimated as the number of
- *  particles times the volume of the cells in reach, in boxes. */
+/** Refuse sorted rows that take too much memory: they need all candidates of a query block, with
+ *  their periodic images, in one tile. The number of candidates is estimated as the number of
+ *  particles times the volume of the cells in reach, in boxes.
+ *  @return KITH_OK, KITH_LIMIT */
 static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__grid *grid)
 {
@@ -269,7 +277,7 @@ static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
 
 /** Count the pairs of each row, and prepare the sweeps that fill the rows.
  *  @param[out] offsets  [a.n + 1] first pair of each row in the list; offsets[a.n] is the number of
- *                       pairs */
+ *                       pairs. In scratch memory of the context */
 static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *q,
                                     const struct kith__list *list, const struct kith__grid *grid,
                                     int64_t **offsets)
@@ -289,7 +297,8 @@ static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *
     return KITH_OK;
 }
 
-/** Write rows [begin, end) to out, from its beginning. */
+/** Write rows [begin, end) to out, from its beginning.
+ *  @param out  its arrays have room for all pairs of these rows */
 static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
                                   const struct kith__grid *grid, const int64_t *offsets,
                                   int64_t begin, int64_t end, const kith_pairs *out)
@@ -305,7 +314,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
         sweep->id_end = end == grid->a.n ? INT32_MAX : (int32_t)end;
     }
     const int64_t blocks = kith__work_blocks(grid);
-    const int64_t pairs = offsets[grid->a.n] + 1;
+    const int64_t pairs = offsets[grid->a.n] + 1; /* + 1: the progress has a total that is not 0 */
     struct kith__run run = {.ctx = ctx,
                             .last = blocks,
                             .watch_from = pairs + offsets[begin],
@@ -315,6 +324,7 @@ static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
     return kith__run(&run);
 }
 
+/** kith__pairs_backend.fill for CSR and sorted lists: two sweeps. */
 static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__list *list, const struct kith__grid *grid,
                                 bool grow, kith_pairs *out)
@@ -340,6 +350,7 @@ static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
     return fill_row_range(ctx, list, grid, offsets, 0, n, &arrays);
 }
 
+/** kith__pairs_backend.fill. */
 static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__list *list, bool grow, kith_pairs *out)
 {
@@ -374,7 +385,7 @@ struct stream {
                                                 passed to the callback */
     int64_t *counts;   /**< [work blocks] pairs of each work block, for appended lists */
     int64_t delivered; /**< pairs passed to the callback so far */
-    bool stopped;      /**< the callback asked to stop */
+    bool stopped;      /**< the callback has returned a number that is not 0 */
 };
 
 /** Make the staging arrays hold this number of pairs. */
@@ -504,6 +515,7 @@ static kith_status stream_by_rows(struct stream *stream)
     return KITH_OK;
 }
 
+/** kith__pairs_backend.each. */
 static kith_status each_block(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__list *list, kith_block_fn fn, void *user)
 {

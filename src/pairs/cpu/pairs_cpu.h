@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The interface between pairs_cpu.c, which makes pair lists, and the kernels of its sweeps, which
- * are compiled once for each instruction set.
+ * The interface between the files that make pair lists (pairs_cpu.c, radii_cpu.c, matrix_cpu.c) and
+ * the kernels of their sweeps (pairs_kernel.c), which are compiled once for each instruction set.
+ * KITH_EACH_ISA(name) declares the kernel of each instruction set (engine/cpu/isa.h).
+ * engine/cpu/sweep.h defines query particle, hit, tile and work block.
  */
 #ifndef KITH_PAIRS_CPU_H
 #define KITH_PAIRS_CPU_H
@@ -27,10 +29,10 @@ struct kith__list_state {
     const struct kith__rules *rules; /**< which hits are listed; NULL: all */
     const kith_pairs *out;           /**< the list whose arrays are written */
     const int64_t *offsets; /**< [a.n + 1] first pair of each particle's row in the whole list */
-    int64_t base;    /**< number, in the whole list, of the pair at index 0 of the arrays: not 0
-                        where a part of the list is made at a time */
-    int64_t *filled; /**< [a.n] hits that were written to each row by earlier searches; NULL: there
-                          is one search */
+    int64_t base;    /**< number, in the whole list, of the pair at index 0 of the arrays of `out`:
+                          not 0 where the list is made in parts */
+    int64_t *filled; /**< [a.n] hits that earlier searches have written to each row, where several
+                          searches make a list (radii_cpu.c); NULL: there is one search */
     int64_t block;   /**< work block that is being processed */
 
     /** Write the collected hits to their destination and discard them: called when there are too
@@ -50,15 +52,16 @@ kith__work_fn KITH_EACH_ISA(count_pairs);
 /** Count the hits of each query particle of a work block: add them to `counts`. */
 kith__work_fn KITH_EACH_ISA(count_rows);
 
-/** Collect the hits of a work block in the sweep, calling `flush` when there are too many. The hits
- *  since the last flush stay in the sweep. */
+/** Collect the hits of a work block in the sweep (sweep->rows, hit_id, ...), calling `flush` when
+ *  there are too many. The hits since the last flush stay in the sweep. */
 kith__work_fn KITH_EACH_ISA(collect_rows);
 
 /** Write the row of each query particle of a work block to `out`, at its offset. */
 kith__work_fn KITH_EACH_ISA(fill_rows);
 
-/** Write the row of each query particle of a work block to `out`, at its number times `width`: as
- *  many hits as fit, then entries without a neighbour. Set `counts` to all hits of the particle. */
+/** Write the row of each query particle of a work block to a KITH_MATRIX list `out`, from entry
+ *  index * `width` on: as many hits as fit, then entries without a neighbour. Set `counts` to the
+ *  number of all hits of the particle. */
 kith__work_fn KITH_EACH_ISA(fill_matrix);
 
 /** Write the collected hits to `out` from pair `at` on, as (i, j). With the stencil KITH_FORWARD, i
@@ -66,14 +69,18 @@ kith__work_fn KITH_EACH_ISA(fill_matrix);
 typedef void kith__write_rows_fn(const struct kith__sweep *sweep, int64_t at);
 kith__write_rows_fn KITH_EACH_ISA(write_rows);
 
-/** Write entries without a neighbour to a KITH_MATRIX list.
- *  @param from  first entry
- *  @param to    entry behind the last */
+/** Write entries without a neighbour to a KITH_MATRIX list: j = fill, infinite distance, vector and
+ *  shift 0.
+ *  @param precision  of distances and vectors
+ *  @param extras     those that the list has
+ *  @param from       first entry
+ *  @param to         entry behind the last */
 void kith__matrix_pad(kith_precision precision, unsigned extras, int32_t fill, int64_t from,
                       int64_t to, const kith_pairs *out);
 
 /** Make a KITH_MATRIX list: by one sweep, or two where rows of the library's arrays have to grow.
- *  @param grow  the arrays are the library's */
+ *  @param grow  the arrays are the library's
+ *  @return as kith__pairs_backend.fill */
 kith_status kith__matrix_fill(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *list, const struct kith__grid *grid,
                               bool grow, kith_pairs *out);

@@ -2,7 +2,9 @@
  *
  * The operations of the sweep for pair lists: count all pairs, count the hits of each particle,
  * collect hits, fill rows. And the writing of collected hits to the arrays of a list. Compiled for
- * each instruction set.
+ * each instruction set: KITH_OF_ISA(name) is kith__name_baseline, kith__name_avx2, ...
+ * (engine/cpu/isa.h). pairs_cpu.h documents these functions; engine/cpu/sweep.h defines query
+ * particle, hit and tile.
  */
 #include "pairs_cpu.h"
 
@@ -16,7 +18,8 @@ static inline bool is_reversed(const struct kith__sweep *sweep, const struct kit
     return sweep->stencil == KITH_FORWARD && row->id > hit;
 }
 
-/** Return true when radii are the only rule of a list, and which particles have rows. */
+/** Return true when the hits of a query particle are decided by radii alone. A rule on active
+ *  particles is permitted: collect_listed has applied it to the query particle. */
 static inline bool has_radii_alone(const struct kith__rules *rules)
 {
     return rules->radii[0] && !rules->species[0] && !(rules->least2 > 0) &&
@@ -59,6 +62,7 @@ KITH_INLINE int64_t count_listed(struct kith__sweep *sweep, const struct query_p
                : 0;
 }
 
+/** Operation: count the hits that are listed. */
 static void count_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     kith__list_of(sweep)->hits += count_listed(sweep, i, false);
@@ -128,6 +132,8 @@ KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_partic
     return n;
 }
 
+/** Operation: add the number of listed hits to the count of the query particle. The argument
+ *  `upper` is a constant in each call, so that both calls are specialised. */
 static void count_rows_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     kith__list_of(sweep)->counts[i->id] += sweep->upper ? count_listed(sweep, i, true)
@@ -146,6 +152,8 @@ static const int64_t large_list = (int64_t)1 << 22;
 /* Most hits that a thread collects: beyond, it writes them before its work block is complete. */
 static const int64_t most_hits = (int64_t)1 << 20;
 
+/** Operation: collect the listed hits, after writing those collected before when the buffers are
+ *  full or might not hold all hits of this tile. */
 static void collect_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     const bool full = sweep->n_hits + sweep->tile.n + KITH_LANES > most_hits;
@@ -179,7 +187,8 @@ static __attribute__((noinline)) void image_of(const struct kith__question *q,
     (void)kith__load(q, points, id, r, image);
 }
 
-/** Unpack n shifts. */
+/** Unpack n shifts that kith__pack_shift packed.
+ *  @param[out] out  [n][3] */
 static void unpack_shifts(const int32_t *restrict packed, int64_t n, int32_t *restrict out)
 {
     for (int64_t h = 0; h < n; h++) {
@@ -241,7 +250,8 @@ static void write_extras(const struct kith__sweep *sweep, const struct kith__row
     }
 }
 
-/** Set i and j of n pairs of particle `id` and its hits.
+/** Set i and j of n pairs of particle `id` and its hits. With the forward stencil the smaller index
+ *  becomes i.
  *  @param id   index of the particle in the caller's order
  *  @param hit  [n] indices of the hits in the caller's order */
 static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *restrict hit,
@@ -261,8 +271,8 @@ static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *r
 }
 
 /** Copy n integers with non-temporal stores, which do not read the destination's cache lines. The
- *  integers before the first cache line boundary and the last W are written with ordinary
- *  stores. */
+ *  integers before the first cache line boundary and the last W are written with ordinary stores,
+ *  whose vectors may overlap the others. */
 static void stream(int32_t *to, const int32_t *from, int64_t n)
 {
     if (n < (int64_t)4 * KITH_LANES) {
@@ -282,7 +292,8 @@ static void stream(int32_t *to, const int32_t *from, int64_t n)
     vi_store(to + n - W, vi_load(from + n - W));
 }
 
-/** Write i and j of the collected hits with non-temporal stores, from pair `at` on. */
+/** Write i and j of the collected hits with non-temporal stores, from pair `at` on. Rows are short,
+ *  so their pairs are gathered to STAGE pairs first, which are written together. */
 static void stream_ends(const struct kith__sweep *sweep, int64_t at)
 {
     enum { STAGE = 4096 };
@@ -331,6 +342,8 @@ void KITH_OF_ISA(write_rows)(const struct kith__sweep *sweep, int64_t at)
     }
 }
 
+/** Operation: write the listed hits to the row of the query particle, behind those of earlier tiles
+ *  and, with kith__list_state.filled, of earlier searches. */
 static void fill_row_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     sweep->n_hits = 0;
@@ -390,7 +403,7 @@ static void fill_matrix_operation(struct kith__sweep *sweep, const struct query_
         const struct kith__row row = row_of(sweep, i, kept);
         write_extras(sweep, &row, 0, at);
     }
-    if (*filled == 0) {
+    if (*filled == 0) { /* first hits: pad the rest of the row, which later tiles may overwrite */
         kith__matrix_pad(sweep->question->precision, state->extras, state->fill, at + kept, end,
                          state->out);
     }

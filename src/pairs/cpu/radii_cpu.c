@@ -18,7 +18,7 @@
 #include "pairs/classes.h"
 #include "pairs/list.h"
 
-/** Buffers of the context's scratch memory, behind those of a batch. */
+/** Buffers of the context's scratch memory, behind those of rules.c. */
 enum {
     KITH_RADII_ORDER = KITH_WORK_OF(pairs) + 18, /**< kith__classes.order of both sets */
     KITH_RADII_COPIES = KITH_RADII_ORDER + 2,    /**< coordinates of the particles of a search */
@@ -31,11 +31,11 @@ struct radii_list {
     kith_ctx *ctx;                         /**< context of the call */
     const struct kith__question *question; /**< all particles */
     const struct kith__list *list;         /**< form of the list */
-    struct kith__rules rules;     /**< its rules, by which no particle is listed with itself */
-    struct kith__classes classes; /**< the particles by class */
-    int tail;                     /**< the classes from this one on are searched as one */
+    struct kith__rules rules;              /**< rules of the list, with no_self set for one set */
+    struct kith__classes classes;          /**< the particles by class */
+    int tail;                              /**< the classes from this one on are searched as one */
     struct kith__class_search search[KITH_CLASS_SEARCHES]; /**< the searches */
-    int searches;                                          /**< their number */
+    int searches;                                          /**< number of searches */
     int64_t done, total; /**< work blocks of the searches so far, and of all passes, for the watch
                               callback */
 };
@@ -56,6 +56,7 @@ struct copy_loop {
     void *to[3];             /**< [n] coordinates */
 };
 
+/** Copy the coordinates of particles [begin, end) of the loop. */
 static void copy_range(void *state, int64_t begin, int64_t end)
 {
     const struct copy_loop *loop = state;
@@ -75,7 +76,8 @@ static void copy_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Copy the coordinates of the particles of a search.
+/** Copy the coordinates of the particles of a search to scratch memory, in the order of classes.
+ *  @param set          0: those whose rows are written, 1: the candidates
  *  @param[out] points  the copies */
 static kith_status copy_points(const struct radii_list *r, const struct kith__class_search *search,
                                int set, kith_points *points)
@@ -95,7 +97,8 @@ static kith_status copy_points(const struct radii_list *r, const struct kith__cl
     return kith__proceed(r->ctx);
 }
 
-/** Build the grid of copies of the particles of a search. Its indices are those of the copies.
+/** Build the grid of copies of the particles of a search, as a search between two sets. Its indices
+ *  are those of the copies.
  *  @param[out] q  its question: points are the copies */
 static kith_status build_grid(const struct radii_list *r, const struct kith__class_search *search,
                               struct kith__question *q, struct kith__grid *grid)
@@ -108,8 +111,8 @@ static kith_status build_grid(const struct radii_list *r, const struct kith__cla
     return kith__grid_build(r->ctx, q, grid);
 }
 
-/** Estimate the candidates of a query particle: the particles of its cell, times the cells around
- *  it. */
+/** Estimate the mean number of candidates of a query particle: the particles of set b in its cell,
+ *  times the number of cells around it in three dimensions. */
 static double candidates_of_each(const struct kith__grid *grid)
 {
     enum { AROUND = 27 };
@@ -135,8 +138,8 @@ static double candidates_of_each(const struct kith__grid *grid)
     return a->n > 0 ? AROUND * sum / (double)a->n : 0;
 }
 
-/** Choose the classes that are searched as one: as many as have few candidates with the largest of
- *  their radii. */
+/** Choose r->tail, the first of the classes that are searched as one: the lowest class for which a
+ *  search with the largest radius of the tail has few candidates. */
 static kith_status choose_tail(struct radii_list *r)
 {
     static const double few = 300; /* candidates whose tests cost less than one more search */
@@ -155,14 +158,16 @@ static kith_status choose_tail(struct radii_list *r)
         if (each <= few) {
             return KITH_OK;
         }
-        /* half the radius has an eighth of the candidates, or more */
+        /* The next class has half the radius, so an eighth of the candidates or more: `step`
+         * classes are the least that can bring `each` down to `few`. */
         step = (int)ceil(log2(each / few) / 3);
     }
     r->tail = KITH_CLASSES;
     return KITH_OK;
 }
 
-/** Replace the indices of sorted copies by those of the caller's particles. */
+/** Replace the indices of sorted copies by those of the caller's particles.
+ *  @param index  [sorted->n] the caller's index of each copy */
 static void name_particles(struct kith__sorted *sorted, const int32_t *index)
 {
     for (int64_t s = 0; s < sorted->n; s++) {
@@ -170,15 +175,15 @@ static void name_particles(struct kith__sorted *sorted, const int32_t *index)
     }
 }
 
-/** What all threads do in the searches: the state of each is set to this one. */
+/** What all threads do in the searches. */
 struct operation {
     kith__work_fn *const *kernel;  /**< [instruction sets] the kernel */
     bool upper;                    /**< rows hold only j after i, as in half lists */
-    struct kith__list_state state; /**< its state */
+    struct kith__list_state state; /**< copied to the state of each thread, with the rules */
     int64_t begin, end;            /**< rows that are written: [begin, end) */
 };
 
-/** Make one search. */
+/** Make one search: build its grid, and run the operation for all of its query particles. */
 static kith_status search_classes(struct radii_list *r, const struct kith__class_search *search,
                                   const struct operation *operation)
 {
@@ -188,7 +193,7 @@ static kith_status search_classes(struct radii_list *r, const struct kith__class
     KITH_TRY(build_grid(r, search, &q, &grid));
     name_particles(&grid.a, r->classes.order[0] + search->first[0]);
     name_particles(&grid.b, r->classes.order[1] + search->first[1]);
-    q.a = r->question->a;
+    q.a = r->question->a; /* kernels read them by the caller's indices, for shifts as given */
     q.b = r->question->b;
     KITH_TRY(kith__run_prepare(ctx, &q, &grid, KITH_ALL, sizeof(struct kith__list_state)));
     for (int t = 0; t < ctx->threads; t++) {
@@ -220,8 +225,10 @@ static kith_status search_all(struct radii_list *r, const struct operation *oper
     return KITH_OK;
 }
 
-/** Divide the particles into classes.
- *  @return KITH_OK; r->searches is 0 where one search with the largest radius is as good */
+/** Divide the particles into classes, and choose the searches.
+ *  @return KITH_OK, with r->searches 0 where all radii are of one class: one search with the
+ *          largest radius is then as good; KITH_NOT_FINITE, KITH_LIMIT, KITH_NO_MEMORY,
+ *          KITH_CANCELLED */
 static kith_status begin(kith_ctx *ctx, const struct kith__question *q,
                          const struct kith__list *list, struct radii_list *r)
 {
@@ -240,11 +247,13 @@ static kith_status begin(kith_ctx *ctx, const struct kith__question *q,
     if (kith__classes_find(q, &r->rules, radii, active, &r->classes) < 2) {
         return KITH_OK;
     }
-    KITH_TRY(kith__bounds_check(ctx, q)); /* for the message: indices are the caller's */
+    /* here, as a message of a grid of copies would have the index of a copy */
+    KITH_TRY(kith__bounds_check(ctx, q));
     r->rules.no_self = !q->cross;
     KITH_TRY(choose_tail(r));
     r->searches = kith__class_searches_to(&r->classes, q->precision, q->cutoff, r->tail, r->search);
     for (int s = 0; s < r->searches; s++) {
+        /* twice: once to count the hits, once to write them */
         r->total += 2 * ((r->search[s].last[0] - r->search[s].first[0]) / KITH_WORK_BLOCK + 1);
     }
     return KITH_OK;
@@ -265,8 +274,8 @@ static kith_status count_hits_of(struct radii_list *r, bool upper, int64_t *coun
     return search_all(r, &operation);
 }
 
-/** Find the offsets of the rows.
- *  @param[out] offsets  [a.n + 1], in scratch memory of the context */
+/** Count the hits of each row, and find the offsets of the rows.
+ *  @param[out] offsets  [a.n + 1] first pair of each row, in scratch memory of the context */
 static kith_status find_offsets(struct radii_list *r, int64_t **offsets)
 {
     const int64_t n = r->question->a.n;
@@ -308,6 +317,8 @@ static void sort_keys(uint64_t *key, int64_t n)
         }
         return;
     }
+    /* while root > 0 the heap is built; then each step moves its largest key to its end, and makes
+     * it shorter by one */
     for (int64_t root = n / 2, end = n; end > 1;) {
         uint64_t one;
         if (root > 0) {
@@ -329,9 +340,10 @@ static void sort_keys(uint64_t *key, int64_t n)
     }
 }
 
-/** Bring the elements of a row of an array into the order of the sorted keys, in place: cycle by
- *  cycle.
- *  @param[in,out] key  [n] the low half is the place of the element; the high half becomes `stamp`
+/** Permute the elements of a row of an array, in place, cycle by cycle.
+ *  @param element      size of an element [bytes]
+ *  @param[in,out] key  [n] low 32 bits of key[k]: present index of the element that moves to index
+ *                      k; the high 32 bits become `stamp`, which marks index k as done
  *  @param stamp        a number that no high half has yet */
 static void order_elements(char *row, size_t element, uint64_t *key, int64_t n, uint64_t stamp)
 {
@@ -354,8 +366,8 @@ static void order_elements(char *row, size_t element, uint64_t *key, int64_t n, 
     }
 }
 
-/** Sort rows by j. Images of one particle are found by one search, in the order of their shifts;
- *  they stay in this order. */
+/** Sort rows [begin, end) of the loop by j, and images of one particle by their position before:
+ *  one search has found them, in the order of their shifts. */
 static void sort_range(void *state, int64_t begin, int64_t end)
 {
     const struct sort_loop *loop = state;
@@ -385,7 +397,8 @@ static void sort_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Write rows [begin, end) to out, from its beginning.
+/** Write rows [begin, end) to out, from its beginning, and sort them in a sorted list. All searches
+ *  are made for it.
  *  @param out  has those arrays that are wanted */
 static kith_status fill_range(struct radii_list *r, const int64_t *offsets, int64_t begin,
                               int64_t end, const kith_pairs *out)
@@ -422,7 +435,7 @@ static kith_status fill_range(struct radii_list *r, const int64_t *offsets, int6
     return kith__proceed(ctx);
 }
 
-/** Return the arrays of a list that are wanted. */
+/** Return a view of a list without the arrays that its form does not have. */
 static kith_pairs wanted_arrays(const struct kith__list *list, const kith_pairs *out)
 {
     kith_pairs arrays = *out;
@@ -433,7 +446,8 @@ static kith_pairs wanted_arrays(const struct kith__list *list, const kith_pairs 
     return arrays;
 }
 
-/** Make the arrays of the context's staging list hold some pairs. */
+/** Make the arrays of the context's staging list hold some pairs, as an (i, j) list.
+ *  @param[out] staging  the staging list */
 static kith_status stage(struct radii_list *r, int64_t pairs, kith_pairs **staging)
 {
     struct kith__cpu *cpu = r->ctx->state;
@@ -455,7 +469,7 @@ struct matrix_loop {
     const kith_pairs *out;         /**< the list */
 };
 
-/** Copy an array of a row, where there is one. */
+/** Copy n elements of an array, where there is one, from index `begin` to index `at`. */
 static void copy_row(void *to, int64_t at, const void *from, int64_t begin, int64_t n,
                      size_t element)
 {
@@ -465,6 +479,7 @@ static void copy_row(void *to, int64_t at, const void *from, int64_t begin, int6
     }
 }
 
+/** Copy rows [begin, end) to the KITH_MATRIX list, as many pairs as fit, and pad them. */
 static void copy_rows(void *state, int64_t begin, int64_t end)
 {
     const struct matrix_loop *loop = state;
@@ -488,7 +503,9 @@ static void copy_rows(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Set the totals of a KITH_MATRIX list of out->width. */
+/** Set the totals of a KITH_MATRIX list with rows of out->width entries: rows, n, widest and
+ *  overflowed.
+ *  @param offsets  [rows + 1] first pair of each row in a list without gaps */
 static void count_matrix(const int64_t *offsets, int64_t rows, kith_pairs *out)
 {
     out->rows = rows;
@@ -503,7 +520,7 @@ static void count_matrix(const int64_t *offsets, int64_t rows, kith_pairs *out)
     }
 }
 
-/** Make a KITH_MATRIX list: the rows one behind the other first. */
+/** Make a KITH_MATRIX list: the rows one behind the other in the staging list first, as in CSR. */
 static kith_status fill_matrix(struct radii_list *r, const int64_t *offsets, bool grow,
                                kith_pairs *out)
 {
@@ -603,7 +620,9 @@ kith_status kith__radii_each(kith_ctx *ctx, const struct kith__question *q,
                              const struct kith__list *list, kith_block_fn fn, void *user,
                              bool *done)
 {
-    static const int64_t least = (int64_t)1 << 22; /* pairs that are worth the searches again */
+    /* Each part of the list takes all searches again, so it may have as many pairs as this, also
+     * when blocks are shorter. */
+    static const int64_t least = (int64_t)1 << 22;
     struct radii_list r;
     int64_t *offsets;
     int64_t delivered = 0;
@@ -627,7 +646,7 @@ kith_status kith__radii_each(kith_ctx *ctx, const struct kith__question *q,
         }
         KITH_TRY(stage(&r, pairs, &staging));
         const kith_pairs arrays = wanted_arrays(list, staging);
-        r.done = half; /* each range makes all searches: the second half of the progress */
+        r.done = half; /* each part makes all searches: the second half of the progress, again */
         KITH_TRY(fill_range(&r, offsets, begin, end, &arrays));
         KITH_TRY(deliver(&r, staging, pairs, fn, user, &delivered));
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists with a radius for each particle, whose radii are worth the division into classes. Each
- * operation is that of struct kith__pairs_backend, and sets *done to false where it has done
- * nothing, as one search with the largest radius is as good.
+ * Lists with a radius for each particle, made by searches between classes of radius
+ * (pairs/classes.h). Each function is the operation of struct kith__pairs_backend with the last
+ * word of its name. It sets *done to false where it has made no list, as all radii are of one
+ * class: then one search with the largest radius is as good. Call them where kith__wants_classes is
+ * true.
  */
 #ifndef KITH_PAIRS_RADII_CPU_H
 #define KITH_PAIRS_RADII_CPU_H

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lists with a radius for each particle on a GPU, host side. The host divides the particles into
+ * classes of radius. For each search between classes (pairs/classes.h), kernels copy the particles
+ * of these classes, build a grid of the copies, replace the indices of the copies by those of the
+ * caller's particles, and sweep: once to count the hits of each row, and once to write them.
+ */
 #include "class_lists.h"
 
 #include "radii_gpu.h"
@@ -6,13 +12,13 @@
 /* Buffers of scratch memory, on the device; HOST_ORDER and HOST_RADII, one for each set, on the
  * host. */
 enum {
-    ORDER = KITH_WORK_OF(pairs) + 17,
-    POINTS,              /**< one for each set */
+    ORDER = KITH_WORK_OF(pairs) + 17, /**< kith__class_lists.order of both sets */
+    POINTS,              /**< two buffers, one for each set: copies of the particles of a search */
     COUNTS = POINTS + 2, /**< kith__class_lists.counts */
     FILLED,              /**< kith__class_lists.filled */
-    HOST_ORDER = KITH_WORK_OF(pairs) + 18,
-    HOST_RADII = HOST_ORDER + 2,
-    HOST_ACTIVE = HOST_RADII + 2
+    HOST_ORDER = KITH_WORK_OF(pairs) + 18, /**< kith__classes.order */
+    HOST_RADII = HOST_ORDER + 2,           /**< radii that were in device memory */
+    HOST_ACTIVE = HOST_RADII + 2           /**< kith__rules.active that was in device memory */
 };
 
 /** Return the points of a set. */
@@ -21,8 +27,10 @@ static const kith_points *points_of(const struct kith__question *q, int set)
     return set ? &q->b : &q->a;
 }
 
-/** Bring an array of the caller's to the host.
- *  @param[in,out] array  afterwards in host memory */
+/** Copy an array of the caller's to scratch memory on the host, where it is in device memory.
+ *  @param memory         where the array is
+ *  @param slot           number of the buffer that receives it
+ *  @param[in,out] array  the array; afterwards in host memory. NULL: there is none */
 static kith_status fetch(kith_ctx *ctx, kith_memory memory, int slot, size_t bytes,
                          const void **array)
 {
@@ -37,7 +45,7 @@ static kith_status fetch(kith_ctx *ctx, kith_memory memory, int slot, size_t byt
 }
 
 /** Divide the particles into classes, on the host.
- *  @param[out] n  number of classes */
+ *  @param[out] n  number of classes that are not empty */
 static kith_status find_classes(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__rules *host, struct kith__classes *classes,
                                 int *n)
@@ -69,7 +77,8 @@ kith_status kith__gpu_classes_begin(kith_ctx *ctx, const struct kith__question *
     if (n < 2) {
         return KITH_OK;
     }
-    KITH_TRY(kith__gpu_search_check(ctx, question, s)); /* uploads; indices are the caller's */
+    /* Uploads the points, and checks them here, as a message about a copy would have its index. */
+    KITH_TRY(kith__gpu_search_check(ctx, question, s));
     struct kith__gpu_array array[2] = {{NULL, 0, NULL}};
     for (int set = 0; set < 2; set++) {
         array[set].from = lists->classes.order[set];
@@ -129,6 +138,7 @@ static kith_status begin_search(const struct kith__gpu_search *all,
     KITH_GPU_TRY(ctx, "naming particles",
                  kith__gpu_name_particles(grid->b.id, lists->order[1] + search->first[1], grid->b.n,
                                           gpu->stream));
+    /* write_shift (extras.cuh) reads the caller's particles by their indices */
     grid->question.a = whole->a;
     grid->question.b = whole->b;
     one->sweep.forward = false;
@@ -173,7 +183,8 @@ kith_status kith__gpu_classes_fill(struct kith__gpu_search *s, const struct kith
                      kith__gpu_append_rows(&one.sweep, &lists->rules, !list->full, part, s->counts,
                                            lists->filled, stream));
         if (list->sorted && k == lists->searches - 1) {
-            /* any particle may have been wrapped: images are then computed by the definition */
+            /* The plan of this grid says only whether one of its copies was wrapped, but the rows
+             * have particles of all searches: set it, so that write_shift computes the wrapping. */
             KITH_GPU_TRY(ctx, "sorting rows",
                          gpuMemsetAsync(&one.sweep.grid.plan->wrapped, 1, 1, stream));
             struct kith__gpu_grid grid = one.sweep.grid;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The extras of a list: distance, vector and image of each pair.
+ * The extras of a list: distance, vector and image of each pair. Rows that are sorted keep the
+ * image of each pair, packed, until they are sorted, and get their extras afterwards.
  */
 #ifndef KITH_GPU_EXTRAS_CUH
 #define KITH_GPU_EXTRAS_CUH
@@ -8,14 +9,17 @@
 #include "engine/gpu/i_cluster.cuh"
 #include "pairs_gpu.h"
 
-/** How images between particles as given follow from those between wrapped ones. */
+/** How images between the coordinates as given follow from those between wrapped ones: the wrapping
+ *  of j is subtracted, and that of i added. */
 struct images {
     bool wrapped; /**< a particle was wrapped: images are to be corrected */
-    bool pack;    /**< corrected images can be packed */
+    bool pack;    /**< corrected images can be packed, so that kith__gpu_set.wrap can be added to
+                       packed ones; else the wrapping is computed again from the coordinates */
 };
 
-/* What the functions below need of an i-cluster of the sweep over a grid; pairs_batch.cu has the
- * overloads for those of a batch. */
+/* Accessors for an i-cluster of the sweep over a grid, so that packet.cuh and the functions below
+ * can be used in the sweep over a batch, too: pairs_batch.cu has the overloads for its
+ * i-clusters. */
 
 template <typename real>
 static __device__ __forceinline__ const struct kith__gpu_set &set_a(const visit<real> &v)
@@ -45,7 +49,8 @@ static __device__ __forceinline__ struct images images_of(const visit<real> &v)
 }
 
 /** Return a mask of the query particles that have a pair with j in a half list: those of lower
- *  index, and j itself at images after image 0. */
+ *  index, and j itself at images after image 0 in the order of packed shifts.
+ *  @param shift  image of j, packed */
 template <typename real>
 static __device__ __forceinline__ uint32_t upper_mask(const visit<real> &v, int32_t j,
                                                       int32_t shift)
@@ -58,7 +63,8 @@ static __device__ __forceinline__ uint32_t upper_mask(const visit<real> &v, int3
     return mask;
 }
 
-/** Compute how many boxes wrapping subtracts from the coordinates of the caller's particle p. */
+/** Compute how many boxes wrapping subtracts from the coordinates of the caller's particle p.
+ *  @param[out] image  number of boxes along each axis */
 template <typename lattice>
 static __device__ void wrapping_image(const lattice &box, const struct kith__question &q,
                                       const kith_points &points, int64_t p, int32_t image[3])
@@ -68,8 +74,9 @@ static __device__ void wrapping_image(const lattice &box, const struct kith__que
     definition<real>::load(box, points, q.dim, p, r, image);
 }
 
-/** Write the distance and vector of pair p of the list, if wanted.
- *  @param is_reversed  the list holds (j, i) */
+/** Write the distance and vector of pair p of the arrays, if wanted.
+ *  @param d            vector from i to j, by the definition [length]
+ *  @param is_reversed  the list holds (j, i): the vector is negated */
 template <typename real>
 static __device__ __forceinline__ void write_vector(const struct kith__gpu_list &list, int64_t p,
                                                     real r2, const real d[3], bool is_reversed)
@@ -79,15 +86,15 @@ static __device__ __forceinline__ void write_vector(const struct kith__gpu_list 
     }
     if (list.vectors) {
         for (int m = 0; m < 3; m++) {
-            ((real *)list.vectors)[3 * p + m] = (is_reversed ? -d[m] : d[m]) + 0; /* never -0 */
+            ((real *)list.vectors)[3 * p + m] = (is_reversed ? -d[m] : d[m]) + 0; /* -0 becomes 0 */
         }
     }
 }
 
-/** Write the image of pair p of the list, between the caller's particles i and j. The list refers
- *  to the coordinates as given, so the wrapping of both particles is subtracted.
+/** Write the image of pair p of the arrays, between the caller's particles i and j. The list refers
+ *  to the coordinates as given: the wrapping of j is subtracted, and that of i added.
  *  @param shift        the image between the wrapped coordinates, packed
- *  @param wrapped      a particle was wrapped
+ *  @param wrapped      a particle was wrapped, and `shift` is not corrected yet
  *  @param is_reversed  the list holds (j, i) */
 template <typename lattice>
 static __device__ __forceinline__ void write_shift(const lattice &box,
@@ -122,11 +129,11 @@ static inline bool has_extras(const struct kith__gpu_list *list)
     return has_vector(*list) || list->shifts;
 }
 
-/** Write the extras of pair p of the list.
- *  @param at     slot of the query particle
- *  @param place  slot of the candidate
- *  @param shift  its image, packed
- *  @param i, j   their indices in the caller's order
+/** Write the extras of pair p of the arrays.
+ *  @param at     slot of the query particle in set a
+ *  @param place  slot of the candidate in set b
+ *  @param shift  image of the candidate, packed
+ *  @param i, j   indices of both in the caller's order
  *  @param is_reversed the list holds (j, i) */
 template <class Cluster>
 static __device__ __forceinline__ void write_extras(const Cluster &c,
@@ -148,8 +155,9 @@ static __device__ __forceinline__ void write_extras(const Cluster &c,
     }
 }
 
-/** Return the memory in which the packed image of pair p is kept until its row is sorted: the start
- *  of one of its extras. NULL without extras, when images are not needed. */
+/** Return the memory in which the packed image of pair p of the arrays is kept until its row is
+ *  sorted: the first bytes of one of its extras. finish_pair reads it before it writes the extras.
+ *  NULL without extras, when images are not needed. */
 template <typename real>
 static __device__ __forceinline__ int32_t *kept_shift(const struct kith__gpu_list &list, int64_t p)
 {
@@ -162,7 +170,8 @@ static __device__ __forceinline__ int32_t *kept_shift(const struct kith__gpu_lis
     return list.distances ? (int32_t *)((real *)list.distances + p) : NULL;
 }
 
-/** Write the extras of pair p of the list, in the row of particle i, whose packed image is kept.
+/** Write the extras of pair p of the arrays, in the row of particle i, whose packed image is kept
+ *  (kept_shift).
  *  @param box      the box of the pair
  *  @param wrapped  a particle was wrapped */
 template <typename real, typename lattice>
@@ -191,7 +200,8 @@ static __device__ void finish_pair(const lattice &box, const struct kith__questi
     }
 }
 
-/** A row in the arrays of the list. Its elements are j above the packed image. */
+/** A row in the arrays of the list, for sorting. The key of a pair is j in the high half of 64
+ *  bits, and the packed image, or 0 where none is kept, in the low half. */
 template <typename real> struct row_in_list {
     const struct kith__gpu_list *list; /**< the list */
     int64_t first;                     /**< index of the row's first pair in the arrays */

@@ -9,7 +9,8 @@
 #include "engine/gpu/gpu_sweep.cuh"
 #include "listed.cuh"
 
-/* The work for a work block is that of the operation that the hits are passed to. */
+/* Overloads of the functions that the sweep calls before and after the i-clusters of a work block:
+ * call those of the operation that receives the hits. */
 template <typename real, class Operation>
 static __device__ __forceinline__ void begin_work_block(const visit<real> &v,
                                                         listed<Operation> &operation)
@@ -45,7 +46,11 @@ static gpuError_t run_any(const struct kith__gpu_sweep *sweep, const Operation &
 }
 
 /** Call run_list with OPERATION<float, ...>{...} or OPERATION<double, ...>{...}, by the precision
- *  of the points. */
+ *  of the points.
+ *  @param INITIAL  initial values of the operation's members: INITIALLY(...), as the commas of a
+ *                  list in braces would divide it into several arguments of the macro
+ *  @param ...      further template arguments with the comma before them: `, true` is passed by an
+ *                  empty argument first, `RUN_BY_PRECISION(..., INITIAL, , true)` */
 #define RUN_BY_PRECISION(sweep, rules, stream, OPERATION, INITIAL, ...) \
     ((sweep)->grid.question.precision == KITH_FLOAT \
          ? run_list<float>(sweep, OPERATION<float __VA_ARGS__> INITIAL, rules, stream) \

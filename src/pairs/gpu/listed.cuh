@@ -9,6 +9,8 @@
 
 #include "packet.cuh"
 
+/* Overloads by precision: return true when the rules list the pair (pairs/rules_real.h). */
+
 static __device__ __forceinline__ bool is_listed(const struct kith__rules &rules, int32_t i,
                                                  int32_t j, float r2)
 {
@@ -20,10 +22,11 @@ static __device__ __forceinline__ bool is_listed(const struct kith__rules &rules
     return kith__is_listed_d(&rules, i, j, r2);
 }
 
-/** Return the mask of the query particles whose hits are listed. Not inlined: the sweep keeps its
- *  registers.
+/** Return the mask of the query particles of which a candidate is a listed hit. Not inlined, so
+ *  that the loops of the sweep need no registers for it.
+ *  @param c            the i-cluster
  *  @param slot, shift  slot and packed image of the candidate
- *  @param mask         query particles that it is a hit of */
+ *  @param mask         query particles of which it is a hit */
 template <class Cluster>
 static __device__ __noinline__ uint32_t keep_listed(const Cluster &c,
                                                     const struct kith__rules &rules, int32_t slot,

@@ -6,7 +6,7 @@
 #include "grid_lists.cuh"
 #include "matrix.cuh"
 
-/** Queue the filling of rows. */
+/** Queue the sweep that writes rows. Template parameters: see write_list (packet.cuh). */
 template <bool EXTRAS, kith__rows ROWS>
 static gpuError_t fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
                             const struct kith__gpu_matrix *matrix, gpuStream_t stream)
@@ -40,6 +40,7 @@ gpuError_t kith__gpu_finish_matrix(const struct kith__gpu_grid *grid,
     return run_finish_matrix<double>(finish, *matrix, totals, stream);
 }
 
+/** Set result from the totals, or from the status of the plan. */
 static __global__ void write_totals(const struct kith__gpu_plan *plan,
                                     const struct kith__gpu_matrix_totals *totals, int64_t *result)
 {

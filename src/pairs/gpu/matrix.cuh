@@ -9,6 +9,8 @@
 #include "packet.cuh"
 #include "rows.cuh"
 
+/* Threads, and warps, of a thread block of pad_rows, and its most thread blocks: each adds its
+ * totals by atomic operations. */
 enum { FINISH_THREADS = 256, FINISH_WARPS = FINISH_THREADS / LANES, FINISH_BLOCKS = 4096 };
 
 /** Sort the rows of a matrix, and complete their pairs by `finish` (finish_row). */
@@ -28,8 +30,9 @@ static __global__ void sort_matrix(const Finish finish, const struct kith__gpu_m
     }
 }
 
-/** Write the entries without a neighbour and the counts of some rows, and add to the totals: a warp
- *  for each row. */
+/** Write the entries without a neighbour and the counts of some rows, a warp for each row, and add
+ *  to the totals: those of a warp to those of its thread block, and these to *totals.
+ *  @param finish  says by is_good() whether there are rows (finish_row in rows.cuh) */
 template <typename real, class Finish>
 static __global__ void __launch_bounds__(FINISH_THREADS)
     pad_rows(const Finish finish, const struct kith__gpu_matrix matrix,
@@ -82,7 +85,8 @@ static __global__ void __launch_bounds__(FINISH_THREADS)
     }
 }
 
-/** Set the result of kith_pairs_enqueue from the totals, or from a status. */
+/** Set the result of kith_pairs_enqueue, [KITH_RESULTS], from the totals, or from a status that is
+ *  not KITH_OK. */
 static __device__ __forceinline__ void set_result(kith_status status,
                                                   const struct kith__gpu_matrix_totals *totals,
                                                   int64_t *result)
@@ -95,7 +99,7 @@ static __device__ __forceinline__ void set_result(kith_status status,
 
 /* ---------------------------------------------------------------------------------- launchers */
 
-/** Queue the sort of the rows, where they are to be sorted, and what is written behind them. */
+/** Queue the sort of the rows, where they are to be sorted, and the padding behind their pairs. */
 template <typename real, class Finish>
 static gpuError_t run_finish_matrix(const Finish &finish, const struct kith__gpu_matrix &matrix,
                                     struct kith__gpu_matrix_totals *totals, gpuStream_t stream)

@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct kith__gpu_matrix_totals) <= KITH_GPU_QUESTION_BYTES
 /* Most entries of a part that is made in device memory and copied to the host. */
 static const int64_t most_entries = (int64_t)1 << 24;
 
-/* Buffer in device memory: the totals of a batch. */
+/* Buffer in device memory: struct kith__gpu_matrix_totals of a batch. */
 enum { TOTALS = KITH_WORK_OF(pairs) + 8 };
 
 /** A search whose rows are made: of one system, or of a batch. */
@@ -34,6 +34,7 @@ struct rows {
     struct kith__gpu_matrix_totals *totals; /**< the totals; device memory */
 };
 
+/** Describe the rows of a search in one system. */
 static struct rows rows_of_search(struct kith__gpu_search *s)
 {
     struct kith__gpu_small *small = s->gpu->slot[KITH_GPU_PLAN].data;
@@ -48,6 +49,7 @@ static struct rows rows_of_search(struct kith__gpu_search *s)
                          .totals = (struct kith__gpu_matrix_totals *)(void *)small->question};
 }
 
+/** Describe the rows of a search in a batch. Their totals need memory of their own. */
 static kith_status rows_of_batch(struct kith__gpu_batch *b, struct rows *rows)
 {
     kith_ctx *ctx = b->ctx;
@@ -82,7 +84,8 @@ static gpuError_t queue_sweep(const struct rows *rows, const struct kith__rules 
                        : kith__gpu_fill_matrix(&rows->search->sweep, rules, matrix, stream);
 }
 
-/** Queue what follows the sweep. */
+/** Queue the sort and the padding of some rows, which follow the sweep, and the sum of the
+ *  totals. */
 static gpuError_t queue_finish(const struct rows *rows, const struct kith__gpu_matrix *matrix)
 {
     gpuStream_t stream = rows->gpu->stream;
@@ -139,8 +142,9 @@ static kith_status fetch_rows(const struct rows *rows, const struct kith__list *
     return KITH_OK;
 }
 
-/** Wait for all queued work, check what the device found out about the particles, and copy the
- *  totals. */
+/** Wait for all queued work, and copy the totals to the host.
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; KITH_INVALID for
+ *          offsets or boxes of a batch; a failure */
 static kith_status read_totals(const struct rows *rows, struct kith__gpu_matrix_totals *totals)
 {
     if (rows->search) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Operations of the sweeps over a grid (gpu_sweep.cuh) and over a batch (batch_sweep.cuh) that work
- * by rows. A sweep gives a mask of query particles for each candidate; the transposed masks of 32
- * candidates are one word for each query particle, its hits among them.
+ * by rows, the pairs of one query particle. A sweep gives a mask of query particles for each
+ * candidate; the transposed masks of 32 candidates are one word for each query particle, whose bits
+ * are its hits among them (transpose_lanes).
  *
  * A list is written from packets. A warp collects words of an i-cluster in a packet in shared
  * memory. When the packet is full, or the i-cluster ends, it lists the hits of all rows, row after
@@ -15,9 +16,11 @@
  * Cluster, the type of an i-cluster, has the members coordinate, lane, n, begin and shared->id, and
  * overloads of
  *     set_a(cluster), set_b(cluster)    the sets of particles
- *     images_of(cluster)                how images are found
+ *     images_of(cluster)                whether images are corrected for wrapping
  *     upper_mask(cluster, j, shift)     query particles that have the pair in a half list
- *     write_extras(cluster, list, p, at, place, shift, i, j)    the extras of a pair
+ *     separation(cluster, i, slot, shift, d)    r^2 of a pair, by the definition
+ *     question_of(cluster), box_of(cluster)     the question and the box
+ * which extras.cuh has for the sweep over a grid, and pairs_batch.cu for the sweep over a batch.
  */
 #ifndef KITH_GPU_PACKET_CUH
 #define KITH_GPU_PACKET_CUH
@@ -28,6 +31,7 @@ enum {
     PACKET_ROWS = 32,            /**< most query particles of an i-cluster */
     PACKET_DEEP = 2,             /**< candidates in each lane at a time */
     PACKET_GROUPS = 256 / LANES, /**< most candidates of each lane in a packet */
+    /** Most candidates in a packet. */
     PACKET_CANDIDATES = PACKET_GROUPS * LANES,
     PACKET_HITS = PACKET_ROWS * PACKET_DEEP * LANES /**< most hits: those of one take() fit */
 };
@@ -61,6 +65,7 @@ template <bool UPPER> struct count_rows {
     }
     template <class Cluster> __device__ void end(const Cluster &c, shared *)
     {
+        /* with 64 lanes two of them have hits of a row */
         hits += LANES == PACKET_ROWS ? 0 : from_partner(hits, PACKET_ROWS);
         if (c.lane < c.n) {
             counts[c.shared->id[c.lane]] = hits;
@@ -68,10 +73,12 @@ template <bool UPPER> struct count_rows {
     }
 };
 
-/** Where the indices of a query particle's pairs are written. */
+/** Where the indices of a query particle's pairs are written. Hit h of the packet becomes pair
+ *  base + h of the arrays; base may be negative. */
 struct __align__(16) packet_row
 {
-    int64_t base; /**< index of its pairs in the arrays less that of its hits in the packet */
+    int64_t base; /**< index of its first pair in the arrays less that of its first hit in the
+                       packet */
     int32_t *j;   /**< list.j + base */
 };
 
@@ -79,8 +86,8 @@ struct __align__(16) packet_row
 struct __align__(16) packet_images
 {
     int32_t *shifts; /**< list.shifts + 3 base */
-    int32_t wrap;    /**< its wrapping, to be added to images */
-    int32_t limit;   /**< of a matrix: packet::limit */
+    int32_t wrap;    /**< kith__gpu_set.wrap of the query particle, added to packed images */
+    int32_t limit;   /**< copy of packet::limit of the query particle; set for a matrix */
 };
 
 /** What write_list writes: a template parameter. */
@@ -90,38 +97,45 @@ enum kith__rows {
     ROWS_TO_SORT    /**< rows of a KITH_MATRIX list that are sorted afterwards */
 };
 
-/** A packet of hits, in shared memory, one for each warp. */
+/** A packet of hits, in shared memory, one for each warp. write_list is slow where its member
+ *  `slow` is true. */
 template <bool EXTRAS, kith__rows ROWS> struct packet {
-    /** Bit b of word [g][l]: candidate g * LANES + l / 32 * 32 + b is a hit of query particle
-     *  l % 32. */
+    /** Bit b of word[g][l] is set when candidate g * LANES + l / 32 * 32 + b is a hit of query
+     *  particle l % 32. */
     uint32_t word[PACKET_GROUPS][LANES];
-    int32_t who[PACKET_CANDIDATES]; /**< caller's index of each candidate; its slot when write_list
-                                         is slow */
+    int32_t who[PACKET_CANDIDATES]; /**< index of each candidate in the caller's order; its slot in
+                                         set b when write_list is slow */
     int32_t
-        shift[EXTRAS ? PACKET_CANDIDATES : 1]; /**< its image, packed; between the coordinates as
-                                                        given, but for the wrapping of the query
-                                                        particle, unless write_list is slow */
-    struct packet_row row[PACKET_ROWS];        /**< each query particle */
-    struct packet_images images[EXTRAS ? PACKET_ROWS : 1]; /**< each query particle */
-    uint16_t hit[PACKET_HITS]; /**< index of the query particle * PACKET_CANDIDATES + candidate */
+        shift[EXTRAS ? PACKET_CANDIDATES : 1]; /**< image of each candidate, packed; corrected for
+                                                    the wrapping of the candidate unless
+                                                    write_list is slow */
+    struct packet_row row[PACKET_ROWS];        /**< where the pairs of each query particle go */
+    struct packet_images images[EXTRAS ? PACKET_ROWS : 1]; /**< where the images of its pairs go */
+    uint16_t hit[PACKET_HITS]; /**< the hits, row after row: number of the query particle *
+                                    PACKET_CANDIDATES + number of the candidate */
 
-    /** Of a matrix: the hit of the packet behind the last that fits in the row of each query
+    /** Of a matrix: index in `hit` behind the last hit that fits in the row of each query
      *  particle. */
     uint16_t limit[ROWS == ROWS_OF_LIST ? 1 : PACKET_ROWS];
 };
 
-/** What write_list needs for the rows of a matrix; nothing for a list. */
+/** Members of write_list for the rows of a matrix; none for a list, as an empty base class takes no
+ *  registers. */
 template <kith__rows ROWS> struct matrix_rows {
     struct kith__gpu_matrix matrix; /**< the rows; its list is that of write_list */
-    int64_t from; /**< index in the arrays of the first entry of row number `lane`; -1: the row is
-                       not among those that are written */
+    int64_t from; /**< index in the arrays of the first entry of the row of query particle number
+                       `lane`; -1: it is not among the rows that are written */
 };
 template <> struct matrix_rows<ROWS_OF_LIST> {
 };
 
 /** Replace the last entry of a full row, in the order of the sort, by a hit that comes before it.
  *  The whole warp must call.
- *  @param key  j above the packed image of the hit, as in row_in_list */
+ *  @param list   the arrays
+ *  @param begin  index in the arrays of the first entry of the row
+ *  @param width  entries of the row
+ *  @param key    j above the packed image of the hit, as in row_in_list
+ *  @param lane   number of this lane */
 template <typename real>
 static __device__ __noinline__ void replace_last(const struct kith__gpu_list &list, int64_t begin,
                                                  int64_t width, uint64_t key, int lane)
@@ -129,7 +143,7 @@ static __device__ __noinline__ void replace_last(const struct kith__gpu_list &li
     const struct row_in_list<real> row = {
         &list, begin
     };
-    uint64_t last = 0;
+    uint64_t last = 0; /* largest key, and its entry: of this lane's entries, then of all */
     int64_t at = -1;
     for (int64_t e = lane; e < width; e += LANES) {
         const uint64_t one = row.get(e);
@@ -162,11 +176,13 @@ struct write_list : matrix_rows<ROWS> {
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [a.n + 1] first pair of each row; NULL: pairs are appended */
     unsigned long long *total;  /**< number of pairs so far, of appended ones */
-    int64_t at;                 /**< index in the arrays of the next pair of row number `lane` */
+    int64_t at;                 /**< index in the arrays of the next pair of query particle number
+                                     `lane` */
     int n;                      /**< hits in the packet */
     int groups;                 /**< candidates of each lane in the packet */
     bool wrapped;               /**< images are corrected for wrapping */
-    bool slow; /**< extras are computed by the definition, or arrays may not hold all rows */
+    bool slow; /**< write pairs one by one: extras are computed by the definition, or the arrays may
+                    not hold all rows */
 
     /** Begin the rows of an i-cluster. @return false when none of them is written */
     template <class Cluster> __device__ __forceinline__ bool begin_rows(const Cluster &c)
@@ -207,6 +223,7 @@ struct write_list : matrix_rows<ROWS> {
         }
     }
 
+    /** Add the hits of this lane's candidates to the packet, after writing it if it lacks room. */
     template <class Cluster, class Candidate>
     __device__ __forceinline__ void take(const Cluster &c, shared *packed,
                                          const Candidate candidate[PACKET_DEEP],
@@ -251,6 +268,7 @@ struct write_list : matrix_rows<ROWS> {
         groups += PACKET_DEEP;
     }
 
+    /** End an i-cluster: write the packet, and the counts of a matrix. */
     template <class Cluster> __device__ void end(const Cluster &c, shared *packed)
     {
         if (n > 0) {
@@ -264,8 +282,9 @@ struct write_list : matrix_rows<ROWS> {
     }
 
     /** Set how many hits of the packet fit in this lane's row.
-     *  @param before  number of the row's first hit in the packet
-     *  @param own     its hits in the packet */
+     *  @param row     number of the query particle
+     *  @param before  index in packet::hit of its first hit
+     *  @param own     number of its hits in the packet */
     __device__ __forceinline__ void limit_row(shared *packed, int row, int before, int own)
     {
         const int64_t room = this->from < 0 ? 0 : this->matrix.width - (at - this->from);
@@ -285,8 +304,8 @@ struct write_list : matrix_rows<ROWS> {
         return true;
     }
 
-    /** Keep the first entries of full rows, in the order of the sort, among these and the hits of
-     *  the packet that did not fit. */
+    /** For rows that are full: of their entries and of the hits of the packet that did not fit,
+     *  keep those that come first in the order of the sort. */
     template <class Cluster>
     __device__ __forceinline__ void keep_first(const Cluster &c, const shared *packed)
     {
@@ -315,7 +334,9 @@ struct write_list : matrix_rows<ROWS> {
         }
     }
 
-    /** List the hits of the packet, row after row. */
+    /** List the hits of the packet, row after row: set packet::hit, row, images and limit, and
+     *  advance `at`. Without offsets, lane 0 reserves a range of the list for all hits of the
+     *  packet. */
     __device__ __forceinline__ void list_hits(int lane, shared *packed)
     {
         const int row = lane % PACKET_ROWS;
@@ -381,8 +402,10 @@ struct write_list : matrix_rows<ROWS> {
     }
 
     /** Write hits [first, first + LANES) of the packet, of which only indices and images are
-     *  wanted: each lane writes the indices of a pair, and three numbers of images.
-     *  @param end  hit behind the last that is written; with ALL, they are before it */
+     *  wanted: each lane writes the indices of a pair, and three numbers of images, so that
+     *  consecutive lanes write consecutive numbers.
+     *  @tparam ALL  all of these hits are before `end`
+     *  @param end   hit behind the last that is written */
     template <bool ALL, class Cluster>
     __device__ __forceinline__ void write_lanes(const Cluster &c, const shared *packed, int first,
                                                 int end)
@@ -394,6 +417,7 @@ struct write_list : matrix_rows<ROWS> {
                 int32_t *const to = packed->row[hit / PACKET_CANDIDATES].j + h;
                 *to = packed->who[hit % PACKET_CANDIDATES];
                 if (!MATRIX && list.i) {
+                    /* i of the pair whose j is *to: one pointer serves for both arrays */
                     to[list.i - list.j] = c.shared->id[hit / PACKET_CANDIDATES];
                 }
             }
@@ -406,6 +430,7 @@ struct write_list : matrix_rows<ROWS> {
                 const struct packet_images row = packed->images[hit / PACKET_CANDIDATES];
                 const int32_t shift = packed->shift[hit % PACKET_CANDIDATES] + row.wrap;
                 if (!MATRIX || first + e / 3 < row.limit) {
+                    /* component e % 3, as kith__unpack_shift */
                     row.shifts[3 * first + e] = (shift >> 10 * (e % 3) & 1023) - 512;
                 }
             }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists of a batch: the operations of packet.cuh in the sweep over a batch, and the sort of
- * rows. All lists are made by rows, those of (i, j), too, but those of which any order is
- * permitted: a single sweep appends their pairs.
+ * Pair lists of a batch: the operations of packet.cuh in the sweep over a batch (batch_sweep.cuh),
+ * and the sort of rows. All lists are made by rows, also (i, j) lists, except those of which any
+ * order is permitted: a single sweep appends their pairs.
  */
 #include "engine/gpu/batch_sweep.cuh"
 #include "listed.cuh"
@@ -11,7 +11,7 @@
 
 #include "engine/box.h"
 
-/* What packet.cuh and extras.cuh need of an i-cluster. */
+/* Accessors for an i-cluster of this sweep; extras.cuh has those for the sweep over a grid. */
 
 template <typename real>
 static __device__ __forceinline__ const struct kith__gpu_set &set_a(const batch_cluster<real> &c)
@@ -42,12 +42,14 @@ static __device__ __forceinline__ struct images images_of(const batch_cluster<re
     return {small->wrapped > 0, small->wrapped < WRAPPED_PACKS && !small->far_images};
 }
 /** Return a mask of the query particles that have a pair with j in a half list: those of lower
- *  index, which come first, as indices ascend; and j itself at images after image 0. */
+ *  index, which come first, as indices ascend in an i-cluster (one cell); and j itself at images
+ *  after image 0.
+ *  @param shift  image of j, packed */
 template <typename real>
 static __device__ __forceinline__ uint32_t upper_mask(const batch_cluster<real> &c, int32_t j,
                                                       int32_t shift)
 {
-    int below = 0; /* query particles with a lower index: binary search */
+    int below = 0; /* number of query particles with a lower index, by binary search */
     for (int step = BATCH_CLUSTER / 2; step > 0; step /= 2) {
         below += below + step <= c.n && c.shared->id[below + step - 1] < j ? step : 0;
     }
@@ -59,7 +61,8 @@ static __device__ __forceinline__ uint32_t upper_mask(const batch_cluster<real> 
     return mask;
 }
 
-/** Completes the pairs of sorted rows by the boxes of their systems. */
+/** Completes the pairs of sorted rows of a batch, by the boxes of their systems: a Finish
+ *  (rows.cuh). */
 template <typename real> struct finish_by_system {
     struct kith__gpu_systems all; /**< the batch */
     __device__ bool is_good() const
@@ -103,6 +106,7 @@ gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
                         : run_any(sweep, count_rows<false>{counts, 0}, rules, stream);
 }
 
+/** Queue the sweep that writes a list; with UPPER a half list. */
 template <bool UPPER>
 static gpuError_t write_of(const struct kith__gpu_batch_sweep *sweep,
                            const struct kith__rules *rules, const struct kith__gpu_list *list,
@@ -137,7 +141,8 @@ gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
 
 /* ------------------------------------------------------------------------------------- results */
 
-/** Return the status of what is wrong with a batch. */
+/** Return the status of a batch: KITH_OK, or that of the first offset or system that cannot be
+ *  used. The low byte of the inverted bits of small->failed says what is wrong with the system. */
 static __device__ __forceinline__ kith_status status_of(const struct kith__gpu_batch_small *small)
 {
     const int fault = (int)(~small->failed & 255);
@@ -149,6 +154,7 @@ static __device__ __forceinline__ kith_status status_of(const struct kith__gpu_b
                                              : KITH_INVALID;
 }
 
+/** Set *result to the number of pairs, or to the status of the batch. */
 static __global__ void write_result(const struct kith__gpu_batch_small *small, const int64_t *total,
                                     int64_t *result)
 {
@@ -165,6 +171,7 @@ gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const
 
 /* -------------------------------------------------------------------------------------- matrix */
 
+/** Queue the sweep that writes the rows of a matrix. */
 template <bool EXTRAS, kith__rows ROWS>
 static gpuError_t fill_rows(const struct kith__gpu_batch_sweep *sweep,
                             const struct kith__rules *rules, const struct kith__gpu_matrix *matrix,
@@ -199,6 +206,7 @@ gpuError_t kith__gpu_batch_finish_matrix(const struct kith__gpu_systems *systems
     return run_finish_matrix<double>(finish, *matrix, totals, stream);
 }
 
+/** Set result from the totals, or from the status of the batch. */
 static __global__ void write_totals(const struct kith__gpu_batch_small *small,
                                     const struct kith__gpu_matrix_totals *totals, int64_t *result)
 {

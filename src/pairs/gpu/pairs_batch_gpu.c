@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists of a batch on a GPU, by rows: one sweep counts the hits of each particle, the prefix
- * sum of the counts gives the offset of each row, and a second sweep fills the rows. Lists for the
- * host are made in parts in device memory, which end between rows.
+ * sum of the counts gives the offset of each row, and a second sweep fills the rows. When any order
+ * is permitted, a single sweep appends pairs instead. Lists for the host are made in parts in
+ * device memory, which end between rows.
  */
 #include "pairs_batch_gpu.h"
 
@@ -89,10 +90,11 @@ struct parts {
     const int64_t *offsets;        /**< [a.n + 1] first pair of each row, in host memory */
     kith_pairs *out;               /**< destination; NULL: the callback */
     kith_block_fn fn;              /**< the callback */
-    void *user;                    /**< its argument */
+    void *user;                    /**< argument of the callback */
 };
 
-/** Make the list in parts of about `most` pairs, and copy them to the host. */
+/** Make the list in parts, and copy them to the host. A part has the rows that together have at
+ *  most `most` pairs, or one row with more. Each part is a sweep over all particles. */
 static kith_status make_parts(const struct parts *t, int64_t most)
 {
     struct kith__gpu_batch *b = t->b;
@@ -122,8 +124,8 @@ static kith_status make_parts(const struct parts *t, int64_t most)
 }
 
 /** Copy the offsets of the rows to the host.
- *  @param to  [a.n + 1] destination; NULL: scratch memory
- *  @param[out] offsets  them */
+ *  @param to            [a.n + 1] destination; NULL: scratch memory of the context
+ *  @param[out] offsets  [a.n + 1] the destination */
 static kith_status fetch_offsets(struct kith__gpu_batch *b, int64_t *to, const int64_t **offsets)
 {
     kith_ctx *ctx = b->ctx;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Launchers of the kernels for pair lists of a batch, as those of pairs_gpu.h.
+ * Launchers of the kernels for pair lists of a batch (pairs_batch.cu): those of pairs_gpu.h for
+ * many systems. Rows and indices are those of the whole batch; sweep->upper says whether a sweep
+ * finds the pairs of a half list. And the operations of kith__cuda_pairs for a batch
+ * (pairs_batch_gpu.c).
  */
 #ifndef KITH_GPU_PAIRS_BATCH_H
 #define KITH_GPU_PAIRS_BATCH_H
@@ -14,24 +17,28 @@ extern "C" {
 #endif
 
 /** Count the neighbours of each particle.
+ *  @param rules        which hits are listed; NULL: all
  *  @param[out] counts  [a.n] numbers by the caller's index */
 gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
                                  const struct kith__rules *rules, int64_t *counts,
                                  gpuStream_t stream);
 
-/** Write a list.
+/** Write a list, as far as the arrays have room.
+ *  @param rules    which hits are listed; NULL: all
  *  @param offsets  [a.n + 1] first pair of each particle's row in the list; NULL: the pairs are
  *                  appended in any order, and small->total, which was 0, becomes their number */
 gpuError_t kith__gpu_batch_write(const struct kith__gpu_batch_sweep *sweep,
                                  const struct kith__rules *rules, const struct kith__gpu_list *list,
                                  const int64_t *offsets, gpuStream_t stream);
 
-/** Sort all rows of the list by j and image, and write their extras. */
+/** Sort all rows of the list by j and image, and write their extras. Rows that the arrays do not
+ *  hold as a whole are skipped. */
 gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
                                 const struct kith__gpu_list *list, const int64_t *offsets,
                                 gpuStream_t stream);
 
-/** Set *result to *total, the number of pairs, or to the status of what is wrong. */
+/** Set *result to *total, the number of pairs, or to a negative status when an offset, a box or a
+ *  particle of the batch cannot be used. */
 gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const int64_t *total,
                                   int64_t *result, gpuStream_t stream);
 

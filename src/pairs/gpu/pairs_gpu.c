@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pair lists on a GPU. Lists in device memory are written directly to the caller's arrays. Lists
- * for the host are made in parts in device memory, so that they may be larger than that memory.
+ * Pair lists on a GPU, host side, by the sweep (engine/gpu/gpu_sweep.cuh). Lists in device memory
+ * are written directly to the caller's arrays. Lists for the host are made in parts in device
+ * memory, so that they may be larger than that memory.
  *
  * Appended, for (i, j) lists: one sweep counts the hits of each work block, the prefix sum of the
  * counts gives the offset of each work block, and a second sweep writes the pairs. When any order
@@ -21,14 +22,15 @@
 #include "parts.h"
 #include "rules_gpu.h"
 
-/** Return true when the list is written by rows, at offsets that are counted first; else pairs are
- *  appended in any order. */
+/** Return true when the list is written by rows, at offsets that are counted first; else it is
+ *  written in the order of the work blocks, or in any order. */
 static bool by_rows(const struct kith__list *list)
 {
     return list->sorted || list->layout == KITH_CSR || list->classes;
 }
 
-/** Queue the offsets of work blocks, or rows, in the list: s->counts.
+/** Queue the offsets of work blocks, or rows, in the list: s->counts. Sets s->sweep.forward for the
+ *  sweep that writes the list.
  *  @param[out] total  number of pairs of the list, in device memory: the last offset */
 static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__list *list,
                                  const int64_t **total)
@@ -46,7 +48,7 @@ static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__
     if (by_rows(list)) {
         const bool one_sided = list->rules && list->rules->one_sided;
         s->sweep.forward = list->full && !s->sweep.grid.question.cross &&
-                           !one_sided; /* counts at both ends */
+                           !one_sided; /* count_both (pairs_gpu.cu) */
         KITH_GPU_TRY(ctx, "clearing counts",
                      gpuMemsetAsync(s->counts, 0, (size_t)(n + 1) * sizeof *s->counts, stream));
         KITH_GPU_TRY(ctx, "counting rows",
@@ -148,7 +150,7 @@ struct stream {
     int64_t total;                   /**< pairs of the list */
     const int64_t *offsets; /**< [n_offsets] first pair of each work block or row, in host memory;
                                  NULL: not copied from the device yet */
-    int64_t n_offsets;      /**< work blocks or rows, and 1 */
+    int64_t n_offsets;      /**< number of work blocks or rows, plus 1 */
     int64_t most;           /**< most pairs of a part */
     int64_t piece;          /**< most pairs passed to fn at a time */
 
@@ -197,7 +199,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     return KITH_OK;
 }
 
-/** Copy n elements of s->counts, counts or offsets, to the host. */
+/** Copy the first n elements of s->counts, which are offsets now, to the host. */
 static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t n)
 {
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
@@ -226,7 +228,7 @@ static kith_status stream_parts(struct stream *t)
     const bool rows = by_rows(t->list);
     int64_t first = 0;
     int64_t last = 0;
-    if (t->total <= t->most) { /* one part: no offsets are needed */
+    if (t->total <= t->most) { /* one part: no offsets are needed on the host */
         last = rows ? t->search->sweep.grid.question.a.n : INT64_MAX;
         return t->total > 0 ? stream_part(t, 0, t->total, 0, last) : KITH_OK;
     }
@@ -236,6 +238,8 @@ static kith_status stream_parts(struct stream *t)
     const int64_t *offsets = t->offsets;
     for (int64_t base = 0, end; base < t->total; base = end) {
         end = base + t->most < t->total ? base + t->most : t->total;
+        /* first: row or work block of pair `base`; last: the one that begins at, or contains,
+         * `end` */
         while (first + 1 < t->n_offsets && offsets[first + 1] <= base) {
             first++;
         }
@@ -278,7 +282,8 @@ static kith_status grow_list(struct kith__gpu_search *s, const struct kith__list
     return kith__list_need(s->ctx, list, q->precision, q->a.n, n, n > old ? n : old, out);
 }
 
-/** Make a list in arrays in host memory. */
+/** Make a list in arrays in host memory, in parts of at most 2^24 pairs, or of one row with
+ *  more. */
 static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__list *list,
                                 bool grow, kith_pairs *out)
 {
@@ -302,14 +307,18 @@ static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__l
     return stream_parts(&t);
 }
 
-/** A search that waits for the device. */
+/** A search of an operation that waits for the device. */
 struct waiting {
     struct kith__gpu_search s;      /**< the search */
     struct kith__gpu_ruled ruled;   /**< the list, with its rules in device memory */
     struct kith__class_lists lists; /**< searches between classes of radius */
 };
 
-/** Begin an operation that waits for the device. @param asked  the list */
+/** Begin an operation that waits for the device: its rules, and its grid or, where particles have
+ *  radii of several classes, the searches between classes.
+ *  @param asked   the list, with rules whose arrays are the caller's
+ *  @param[out] w  w->ruled.list is the list for launchers. Not to be copied, as its members refer
+ *                 to each other */
 static kith_status begin_waiting(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__list *asked, struct waiting *w)
 {
@@ -324,6 +333,7 @@ static kith_status begin_waiting(kith_ctx *ctx, const struct kith__question *que
                : kith__gpu_search_begin(ctx, question, true, KITH_GPU_CLUSTER, &w->s);
 }
 
+/** kith__pairs_backend.fill. */
 static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *asked, bool grow, kith_pairs *out)
 {
@@ -355,6 +365,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
     return kith__list_fits(ctx, out);
 }
 
+/** kith__pairs_backend.enqueue. */
 static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *question,
                                  const struct kith__list *asked, const kith_pairs *out,
                                  int64_t *result)
@@ -375,6 +386,7 @@ static kith_status enqueue_pairs(kith_ctx *ctx, const struct kith__question *que
     return KITH_OK;
 }
 
+/** kith__pairs_backend.count. */
 static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__list *list, int64_t *n, int64_t *neighbours)
 {
@@ -383,6 +395,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
     const int64_t particles = question->a.n;
     const bool from_both = question->cross || (list->rules && list->rules->one_sided);
     const int64_t each_twice = list->full && !from_both ? 2 : 1;
+    /* by rows where each particle's number is wanted, else by work blocks */
     struct kith__list wanted = {.full = from_both || neighbours,
                                 .layout = neighbours ? KITH_CSR : KITH_IJ};
     const int64_t *total;
@@ -405,6 +418,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
     return KITH_OK;
 }
 
+/** kith__pairs_backend.each. */
 static kith_status each_block(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *asked, kith_block_fn fn, void *user)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The operations of the sweep for pair lists: those by rows (packet.cuh), and those that append
- * pairs in the order of work blocks: count the hits of each work block, append pairs. Where EXTRAS
- * is a template parameter, lists without distances, vectors and images need fewer registers.
+ * pairs in the order of work blocks: count the hits of each work block, append pairs. gpu_sweep.cuh
+ * says what the members of an operation do. EXTRAS is a template parameter, so that lists without
+ * distances, vectors and images need fewer registers.
  */
 #include "grid_lists.cuh"
 
@@ -39,8 +40,8 @@ template <typename real> struct count_work_blocks {
     }
 };
 
-/** Operation of a forward sweep: count the hits of each particle in a full list, each pair for both
- *  of its particles. */
+/** Operation of a forward sweep: count the pairs of each particle in a full list, each pair for
+ *  both of its particles. That is half the tests of a sweep that finds pairs from both ends. */
 struct count_both {
     typedef struct nothing shared;
     int64_t *counts; /**< [a.n] the counts by the caller's index; cleared before the sweep */
@@ -69,6 +70,7 @@ struct count_both {
             add(v.shared->id[v.lane], hits);
         }
     }
+    /** Add n to the count of particle i, which several warps may count. */
     __device__ void add(int32_t i, int n)
     {
         atomicAdd((unsigned long long *)&counts[i], (unsigned long long)n);
@@ -88,10 +90,11 @@ template <typename real, bool EXTRAS> struct append {
     /** Most hits of a packet: at least those of one call of take(). */
     enum { PACKET = KITH_GPU_CLUSTER * DEEP * LANES };
 
-    /** Most candidates that the hits of a packet refer to. */
+    /** Most candidates that the hits of a packet refer to. Times SPAN, they are numbered in 16
+     *  bits. */
     enum { MOST_CANDIDATES = EXTRAS ? 256 : 512 };
 
-    /** Most query particles of a work block. */
+    /** Most query particles of a work block: the last i-cluster may end behind the work block. */
     enum { SPAN = KITH_GPU_WORK_BLOCK + KITH_GPU_CLUSTER };
 
     /** A packet of hits. */
@@ -99,8 +102,8 @@ template <typename real, bool EXTRAS> struct append {
         int32_t i[SPAN];            /**< caller's index of each query particle of the work block */
         int32_t j[MOST_CANDIDATES]; /**< caller's index of each candidate; with EXTRAS its slot */
         int32_t shift[EXTRAS ? MOST_CANDIDATES : 1]; /**< image of each candidate, packed */
-        uint16_t hit[PACKET]; /**< index of the candidate * SPAN + index of the query
-                                               particle */
+        uint16_t hit[PACKET]; /**< number of the candidate * SPAN + number of the query particle in
+                                   the work block */
     };
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [work blocks] first pair of each work block; NULL: any order */
@@ -149,6 +152,7 @@ template <typename real, bool EXTRAS> struct append {
             to = (int64_t)from_lane(taken, 0);
         }
         const int64_t room = list.capacity - to;
+        /* hits [begin, end) are in the arrays, which may hold a part of a work block's pairs */
         const int begin = to >= 0 ? 0 : -to < n ? (int)-to : n;
         const int end = room >= n ? n : room > 0 ? (int)room : 0;
         sync_warp();
@@ -162,7 +166,9 @@ template <typename real, bool EXTRAS> struct append {
     }
 
     /** Add the hits of this lane's candidate to the packet, which has room for them.
-     *  @param end  index behind the last of these hits in the packet */
+     *  @param j     index of the candidate in the caller's order; not used with EXTRAS
+     *  @param mask  query particles of which it is a hit
+     *  @param end   index behind the last of these hits in the packet */
     __device__ __forceinline__ void pack(shared *packed, int lane, const struct candidate &c,
                                          int32_t j, uint32_t mask, int end)
     {
@@ -188,6 +194,7 @@ template <typename real, bool EXTRAS> struct append {
     __device__ __forceinline__ void take(const visit<real> &v, shared *packed,
                                          const struct candidate c[DEEP], const uint32_t mask[DEEP])
     {
+        /* one prefix sum for two counts of 16 bits, at most KITH_GPU_CLUSTER * LANES each */
         const uint32_t half = 65535;
         int32_t j[DEEP];
 #pragma unroll
@@ -212,6 +219,9 @@ template <typename real, bool EXTRAS> struct append {
     {
     }
 };
+
+/* Overloads of functions that the sweep calls (gpu_sweep.cuh): a packet has hits of one work
+ * block. */
 
 template <typename real, bool EXTRAS>
 static __device__ __forceinline__ void begin_work_block(const visit<real> &v,

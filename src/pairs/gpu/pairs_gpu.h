@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Launchers of the kernels for pair lists. All arrays are in device memory. Launchers queue their
- * work on a stream and return the run-time library's error code.
+ * Launchers of the kernels for pair lists of one system; pairs_batch_gpu.h has those for a batch.
+ * All arrays are in device memory. Launchers queue their work on a stream and return the run-time
+ * library's error code. The image of a pair is its shift S; packed, by kith__pack_shift.
+ * gpu_sweep.cuh defines i-cluster, query particle, candidate and work block.
  */
 #ifndef KITH_GPU_PAIRS_H
 #define KITH_GPU_PAIRS_H
@@ -21,21 +23,21 @@ struct kith__gpu_list {
     int32_t *shifts; /**< [capacity][3] image; NULL: not wanted */
 
     /** Rows are sorted afterwards: instead of the extras of a pair, only its packed image is
-     *  written (kept_shift). */
+     *  written at first, to the memory of one of the extras (kept_shift in extras.cuh). */
     bool extras_later;
 };
 
 /** Rows [first, last) of a KITH_MATRIX list. */
 struct kith__gpu_matrix {
     struct kith__gpu_list
-        list;            /**< the arrays, of (last - first) * width entries; extras_later: the
-                                     rows are sorted afterwards */
+        list;            /**< the arrays, of (last - first) * width entries from base 0 on. The
+                              rows are sorted when its extras_later is true */
     int64_t first;       /**< first particle */
     int64_t last;        /**< particle behind the last */
     int64_t width;       /**< entries of a row */
     int32_t fill;        /**< j of entries without a neighbour */
     int64_t *counts;     /**< [a.n] neighbours of each particle */
-    int32_t *row_counts; /**< [last - first] these numbers for the caller; NULL: not wanted */
+    int32_t *row_counts; /**< [last - first] kith_pairs.counts of these rows; NULL: not wanted */
 };
 
 /** Totals of a KITH_MATRIX list: the counters of the question (kith__gpu_small.question). */
@@ -49,7 +51,8 @@ struct kith__gpu_matrix_totals {
 extern "C" {
 #endif
 
-/* rules, in each of these: which hits are listed, with arrays in device memory; NULL: all. */
+/* Parameter `rules` of the functions below: which hits are listed, with arrays in device memory;
+ * NULL: all hits are listed. */
 
 /** Count the hits of each work block.
  *  @param[out] counts  [n] hits by work block; elements behind the last work block become 0 */
@@ -64,7 +67,7 @@ gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep,
                                 const struct kith__rules *rules, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
-/** Append pairs to a list.
+/** Write the pairs of work blocks [sweep->first, sweep->last) to an (i, j) list.
  *  @param offsets     [work blocks] first pair of each work block in the list; NULL: pairs are
  *                     appended in the order in which warps find them
  *  @param[out] total  number of pairs; used when offsets is NULL */
@@ -72,7 +75,7 @@ gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct ki
                             const struct kith__gpu_list *list, const int64_t *offsets,
                             unsigned long long *total, gpuStream_t stream);
 
-/** Write the rows of a list.
+/** Write the rows of a list, as far as the arrays have room.
  *  @param upper    rows hold only j after i, as in half lists
  *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
 gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
@@ -109,8 +112,8 @@ gpuError_t kith__gpu_write_totals(const struct kith__gpu_grid *grid,
                                   const struct kith__gpu_matrix_totals *totals, int64_t *result,
                                   gpuStream_t stream);
 
-/** Write a small array of the host to device memory, by the parameters of kernels: so that it
- *  becomes a part of a graph that is being captured, and nothing waits.
+/** Write a small array in host memory to device memory, in the parameters of kernels: so that its
+ *  contents become a part of a graph that is being captured, and nothing waits.
  *  @param bytes  a multiple of 4 */
 gpuError_t kith__gpu_put(void *to, const void *from, size_t bytes, gpuStream_t stream);
 

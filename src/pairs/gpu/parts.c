@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Copying parts of a list from device memory to the host (parts.h).
+ */
 #include "parts.h"
 
 #include "pairs/list.h"

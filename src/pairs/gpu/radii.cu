@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Searches between classes of radius (pairs/classes.h): copies of the particles of a class, and the
- * operations that add the hits of a search to rows that other searches write too.
+ * operations that add the hits of a search to rows that other searches write, too. In one search
+ * each row belongs to one query particle, and so to one warp: they need no atomic operations.
  */
 #include "grid_lists.cuh"
 #include "radii_gpu.h"
 
 enum { COPY_THREADS = 256 };
 
-/** Operation: add the hits of each particle to its count. */
+/** Operation: add the hits of each particle to its count; count_rows (packet.cuh) sets the
+ *  count. */
 template <bool UPPER> struct count_more : count_rows<UPPER> {
     typedef typename count_rows<UPPER>::shared shared;
     explicit count_more(int64_t *to) : count_rows<UPPER>{to, 0}
@@ -27,7 +29,7 @@ template <bool UPPER> struct count_more : count_rows<UPPER> {
 /** Operation: write the hits of each particle to its row, behind those of earlier searches. */
 template <bool UPPER, bool EXTRAS> struct append_rows : write_list<UPPER, EXTRAS> {
     typedef typename write_list<UPPER, EXTRAS>::shared shared;
-    int64_t *filled; /**< [a.n] pairs that were written to each row */
+    int64_t *filled; /**< [a.n] pairs that earlier searches have written to each row */
 
     append_rows(const struct kith__gpu_list &part, const int64_t *begins, int64_t *written)
         : write_list<UPPER, EXTRAS>(write_list_to<UPPER, EXTRAS>(part, begins, NULL)),
@@ -68,7 +70,7 @@ static __global__ void copy_points(const kith_points from, int dim, const int32_
     }
 }
 
-/** Replace indices of copies by those of the particles. */
+/** Replace indices of copies by those of the caller's particles: id[p] = order[id[p]]. */
 static __global__ void name_particles(int32_t *id, const int32_t *order, int64_t n)
 {
     const int64_t p = (int64_t)blockIdx.x * COPY_THREADS + threadIdx.x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists with a radius for each particle on a GPU, by searches between classes of radius
- * (pairs/classes.h).
+ * Launchers for lists with a radius for each particle on a GPU, which are made by searches between
+ * classes of radius (pairs/classes.h). class_lists.c calls them. All arrays are in device memory.
  */
 #ifndef KITH_GPU_RADII_H
 #define KITH_GPU_RADII_H
@@ -15,8 +15,9 @@ extern "C" {
 
 /** Copy the coordinates of some particles.
  *  @param from     points in device memory
+ *  @param dim      dimensions; z becomes 0 in two
  *  @param order    [n] their indices
- *  @param[out] to  [3][n] */
+ *  @param[out] to  [3][n] x, then y, then z, in the precision of the points */
 gpuError_t kith__gpu_copy_points(const kith_points *from, int dim, const int32_t *order, int64_t n,
                                  void *to, gpuStream_t stream);
 
@@ -25,12 +26,17 @@ gpuError_t kith__gpu_copy_points(const kith_points *from, int dim, const int32_t
 gpuError_t kith__gpu_name_particles(int32_t *id, const int32_t *order, int64_t n,
                                     gpuStream_t stream);
 
-/** Add the hits of a search to those of each particle. @param counts  [a.n of all particles] */
+/** Add the hits of a search to the count of each particle.
+ *  @param rules            which hits are listed
+ *  @param upper            count only j after i, as in half lists
+ *  @param[in,out] counts   [a.n of all particles] numbers by the caller's index */
 gpuError_t kith__gpu_count_more(const struct kith__gpu_sweep *sweep,
                                 const struct kith__rules *rules, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
 /** Append the hits of a search to the rows of a list.
+ *  @param rules           which hits are listed
+ *  @param upper           rows hold only j after i, as in half lists
  *  @param offsets         [a.n + 1 of all particles] first pair of each row
  *  @param[in,out] filled  [a.n] pairs that were written to each row, or would have been */
 gpuError_t kith__gpu_append_rows(const struct kith__gpu_sweep *sweep,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sorting the rows of a list by j and image (rows.cuh). The extras of each pair are then computed
- * by the definition.
+ * Sorting the rows of a list of one system by j and image (rows.cuh). The extras of each pair are
+ * then computed by the definition.
  */
 #include "rows.cuh"
 

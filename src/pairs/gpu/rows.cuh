@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Sorting the rows of a list by j and image, with a bitonic sort: each warp sorts a row, in shared
- * memory where it fits, else in place, and then completes each pair.
+ * memory where it fits, else in place, and then completes each pair: writes its extras. Cost:
+ * O(n log^2 n) for a row of n pairs.
+ *
+ * Finish, a template parameter, is a struct with the members
+ *     is_good()                 false: the search has failed, and there are no rows
+ *     operator()(list, p, i)    complete pair p of the arrays, in the row of particle i
  */
 #ifndef KITH_GPU_ROWS_CUH
 #define KITH_GPU_ROWS_CUH
@@ -15,7 +20,7 @@ enum {
 
 /** A row in shared memory. */
 struct row_in_shared {
-    uint64_t *key; /**< [row length] j above the packed image */
+    uint64_t *key; /**< [row length] keys of the pairs, as in row_in_list */
     __device__ uint64_t get(int64_t e) const
     {
         return key[e];
@@ -42,7 +47,8 @@ static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t 
 
 /** Bitonic sort in the form in which all comparisons are ascending. Elements that are missing up to
  *  a power of two count as larger than any other, so they are never exchanged (Knuth, The Art of
- *  Computer Programming 3, 5.3.4). */
+ *  Computer Programming 3, 5.3.4). The whole warp must call.
+ *  @param n  elements of the row */
 template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
 {
     for (int64_t size = 2; size / 2 < n; size *= 2) {
@@ -59,7 +65,7 @@ template <class Row> static __device__ void sort_row(const Row &row, int64_t n, 
     }
 }
 
-/** Completes the pairs of sorted rows by the box of the question. */
+/** Completes the pairs of sorted rows of a list of one system: a Finish. */
 template <typename real> struct finish_by_question {
     struct kith__gpu_grid grid; /**< the grid of the search */
     __device__ bool is_good() const
@@ -77,6 +83,7 @@ template <typename real> struct finish_by_question {
  *  in the row of particle i. The whole warp must call.
  *  @param begin  index of the row's first pair in the arrays
  *  @param n      pairs of the row
+ *  @param i      particle of the row
  *  @param keys   [ROW_FITS] shared memory of the warp */
 template <typename real, class Finish>
 static __device__ void finish_row(const Finish &finish, const struct kith__gpu_list &list,
@@ -106,7 +113,9 @@ static __device__ void finish_row(const Finish &finish, const struct kith__gpu_l
     }
 }
 
-/** Sort rows [first, last) of the list, and complete their pairs by `finish` (finish_row). */
+/** Sort rows [first, last) of the list, and complete their pairs by `finish` (finish_row). Rows
+ *  that the arrays do not hold as a whole are skipped.
+ *  @param offsets  [a.n + 1] first pair of each row in the list */
 template <typename real, class Finish>
 static __global__ void sort_rows(const Finish finish, const struct kith__gpu_list list,
                                  const int64_t *offsets, int64_t first, int64_t last)

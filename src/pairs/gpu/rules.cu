@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writing a table of cutoffs to device memory without a copy from the host, whose memory may have
- * changed when a captured graph is replayed.
+ * Writing a table of cutoffs to device memory as parameters of kernels. A captured graph keeps the
+ * parameters; a copy would read the host's memory again at each replay, when it may have changed.
  */
 #include "engine/gpu/device.cuh"
 #include <string.h>
@@ -11,9 +11,10 @@ enum { PUT_WORDS = 512 /**< words of the parameter of a kernel */ };
 
 /** A piece of an array, as a parameter of a kernel. */
 struct put_piece {
-    uint32_t word[PUT_WORDS];
+    uint32_t word[PUT_WORDS]; /**< contents of the piece */
 };
 
+/** Write the first n words of a piece, a word by each thread. */
 static __global__ void put(uint32_t *to, const struct put_piece piece, int n)
 {
     const int w = (int)threadIdx.x;

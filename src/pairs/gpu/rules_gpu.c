@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Copying the arrays of a list's rules to the device, together, by kith__gpu_upload_arrays. The
+ * table of cutoffs is in host memory in any case. A call that queues work writes a small table in
+ * the parameters of kernels (kith__gpu_put), as a captured graph must not read the host's memory
+ * when it is replayed.
+ */
 #include "rules_gpu.h"
 
 #include "pairs_gpu.h"
@@ -6,13 +12,15 @@
 /* Buffer of scratch memory on the device. */
 enum { RULES = KITH_WORK_OF(pairs) + 16 };
 
-/* Arrays of the rules; the first ones have one entry for each set. */
+/* Indices in the table of arrays; SPECIES, MOLECULES and RADII have two entries, one for each
+ * set. */
 enum { SPECIES, MOLECULES = 2, RADII = 4, OFFSETS = 6, BONDS, ACTIVE, SQUARES, ARRAYS };
 
 /* Largest table that is written by parameters of kernels: that of 64 species [bytes]. */
 static const size_t most_put = 64 * 64 * sizeof(double);
 
-/** Fill a table of the arrays in host memory that are copied to the device. */
+/** Fill a table of the arrays in host memory that are copied to the device. Without a second set,
+ *  its entries stay empty. */
 static void list_arrays(const struct kith__question *q, const struct kith__rules *rules,
                         struct kith__gpu_array array[ARRAYS])
 {
@@ -35,7 +43,7 @@ static void list_arrays(const struct kith__question *q, const struct kith__rules
     array[ACTIVE] = (struct kith__gpu_array){rules->active, n[0], NULL};
 }
 
-/** Use the arrays that were copied. */
+/** Set the pointers of the rules to the arrays that were copied. */
 static void use_arrays(const struct kith__gpu_array array[ARRAYS], struct kith__rules *rules)
 {
     const int other = rules->two_sets ? 1 : 0;

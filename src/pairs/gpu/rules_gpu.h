@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rules of a list on a GPU, host side.
+ * The rules of a list (pairs/rules.h) on a GPU, host side: their arrays in device memory.
  */
 #ifndef KITH_GPU_RULES_H
 #define KITH_GPU_RULES_H
@@ -11,12 +11,12 @@
 /** A list whose rules have their arrays in device memory. */
 struct kith__gpu_ruled {
     struct kith__list list;   /**< the list; list.rules is NULL, or &rules */
-    struct kith__rules rules; /**< its rules */
+    struct kith__rules rules; /**< the rules, with arrays in device memory */
 };
 
 /** Copy the arrays of a list's rules to the device, where they are in host memory.
  *  @param enqueued  nothing may wait for the device
- *  @param[out] ruled  the list for launchers; must stay where it is
+ *  @param[out] ruled  the list for launchers; not to be copied, as its members refer to each other
  *  @return KITH_OK; KITH_NO_MEMORY; KITH_UNSUPPORTED for a table that is too large to be captured
  *          in a graph; a failure */
 kith_status kith__gpu_bring_rules(kith_ctx *ctx, const struct kith__question *question,

@@ -15,7 +15,7 @@
 #include "engine/cpu/run.h"
 #include "pairs/list.h"
 
-/** Make the arrays of an update hold n particles. Those of the last rebuild stay as they are: the
+/** Make the arrays of an update hold its particles. Those of the last rebuild stay as they are: the
  *  update may be refused. */
 static kith_status need_particles(kith_ctx *ctx, struct kith__verlet_cpu *d,
                                   const struct kith__verlet_plan *plan)
@@ -30,8 +30,9 @@ static kith_status need_particles(kith_ctx *ctx, struct kith__verlet_cpu *d,
     return KITH_OK;
 }
 
-/** Read the coordinates, and find the longest displacement where the plan is to keep pairs.
- *  @param[out] turned  a v is not 0 */
+/** Read and wrap the coordinates, and find the longest displacement where the plan is to keep
+ *  pairs. Sets v->displacement.
+ *  @param[out] turned  a particle has a v (verlet.h) that is not 0 */
 static kith_status load(kith_ctx *ctx, struct kith_verlet *v, struct kith__verlet_cpu *d,
                         const struct kith__verlet_plan *plan, bool *turned)
 {
@@ -64,16 +65,17 @@ static kith_status load(kith_ctx *ctx, struct kith_verlet *v, struct kith__verle
 /** State of the loop over groups of KITH_VERLET_ROWS rows that packs their shifts. */
 struct pack_loop {
     kith_ctx *ctx;          /**< context of the call */
-    const kith_pairs *skin; /**< the kept list, with shifts between the searched positions */
-    const int32_t *image;   /**< [n][3] boxes that wrapping subtracted; NULL: wrapped positions were
+    const kith_pairs *skin; /**< the kept list, with shifts between the positions that were
                                  searched */
+    const int32_t *image;   /**< [n][3] boxes that wrapping subtracted from these positions; NULL:
+                                 wrapped positions were searched */
     uint8_t *plain;         /**< [groups] receives 1 where all shifts of a group are 0 */
-    _Atomic int64_t most;   /**< largest component of a shift */
+    _Atomic int64_t most;   /**< largest absolute component of a shift */
 };
 
 /** Pack the shifts of row i, which become those between wrapped coordinates.
- *  @param[out] to  packed shifts
- *  @return the largest component of a shift */
+ *  @param[out] to  packed shifts; may overlap the shifts of this row, not of later ones
+ *  @return the largest absolute component of a shift */
 static int64_t pack_row(const struct pack_loop *loop, int64_t i, int32_t *to)
 {
     const kith_pairs *skin = loop->skin;
@@ -124,8 +126,9 @@ static int64_t groups_of(int64_t rows)
     return (rows + KITH_VERLET_ROWS - 1) / KITH_VERLET_ROWS;
 }
 
-/** Search the pairs within cutoff + skin. In an orthorhombic box, where wrapping a wrapped position
- *  changes nothing, the wrapped coordinates are searched, so that the shifts need no correction.
+/** Search the pairs within cutoff + skin: d->skin. In an orthorhombic box, where wrapping a wrapped
+ *  position changes nothing, the wrapped coordinates are searched, so that the shifts need no
+ *  correction.
  *  @return as the backend's `fill` */
 static kith_status search(kith_ctx *ctx, struct kith__verlet_cpu *d,
                           const struct kith__verlet_plan *plan)
@@ -143,7 +146,7 @@ static kith_status search(kith_ctx *ctx, struct kith__verlet_cpu *d,
 }
 
 /** Search the pairs to keep. The present coordinates become those of the reference.
- *  @param[out] packs  the shifts of later updates can be packed, too */
+ *  @param[out] packs  the shifts of later updates can be packed, too (KITH_VERLET_MOST_SHIFT) */
 static kith_status rebuild(kith_ctx *ctx, struct kith_verlet *v, struct kith__verlet_cpu *d,
                            const struct kith__verlet_plan *plan, bool *packs)
 {
@@ -168,6 +171,7 @@ static kith_status rebuild(kith_ctx *ctx, struct kith_verlet *v, struct kith__ve
         const int64_t rows = d->skin.offsets[end] - d->skin.offsets[i];
         d->most = rows > d->most ? rows : d->most;
     }
+    /* exchange: the buffer of the old reference, of equal size now, serves the next update */
     const struct kith__buffer now = d->now;
     d->now = d->reference;
     d->reference = now;
@@ -185,13 +189,13 @@ static kith_status rebuild(kith_ctx *ctx, struct kith_verlet *v, struct kith__ve
  *  other threads find and write theirs. */
 struct filter {
     const struct kith__verlet_loop *loop; /**< the kept pairs */
-    struct kith__verlet_hits *hits;       /**< [threads] */
+    struct kith__verlet_hits *hits;       /**< [threads] working memory */
     int64_t capacity;                     /**< pairs that the arrays can hold */
     int64_t total;                        /**< pairs of the groups before `turn` */
-    _Atomic int64_t turn;                 /**< group whose thread may add to `total` */
+    _Atomic int64_t turn; /**< number of the group whose thread may add to `total` */
 };
 
-/** Make the part of the list of one group of rows. */
+/** kith__piece_fn: make the part of the list of one group of rows. */
 static void filter_group(void *state, int64_t group, int worker)
 {
     static kith__verlet_find_fn *const find[] = {KITH_EACH_ISA(verlet_find)};
@@ -203,6 +207,7 @@ static void filter_group(void *state, int64_t group, int worker)
     if (find[isa](filter->loop, group, hits) && kith__wait_turn(ctx, &filter->turn, group, NULL)) {
         const int64_t at = filter->total;
         filter->total += hits->n;
+        /* release: the thread of the next group, which waits for this value, then reads `total` */
         atomic_store_explicit(&filter->turn, group + 1, memory_order_release);
         if (at + hits->n <= filter->capacity) {
             write[isa](filter->loop, group, hits, at);
@@ -210,7 +215,8 @@ static void filter_group(void *state, int64_t group, int worker)
     }
 }
 
-/** Make the buffers of the threads hold the pairs of a group. */
+/** Make the working memory of the threads hold the pairs of the largest group, d->most. Each array
+ *  begins at a cache line. */
 static kith_status need_hits(kith_ctx *ctx, struct kith__verlet_cpu *d, int threads)
 {
     const size_t line = KITH_ALIGN;
@@ -235,7 +241,7 @@ static kith_status need_hits(kith_ctx *ctx, struct kith__verlet_cpu *d, int thre
     return KITH_OK;
 }
 
-/** Find the bands of a group of rows. */
+/** kith__piece_fn: find the bands of a group of rows. */
 static void classify_group(void *state, int64_t group, int worker)
 {
     static kith__verlet_classify_fn *const kernel[] = {KITH_EACH_ISA(verlet_classify)};
@@ -255,7 +261,9 @@ static kith_status classify(kith_ctx *ctx, struct kith__verlet_cpu *d,
     return kith__proceed(ctx);
 }
 
-/** Write as many pairs as the arrays hold. @param[out] pairs  pairs of the list */
+/** Write as many pairs as the arrays hold.
+ *  @param[out] pairs  number of pairs of the list, more than out->capacity where not all were
+ *                     written */
 static kith_status write_list(kith_ctx *ctx, struct kith__verlet_cpu *d,
                               const struct kith__verlet_loop *loop, int64_t *pairs)
 {
@@ -266,7 +274,8 @@ static kith_status write_list(kith_ctx *ctx, struct kith__verlet_cpu *d,
     return kith__proceed(ctx);
 }
 
-/** Make the list of the kept pairs. */
+/** Make the list of the kept pairs: by one pass over them, or two where the arrays are too
+ *  small. */
 static kith_status filter(kith_ctx *ctx, struct kith__verlet_cpu *d,
                           const struct kith__verlet_plan *plan, struct kith__verlet_loop *loop,
                           kith_pairs *out)
@@ -289,6 +298,7 @@ static kith_status filter(kith_ctx *ctx, struct kith__verlet_cpu *d,
     return KITH_OK;
 }
 
+/** kith__verlet_backend.update. */
 static kith_status update(kith_ctx *ctx, struct kith_verlet *v,
                           const struct kith__verlet_plan *plan, kith_pairs *out)
 {
@@ -325,6 +335,7 @@ static kith_status update(kith_ctx *ctx, struct kith_verlet *v,
     return filter(ctx, d, plan, &loop, out);
 }
 
+/** kith__verlet_backend.forget. */
 static void forget(struct kith_verlet *v)
 {
     struct kith__verlet_cpu *d = v->data;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The loops of a kept list: read the particles, find the bands of the candidates, decide which
- * candidates are pairs, write these. Loops go over the candidates of a group of rows, 64 at a time,
- * as short rows would be mispredicted branches. Compiled for each instruction set.
- * O(n + candidates).
+ * The loops of a kept list (verlet_cpu.h has the terms): read the particles, find the bands of the
+ * candidates, decide which candidates are pairs, write these. Loops go over the candidates of a
+ * group of rows, 64 at a time, as the ends of short rows would be mispredicted branches. Compiled
+ * for each instruction set. O(n + candidates).
  */
 #include "verlet_cpu.h"
 
@@ -20,13 +20,15 @@ static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 
 /** A group of rows. */
 struct group {
-    int64_t first_row; /**< its first row */
-    int64_t rows;      /**< rows */
+    int64_t first_row; /**< number of the first row */
+    int64_t rows;      /**< number of rows */
     int64_t first;     /**< first candidate */
-    int64_t n;         /**< candidates */
-    bool shifted;      /**< shifts are not all 0 */
+    int64_t n;         /**< number of candidates */
+    bool shifted;      /**< the shifts now may be other than 0 */
 };
 
+/** Return the description of a group.
+ *  @param number  of the group */
 static struct group group_of(const struct kith__verlet_loop *loop, int64_t number)
 {
     const int64_t begin = number * KITH_VERLET_ROWS;
@@ -39,19 +41,21 @@ static struct group group_of(const struct kith__verlet_loop *loop, int64_t numbe
                           .shifted = !loop->plain[number] || loop->turn};
 }
 
-/** Set the row of each candidate of a group, its number in the group. */
+/** Set the row of each candidate of a group, by the row's number in the group. Blocks of
+ *  PART are set, so that memset has a constant size.
+ *  @param[out] row  [group->n + KITH_VERLET_PAD] */
 static void set_rows(const struct kith__verlet_loop *loop, const struct group *group, uint8_t *row)
 {
     for (int64_t i = 0; i < group->rows; i++) {
         const int64_t *offset = loop->offsets + group->first_row + i;
         const int64_t end = offset[1] - group->first;
         for (int64_t c = offset[0] - group->first; c < end; c += PART) {
-            memset(row + c, (int)i, PART); /* what is behind the row is set by the next one */
+            memset(row + c, (int)i, PART); /* elements behind the row are set by the next row */
         }
     }
 }
 
-/** Compress: store those of PART integers whose mask bits are set, without gaps. The W integers
+/** Compress: store those of PART integers whose mask bits are set, without gaps. Up to W integers
  *  behind them are overwritten. @return the number of integers that were stored */
 KITH_INLINE int compress(int32_t *to, const int32_t *from, uint64_t mask)
 {
@@ -65,7 +69,7 @@ KITH_INLINE int compress(int32_t *to, const int32_t *from, uint64_t mask)
 }
 
 /** Compress the rows of PART candidates, as compress does.
- *  @param first_row  added to them */
+ *  @param first_row  first row of the group, added to them */
 KITH_INLINE void compress_rows(int32_t *to, const uint8_t *row, int32_t first_row, uint64_t mask)
 {
     for (int k = 0; k < PART; k += W) {
@@ -77,16 +81,17 @@ KITH_INLINE void compress_rows(int32_t *to, const uint8_t *row, int32_t first_ro
 
 /** Arrays that candidates are appended to. */
 struct ends {
-    int32_t *i;     /**< NULL, known at compile time: not needed */
-    int32_t *j;     /**< the other ends */
+    int32_t *i;     /**< particles of the rows; NULL, known at compile time: not needed */
+    int32_t *j;     /**< the other particles */
     int32_t *shift; /**< packed shifts; NULL, known at compile time: not needed */
 };
 
 /** Append those of the candidates [c, c + PART) of a group whose mask bits are set. Up to PART
  *  elements are overwritten.
- *  @param row     [PART] rows of the candidates
+ *  @param row     [PART] rows of the candidates, from 0 in the group
  *  @param shifts  packed shifts of the group
- *  @param n       elements of the arrays
+ *  @param n       number of elements that the arrays have before
+ *  @param to      the arrays
  *  @return the number of candidates that were appended */
 KITH_INLINE int append(const struct kith__verlet_loop *loop, const struct group *group, int64_t c,
                        uint64_t mask, const uint8_t *row, const int32_t *shifts, int64_t n,
@@ -95,7 +100,7 @@ KITH_INLINE int append(const struct kith__verlet_loop *loop, const struct group 
     const int32_t *j = loop->j + group->first + c;
     const int32_t *shift = shifts + c;
     int32_t last[2][PART];
-    if (group->n - c < PART) { /* the arrays may end here */
+    if (group->n - c < PART) { /* the kept list may end here: do not read beyond */
         memset(last, 0, sizeof last);
         memcpy(last[0], j, (size_t)(group->n - c) * sizeof *j);
         memcpy(last[1], shift, (size_t)(group->n - c) * sizeof *shift);
@@ -111,8 +116,9 @@ KITH_INLINE int append(const struct kith__verlet_loop *loop, const struct group 
     return compress(to->j + n, j, mask);
 }
 
-/** Complete n elements of the arrays of the hits: set the elements that are read behind the last
- *  one, and, where particles turned, bring the shifts up to date. */
+/** Complete n elements of the arrays of the hits: set the W elements behind them, which vectors
+ *  read, and, where particles turned, compute the present shifts: S = S0 + v_i - v_j (verlet.h).
+ *  Packed numbers are added as a whole, as no component leaves its 10 bits. */
 static void complete(const struct kith__verlet_loop *loop, int64_t n,
                      const struct kith__verlet_hits *hits)
 {
@@ -133,7 +139,7 @@ static void complete(const struct kith__verlet_loop *loop, int64_t n,
 void KITH_OF_ISA(verlet_load)(void *state, int64_t begin, int64_t end)
 {
     struct kith__verlet_load *load = state;
-    struct kith__verlet_load part = *load;
+    struct kith__verlet_load part = *load; /* results of these particles, merged below */
     part.bad = part.far = INT64_MAX;
     part.square = part.size = 0;
     part.lost = part.turned = false;
@@ -168,10 +174,11 @@ void KITH_OF_ISA(verlet_classify)(const struct kith__verlet_loop *loop, int64_t 
     }
 }
 
-/** Find which candidates of a group need a test, and append these to the arrays of the hits.
+/** Find by the bands which candidates of a group are pairs, hits->mask, and which need a test,
+ *  hits->open, and append the latter to the arrays of the hits.
  *  @param shifts   packed shifts of the group
- *  @param shifted  known at compile time: shifts are not all 0
- *  @return their number */
+ *  @param shifted  known at compile time: group->shifted
+ *  @return the number of candidates that need a test */
 KITH_INLINE int64_t divide(const struct kith__verlet_loop *loop, const struct group *group,
                            const int32_t *shifts, bool shifted,
                            const struct kith__verlet_hits *hits)
@@ -182,6 +189,7 @@ KITH_INLINE int64_t divide(const struct kith__verlet_loop *loop, const struct gr
     for (int64_t c = 0; c < group->n; c += PART) {
         const int64_t left = group->n - c;
         const uint64_t all = left < PART ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0;
+        /* an `inner` below the first band is not an int8_t */
         const uint64_t near = loop->inner < KITH_VERLET_FIRST_BAND
                                   ? 0
                                   : all & bytes_to(band + c, (int8_t)loop->inner);
@@ -200,7 +208,9 @@ static inline uint64_t bits_from(const uint64_t *mask, int64_t at)
     return at % 64 ? word[0] >> at % 64 | word[1] << (64 - at % 64) : word[0];
 }
 
-/** Add the candidates that passed their tests to the mask of pairs. @return the pairs */
+/** Add the candidates that passed their tests to the mask of pairs: bit k of hits->passed belongs
+ *  to the k-th bit that is set in hits->open.
+ *  @return the number of pairs */
 static int64_t unite(const struct group *group, const struct kith__verlet_hits *hits)
 {
     int64_t tests = 0;
@@ -232,7 +242,8 @@ bool KITH_OF_ISA(verlet_find)(const struct kith__verlet_loop *loop, int64_t numb
     return !kith__cancelled(loop->ctx);
 }
 
-/** Write the offsets of the rows of a group. @param at  number of its first pair in the list */
+/** Write the offsets of the rows of a group: the number of pairs before each row, from the mask.
+ *  @param at  number of the group's first pair in the list */
 static void write_offsets(const struct kith__verlet_loop *loop, const struct group *group,
                           const struct kith__verlet_hits *hits, int64_t at)
 {
@@ -248,9 +259,11 @@ static void write_offsets(const struct kith__verlet_loop *loop, const struct gro
     }
 }
 
-/** Append the pairs of a group to arrays of exactly their number, but for PART elements behind
- *  those with `padded`.
- *  @param padded  known at compile time */
+/** Write the pairs of a group to arrays.
+ *  @param shifts  packed shifts of the group
+ *  @param padded  known at compile time. true: PART elements behind the pairs may be overwritten;
+ *                 false: other threads write there, so the last pairs are copied from a buffer
+ *  @param to      the arrays; without `padded` their `shift` is NULL */
 KITH_INLINE void write_pairs(const struct kith__verlet_loop *loop, const struct group *group,
                              const int32_t *shifts, const struct kith__verlet_hits *hits,
                              bool padded, const struct ends *to)
@@ -274,7 +287,8 @@ KITH_INLINE void write_pairs(const struct kith__verlet_loop *loop, const struct 
     }
 }
 
-/** Write the pairs of a group with their extras: by the arrays of the hits. */
+/** Write the pairs of a group with their extras, which are computed from the pairs in the arrays of
+ *  the hits. */
 static void write_with_extras(const struct kith__verlet_loop *loop, const struct group *group,
                               const int32_t *shifts, const struct kith__verlet_hits *hits,
                               int64_t at)

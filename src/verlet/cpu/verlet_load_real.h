@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading the particles of an update, for one precision. Included by verlet_kernel.c through
- * per_precision.h.
+ * Reading the particles of an update, and finding their displacements (verlet.h), for one
+ * precision: load_particles. Included by verlet_kernel.c through per_precision.h, which defines the
+ * type `real` and KITH_REAL(name), the name with _d or _f. Before, verlet_kernel.c defines PART.
+ * Displacements are computed in double, D particles at a time (engine/cpu/simd.h), in both
+ * precisions.
  */
 
-/** Read and wrap particles [begin, begin + n), n <= PART.
- *  @param[out] x  [3][PART] wrapped coordinates */
+/** Read and wrap particles [begin, begin + n), n <= PART: write load->now and image, and test for
+ *  particles that cannot be used, load->bad and far.
+ *  @param[out] x  [3][PART] wrapped coordinates of the n particles [length] */
 static void KITH_REAL(load_part)(struct kith__verlet_load *load, int64_t begin, int n,
                                  double x[3][PART])
 {
@@ -17,7 +21,9 @@ static void KITH_REAL(load_part)(struct kith__verlet_load *load, int64_t begin, 
     for (int k = 0; k < n; k++, now += 4, image += 3) {
         real r[3];
         const int fits = KITH_REAL(kith__load)(box, &q->a, q->dim, begin + k, r, image);
-        const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]); /* or NaN */
+        /* NaN when r is not finite. In an orthorhombic box a particle that fits is inside after
+         * wrapping, so that no other test is needed. */
+        const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]);
         if (!box->orthorhombic || !fits || zero != 0) {
             KITH_REAL(kith__bounds_add)(box, begin + k, r, fits, image, &bounds);
         }
@@ -31,8 +37,9 @@ static void KITH_REAL(load_part)(struct kith__verlet_load *load, int64_t begin, 
     load->far = bounds.far;
 }
 
-/** Find the displacements of particles [begin, begin + n), n <= PART.
- *  @param x  [3][PART] wrapped coordinates, finite behind the n-th too */
+/** Find the displacements of particles [begin, begin + n), n <= PART: write load->turn, and update
+ *  square, size, lost and turned.
+ *  @param x  [3][PART] wrapped coordinates; behind the n-th, copies of the first [length] */
 static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, int n,
                                  double x[3][PART])
 {
@@ -51,7 +58,7 @@ static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, 
     for (int k = 0; k < n; k += D) {
         vd u[3];
         vd turn[3];
-        vd sum = map->norm_by - (vd){0};
+        vd sum = map->norm_by - (vd){0}; /* the number in all lanes */
         for (int m = 0; m < 3; m++) {
             const vd moved = vd_load(x0[0] + k) * map->a[0][m] + vd_load(x0[1] + k) * map->a[1][m] +
                              vd_load(x0[2] + k) * map->a[2][m];
@@ -74,7 +81,7 @@ static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, 
         }
         square = vd_max(square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         size = vd_max(size, sum);
-        const vd all = turn[0] + turn[1] * 1024 + turn[2] * 1048576;
+        const vd all = turn[0] + turn[1] * 1024 + turn[2] * 1048576; /* exact */
         memcpy(packed + k, &all, sizeof all);
     }
     for (int lane = 0; lane < D; lane++) {
@@ -98,7 +105,7 @@ static void KITH_REAL(load_particles)(struct kith__verlet_load *load, int64_t be
         if (!load->plan->keep) {
             continue;
         }
-        for (int m = 0; m < 3; m++) { /* the particles behind the last one do not move */
+        for (int m = 0; m < 3; m++) { /* behind the last particle, copies of the first: no effect */
             for (int k = n; k < PART; k++) {
                 x[m][k] = x[m][0];
             }

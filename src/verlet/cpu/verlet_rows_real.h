@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Separations of candidates, for one precision. Included by verlet_kernel.c through
- * per_precision.h.
+ * Separations of candidates: their bands (classify), their tests (test), and the extras of pairs
+ * (write_extras), for one precision. Included by verlet_kernel.c through per_precision.h, which
+ * defines the type `real` and KITH_REAL(name), the name with _d or _f. Before, verlet_kernel.c
+ * defines PART, no_shift and struct group, and includes engine/cpu/lanes.h: vector_f, gather_f and
+ * so on.
  */
 
 /** Compute the separations of SIDE_BY_SIDE candidates by the definition of a pair (engine/pair.h).
  *  Adding zeros changes no square: a shift of 0 needs no branch, and the zeros of an orthorhombic
  *  box are not added.
- *  @param i, j    the particles
- *  @param shift   packed shifts; NULL, known at compile time: all are 0
- *  @param[out] d  x, y and z of the vectors [length]
+ *  @param i, j    [SIDE_BY_SIDE] the particles
+ *  @param shift   [SIDE_BY_SIDE] packed shifts; NULL, known at compile time: all are 0
+ *  @param[out] d  x, y and z of the vectors from i to j [length]
  *  @return squared distances [length^2] */
 KITH_INLINE KITH_REAL(vector)
     KITH_REAL(separate)(const struct kith__verlet_loop *loop, const int32_t *i, const int32_t *j,
@@ -40,9 +43,9 @@ KITH_INLINE KITH_REAL(vector)
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
 }
 
-/** Find the bands of the candidates of a group.
+/** Find the bands of the candidates of a group (kith__verlet_scale): write loop->band.
  *  @param shifts  packed shifts of the group
- *  @param row     rows of its candidates */
+ *  @param row     [group->n] rows of its candidates, from 0 in the group */
 static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const struct group *group,
                                 const int32_t *shifts, const uint8_t *row)
 {
@@ -69,7 +72,9 @@ static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const stru
         for (int k = 0; k < PART; k++) {
             r[k] = sqrt((double)r2[k]);
         }
-        for (int k = 0; k < PART; k += D) { /* rounded down, as 1/2 is subtracted */
+        /* Rounded down: the nearest whole number after 1/2 is subtracted. A distance at the lower
+         * end of a band may be put into the band below: kith__verlet_bands has a slack for it. */
+        for (int k = 0; k < PART; k += D) {
             vd band = vd_nearest((vd_load(r + k) - scale->cutoff) * each - 0.5);
             band = vd_max(band, KITH_VERLET_FIRST_BAND - (vd){0});
             band = vd_min(band, KITH_VERLET_LAST_BAND - (vd){0});
@@ -81,7 +86,8 @@ static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const stru
     }
 }
 
-/** Test the n candidates in the arrays of the hits: set hits->passed. */
+/** Test the n candidates in the arrays of the hits by the definition: set hits->passed. Its bits
+ *  behind the n-th have no meaning. */
 static void KITH_REAL(test)(const struct kith__verlet_loop *loop, const struct group *group,
                             int64_t n, const struct kith__verlet_hits *hits)
 {
@@ -102,7 +108,7 @@ static void KITH_REAL(test)(const struct kith__verlet_loop *loop, const struct g
     }
 }
 
-/** Write the extras of the collected pairs, from pair `at` of the list on. */
+/** Write the extras of the pairs in the arrays of the hits, from pair `at` of the list on. */
 static void KITH_REAL(write_extras)(const struct kith__verlet_loop *loop, const struct group *group,
                                     const struct kith__verlet_hits *hits, int64_t at)
 {
@@ -128,7 +134,7 @@ static void KITH_REAL(write_extras)(const struct kith__verlet_loop *loop, const 
         real *to = (real *)out->vectors + 3 * (at + h);
         for (int lane = 0; lane < left && loop->extras & KITH_VECTORS; lane++) {
             for (int m = 0; m < 3; m++) {
-                to[3 * lane + m] = vector[m][lane] + 0; /* never -0 */
+                to[3 * lane + m] = vector[m][lane] + 0; /* -0 becomes 0 */
             }
         }
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists that are kept on a GPU. An update queues all its work before the host waits: the particles
- * are read and wrapped, and their longest displacement is found; a kernel decides by it whether the
- * kept pairs serve; if they do, the pairs among them are found, and written to the caller's
- * arrays as far as these have room. Then the host reads the decision and the number of pairs. Where
- * the pairs do not serve, it searches those within cutoff + skin, in rows, and makes the list of
- * them. O(n + candidates).
+ * Lists that are kept on a GPU. The kept pairs, the candidates, are those within cutoff + skin at
+ * the last rebuild. An update queues all its work before the host waits: the particles are read and
+ * wrapped, and their longest displacement is found; a kernel decides by it whether the list can be
+ * made from the kept pairs; if so, later kernels find the pairs of the list among them, and write
+ * them to the caller's arrays as far as these have room. Then the host reads the decision and the
+ * number of pairs. Where the list cannot be made so, it rebuilds: it searches the pairs within
+ * cutoff + skin, in rows, and makes the list of them. O(n + candidates).
  */
 #include "verlet_gpu.h"
 
@@ -17,7 +18,8 @@
 
 /* Buffers of scratch memory on the device. */
 enum {
-    COUNTS = KITH_WORK_OF(verlet), /**< [words + 1] pairs of each word, then its first pair */
+    COUNTS = KITH_WORK_OF(verlet), /**< [words + 1] number of pairs of each word (verlet_gpu.h);
+                                        after the prefix sum, its first pair in the list */
     MASK,                          /**< [words] which candidates are pairs */
     OFFSETS,                       /**< [n + 1] rows of a list for the host */
     FOUND                          /**< struct kith__verlet_found */
@@ -26,14 +28,15 @@ enum {
 /* Most pairs of a part of a list for the host. */
 static const int64_t most_of_part = (int64_t)1 << 24;
 
-/** A list that is kept on a GPU: kith_verlet.data. The buffers are in device memory. */
+/** A list that is kept on a GPU: kith_verlet.data. The buffers are in device memory. Records have a
+ *  position and a number (engine/gpu/record.cuh). */
 struct kept {
-    struct kith__buffer now;         /**< [n] records of the update */
-    struct kith__buffer reference;   /**< [n] records of the last rebuild */
-    struct kith__buffer i;           /**< [candidates] rows, int32_t */
-    struct kith__buffer shift;       /**< [candidates] packed shifts, int32_t */
-    struct kith__buffer band;        /**< [candidates] bands, int8_t */
-    kith_pairs skin;                 /**< rows of the kept list, in device memory */
+    struct kith__buffer now;       /**< [n] records of the update */
+    struct kith__buffer reference; /**< [n] records of the last rebuild */
+    struct kith__buffer i;         /**< [candidates] row of each, int32_t */
+    struct kith__buffer shift;     /**< [candidates] shifts at the last rebuild, packed, int32_t */
+    struct kith__buffer band;      /**< [candidates] bands, int8_t */
+    kith_pairs skin;               /**< rows of the kept list, in device memory */
     struct kith__verlet_scale scale; /**< the bands */
 };
 
@@ -46,11 +49,11 @@ struct work {
     struct kith__gpu_search s;        /**< the points in device memory, and scratch of the scan */
     struct kith__verlet_rows rows;    /**< the kept pairs */
     int64_t words;                    /**< words of the kept pairs */
-    int64_t *counts;                  /**< [words + 1] in device memory */
-    void *mask;                       /**< [words] in device memory */
-    struct kith__verlet_found *found; /**< in device memory */
-    struct kith__verlet_found read;   /**< its copy in host memory */
-    int64_t total;                    /**< pairs of the list */
+    int64_t *counts;                  /**< buffer COUNTS, in device memory */
+    void *mask;                       /**< buffer MASK, in device memory */
+    struct kith__verlet_found *found; /**< results of the kernels, in device memory */
+    struct kith__verlet_found read;   /**< copy of *found in host memory */
+    int64_t total;                    /**< number of pairs of the list */
 };
 
 /** Make the arrays of an update hold its particles. */
@@ -83,7 +86,8 @@ static kith_status load(struct work *w)
     return KITH_OK;
 }
 
-/** Queue the decision whether the kept pairs serve. @param fresh  they were searched just now */
+/** Queue the decision whether the list can be made from the kept pairs, which sets w->found->keep.
+ *  @param fresh  they were searched just now, so it can */
 static kith_status decide(struct work *w, bool fresh)
 {
     kith_ctx *ctx = w->ctx;
@@ -100,7 +104,7 @@ static kith_status decide(struct work *w, bool fresh)
 }
 
 /** Wait for the queued work, and copy what it found out, and the number of pairs, to the host.
- *  @param counted  the pairs were counted
+ *  @param counted  the pairs were counted: sets w->total, which has no meaning unless w->read.keep
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */
 static kith_status read_found(struct work *w, bool counted)
 {
@@ -119,8 +123,9 @@ static kith_status read_found(struct work *w, bool counted)
 
 /* ------------------------------------------------------------------------------------ the list */
 
-/** Set the kept pairs, and make the arrays for those of the list hold them.
- *  @param records  [n] of the update, in device memory */
+/** Set w->rows, and make scratch memory for the counts and masks of their words.
+ *  @param records  [n] of the update, in device memory
+ *  @param turned   kith__verlet_rows.turned */
 static kith_status set_rows(struct work *w, const void *records, bool turned)
 {
     const struct kept *d = w->kept;
@@ -142,7 +147,7 @@ static kith_status set_rows(struct work *w, const void *records, bool turned)
     return kith__gpu_need_temporary(&w->s, w->words);
 }
 
-/** Queue the finding of the pairs, and of their places in the list. */
+/** Queue the finding of the pairs, and the prefix sum of their counts. */
 static kith_status queue_counts(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
@@ -185,7 +190,8 @@ static kith_status queue_list(struct work *w, const kith_pairs *arrays)
     return queue_pairs(w, arrays, 0);
 }
 
-/** Make the caller's arrays hold a number of pairs; they keep a capacity that suffices. */
+/** Make the caller's arrays hold a number of pairs. A capacity that suffices stays; else 1/16 more
+ *  than `pairs` is allocated, for later steps. */
 static kith_status need_list(struct work *w, int64_t pairs, kith_pairs *out)
 {
     const bool fits = out->owner && out->capacity > 0 && out->capacity >= pairs;
@@ -193,7 +199,8 @@ static kith_status need_list(struct work *w, int64_t pairs, kith_pairs *out)
                            fits ? out->capacity : pairs + pairs / 16, out);
 }
 
-/** Make the list in device memory. The host waits once, unless the arrays are too small. */
+/** Make the list in device memory, where w->read.keep is true on return. The host waits once,
+ *  unless the arrays are too small. */
 static kith_status list_on_device(struct work *w, kith_pairs *out)
 {
     kith_ctx *ctx = w->ctx;
@@ -229,7 +236,8 @@ static kith_status fetch_offsets(struct work *w, const kith_pairs *out)
     return kith__gpu_download(w->ctx, copies);
 }
 
-/** Make the list in host memory, in parts that are copied from device memory. */
+/** Make the list in host memory, in parts that are copied from device memory, where w->read.keep is
+ *  true on return. */
 static kith_status list_on_host(struct work *w, kith_pairs *out)
 {
     kith_ctx *ctx = w->ctx;
@@ -257,7 +265,9 @@ static kith_status list_on_host(struct work *w, kith_pairs *out)
     return KITH_OK;
 }
 
-/** Queue the decision, and make the list of the kept pairs where they serve: where w->read.keep. */
+/** Queue the decision, and make the list of the kept pairs if it can be made from them: if
+ *  w->read.keep is true on return.
+ *  @param fresh  the pairs were searched just now */
 static kith_status make_list(struct work *w, bool fresh, kith_pairs *out)
 {
     KITH_TRY(decide(w, fresh));
@@ -317,7 +327,8 @@ static kith_status rebuild(struct work *w)
     return KITH_OK;
 }
 
-/** Make the list of the kept pairs, if they serve. @param[out] made  they do */
+/** Make the list of the kept pairs, if it can be made from them. Sets v->displacement.
+ *  @param[out] made  it was made */
 static kith_status make_of_kept(struct work *w, kith_pairs *out, bool *made)
 {
     struct kith_verlet *v = w->v;
@@ -332,6 +343,7 @@ static kith_status make_of_kept(struct work *w, kith_pairs *out, bool *made)
     return KITH_OK;
 }
 
+/** kith__verlet_backend.update. */
 static kith_status update(kith_ctx *ctx, struct kith_verlet *v,
                           const struct kith__verlet_plan *plan, kith_pairs *out)
 {
@@ -354,6 +366,7 @@ static kith_status update(kith_ctx *ctx, struct kith_verlet *v,
     return KITH_OK;
 }
 
+/** kith__verlet_backend.forget. */
 static void forget(struct kith_verlet *v)
 {
     struct kept *d = v->data;

@@ -13,13 +13,14 @@
 
 enum {
     THREADS = 256,           /**< threads of a thread block */
-    WARPS = THREADS / LANES, /**< rows, or words, that a thread block takes at a time */
+    WARPS = THREADS / LANES, /**< warps of a thread block, each of which takes a row or a word */
     LOAD_BLOCKS = 512,       /**< most thread blocks that read particles: each adds its results by
-                                   atomic operations */
+                                  atomic operations */
     ROW_BLOCKS = 65536       /**< most thread blocks that take rows or words */
 };
 
-/** Return the number of thread blocks for n items, at least 1. */
+/** Return the number of thread blocks for n items, 1 to `most`.
+ *  @param each  items that a thread block takes at a time */
 static int64_t blocks_for(int64_t n, int64_t each, int64_t most)
 {
     const int64_t blocks = (n + each - 1) / each;
@@ -31,14 +32,16 @@ static int64_t blocks_for(int64_t n, int64_t each, int64_t most)
 /** What a thread finds out about its particles. */
 struct moves {
     double square; /**< longest displacement, squared [length^2] */
-    double size;   /**< largest sum for its rounding error [length] */
-    bool lost;     /**< a particle moved by too many boxes */
+    double size;   /**< kith__verlet_displacement's `size` [length] */
+    bool lost;     /**< a particle has a |v_k| > KITH_VERLET_MOST_TURN */
 };
 
 /** Find the displacement of a particle (verlet.h).
- *  @param x        wrapped position now
- *  @param x0       wrapped position at the reference
- *  @return v, packed: kith__pack_shift without its constant */
+ *  @param x            wrapped position now [length]
+ *  @param x0           wrapped position at the reference [length]
+ *  @param[in,out] all  the largest values of all particles of the thread
+ *  @return v, packed without the constant of kith__pack_shift, so that it can be added to packed
+ *          shifts; 0 where a component is too large */
 static __device__ int32_t move_particle(const struct kith__verlet_map &map, const double x[3],
                                         const double x0[3], struct moves *all)
 {
@@ -82,7 +85,7 @@ static __device__ void add_found(struct kith__bounds bounds, struct moves mine,
     if (my_lane() > 0) {
         return;
     }
-    /* numbers that are not negative compare as their bits do */
+    /* doubles that are not negative compare as their bits do */
     atomicMax(&found->square, (unsigned long long)__double_as_longlong(mine.square));
     atomicMax(&found->size, (unsigned long long)__double_as_longlong(mine.size));
     if (warp.bad) {
@@ -99,6 +102,7 @@ static __device__ void add_found(struct kith__bounds bounds, struct moves mine,
     }
 }
 
+/** Read, wrap and test the particles, and find their displacements. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     load_particles(const KITH_IN_PLACE struct kith__verlet_particles all,
@@ -142,6 +146,7 @@ gpuError_t kith__verlet_load_particles(const struct kith__verlet_particles *part
 
 /* ------------------------------------------------------------------------------------ decision */
 
+/** Decide whether the list can be made from the kept pairs, by one thread. */
 static __global__ void decide_update(const KITH_IN_PLACE struct kith__verlet_choice choice,
                                      struct kith__verlet_found *found)
 {
@@ -172,12 +177,12 @@ gpuError_t kith__verlet_decide(const struct kith__verlet_choice *choice,
 
 /* ---------------------------------------------------------------------------------------- rows */
 
-/** A candidate beside the particle of its row. */
+/** A candidate, relative to the particle of its row. */
 template <typename real> struct beside {
     int32_t j;     /**< the other particle */
-    int32_t shift; /**< its image now, packed */
-    real d[3];     /**< vector to it, by the definition [length] */
-    real r2;       /**< square of the vector [length^2] */
+    int32_t shift; /**< shift S of the other particle's image now, packed */
+    real d[3];     /**< vector to the other particle, by the definition [length] */
+    real r2;       /**< square of d [length^2] */
 };
 
 /** Compute the separation of candidate c. @param ri  record of its row's particle */
@@ -201,7 +206,8 @@ static __device__ __forceinline__ struct beside<real> separate(const struct kith
     return b;
 }
 
-/** Return the number of the warp among all warps, and set *step to their number. */
+/** Return the number of this warp among all warps of the kernel, from 0, and set *step to the
+ *  number of all warps. */
 static __device__ __forceinline__ int64_t
 my_row(int64_t *step)
 {
@@ -216,6 +222,7 @@ static __device__ __forceinline__ real square_of_cutoff(const struct kith__quest
     return definition<real>::square((real)q.cutoff);
 }
 
+/** Set i, shift and band of the candidates that were searched, a warp for each row. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     adopt(const KITH_IN_PLACE struct kith__verlet_rows rows,
@@ -276,6 +283,8 @@ int64_t kith__verlet_words(int64_t n)
     return n / LANES + 1;
 }
 
+/** Find the pairs of each word, and count them, a warp for each word. One count more, of no
+ *  candidates, is for the prefix sum, which makes it the number of all pairs. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     count_words(const KITH_IN_PLACE struct kith__verlet_rows rows,
@@ -325,6 +334,7 @@ gpuError_t kith__verlet_count(const struct kith__verlet_rows *rows,
     return gpuGetLastError();
 }
 
+/** Write the offset of each row: the pairs before its word, and those before it in the word. */
 static __global__ void find_offsets(const KITH_IN_PLACE struct kith__verlet_rows rows,
                                     const struct kith__verlet_found *found, const lanes_t *mask,
                                     const int64_t *first, int64_t *offsets)
@@ -347,7 +357,9 @@ gpuError_t kith__verlet_offsets(const struct kith__verlet_rows *rows,
     return gpuGetLastError();
 }
 
-/** Write pair p of the arrays, of row i. */
+/** Write pair p of the arrays, of row i.
+ *  @param b        the other particle; without extras only j is set
+ *  @param wrapped  a particle was wrapped: shifts are corrected */
 template <typename real>
 static __device__ __forceinline__ void write_pair(const struct kith__question &q,
                                                   const struct kith__gpu_list &list, int64_t p,
@@ -364,6 +376,7 @@ static __device__ __forceinline__ void write_pair(const struct kith__question &q
     }
 }
 
+/** Write the pairs of each word, a warp for each word. Separations are computed again. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     write_words(const KITH_IN_PLACE struct kith__verlet_rows rows,
