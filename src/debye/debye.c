@@ -19,6 +19,7 @@ static const kith_debye_options defaults = {.size = sizeof(kith_debye_options), 
 /* kith_debye_options_init_sized, kith_debye_options_init */
 KITH_INIT_CALLS(kith_debye_options, KITH_DEBYE_OPTIONS_0_1)
 
+/** Check the options and the memory of the points. */
 static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_debye_options *o)
 {
     enum { MOST_Q = 1 << 20 };
@@ -37,8 +38,10 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
 /** Numbers of the buffers of the context's scratch memory. */
 enum { SORTED = KITH_WORK_OF(debye), SUMS };
 
-/** Sort the particles by species, cut them into pieces, and copy their coordinates in that
- *  order. */
+/** Sort the particles by species, cut them into pieces, and copy their coordinates in that order.
+ *  @param species  [n]; NULL: all are 0
+ *  @param[out] d   pieces, first, piece and xyz are set
+ *  @return KITH_OK, KITH_NOT_FINITE, KITH_NO_MEMORY or KITH_CANCELLED */
 static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q,
                                    const int32_t *species, struct kith__debye *d)
 {
@@ -59,7 +62,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     d->piece = piece;
     memset(xyz, 0, 3 * room * sizeof *xyz);
     for (int64_t s = 0; s < d->n; s++) {
-        enum { COST = 10 };
+        enum { COST = 10 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(ctx, s, COST)) {
             return kith__proceed(ctx);
         }
@@ -78,8 +81,10 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     return KITH_OK;
 }
 
-/** Add the sums of pieces for each pair of species, and divide by q.
- *  @param[out] sums  [partials][n_q] sums of sin(q r) / (q r) */
+/** Add the sums of pieces for each pair of species, and divide by q; at q = 0 the sums are numbers
+ *  of pairs already.
+ *  @param[out] sums  [partials][n_q] sums of sin(q r) / (q r); partials are pairs of species
+ *                    (kith__partial) */
 static void add_pieces(const struct kith__debye *d, double *sums)
 {
     const int32_t kinds = d->n_species;
@@ -100,6 +105,7 @@ static void add_pieces(const struct kith__debye *d, double *sums)
     }
 }
 
+/** Compute the sums of checked points and options. */
 static kith_status sum(kith_ctx *ctx, const struct kith__question *q, const kith_debye_options *o,
                        double *sums)
 {
@@ -125,6 +131,7 @@ static kith_status sum(kith_ctx *ctx, const struct kith__question *q, const kith
     return status;
 }
 
+/** Check all arguments of kith_debye_sum, and compute the sums. */
 static kith_status check_and_sum(kith_ctx *ctx, const kith_points *points,
                                  const kith_debye_options *options, double *sums)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's scattering equation (Debye 1915): sums of sin(q r) / (q r) over all pairs; the checked
- * arguments, and the operation that each backend offers. O(n^2 n_q).
+ * Debye's scattering equation (P. Debye, Ann. Phys. 351, 809, 1915): sums of sin(q r) / (q r) over
+ * all pairs; the checked arguments, and the operation that each backend offers. O(n^2 n_q).
  *
  * Particles are sorted by species and cut into pieces, and the values of q into runs of
  * KITH_DEBYE_RUN. Within a run sin(q r) of the next q follows from the two before it by
- * sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x). Each piece has sums of its own over its
+ * sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x), where x = q_width r. Rounding errors grow
+ * along a run, so each run starts from sines again. Each piece has sums of its own over its
  * pairs with each species; debye.c adds these in the order of the pieces.
  */
 #ifndef KITH_DEBYE_SUMS_H
@@ -28,7 +29,7 @@ struct kith__debye {
                                           sin(q r) / (q r) is 1 there [length] */
     const double *xyz[3];            /**< [n] coordinates in the order of species, readable up to 64
                                           bytes beyond the end [length] */
-    const int64_t *first;            /**< [n_species + 1] first particle of each species */
+    const int64_t *first;            /**< [n_species + 1] first particle of each species, then n */
     const struct kith__piece *piece; /**< [pieces] at most KITH_DEBYE_PIECE particles each */
     double *sums; /**< [pieces][n_species][n_q] sums of sin(q r) / r over the pairs of a particle of
                        the piece with a later particle of the species; at q = 0 the number of these

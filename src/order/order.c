@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The public functions of orders of particles: check the arguments once, allocate the array, then
- * call the backend. And the choice of the cells, from the extents that the backend has found.
+ * call the backend, which sorts the particles by cell. And the choice of the cells, from the
+ * extents that the backend has found. O(n).
  */
 #include "order.h"
 
@@ -9,9 +10,9 @@
 #include "core/sized.h"
 #include "engine/cells.h"
 
-/* Bits of the number of a cell along an axis of the Hilbert curve, beyond those with which each
- * particle would have one cell if they filled their space evenly. Regions that are 2^21 times
- * denser (2^14 in 2-D) are then ordered, too. More bits take longer to sort. */
+/* Bits of the number of a cell along an axis of the Hilbert curve, beyond those with which there
+ * would be one cell for each particle if they filled their space evenly. Regions that are 2^21
+ * times denser (2^14 in 2-D) are then ordered, too. More bits take longer to sort. */
 enum { DENSER = 7 };
 
 /* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
@@ -20,6 +21,7 @@ enum { KITH_ORDER_0_2 = KITH_SIZE_UP_TO(kith_order, owner) };
 /** Return the bits of the number of a cell along an axis of the Hilbert curve. */
 static int curve_bits(const struct kith__question *q)
 {
+    /* the least number of bits with 2^(each * dim) > n */
     const int each = (kith__bit_length((uint64_t)q->a.n) + q->dim - 1) / q->dim;
     return each + DENSER < KITH_CURVE_BITS ? each + DENSER : KITH_CURVE_BITS;
 }
@@ -36,7 +38,7 @@ struct kith__order_cells kith__order_cells_of(const struct kith__question *q,
         longest = fmax(longest, extents->hi[k] - extents->lo[k]);
     }
     const bool spans = longest > 0 && isfinite(longest);
-    const double finest = spans ? most / longest : 0;
+    const double finest = spans ? most / longest : 0; /* 1 / width of the smallest cell */
     cells.per_length = cell > 0 && spans ? fmin(1 / cell, finest) : finest;
     cells.per_length = isfinite(cells.per_length) ? cells.per_length : 0;
     double n[3] = {1, 1, 1};
@@ -62,7 +64,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     return kith__question_space(ctx, points, NULL, box, question);
 }
 
-/** Run the backend's operation. */
+/** Run the backend's operation, into out->order. */
 static kith_status order(kith_ctx *ctx, const struct kith__question *question, double cell,
                          kith_order *out)
 {
@@ -72,6 +74,7 @@ static kith_status order(kith_ctx *ctx, const struct kith__question *question, d
     return KITH_OK;
 }
 
+/** Do the work of kith_order_find on a struct of full size: into an array of the library. */
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box, double cell,
                         kith_order *out)
 {
@@ -90,6 +93,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return order(ctx, &question, cell, out);
 }
 
+/** Do the work of kith_order_fill on a struct of full size: into the caller's array. */
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box, double cell,
                         kith_order *out)
 {
@@ -102,6 +106,7 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     return order(ctx, &question, cell, out);
 }
 
+/** The functions find and fill. */
 typedef kith_status operation(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               double cell, kith_order *out);
 
@@ -117,7 +122,7 @@ static kith_status run(operation *work, kith_ctx *ctx, const kith_points *points
     return status;
 }
 
-/** Run an operation as a public call: one at a time on a context. */
+/** Run an operation as a public call, one at a time on a context. On failure out->n is 0. */
 static kith_status call(operation *work, kith_ctx *ctx, const kith_points *points,
                         const kith_box *box, double cell, kith_order *out)
 {

@@ -25,6 +25,7 @@ static const kith_overlap_options defaults = {.size = sizeof(kith_overlap_option
 /* kith_overlap_options_init_sized, kith_overlap_options_init */
 KITH_INIT_CALLS(kith_overlap_options, KITH_OVERLAP_OPTIONS_0_1)
 
+/** Check the fields of the caller's replicas; their values are checked by kith__overlap_rows. */
 static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
 {
     static const int64_t most = INT32_MAX - 64;
@@ -49,6 +50,7 @@ static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
     return KITH_OK;
 }
 
+/** Check the options. */
 static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
                                  const kith_overlap_options *o)
 {
@@ -69,8 +71,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_replicas *r,
     return KITH_OK;
 }
 
-/** Set overlap->low and width, and *high: from the edges that the caller gives; without these, from
- *  the range of all overlaps. */
+/** Set overlap->low and width, and *high, the last edge: from the options; where both are 0 there,
+ *  from the range that the measure has for replicas of squares up to overlap->most. */
 static void choose_range(const kith_overlap_options *o, struct kith__overlap *overlap, double *high)
 {
     const double more = 1 + 0x1p-30; /* so that rounding leaves no overlap outside */
@@ -84,7 +86,8 @@ static void choose_range(const kith_overlap_options *o, struct kith__overlap *ov
     overlap->width = (*high - overlap->low) / (double)o->bins;
 }
 
-/** Allocate the result, and set its edges. */
+/** Allocate the result, or reuse the memory of an earlier one, set its edges and zero its counts.
+ *  overlap->low, width, edges and counts are set. */
 static kith_status make_histogram(kith_ctx *ctx, const kith_overlap_options *o,
                                   struct kith__overlap *overlap, kith_overlaps *out)
 {
@@ -137,7 +140,8 @@ static kith_status make_table(kith_ctx *ctx, struct kith__overlap *o)
     return KITH_OK;
 }
 
-/** Check replicas and options, and prepare the rows. */
+/** Check replicas and options, and prepare the rows.
+ *  @param[out] overlap  all fields are set but low, width, edges, table and counts */
 static kith_status begin(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, struct kith__overlap *overlap)
 {
@@ -160,6 +164,7 @@ static int64_t sum_of(const int64_t *counts, int64_t n)
 }
 #endif
 
+/** Count by options of any version into a struct of full size. */
 static kith_status count(kith_ctx *ctx, const kith_replicas *replicas,
                          const kith_overlap_options *options, kith_overlaps *out)
 {
@@ -177,7 +182,8 @@ static kith_status count(kith_ctx *ctx, const kith_replicas *replicas,
     return KITH_OK;
 }
 
-/** Count into a struct of full size. */
+/** Count into a struct of full size, and copy it to the caller's, which may be of another version
+ *  (core/sized.h). */
 static kith_status count_into(kith_ctx *ctx, const kith_replicas *replicas,
                               const kith_overlap_options *options, kith_overlaps *out)
 {
@@ -220,6 +226,7 @@ static void find_columns(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Do the work of kith_overlap_rows, on CPU cores whatever the backend. */
 static kith_status compute_rows(kith_ctx *ctx, const kith_replicas *replicas,
                                 const kith_overlap_options *options, int64_t first, int64_t rows,
                                 double *matrix)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps of replicas: the definition, as kith/overlap.h states it, for the C and the CUDA
- * compiler; the error bound of products computed in blocks; and the operation that each backend
- * offers.
+ * Overlaps of replicas, vectors of `dim` numbers: the definition, as kith/overlap.h states it, for
+ * the C and the CUDA compiler; the error bound of products computed in blocks; and the operation
+ * that each backend offers. A square is the scalar product of a replica with itself; a spin is a
+ * number that is 1 or -1, and replicas of spins may be packed into bits.
  *
  * A backend multiplies the replicas, each times a scale (kith__overlap_scale), in blocks. From the
  * product c of replicas i and j follows t = c w_i w_j, the overlap in some unit, with the weights w
@@ -18,6 +19,7 @@
 #include "core/backend.h"
 #include "engine/pair.h"
 
+/* The correctly rounded square root of a double. */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define KITH_ROOT_d(a) __dsqrt_rn(a)
 #else
@@ -33,22 +35,25 @@ enum {
 struct kith__overlap {
     int64_t n, dim;       /**< number of replicas, and numbers of each */
     int type;             /**< type of `rows`: KITH_FLOAT, KITH_DOUBLE, or KITH_BITS in 64-bit
-                               words */
-    const void *rows;     /**< [n][stride] replicas, one in each row */
+                               words; also the size of a number for the first two [bytes] */
+    const void *rows;     /**< [n][stride] replicas, one in each row; less their mean where the
+                               options say so */
     int64_t stride;       /**< elements, or words of bits, from one row to the next */
     const double *square; /**< [n] scalar product of each replica with itself */
     double most;          /**< the largest element of `square` */
     bool exact;           /**< all products and their sums are integers that the type holds */
     kith_overlap_measure measure; /**< cosine, scalar product or distance */
     int64_t bins;                 /**< number of bins */
-    double low, width;            /**< first edge, and width of the bins */
-    const double *edges;          /**< [bins + 1] edges */
-    /** For bits: [dim + 1] counter of a pair by its number of unequal spins. */
+    double low, width;            /**< first edge, and width of the bins [overlap] */
+    const double *edges;          /**< [bins + 1] edges [overlap] */
+    /** For bits: [dim + 1] counter of a pair (kith__overlap_counter) by its number of unequal
+     *  spins; else NULL. */
     const int32_t *table;
     int64_t *counts; /**< [bins] zero; the backend writes them on success alone */
 };
 
-/** Return the overlap of two replicas with scalar product s, and squares sx and sy. */
+/** Return the overlap of two replicas with scalar product s, and squares sx and sy: by the
+ *  definition, every operation rounded once. */
 KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, double sx, double sy)
 {
     if (measure == KITH_COSINE) {
@@ -62,8 +67,10 @@ KITH_FN double kith__overlap_value(kith_overlap_measure measure, double s, doubl
     return s;
 }
 
-/** Return the counter of a value: 0 below the first edge, k + 1 in bin k, bins + 1 above the last
- *  edge. */
+/** Return the counter of an overlap: 0 below the first edge, k + 1 in bin k, bins + 1 above the
+ *  last edge. The last bin includes its upper edge.
+ *  @param edges       [bins + 1] edges, which decide
+ *  @param low, width  first edge and width of the bins, for a guess */
 KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double low, double width,
                                       double value)
 {
@@ -84,8 +91,9 @@ KITH_FN int32_t kith__overlap_counter(const double *edges, int32_t bins, double 
     return k + 1;
 }
 
-/** From products to counters: the counter is floor(t factor + offset), clamped to `least` and
- *  `most`, if that is equal for both ends of the band of t. */
+/** Constants from products to counters: the counter is floor(t factor + offset), clamped to `least`
+ *  and `most`, if that is equal for both ends of the band of t. The head of this file defines t, w
+ *  and the band. */
 struct kith__band {
     double half;   /**< error bound of t, half the width of the band; for distances that of t^2 */
     double edge;   /**< error bound of t factor + offset, the position among the bins, in units of
@@ -94,8 +102,8 @@ struct kith__band {
     double offset; /**< counter of t = 0; counters of bins start at 1 */
     double least;  /**< smallest counter that occurs: 1 when no value is below the first edge */
     double most;   /**< largest counter that occurs: bins when no value is above the last edge */
-    double scale;  /**< scale of all replicas; 0: each is scaled by 1 / |x| */
-    bool weighted; /**< w_i = 1 / |x_i|; else 1 */
+    double scale;  /**< scale of all replicas; 0: each replica x is scaled by 1 / |x| */
+    bool weighted; /**< w_i = 1 / |x_i|; else 1. Unused for distances */
     bool needs_double; /**< so many bands hold an edge that products must be in double instead of
                             float */
 };
@@ -123,7 +131,8 @@ static inline double kith__overlap_weight(const struct kith__overlap *o,
                                        : 1;
 }
 
-/** Numbers of the buffers of the context's scratch memory (core/work.h). */
+/** Numbers of the buffers of the context's scratch memory (core/work.h); those of the CPU backend
+ *  follow. */
 enum {
     KITH_OVERLAP_ROWS = KITH_WORK_OF(overlap),
     KITH_OVERLAP_SQUARES,
@@ -132,8 +141,8 @@ enum {
     KITH_OVERLAP_BUFFERS_END
 };
 
-/** Check all values, subtract the mean, and pack spins into bits. Rows are the caller's, or scratch
- *  memory of the context.
+/** Prepare the rows (overlap_rows.c): check that all values are finite, subtract the mean, pack
+ *  spins into bits, and compute squares. Rows are the caller's, or scratch memory of the context.
  *  @param[in,out] overlap  n, dim and measure are read; type, rows, stride, square, most and exact
  *                          are set
  *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_NOT_FINITE, KITH_NO_MEMORY or KITH_CANCELLED */
@@ -163,7 +172,7 @@ static inline double kith__overlap_product(const struct kith__overlap *o, int64_
 
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__overlap_backend {
-    /** Count the overlaps of all pairs of different replicas.
+    /** Count the overlaps of all pairs of different replicas, each once, in overlap->counts.
      *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
     kith_status (*count)(kith_ctx *ctx, const struct kith__overlap *overlap);
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Scalar product by the definition (kith/overlap.h), for one precision. Included by overlap.h
- * through per_precision.h.
+ * Scalar product by the definition (kith/overlap.h), for numbers of one precision. Included by
+ * overlap.h through per_precision.h, which defines `real` and KITH_REAL: kith__dot_d for doubles,
+ * kith__dot_f for floats.
  */
 
-/** Return the scalar product of two vectors of n numbers: KITH_OVERLAP_SUMS partial sums in double,
- *  to which the upper half is added, then the upper quarter, and so on. */
+/** Return the scalar product of two vectors of n numbers, in double: number k is in partial sum
+ *  k % KITH_OVERLAP_SUMS; the upper half of the partial sums is then added to the lower half, and
+ *  so on, until one is left. */
 static inline double KITH_REAL(kith__dot)(const real *x, const real *y, int64_t n)
 {
     enum { SUMS = KITH_OVERLAP_SUMS };

@@ -11,7 +11,7 @@
 #include "overlap.h"
 #include "engine/question.h"
 
-/** What the check of replicas finds. */
+/** What the check of replicas finds: of one range of replicas, or merged. */
 struct findings {
     int64_t broken; /**< first replica with a value that is not finite; n: none */
     double largest; /**< largest |x| */
@@ -19,18 +19,22 @@ struct findings {
     bool not_spins; /**< some value is neither 1 nor -1 */
 };
 
-/** Return number k of replica i. */
+/** Return number k of replica i as the caller gave it; not for bits. */
 static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 {
     return kith__real_at(r->values, i * r->stride + k, (kith_precision)r->type);
 }
 
-/* x rounded to an integer. Integers that this changes are too large for exact products. */
+/* x rounded to an integer: the sum with 1.5 * 2^23, or 1.5 * 2^52, has no bits for a fraction. Huge
+ * integers are changed, too; they are too large for exact products anyway. */
 #define KITH_WHOLE_float(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
 #define KITH_WHOLE_double(x) (((x) + 0x1.8p52) - 0x1.8p52)
 
-/* Define a function that checks one replica, adds to *seen, and returns true when all values are
- * finite. It has no early exit, so that the compiler vectorises its loop. */
+/* Define a function that checks the `dim` numbers of one replica, adds to *seen (but not to
+ * seen->broken), and returns true when all values are finite. It has no early exit, so that the
+ * compiler vectorises its loop.
+ *   name  the function
+ *   real  type of the numbers */
 #define CHECK(name, real) \
     static bool name(const real *x, int64_t dim, struct findings *seen) \
     { \
@@ -51,7 +55,7 @@ static double value_at(const kith_replicas *r, int64_t i, int64_t k)
 CHECK(check_row_f, float)
 CHECK(check_row_d, double)
 
-/** Check replica i. */
+/** Check replica i, and add what is found to *seen. */
 static void check_row(const kith_replicas *r, int64_t i, struct findings *seen)
 {
     const bool finite = r->type == KITH_FLOAT
@@ -78,7 +82,7 @@ struct check_loop {
     struct findings all;           /**< merged findings */
 };
 
-/** Check replicas [begin, end). */
+/** Check replicas [begin, end), and merge what is found: a kith__range_fn. */
 static void check_range(void *state, int64_t begin, int64_t end)
 {
     struct check_loop *loop = state;
@@ -95,7 +99,10 @@ static void check_range(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Check all replicas. @return KITH_NOT_FINITE for the first value that is not finite */
+/** Check all replicas.
+ *  @param[out] all  merged findings
+ *  @return KITH_OK; KITH_NOT_FINITE, with the first value that is not finite in the message;
+ *          KITH_CANCELLED */
 static kith_status check_all(kith_ctx *ctx, const kith_replicas *r, struct findings *all)
 {
     struct check_loop loop = {r, PTHREAD_MUTEX_INITIALIZER, {.broken = r->n}};
@@ -111,7 +118,7 @@ static kith_status check_all(kith_ctx *ctx, const kith_replicas *r, struct findi
     return KITH_OK;
 }
 
-/** State of the loops that compute means and copy rows. */
+/** State of the loops that compute means and copy rows; each loop sets the fields that it uses. */
 struct rows_loop {
     kith_ctx *ctx;                 /**< context, for cancellation */
     const kith_replicas *replicas; /**< the replicas */
@@ -139,7 +146,8 @@ static void find_means(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Copy rows [begin, end), less the means, so that they are contiguous. */
+/** Copy replicas [begin, end), less the means, to contiguous rows; differences are rounded to the
+ *  type of the numbers. */
 static void copy_rows(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;
@@ -152,7 +160,8 @@ static void copy_rows(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Set the rows of floats or doubles: the caller's, or a copy. */
+/** Set the rows of floats or doubles: the caller's, or a copy where the mean is subtracted or the
+ *  caller's are not contiguous. Sets type, rows and stride. */
 static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
                              struct kith__overlap *o)
 {
@@ -181,7 +190,8 @@ static kith_status make_rows(kith_ctx *ctx, const kith_replicas *r, bool subtrac
     return KITH_OK;
 }
 
-/** Pack the spins of replica i: bit k is set where number k is negative. */
+/** Pack the spins of replica i to `words` words: bit k % 64 of word k / 64 is set where number k is
+ *  negative. */
 static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_t *to)
 {
     memset(to, 0, (size_t)words * sizeof *to);
@@ -190,8 +200,8 @@ static void pack_spins(const kith_replicas *r, int64_t i, int64_t words, uint64_
     }
 }
 
-/** Copy replicas [begin, end) to rows of 64-bit words; the bits after the last byte of a replica
- *  are 0. */
+/** Copy replicas [begin, end), bits or numbers that are spins, to rows of 64-bit words; the bits
+ *  after the last byte of a replica are 0. */
 static void copy_bits(void *state, int64_t begin, int64_t end)
 {
     const struct rows_loop *loop = state;
@@ -208,7 +218,7 @@ static void copy_bits(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Set the rows of spins: packed bits, in scratch memory. */
+/** Set the rows of spins: packed bits, in scratch memory. Sets type, rows, stride and exact. */
 static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith__overlap *o)
 {
     const int64_t words = (r->dim + 63) / 64;
@@ -225,8 +235,9 @@ static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith_
     return KITH_OK;
 }
 
-/** Return a bound on the square that a replica equal to the mean has by rounding: (4 n 2^-53)^2 of
- *  its square before the mean was subtracted; 0 when no mean is subtracted. */
+/** Return a bound on the square that a replica equal to the mean has by rounding: (4 n 2^-53)^2
+ *  times its square before the mean was subtracted, as a mean of n numbers has a relative error of
+ *  about n 2^-53; 0 when no mean is subtracted. */
 static double rounding_square(const kith_replicas *r, int64_t i, bool subtract_mean)
 {
     double before = 0;
@@ -251,7 +262,8 @@ struct square_loop {
     double most;                         /**< largest square */
 };
 
-/** Compute the squares of replicas [begin, end). */
+/** Compute the squares of replicas [begin, end), and merge what is found about them: a
+ *  kith__range_fn. */
 static void find_square_range(void *state, int64_t begin, int64_t end)
 {
     static const double least = 1e-150, largest = 1e150; /* products of two squares are normal */
@@ -275,7 +287,8 @@ static void find_square_range(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Compute the squares, and check those that cosines divide by. */
+/** Compute the squares, and check that products of two of them neither overflow nor vanish, and
+ *  that none that a cosine divides by is 0. Sets square and most. */
 static kith_status find_squares(kith_ctx *ctx, const kith_replicas *r, bool subtract_mean,
                                 struct kith__overlap *o)
 {
@@ -321,6 +334,10 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
     return find_squares(ctx, r, subtract_mean, o);
 }
 
+/* With scale g, replicas have |g x| < 1; with scale 1 / |x|, about 1. So the error of a product is
+ * at most about one rounding, `unit`, for each of the operations that a term passes, as
+ * Cauchy-Schwarz bounds the sum of all |terms| by 1. Where products are exact, g is 1. Overlaps are
+ * t per_t. */
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
 {
     const double second_order = 1.05; /* factor for second-order terms of the errors */
@@ -345,6 +362,7 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
     b.offset = 1 - o->low / o->width;
     b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
     b.most = cosine && high >= 1 ? (double)o->bins : (double)o->bins + 1;
+    /* of exact distances, b.half is an error of t^2: that of t at the largest one, sqrt(4 most) */
     const double half_of_t = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
     b.needs_double = error > limit || 2 * (half_of_t + b.edge) * b.factor > limit;
     return b;

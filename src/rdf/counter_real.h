@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counter of a squared distance by the definition, for one precision. Included by counter.h
- * through per_precision.h.
+ * The counter of a squared distance by the definition, for one precision: counter 0 below the first
+ * edge, k + 1 in bin k, bins + 1 above the last edge. Included by counter.h through
+ * per_precision.h, which defines `real` and KITH_REAL: each function here becomes two, in double
+ * (suffix _d) and in float (_f). All r2 and squared edges are in that precision.
  */
 
-/** Return the last bin whose squared lower edge is at most r2; 0 when there is none. */
+/** Return the last bin whose squared lower edge is at most r2; 0 when there is none. Linear bins: a
+ *  guess and steps from it; others: binary search. */
 KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2)
 {
     const real *edge2 = (const real *)rdf->edge2;
@@ -29,7 +32,7 @@ KITH_FN int64_t KITH_REAL(kith__last_begun)(const struct kith__rdf *rdf, real r2
     return k;
 }
 
-/** Return the counter, within its partial, of a pair with this r2. */
+/** Return the counter, within its partial, of a pair with squared distance r2 [length^2]. */
 KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
 {
     const real *edge2 = (const real *)rdf->edge2;
@@ -42,8 +45,8 @@ KITH_FN int32_t KITH_REAL(kith__counter)(const struct kith__rdf *rdf, real r2)
     return (int32_t)KITH_REAL(kith__last_begun)(rdf, r2) + 1;
 }
 
-/** Return the counter, within its partial, of a pair with this r2. Fastest when it is `guess` or
- *  next to it. */
+/** Return kith__counter of r2. Fastest when it is `guess` or next to it, and in a bin.
+ *  @param guess  counter where the search begins; it need not be near */
 KITH_FN int32_t KITH_REAL(kith__counter_from_guess)(const struct kith__rdf *rdf, real r2,
                                                     int32_t guess)
 {

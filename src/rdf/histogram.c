@@ -9,13 +9,13 @@
 
 #include "core/sized.h"
 
-/** The library's memory of a histogram. */
+/** The library's memory of a histogram: kith_histogram.owner. */
 struct owned {
     struct kith__frame frame;   /**< arrays of one frame */
     struct kith__buffer memory; /**< all arrays of the histogram and the frame, one after another */
 };
 
-/** Return the next n elements of 8 bytes, from byte *at on, and advance *at.
+/** Return the next n elements of at most 8 bytes, from byte *at on, and advance *at by 8 n.
  *  @param memory  NULL: there is no memory yet, and bytes are counted alone
  *  @return the elements; NULL when memory is NULL */
 static void *next(char *memory, size_t *at, size_t n)
@@ -26,7 +26,8 @@ static void *next(char *memory, size_t *at, size_t n)
 }
 
 /** Set the pointers to all arrays of a histogram and a frame, one after another in `memory`; with
- *  memory NULL all are NULL.
+ *  memory NULL all are NULL. The arrays of the histogram come first, from edges on, then those of
+ *  the frame, from edge2 on: sums_bytes and kith__histogram_need depend on the order.
  *  @param h  has bins, n_species and partials
  *  @return the bytes that the arrays take */
 static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histogram *h,
@@ -57,7 +58,11 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     return at;
 }
 
-/** Allocate a zeroed histogram, and set its edges. The arrays of the frame are not zeroed. */
+/** Allocate a zeroed histogram, and set its edges. The arrays of the frame that are zeroed for each
+ *  frame are not zeroed here.
+ *  @param shape     fields that *out receives
+ *  @param[out] out  unchanged on failure
+ *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED */
 static kith_status create(kith_ctx *ctx, const kith_histogram *shape,
                           const kith_rdf_options *options, kith_histogram *out)
 {
@@ -114,17 +119,17 @@ kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
     return kith__zero(ctx, frame->counts, (size_t)(end - (const char *)frame->counts));
 }
 
-/** Return the bytes of the sums of a histogram: its arrays before those of a frame. */
+/** Return the size of a histogram's own arrays, which are before those of the frame [bytes]. */
 static size_t sums_bytes(const kith_histogram *h)
 {
     const struct owned *owned = h->owner;
     return (size_t)((const char *)owned->frame.edge2 - (const char *)owned->memory.data);
 }
 
-/** A copy of a histogram. */
+/** A copy of a histogram (kith__histogram_save). */
 struct saved {
-    kith_histogram h; /**< its numbers */
-    double sums[];    /**< its arrays */
+    kith_histogram h; /**< its fields */
+    double sums[];    /**< its arrays: sums_bytes bytes */
 };
 
 void *kith__histogram_save(const kith_histogram *h)
@@ -172,7 +177,7 @@ void kith_rdf_coordination(const kith_histogram *h, int32_t a, int32_t b, double
     const int32_t partial = kith_histogram_partial(h, a, b);
     const int64_t bins = partial >= 0 && n ? h->bins : 0;
     const int64_t first = partial * bins;
-    /* of one species in one set, each particle of a pair is a neighbour of the other */
+    /* both particles of a pair of one species in one set are centres: the pair counts twice */
     const bool both_ends = bins > 0 && a == b && !h->against;
     int64_t sum = 0;
     for (int64_t k = 0; k < bins; k++) {

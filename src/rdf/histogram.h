@@ -11,18 +11,21 @@
 /** Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_HISTOGRAM_0_1 = KITH_SIZE_UP_TO(kith_histogram, owner) };
 
-/** Arrays of one frame, before it is added to the histogram. */
+/** Arrays of one frame, a configuration of the particles, before it is added to the histogram. A
+ *  partial is the histogram of the pairs of two given species (kith__partial, engine/pieces.h). */
 struct kith__frame {
     void *edge2;        /**< [bins + 1] squared edges, in the points' precision [length^2] */
     double *volumes;    /**< [bins] volume of each shell; area in 2-D [length^dim] */
     int64_t *counts;    /**< [partials][bins] pairs */
     double *sums;       /**< [partials][bins] sums of products of weights; NULL without weights */
-    double *force_sums; /**< [partials][2][bins + 1] pair-force sums; NULL without forces */
-    double *force_over; /**< [bins + 1] kith__force_units.over; NULL without forces */
+    double *force_sums; /**< [partials][2][bins + 1] pair-force sums (pair_force.h); NULL without
+                             forces */
+    double *force_over; /**< [bins + 1] memory for kith__force_units.over; NULL without forces */
     int64_t *members;   /**< [2][n_species] number of particles of each species in each set */
 };
 
-/** Return edge k of the options' bins [length]. */
+/** Return edge k of the options' bins, 0 <= k <= bins [length]. The last linear edge is r_max
+ *  without rounding. */
 static inline double kith__edge(const kith_rdf_options *o, int64_t k)
 {
     const double part = (double)k / (double)o->bins;
@@ -33,18 +36,21 @@ static inline double kith__edge(const kith_rdf_options *o, int64_t k)
 /** Allocate the arrays of a zeroed histogram, and zero them; or check that a histogram from earlier
  *  calls has this shape, the options' edges, and sums as the options need them. Then return the
  *  arrays of one frame, with zeroed counts and sums.
- *  @param shape       a histogram of which bins, n_species, partials, against and dim are set
- *  @param[out] frame  the arrays, owned by the histogram
- *  @return KITH_OK, KITH_INVALID or KITH_NO_MEMORY */
+ *  @param shape       a histogram of which bins, n_species, partials, against, dim and size are set
+ *  @param[in,out] out  zeroed, or a histogram from earlier calls
+ *  @param[out] frame  the arrays of one frame, owned by the histogram
+ *  @return KITH_OK, KITH_INVALID, KITH_NO_MEMORY or KITH_CANCELLED */
 kith_status kith__histogram_need(kith_ctx *ctx, const kith_histogram *shape,
                                  const kith_rdf_options *options, kith_histogram *out,
                                  struct kith__frame *frame);
 
-/** Return a copy of the sums of a histogram, which kith__histogram_restore frees; NULL: no
- *  memory. */
+/** Return a copy of a histogram's fields and arrays, except those of its frame.
+ *  kith__histogram_restore frees the copy.
+ *  @return NULL when there is no memory */
 void *kith__histogram_save(const kith_histogram *h);
 
-/** Free a copy of the sums of a histogram. @param back  copy it back to the histogram before */
+/** Free the copy that kith__histogram_save returned.
+ *  @param back  true: first set the histogram to the copy, which undoes additions */
 void kith__histogram_restore(kith_histogram *h, void *saved, bool back);
 
 /** Do the work of kith_shell_volumes (kith/rdf.h), within a public call that may be cancelled.
@@ -60,24 +66,30 @@ struct kith__rdf_call {
     struct kith__frame frame;       /**< arrays of this frame; members are set */
 };
 
-/** Read a caller's options. @return KITH_OK, KITH_INVALID */
+/** Read a caller's options, of any version of the struct.
+ *  @param given     the caller's struct; NULL is refused
+ *  @param[out] own  options of full size; fields that the caller does not have are the defaults
+ *  @return KITH_OK, KITH_INVALID */
 kith_status kith__rdf_options(kith_ctx *ctx, const kith_rdf_options *given, kith_rdf_options *own);
 
-/** Check all arguments of kith_rdf_count but out. The largest weights and forces are then in
- *  call->rdf.
- *  @param options  of full size
+/** Check all arguments of kith_rdf_count but out.
+ *  @param options    of full size
+ *  @param[out] call  its question is set, and of rdf the options, most_weight and most_forces.
+ *                    src/team/ replaces these by the largest ones of all ranks before
+ *                    kith__rdf_begin
  *  @return as kith_rdf_count */
 kith_status kith__rdf_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *options, struct kith__rdf_call *call);
 
-/** Choose the units of sums, by the largest weights and forces, and make the histogram's arrays.
- *  After kith__rdf_check.
- *  @param out  of full size
+/** Choose the units of sums, by the largest weights and forces, and make the histogram's arrays;
+ *  after kith__rdf_check. The backend can count then.
+ *  @param out           of full size
+ *  @param[in,out] call  its frame is set, and the arrays of rdf
  *  @return as kith_rdf_count */
 kith_status kith__rdf_begin(kith_ctx *ctx, const kith_rdf_options *options, kith_histogram *out,
                             struct kith__rdf_call *call);
 
-/** Add the frame, whose counts and members are set, to the histogram. */
+/** Add the frame of a call, whose counts, sums and members are set, to the histogram. */
 void kith__rdf_end(const struct kith__rdf_call *call, kith_histogram *out);
 
 #endif

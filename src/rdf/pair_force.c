@@ -14,8 +14,9 @@
 
 static const double pi = 3.141592653589793;
 
-/** Return the bits of |component p| of an array of forces, as a double: as integers, they have the
- *  order of the numbers. */
+/** Return the bits of |component p| of an array of forces, as a double. As integers, they have the
+ *  order of the numbers, and those of infinity and NaN are above all others: so an atomic maximum
+ *  of integers finds the largest component, and any that is not finite. */
 static inline int64_t bits_of_size(const void *forces, kith_precision precision, int64_t p)
 {
     const double f = fabs(kith__real_at(forces, p, precision));
@@ -31,7 +32,8 @@ struct largest_loop {
     _Atomic int64_t bits;     /**< bits of the largest |component| so far, as a double */
 };
 
-/** Find the largest |component| of the forces on particles [begin, end). */
+/** Raise loop->bits to the largest |component| of the forces on particles [begin, end): a
+ *  kith__range_fn. */
 static void find_largest(void *state, int64_t begin, int64_t end)
 {
     struct largest_loop *loop = state;
@@ -43,7 +45,8 @@ static void find_largest(void *state, int64_t begin, int64_t end)
     kith__atomic_max64(&loop->bits, most);
 }
 
-/** Check that the forces on n particles are finite.
+/** Check that the forces on n particles are finite. The first one that is not is searched for only
+ *  when the largest is not finite.
  *  @param name          name of the array in the options, for the message
  *  @param[out] largest  the largest |component| [force] */
 static kith_status check_forces(kith_ctx *ctx, const char *name, const void *forces, int64_t n,
@@ -65,7 +68,8 @@ static kith_status check_forces(kith_ctx *ctx, const char *name, const void *for
     return KITH_OK;
 }
 
-/** Return the power of 2 whose product with `bound` is in [2^39, 2^40); 1 when bound is 0. */
+/** Return 1 / unit of a fixed-point sum whose terms are less than `bound`: the power of 2 whose
+ *  product with bound is in [2^39, 2^40); 1 when bound is 0. */
 static double scale_below(double bound)
 {
     enum { BITS = 40 };
@@ -74,8 +78,9 @@ static double scale_below(double bound)
     return bound > 0 ? ldexp(1, BITS - exponent) : 1;
 }
 
-/** Return the upper edge e of the pairs of counter k [length]. Where bins begin at 0 there are no
- *  pairs below the first edge, and the edge of the first bin serves for counter 0. */
+/** Return the upper edge e of the pairs of counter k, which pair_force.h defines [length]. Where
+ *  bins begin at 0 there are no pairs below the first edge, and the edge of the first bin serves
+ *  for counter 0: e must be above 0. */
 static double edge_of(const double *edges, int64_t k)
 {
     return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
@@ -111,12 +116,13 @@ kith_status kith__forces_check(kith_ctx *ctx, const struct kith__question *q, st
 void kith__force_units(const struct kith__question *q, const double *edges, double *over,
                        struct kith__rdf *rdf)
 {
-    /* |F_j - F_i| is less than twice most_force. A term of the first sum is at most r times that, a
-     * term of the second sum (e / r)^dim times as much. 2.04 instead of 2 allows for rounding
-     * errors, also of r beyond the cutoff. */
-    const double least = fmin(edge_of(edges, 0) / 64, q->cutoff / 1024);
+    /* Each component of F_j - F_i is at most most_force, so its length is at most sqrt(3), less
+     * than 2, times that. |p| is at most r times the length, and the term of the second sum (e /
+     * r)^dim times |p|. 2.04 instead of 2 allows for rounding errors, also of r beyond the
+     * cutoff. */
+    const double least = fmin(edge_of(edges, 0) / 64, q->cutoff / 1024); /* smallest r in 1 / r */
     const double force = 2.04 * rdf->most_force;
-    double farthest = 0;
+    double farthest = 0; /* largest r (e / r)^dim of all bins */
     for (int64_t k = 0; k <= rdf->bins; k++) {
         const double low = fmax(k > 0 ? edges[k - 1] : 0, least);
         over[k] = pow(edge_of(edges, k), q->dim);
@@ -130,6 +136,8 @@ void kith__force_units(const struct kith__question *q, const double *edges, doub
         .plain = scale_below(force * q->cutoff), .least2 = least * least, .over = over};
 }
 
+/* kith/rdf.h gives the formulas. h->pushes has for each counter k the sum of p, sums[k], and that
+ * of p / r^dim, over[k]. */
 void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, double *zero,
                     double *infinity)
 {
@@ -149,8 +157,8 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     for (int64_t k = 0; k < h->bins; k++) {
         const double low = pow(h->edges[k], h->dim);
         const double high = pow(h->edges[k + 1], h->dim);
-        /* the average over the bin: a pair at r contributes to the part of the bin's volume that is
-         * beyond r */
+        /* the average over the bin of the sum over pairs nearer than r: a pair of the bin counts in
+         * the part of the bin's volume that is beyond it, (high - r^dim) / (high - low) */
         const double inside = sums ? (high * over[k + 1] - sums[k + 1]) / (high - low) : 0;
         zero[k] = unit * (below + inside);
         infinity[k] = 1 - unit * (all - below - inside);

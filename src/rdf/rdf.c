@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Public entry of pair-distance histograms: checks the arguments once, calls the backend for one
- * frame, and adds the frame to the histogram, with the counts expected of an ideal gas.
+ * frame, and adds the frame to the histogram, with the counts expected of an ideal gas. A frame is
+ * one configuration of the particles: one call, or one system of a batch (engine/batch.h).
  */
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const kith_rdf_options defaults = {
 /* kith_rdf_options_init_sized, kith_rdf_options_init */
 KITH_INIT_CALLS(kith_rdf_options, KITH_RDF_OPTIONS_0_1)
 
+/** Check the options that give the edges of the bins. */
 static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
 {
     KITH_CHECK(ctx, o->bins >= 1 && o->bins <= MOST_BINS, KITH_INVALID,
@@ -59,7 +61,9 @@ static kith_status check_weights(kith_ctx *ctx, const char *name, const double *
     return KITH_OK;
 }
 
-/** Set rdf->weight_scale by the largest weights. */
+/** Set rdf->weight_scale, from the largest weights: the power of 2 that brings each product of
+ *  weights below 2^BITS, so that an int64_t holds it. At most 2^MOST, which is finite in double,
+ *  for products that are tiny or 0. */
 static kith_status scale_weights(kith_ctx *ctx, struct kith__rdf *rdf)
 {
     enum { BITS = 62, MOST = 1000 };
@@ -72,6 +76,8 @@ static kith_status scale_weights(kith_ctx *ctx, struct kith__rdf *rdf)
     return KITH_OK;
 }
 
+/** Check the options other than the edges, and copy them to *rdf. rdf->nearest and the forces are
+ *  not set yet. */
 static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
@@ -118,7 +124,7 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
 static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
-    static const double almost = 1 - 1e-5;
+    static const double almost = 1 - 1e-5; /* allows for rounding of cutoff and box */
     bool all_periodic = true;
     for (int k = 0; k < q->dim; k++) {
         const bool periodic = q->box_d.periodic[k] != 0;
@@ -135,7 +141,7 @@ static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
     return KITH_OK;
 }
 
-/** Round the edges of a histogram to the precision of the points, and square them in it.
+/** Round the edges of a histogram to the precision of the points, and round their squares to it.
  *  @param[out] edge2  [bins + 1] in the points' precision [length^2] */
 static void square_edges(const struct kith__question *q, const kith_histogram *h, void *edge2)
 {
@@ -161,7 +167,8 @@ static double volume_of(const struct kith__question *q)
     return volume;
 }
 
-/** Add the number of particles of each species to counts. */
+/** Add the number of particles of each species to counts.
+ *  @param species  [n]; NULL: all are 0 */
 static void count_species(const int32_t *species, int64_t n, int64_t *counts)
 {
     if (!species) {
@@ -173,7 +180,7 @@ static void count_species(const int32_t *species, int64_t n, int64_t *counts)
     }
 }
 
-/** Add the number of particles of each species of both sets to members. */
+/** Add the number of particles of each species of both sets to members, [2][n_species]. */
 static void count_members(const struct kith__question *q, const struct kith__rdf *rdf,
                           int64_t *members)
 {
@@ -244,22 +251,25 @@ static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
 
 /* --------------------------------------------------------------------------------------- batch */
 
-/* Buffers of a lane: what is kept of the systems of a group, and their arrays. */
+/* Buffers of a lane, a context of one thread that counts groups of systems (engine/batch.h): the
+ * counted systems that are not added to the histogram yet, struct kept, and their arrays. */
 enum { KEPT = KITH_BATCH_LANE, ARRAYS };
 
-/* Most memory for the sums of the systems that a lane keeps, where there are several [bytes]. */
+/* Memory for the arrays of counted systems, from which on a lane adds them to the histogram before
+ * it counts the next one [bytes]. */
 static const size_t most_kept = (size_t)16 << 20;
 
-/** The frames of a batch. */
+/** State of the loop over the systems of a batch, each of which is a frame. */
 struct frames {
     struct kith__group_loop loop;    /**< the loop over the systems */
     const kith_rdf_options *options; /**< the options, with the arrays of all systems */
-    const void *edge2;               /**< [bins + 1] squared edges */
-    const double *volumes;           /**< [bins] volumes of whole shells */
+    const void *edge2;               /**< [bins + 1] squared edges, in the points' precision
+                                          [length^2] */
+    const double *volumes;           /**< [bins] volumes of whole shells [length^dim] */
     kith_histogram *out;             /**< the histogram */
 };
 
-/** A system that has been counted. */
+/** A system that has been counted, and is added to the histogram later. */
 struct kept {
     struct kith__question question; /**< its particles and box */
     struct kith__rdf rdf;           /**< its options */
@@ -288,8 +298,9 @@ static kith_rdf_options options_of(const struct frames *frames, int64_t system)
 }
 
 /** Return the next n elements of 8 bytes, from byte *at on, and advance *at.
- *  @param memory   NULL: bytes are counted alone
- *  @param present  false: the frame does not have the array */
+ *  @param memory   NULL: only *at is advanced
+ *  @param present  false: the frame does not have the array, and *at stays
+ *  @return the elements; NULL when memory is NULL or the array is not present */
 static void *next_array(char *memory, size_t *at, bool present, size_t n)
 {
     void *here = memory && present ? memory + *at : NULL;
@@ -297,8 +308,10 @@ static void *next_array(char *memory, size_t *at, bool present, size_t n)
     return here;
 }
 
-/** Lay out the arrays of one frame.
- *  @param[in,out] at  byte of the memory where they begin, then end */
+/** Return pointers to the arrays of one frame, one after another in `memory`. edge2 is NULL: all
+ *  systems share frames->edge2.
+ *  @param memory      NULL: all pointers are NULL, and only *at is advanced
+ *  @param[in,out] at  byte of the memory where the arrays begin; afterwards the byte after them */
 static struct kith__frame lay_out_frame(const struct frames *frames, char *memory, size_t *at)
 {
     const kith_histogram *h = frames->out;
@@ -315,7 +328,9 @@ static struct kith__frame lay_out_frame(const struct frames *frames, char *memor
     return frame;
 }
 
-/** Count one system into the arrays of kept->frame. */
+/** Count one system into the arrays of kept->frame, which are zero.
+ *  @param lane        context of one thread, or of the call for a large system
+ *  @param[out] kept   question, rdf and members are set */
 static kith_status count_system(kith_ctx *lane, const struct frames *frames, int64_t system,
                                 struct kept *kept)
 {
@@ -347,7 +362,8 @@ static kith_status count_system(kith_ctx *lane, const struct frames *frames, int
     return lane->backend->rdf->count(lane, q, rdf);
 }
 
-/** Count systems [first, last) of a group, and add them when all earlier groups are added. */
+/** Count systems [first, last) of a group, and add them when all earlier groups are added: sums of
+ *  doubles then do not depend on the number of threads. */
 static kith_status count_systems(kith_ctx *lane, const struct kith__group *group,
                                  struct frames *frames, int64_t first, int64_t last)
 {
@@ -373,7 +389,8 @@ static kith_status count_systems(kith_ctx *lane, const struct kith__group *group
     return KITH_OK;
 }
 
-/** kith__group_fn: count the systems of a group, and add them. */
+/** kith__group_fn: count the systems of a group, some at a time so that their arrays fit
+ *  most_kept, and add them. */
 static kith_status count_group(kith_ctx *lane, const struct kith__group *group, void *state)
 {
     struct frames *frames = state;
@@ -397,7 +414,8 @@ static bool counts_together(const kith_ctx *ctx, const kith_rdf_options *o)
     return ctx->backend->rdf->count_batch && !o->molecules && !o->weights && !o->forces;
 }
 
-/** Count all systems by one operation of the backend, and add each as a frame. */
+/** Count all systems by one operation of the backend, and add each as a frame.
+ *  @param frame  its counts receive the pairs of all systems together */
 static kith_status count_together(kith_ctx *ctx, const struct kith__batch *batch,
                                   const struct kith__rdf *rdf, struct kith__frame *frame,
                                   kith_histogram *out)
@@ -420,7 +438,8 @@ static kith_status count_together(kith_ctx *ctx, const struct kith__batch *batch
     return KITH_OK;
 }
 
-/** Count all systems of a batch, and add them to the histogram. */
+/** Count all systems of a batch, and add them to the histogram: together where the backend offers
+ *  that and no system needs nearest images alone, else one by one. */
 static kith_status add_systems(kith_ctx *ctx, const struct kith__batch *batch,
                                const kith_rdf_options *options, const struct kith__rdf *rdf,
                                struct kith__frame *frame, kith_histogram *out)
@@ -489,7 +508,7 @@ static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const k
 
 /* ----------------------------------------------------------------------------------- one system */
 
-/** Check the options that give the bins, and that the backend counts. */
+/** Check the options that give the bins, and minimum_image; and that the backend counts. */
 static kith_status check_shape(kith_ctx *ctx, const kith_rdf_options *options)
 {
     KITH_TRY(kith__check_flag(ctx, "options.minimum_image", options->minimum_image));
@@ -545,6 +564,7 @@ void kith__rdf_end(const struct kith__rdf_call *call, kith_histogram *out)
     add_frame(&call->question, &call->rdf, &call->frame, out);
 }
 
+/** Count one system, or a batch of them, by options of full size, and add the result to out. */
 static kith_status count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                          const kith_rdf_options *options, kith_histogram *out)
 {
@@ -568,7 +588,8 @@ kith_status kith__rdf_options(kith_ctx *ctx, const kith_rdf_options *given, kith
     return KITH_OK;
 }
 
-/** Count by options of full size into a struct of full size. */
+/** Count, where the structs of options and result may be those of another version (core/sized.h):
+ *  both are copied to structs of full size, and the result is copied back. */
 static kith_status count_into(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                               const kith_rdf_options *options, kith_histogram *out)
 {

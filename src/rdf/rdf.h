@@ -11,14 +11,15 @@
 #include "engine/pieces.h"
 #include "engine/question.h"
 
-/** Integers of 128 bits, for sums of 64-bit integers. */
+/** An integer of 128 bits, for sums of 64-bit integers. */
 __extension__ typedef __int128 kith__wide;
 
 /** Fixed-point units of the two pair-force sums of p and of p (e / r)^dim; pair_force.h defines p
  *  and e. */
 struct kith__force_units {
     double plain;  /**< 1 / unit of p; a power of 2 [1 / (force length)] */
-    double least2; /**< smaller squared distances are replaced by this one [length^2] */
+    double least2; /**< the least r^2 in the second sum: a smaller one is replaced by it
+                        [length^2] */
     /** [bins + 1] e^dim / unit of p (e / r)^dim, with e the upper edge: at index 0 for the pairs
      *  below the first edge, then for each bin. */
     const double *over;
@@ -29,7 +30,8 @@ struct kith__force_units {
 struct kith__rdf {
     int64_t bins;              /**< number of bins */
     int32_t n_species;         /**< number of species */
-    int32_t partials;          /**< number of partial histograms, one for each pair of species */
+    int32_t partials;          /**< number of partial histograms, one for each pair of species
+                                    (kith__partial) */
     bool linear;               /**< edges are r_min + k * width, except for rounding */
     bool nearest;              /**< images beside the nearest are within the last edge, and only the
                                     nearest is counted */
@@ -46,14 +48,17 @@ struct kith__rdf {
     const void *forces[2]; /**< [n][3] in the points' precision [force]; NULL: none */
     double most_forces[2]; /**< largest |component| of a force, of each set [force] */
     double most_force;     /**< largest |component| of a force of the first set, plus that of
-                                      the second [force] */
+                                the second [force] */
     struct kith__force_units force_units; /**< fixed-point units of pair-force sums */
-    int64_t *counts; /**< [partials][bins] zero; the backend writes them on success alone */
-    double *sums;    /**< [partials][bins] zero, written on success; NULL without weights */
-    /** [partials][2][bins + 1] zero, written on success; NULL without forces. */
+    int64_t *counts; /**< [partials][bins] pairs; zero, the backend writes them on success alone */
+    double *sums;    /**< [partials][bins] sums of products of weights; zero, written on success;
+                          NULL without weights */
+    /** [partials][2][bins + 1] pair-force sums of each counter (kith__force_sum_at); zero, written
+     *  on success; NULL without forces. */
     double *force_sums;
-    /** As sums and force_sums, as integers in units of 1 / weight_scale and of force_units: where
-     *  they are not NULL they are written in place of these. */
+    /** Exact sums as integers, which src/team/ adds over all ranks: wide_sums [partials][bins] in
+     *  units of 1 / weight_scale, and wide_force_sums [partials][2][bins + 1] in fixed point. Where
+     *  one of them is not NULL, it is written instead of sums or force_sums. */
     kith__wide *wide_sums, *wide_force_sums;
 };
 
@@ -64,8 +69,9 @@ struct kith__rdf_backend {
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__rdf *rdf);
 
-    /** Count the pairs of all systems of a batch together: no excluded pairs, no weights, no
-     *  forces, not nearest images alone. NULL: not offered. */
+    /** Count the pairs of all systems of a batch (engine/batch.h) together, at all images, and
+     *  write the sum over the systems to rdf->counts. Without excluded pairs, weights and forces.
+     *  @return as count, or a status of the checks of offsets and boxes */
     kith_status (*count_batch)(kith_ctx *ctx, const struct kith__batch *batch,
                                const struct kith__rdf *rdf);
 };

@@ -7,10 +7,13 @@
  * to its surface: V = (r A + 2 sum_k h_k F_k) / 3, with A the area of the sphere inside the box and
  * F_k the area of face k inside the ball. A is the area of the sphere, less the caps beyond the
  * faces, plus the overlaps of two caps, which the caps count twice. Three caps overlap only when
- * the sphere reaches beyond the corners, and then the ball contains the whole box. The area of an
- * overlap follows from the Gauss-Bonnet theorem: its sides are two arcs of circles in planes at c =
- * h / r from the centre, of which an azimuth phi contributes c * phi, and where the arcs intersect
- * the angle between them is acos(c1 c2 / sqrt((1-c1^2) (1-c2^2))).
+ * the sphere reaches beyond the corners, and then the ball contains the whole box.
+ *
+ * The overlap of two caps of the unit sphere is bounded by two arcs of circles, in planes at
+ * c = h / r from the centre, which intersect at two points. By the Gauss-Bonnet theorem its area is
+ * 2 alpha - c1 phi1 - c2 phi2: alpha = acos(c1 c2 / sqrt((1 - c1^2) (1 - c2^2))) is the interior
+ * angle at both points, phi the azimuth that an arc spans on its circle, and c phi the integral of
+ * the geodesic curvature along the arc.
  */
 #include <math.h>
 
@@ -25,7 +28,8 @@ static double arccos(double x)
 }
 
 /** Return the area of a disc of radius r inside a rectangle with half sides p and q around its
- *  centre. */
+ *  centre: the disc less the circular segments beyond the sides. These do not overlap, as a disc
+ *  that reaches a corner contains the whole rectangle. */
 static double disc_in_rectangle(double r, double p, double q)
 {
     const double r2 = r * r;
@@ -38,14 +42,16 @@ static double disc_in_rectangle(double r, double p, double q)
     return area;
 }
 
-/** Return the angle inside the overlap of the caps x > a and y > b of the unit sphere, where their
- *  circles intersect. */
+/** Return the interior angle of the overlap of the caps x > a and y > b of the unit sphere, at each
+ *  of the two points where their circles intersect. */
 static double angle(double a, double b)
 {
     return arccos(a * b / sqrt((1 - a * a) * (1 - b * b)));
 }
 
-/** Return the area of the part of the unit sphere with x > a and y > b: the overlap of two caps. */
+/** Return the area of the part of the unit sphere with x > a and y > b, a and b 0 or more: the
+ *  overlap of two caps, by the formula at the head of this file. It is empty when
+ *  a^2 + b^2 >= 1. */
 static double two_caps(double a, double b)
 {
     if (a * a + b * b >= 1) {
@@ -65,8 +71,8 @@ static double ball_in_block(double r, const double h[3])
     double faces = 0;
     for (int k = 0; k < 3; k++) {
         const int next = (k + 1) % 3;
-        area -= c[k] < 1 ? 4 * pi * (1 - c[k]) : 0;
-        area += 4 * two_caps(c[k], c[next]);
+        area -= c[k] < 1 ? 4 * pi * (1 - c[k]) : 0; /* two caps of area 2 pi (1 - c) */
+        area += 4 * two_caps(c[k], c[next]);        /* at the four edges between the faces */
         if (r > h[k]) {
             faces += h[k] * disc_in_rectangle(sqrt(r * r - h[k] * h[k]), h[next], h[(k + 2) % 3]);
         }
@@ -75,13 +81,15 @@ static double ball_in_block(double r, const double h[3])
     return (r * r * r * area + 2 * faces) / 3;
 }
 
-/** Return the volume of the shell between radii r and s; in 2-D the area of the ring. */
+/** Return the volume of the shell between radii r and s; in 2-D the area of the ring. The factor
+ *  s - r is split off, as the digits of s^3 - r^3 would cancel in narrow shells. */
 static double whole_shell(int dim, double r, double s)
 {
     return dim == 3 ? 4 * pi / 3 * (s - r) * (s * s + s * r + r * r) : pi * (s - r) * (s + r);
 }
 
-/** Return the volume of a ball inside a box; in 2-D the area of a disc inside a rectangle. */
+/** Return the volume of a ball of radius r inside a box with half sides h around its centre; in 2-D
+ *  the area of a disc inside a rectangle. */
 static double cut_ball(int dim, double r, const double h[3])
 {
     return dim == 3 ? ball_in_block(r, h) : disc_in_rectangle(r, h[0], h[1]);
@@ -91,16 +99,16 @@ static double cut_ball(int dim, double r, const double h[3])
 struct shells {
     const double *edges; /**< [bins + 1] radii [length] */
     double *volumes;     /**< [bins] results [length^dim] */
-    double half[3];      /**< half sides of the box; infinite along axes that do not cut [length] */
+    double half[3];      /**< half sides of the box; infinite where shells are whole [length] */
     double inscribed;    /**< radius of the largest ball that the box does not cut [length] */
     int dim;             /**< 2 or 3 dimensions */
 };
 
-/** Measure shells [begin, end). */
+/** Compute the volumes of shells [begin, end): a kith__range_fn. */
 static void measure_range(void *state, int64_t begin, int64_t end)
 {
     const struct shells *shells = state;
-    double inner = -1; /* volume within the lower edge, when the bin before has computed it */
+    double inner = -1; /* volume within the lower edge; -1: not computed for the bin before */
     for (int64_t k = begin; k < end; k++) {
         const double r = shells->edges[k];
         const double s = shells->edges[k + 1];
@@ -109,7 +117,7 @@ static void measure_range(void *state, int64_t begin, int64_t end)
         } else {
             inner = inner >= 0 ? inner : cut_ball(shells->dim, r, shells->half);
             const double outer = cut_ball(shells->dim, s, shells->half);
-            shells->volumes[k] = fmax(outer - inner, 0);
+            shells->volumes[k] = fmax(outer - inner, 0); /* rounding may give less than 0 */
             inner = outer;
         }
     }

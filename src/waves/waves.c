@@ -15,6 +15,7 @@ static const kith_waves defaults = {.size = sizeof(kith_waves), .n_species = 1};
 /* kith_waves_init_sized, kith_waves_init */
 KITH_INIT_CALLS(kith_waves, KITH_WAVES_0_1)
 
+/** Check that h, k and l are in range, and 0 along open axes. */
 static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, const kith_waves *waves)
 {
     for (int64_t w = 0; w < waves->n; w++) {
@@ -31,6 +32,7 @@ static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, cons
     return KITH_OK;
 }
 
+/** Check all arguments of kith_waves_sum, and call the backend. */
 static kith_status sum(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                        const kith_waves *given, double *sums)
 {

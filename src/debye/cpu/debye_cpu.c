@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Debye's sums on CPU cores: one task for each piece and run of q (debye.h). The tasks run as the
- * work blocks of a sweep over an empty grid, for its threads and its test for cancellation.
+ * work blocks of a sweep over an empty grid (engine/cpu/run.h), which provides threads and the test
+ * for cancellation.
  */
 #include "engine/cpu/run.h"
 #include "debye_cpu.h"
 
+/** kith__debye_backend.sum */
 static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
 {
     static kith__work_fn *const sum_sines[] = {KITH_EACH_ISA(sum_sines)};

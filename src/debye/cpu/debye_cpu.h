@@ -9,8 +9,8 @@
 #include "engine/cpu/isa.h"
 #include "engine/cpu/sweep.h"
 
-/** Sum over the pairs of one piece with each species, at one run of q: task number
- *  piece + run * pieces. sweep->job is a struct kith__debye. */
+/** Sum over the pairs of one piece with each species, at one run of q, in debye->sums: task number
+ *  piece + run * pieces. sweep->job is the struct kith__debye. */
 kith__work_fn KITH_EACH_ISA(sum_sines);
 
 #endif

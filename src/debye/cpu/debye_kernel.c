@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums: sin(q r) / r of LANES pairs at a time on every instruction set, so that sums are
- * added in one order. Compiled once for each instruction set.
+ * Debye's sums (debye/debye.h): sin(q r) / r of LANES pairs at a time on every instruction set, so
+ * that sums are added in one order. Compiled once for each instruction set.
  */
 #include "debye_cpu.h"
 
 #include <math.h>
 #include <string.h>
 
-/* LANES: pairs at a time. START: cost of start_block, in values of q. */
+/* LANES: pairs at a time. START: cost of start_block, in steps of the recurrence. */
 enum { LANES = 8, START = 16 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/** LANES pairs at one value of q. */
+/** State of the recurrence in q for LANES pairs. */
 struct pair_block {
     lanes before, now; /**< sin(q r) / r at the value of q before, and at the current one
                             [1 / length] */
     lanes twice;       /**< 2 cos(q_width r) */
 };
 
-/** Return the pairs of particle i with particles [j, j + LANES), at a value of q; those outside
- *  [begin, end) have sums of 0. */
+/** Return the pairs of particle i with particles [j, j + LANES), at a value of q; those with
+ *  particles outside [begin, end) add 0.
+ *  @param i, j  positions in the order by species; coordinates up to j + LANES - 1 are readable */
 static struct pair_block start_block(const struct kith__debye *d, double q, int64_t i, int64_t j,
                                      int64_t begin, int64_t end)
 {
@@ -55,6 +56,7 @@ void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
             const int64_t begin = b == p->species ? i + 1 : d->first[b];
             const int64_t end = d->first[b + 1];
             pairs += end - begin;
+            /* from a multiple of LANES on; the lanes before `begin` add 0 */
             for (int64_t j = begin / LANES * LANES;
                  j < end && kith__sweep_goes_on(sweep, LANES * (n_q + START)); j += LANES) {
                 struct pair_block block = start_block(d, q, i, j, begin, end);

@@ -5,7 +5,8 @@
  */
 #include "debye_gpu.h"
 
-/** Set the sums at q = 0, where every pair contributes 1. */
+/** Set the sums at q = 0, if that is the first q: the numbers of pairs, as every pair contributes
+ *  1. @param d  its arrays are in host memory */
 static void count_pairs(const struct kith__debye *d)
 {
     for (int32_t p = 0; p < d->pieces && !(d->q_min > 0); p++) {
@@ -20,8 +21,8 @@ static void count_pairs(const struct kith__debye *d)
     }
 }
 
-/** Return the number of pieces of one launch: some ten milliseconds of work, but at least 16 blocks
- *  for each multiprocessor. Between launches the watch callback is called. */
+/** Return the number of pieces of one launch, one for each thread block: some ten milliseconds of
+ *  work, but at least 16 blocks for each multiprocessor. */
 static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith__debye *d)
 {
     const int64_t many_pairs = (int64_t)1 << 35;
@@ -30,6 +31,7 @@ static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith_
     return pieces > least ? pieces : least;
 }
 
+/** kith__debye_backend.sum */
 static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
 {
     struct kith__gpu *gpu = ctx->state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums on a GPU. A block has a piece, and each thread a particle of it, whose pairs with
- * all later particles it sums; for each pair a recurrence gives sin(q r) / r at the values of q of
- * a run, in double. Sums are added in a fixed order.
+ * Debye's sums on a GPU (debye/debye.h). A thread block has a piece, and each thread a particle of
+ * it, whose pairs with all later particles it sums; for each pair a recurrence gives sin(q r) / r
+ * at the values of q of a run, in double. Sums are added in a fixed order.
  */
 #include "engine/gpu/device.cuh"
 #include "engine/gpu/gpu_sweep.h"
@@ -10,8 +10,11 @@
 
 enum { THREADS = KITH_DEBYE_PIECE, DEBYE_WARPS = THREADS / LANES };
 
-/** Add the terms of a thread's particle with particles [begin, end) of the tile in shared
- *  memory. */
+/** Add sin(q r) / r of a thread's particle with particles [begin, end) of the tile in shared
+ *  memory. The loop over the values of q is unrolled, so that all sums are in registers.
+ *  @param q     first value of q of the run [1 / length]
+ *  @param i     position of the thread's particle [length]
+ *  @param sums  one for each value of q of a whole run */
 static __device__ __forceinline__ void add_tile(const struct kith__debye &d, double q,
                                                 const double3 &i, const double3 *tile, int begin,
                                                 int end, double sums[KITH_DEBYE_RUN])
@@ -33,7 +36,8 @@ static __device__ __forceinline__ void add_tile(const struct kith__debye &d, dou
     }
 }
 
-/** Add the threads' sums, and write those of the first n_q values of q. */
+/** Add the sums of all threads of a block, and write those of the first n_q values of q.
+ *  @param[out] to  [n_q] */
 static __device__ __forceinline__ void write_sums(const double sums[KITH_DEBYE_RUN], int n_q,
                                                   double *to)
 {
@@ -57,7 +61,12 @@ static __device__ __forceinline__ void write_sums(const double sums[KITH_DEBYE_R
     __syncthreads();
 }
 
-/** Sum the pairs of one piece with each species at one run of q. */
+/** Sum the pairs of one piece with each species at one run of q; one thread block for each piece.
+ *  @param first_piece  piece of the first block
+ *  @param first        number of the first value of q of the run
+ *  @param n_q          values of q of the run
+ *  @param q            first value of q of the run [1 / length]
+ *  @param stop         the stop flag in device memory */
 static __global__ void __launch_bounds__(THREADS)
     debye_kernel(const struct kith__debye d, int64_t first_piece, int64_t first, int n_q, double q,
                  const unsigned *stop)
@@ -93,6 +102,8 @@ static __global__ void __launch_bounds__(THREADS)
                 break;
             }
             const int n = end - from < THREADS ? (int)(end - from) : THREADS;
+            /* the first tile of the piece's own species begins with the piece: the thread's own
+             * particle is number me of it, and later ones follow */
             const int own = b == p.species && from == start ? me + 1 : 0;
             add_tile(d, q, i, tile, own, there ? n : 0, sums);
         }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Orders of particles on CPU cores: find the extents of the coordinates, compute the key of each
- * particle, sort. The sort is a stable radix sort of 64-bit elements, which hold the key in their
- * high bits and the index of the particle in their low bits. O(n), parallel.
+ * particle (order/order.h), sort. The sort is a stable radix sort of 64-bit elements, which hold
+ * the key in their high bits and the index of the particle in their low bits. Where both together
+ * exceed 64 bits, elements are sorted by the low bits of the keys first, then by the high bits; as
+ * the sort is stable, they are then sorted by the whole key. O(n), parallel.
  */
 #include "order/order.h"
 
@@ -11,29 +13,30 @@
 #include "engine/bounds.h"
 #include "engine/cpu/sort.h"
 
-/** Buffers of the context's scratch memory. */
+/** Numbers of buffers of the context's scratch memory. */
 enum { ELEMENTS = KITH_WORK_OF(order), SPARE, KEYS, BINS };
 
 /** Shared state of the parallel loops over the particles. */
 struct order_loop {
     const struct kith__question *question; /**< points and box */
-    struct kith__extents extents;          /**< of all particles so far */
+    struct kith__extents extents;          /**< extents of the particles read so far */
     pthread_mutex_t lock;                  /**< guards the extents */
     struct kith__order_cells cells;        /**< the cells that particles are sorted by */
-    int low;                               /**< bits of an index */
-    int shift;                             /**< low bits of a key that the elements leave out */
-    uint64_t *elements;                    /**< [n] key >> shift, above the index */
-    uint64_t *keys;                        /**< [n] key of each particle; NULL: keys are short */
-    int32_t *order;                        /**< [n] the result */
+    int low;                               /**< bits of an index, at the low end of an element */
+    int shift;          /**< low bits of a key by which elements have been sorted already */
+    uint64_t *elements; /**< [n] key >> shift, as many bits as fit, above the index */
+    uint64_t *keys;     /**< [n] key of each particle; NULL: key and index together fit 64 bits */
+    int32_t *order;     /**< [n] the result: index of the particle at each place */
 };
 
-/** Read particle p, wrapped into the box. */
+/** Read the position of particle p, wrapped into the box [length]. */
 static void position_of(const struct kith__question *q, int64_t p, double r[3])
 {
     int32_t image[3];
     (void)kith__load(q, &q->a, p, r, image);
 }
 
+/** Extend loop->extents by particles [begin, end): a kith__range_fn, like the other loops here. */
 static void find_extents(void *state, int64_t begin, int64_t end)
 {
     struct order_loop *loop = state;
@@ -54,7 +57,8 @@ static void find_extents(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Make the elements to sort. Where keys are long, they hold the low bits of the keys. */
+/** Make the elements to sort. Where key and index exceed 64 bits, the shift drops the high bits of
+ *  the keys, which are kept in loop->keys. */
 static void make_elements(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -80,6 +84,7 @@ static void set_upper_keys(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Write the indices of the sorted elements to the result. */
 static void write_order(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -89,8 +94,10 @@ static void write_order(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sort the elements by key: by the low bits of the keys first where key and index together exceed
- *  64 bits. */
+/** Make the elements, and sort them by key: by the low bits of the keys first where key and index
+ *  together exceed 64 bits.
+ *  @param spare  [n] second array of the sort
+ *  @param bins   histograms of the sort, KITH_SORT_BINS for each thread */
 static kith_status sort(kith_ctx *ctx, struct order_loop *loop, int64_t n, uint64_t *spare,
                         int64_t *bins)
 {
@@ -109,12 +116,13 @@ static kith_status sort(kith_ctx *ctx, struct order_loop *loop, int64_t n, uint6
     return kith__proceed(ctx);
 }
 
+/** kith__order_backend.find */
 static kith_status find(kith_ctx *ctx, const struct kith__question *q, double cell, int32_t *order,
                         kith_memory where)
 {
     (void)where; /* the host's: there is no other */
     const int64_t n = q->a.n;
-    struct kith__bounds bounds;
+    struct kith__bounds bounds; /* unused: the call checks the coordinates */
     bool inside;
     KITH_TRY(kith__bounds_find(ctx, q, &bounds, &inside));
     struct order_loop loop = {

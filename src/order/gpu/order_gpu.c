@@ -9,10 +9,11 @@
 
 #include "engine/gpu/search.h"
 
-/** Buffer of scratch memory on the device. */
+/** Number of a buffer of scratch memory on the device: a struct kith__gpu_extents. */
 enum { EXTENTS = KITH_WORK_OF(order) };
 
-/** Return the double whose ordered form is `bits`. */
+/** Return the double whose ordered form is `bits`: the integer that `ordered` of
+ *  engine/gpu/device.cuh maps it to, so that integers compare as the doubles do. */
 static double from_ordered(unsigned long long bits)
 {
     const uint64_t top = (uint64_t)1 << 63;
@@ -22,7 +23,7 @@ static double from_ordered(unsigned long long bits)
     return value;
 }
 
-/** Find the extents, and test the coordinates.
+/** Find the extents of the wrapped coordinates, and test them. Waits for the device.
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */
 static kith_status find_extents(struct kith__gpu_search *s, struct kith__extents *extents)
 {
@@ -47,6 +48,7 @@ static kith_status find_extents(struct kith__gpu_search *s, struct kith__extents
     return KITH_OK;
 }
 
+/** kith__order_backend.find */
 static kith_status find(kith_ctx *ctx, const struct kith__question *question, double cell,
                         int32_t *order, kith_memory where)
 {

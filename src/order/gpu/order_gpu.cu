@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The kernels for orders of particles: reduce the coordinates to their extents, and compute the key
- * of each particle. O(n).
+ * of each particle (order/order.h). O(n).
  */
 #include "order_gpu.h"
 
@@ -24,6 +24,9 @@ static __device__ __forceinline__ int read_position(const struct kith__question 
     return definition<real>::load(definition<real>::box(q), q.a, q.dim, p, r, image);
 }
 
+/** Reduce the coordinates to their extents, and find the first particles that cannot be used: in
+ *  registers, then over the lanes of a warp, then by atomics in shared memory, then in device
+ *  memory. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     find_extents(const KITH_IN_PLACE struct kith__question q, struct kith__gpu_extents *extents)
@@ -72,6 +75,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/** Write the key and the index of each particle, one in each thread. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     make_keys(const KITH_IN_PLACE struct kith__question q,

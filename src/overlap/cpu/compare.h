@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Counting the overlaps of blocks of replicas on CPU cores: the data that overlap_cpu.c and the
- * kernels share.
+ * kernels share. overlap/overlap.h defines overlaps, scales, weights and bands.
  *
- * Replicas are copied to panels of a fixed number of replicas: number 0 of all replicas of a panel,
- * then number 1, and so on. So both factors of a product are read in order of their addresses, and
- * one copy serves for both.
+ * Replicas are copied to panels of a fixed number of replicas, 48 floats or 24 doubles: number 0 of
+ * all replicas of a panel, then number 1, and so on. So both factors of a product are read in order
+ * of their addresses, and one copy serves for both. A block is KITH_COMPARE_BLOCK consecutive
+ * replicas, 5 or 10 panels; a task is all pairs of two blocks. Replicas of spins, which are packed
+ * bits, are read from their rows.
  */
 #ifndef KITH_CPU_COMPARE_H
 #define KITH_CPU_COMPARE_H
@@ -30,8 +32,10 @@ enum {
 
 /** Scratch memory of one thread. */
 struct kith__compare_own {
-    void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] in kith__compare.precision */
-    int64_t *counts; /**< [copies][bins + 2] pairs; counter 0 is below the first edge */
+    void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] products of the replicas of two
+                          blocks, in kith__compare.precision; unused for bits */
+    int64_t *counts; /**< [copies][bins + 2] pairs; counter 0 is below the first edge, k + 1 is
+                          bin k */
 };
 
 /** State that all threads share. All pairs of blocks I <= J of replicas are task J (J + 1) / 2 +
@@ -41,12 +45,13 @@ struct kith__compare {
     const struct kith__overlap *overlap; /**< the replicas */
     struct kith__band band;              /**< from products to counters */
     kith_precision precision;            /**< precision of products, panels and weights */
-    void *panels;                     /**< [panels][dim][replicas of a panel] scaled numbers; NULL
-                                           for bits */
-    void *weights;                    /**< [n] kith__overlap_weight of each replica */
-    int copies;                       /**< copies of counters */
-    struct kith__compare_own *own;    /**< [threads] memory of each thread */
-    const struct kith__sweep *sweeps; /**< [threads] the thread of sweep k uses own[k] */
+    void *panels;                  /**< [panels][dim][replicas of a panel] scaled numbers; NULL
+                                        for bits */
+    void *weights;                 /**< [n] kith__overlap_weight of each replica; NULL for bits */
+    int copies;                    /**< copies of a thread's counters; a power of 2 */
+    struct kith__compare_own *own; /**< [threads] memory of each thread */
+    const struct kith__sweep *sweeps; /**< [threads] working memory of all threads: the thread of
+                                           sweep k uses own[k] */
 };
 
 /** Return the number of replicas of a panel. */

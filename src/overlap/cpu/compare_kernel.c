@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Products of blocks of replicas (matrix multiplication), whose histogram is made while they are in
- * the cache. Compiled once for each instruction set.
+ * the cache. compare.h defines panels, blocks and tasks. Compiled once for each instruction set;
+ * engine/cpu/lanes.h has the vector types.
  */
 #include "compare.h"
 
@@ -9,8 +10,9 @@
 
 #include "engine/cpu/lanes.h"
 
-/* VECTOR: bytes of a vector. ROWS, VECTORS: rows, and vectors of columns, of the part of a product
- * that is kept in registers. */
+/* VECTOR: bytes of a vector. ROWS, VECTORS: rows, and vectors of columns, of the part of a matrix
+ * product that is kept in registers: ROWS * VECTORS sums, with the factors, fit the 32 registers of
+ * AVX-512, or the 16 of AVX2. */
 enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 
 /* a * b + c, with one rounding where the processor has FMA. */
@@ -27,7 +29,8 @@ enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 #define multiply_add_d(a, b, c) ((a) * (b) + (c))
 #endif
 
-/** Return the counter of a pair by the definition. @param c  its product, used if that is exact */
+/** Return the counter of replicas i and j by the definition. @param c  their product, used if
+ *  products are exact */
 static int32_t resolve(const struct kith__overlap *o, int64_t i, int64_t j, double c)
 {
     const double s = o->exact ? c : kith__overlap_product(o, i, j);
@@ -35,7 +38,8 @@ static int32_t resolve(const struct kith__overlap *o, int64_t i, int64_t j, doub
     return kith__overlap_counter(o->edges, (int32_t)o->bins, o->low, o->width, value);
 }
 
-/** Return the number of bits set in a word. */
+/** Population count: return the number of bits set in a word; without an instruction for it, by
+ *  adding pairs, nibbles, then bytes in parallel. */
 static inline int64_t count_bits(uint64_t word)
 {
 #if defined(__POPCNT__)
@@ -68,7 +72,8 @@ static inline int64_t members(const struct kith__overlap *o, int64_t B)
 #define KITH_PER_PRECISION "overlap/cpu/compare_real.h"
 #include "core/per_precision.h"
 
-/** Count all pairs of blocks I and J of spins. */
+/** Count all pairs of blocks I <= J of spins; of a block with itself, each pair once. Returns early
+ *  when the call is to stop. */
 static void count_block_bits(const struct kith__compare *compare, struct kith__compare_own *own,
                              int64_t I, int64_t J)
 {
@@ -89,6 +94,7 @@ void KITH_OF_ISA(compare)(struct kith__sweep *sweep, int64_t task)
 {
     const struct kith__compare *compare = sweep->job;
     struct kith__compare_own *own = &compare->own[sweep - compare->sweeps];
+    /* invert task = J (J + 1) / 2 + I; the root may be off by one */
     int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
     J += (J + 1) * (J + 2) / 2 <= task;
     J -= J * (J + 1) / 2 > task;

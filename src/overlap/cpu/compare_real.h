@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Products of blocks of replicas, and their counters, for one precision. Included by
- * compare_kernel.c through per_precision.h.
+ * compare_kernel.c, which defines VECTOR, ROWS, VECTORS, multiply_add_f and _d, members and
+ * resolve, through per_precision.h, which defines `real` and KITH_REAL: each function here becomes
+ * two, in double (suffix _d) and in float (_f); vector_f and vector_d are those of
+ * engine/cpu/lanes.h. WIDTH is the number of replicas of a panel.
  */
 
 /** Compute the products of ROWS replicas of one panel with the replicas in VECTORS vectors of
- *  another, summed over n numbers.
+ *  another, summed over n numbers in registers.
  *  @param a, b  first number of the first replica in each of the panels
  *  @param add   true: add the products to those in `to`; false: write them
  *  @param to    [ROWS][KITH_COMPARE_BLOCK] products, of which the first VECTORS vectors of each row
@@ -22,6 +25,7 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
         }
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {
+            /* one number in all lanes */
             const KITH_REAL(vector) left = a[k * WIDTH + r] - (KITH_REAL(vector)){0};
 #pragma GCC unroll 3
             for (int v = 0; v < VECTORS; v++) {
@@ -45,7 +49,9 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
 }
 
 /** Compute the products of blocks I and J over numbers [from, from + n) of the replicas; for from >
- *  0 add them. */
+ *  0 add them to those of earlier slices. Of a block with itself, panels below the diagonal are
+ *  skipped.
+ *  @param products  [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
 static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real *products,
                                       int64_t from, int64_t n, int64_t I, int64_t J)
 {
@@ -56,9 +62,9 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
     };
     const struct kith__overlap *o = compare->overlap;
     const real *panels = compare->panels;
-    const int64_t size = o->dim * WIDTH;
-    const int64_t rows = (members(o, I) + WIDTH - 1) / WIDTH;
-    const int64_t columns = (members(o, J) + WIDTH - 1) / WIDTH;
+    const int64_t size = o->dim * WIDTH;                         /* numbers of a panel */
+    const int64_t rows = (members(o, I) + WIDTH - 1) / WIDTH;    /* panels of I */
+    const int64_t columns = (members(o, J) + WIDTH - 1) / WIDTH; /* panels of J */
     for (int64_t q = 0; q < columns; q++) {
         for (int64_t c = 0; c < WIDTH; c += COLUMNS) {
             const real *right = panels + (J * PANELS + q) * size + from * WIDTH + c;
@@ -73,7 +79,8 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
     }
 }
 
-/** Find the counters of both ends of the bands of n products of one row.
+/** Find the counters of both ends of the bands of n products of one row, as struct kith__band
+ *  describes. Without branches, so that the compiler vectorises the loop.
  *  @param c               [n] products
  *  @param weight          weight of the row's replica
  *  @param weights         [n] weights of the columns' replicas
@@ -108,7 +115,8 @@ static void KITH_REAL(find_counters)(const struct kith__compare *compare, const 
     }
 }
 
-/** Count all pairs of blocks I and J. */
+/** Count all pairs of blocks I <= J; of a block with itself, each pair once. Pairs whose band holds
+ *  an edge are decided by the definition. Returns early when the call is to stop. */
 static void KITH_REAL(count_block)(const struct kith__compare *compare,
                                    struct kith__compare_own *own, int64_t I, int64_t J)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Overlaps on CPU cores: copies the replicas to panels (compare.h), and counts every pair of
- * blocks. Each thread has its own counters, which are added at the end.
+ * blocks. Each thread has its own counters, which are added at the end. O(n^2 dim).
  */
 #include <float.h>
 #include <string.h>
@@ -11,14 +11,15 @@
 
 enum { NUMBER_COST = 10 }; /* cost of one number of a panel, for kith__skip [about 1 ns] */
 
-/** Write a replica, times its scale, to its panel. */
+/** Write replica i, times its scale, to its panel.
+ *  @param panels  all panels: [panels][dim][width] */
 static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
 {
     enum { PART = 4096 }; /* most numbers between two tests of whether the call is to stop */
     const struct kith__overlap *o = c->overlap;
     const double scale = kith__overlap_scale(o, &c->band, i);
     const int64_t width = kith__panel_width(c->precision);
-    const int64_t at = i / width * width * o->dim + i % width;
+    const int64_t at = i / width * width * o->dim + i % width; /* of number 0, in all panels */
     const int64_t part = o->dim < PART ? o->dim : PART;
     const int64_t parts = (o->dim + part - 1) / part;
     for (int64_t p = 0; p < parts && !kith__skip(c->ctx, i * parts + p, part * NUMBER_COST); p++) {
@@ -30,7 +31,7 @@ static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
     }
 }
 
-/** Pack the replicas of panels [begin, end), and set their weights. */
+/** Pack the replicas of panels [begin, end), and set their weights: a kith__range_fn. */
 static void pack_panels(void *state, int64_t begin, int64_t end)
 {
     const struct kith__compare *c = state;
@@ -64,11 +65,13 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
     return kith__proceed(ctx);
 }
 
-/** Choose the precision of products and their error band, and pack the replicas. */
+/** Choose the precision of products and their error band, and pack the replicas. Products of floats
+ *  are in float, unless the bands would then hold too many edges. */
 static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
 {
     const struct kith__overlap *o = c->overlap;
     const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
+    /* a term is added in registers, then its slice's sum to those of other slices */
     const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
     if (o->type == KITH_BITS) {
         c->precision = KITH_FLOAT;
@@ -83,7 +86,7 @@ static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
     return make_panels(ctx, c);
 }
 
-/** Allocate products and zeroed counters of each thread. */
+/** Allocate products and zeroed counters of each thread: set c->own. */
 static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 {
     const size_t threads = (size_t)ctx->threads;
@@ -104,6 +107,7 @@ static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
     return KITH_OK;
 }
 
+/** kith__overlap_backend.count */
 static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
 {
     static kith__work_fn *const compare[] = {KITH_EACH_ISA(compare)};
@@ -115,7 +119,7 @@ static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
                               .sweeps = cpu->sweeps};
     KITH_TRY(prepare(ctx, &c));
     KITH_TRY(make_own(ctx, &c));
-    for (int t = 0; t < ctx->threads; t++) {
+    for (int t = 0; t < ctx->threads; t++) { /* there is no kith__run_prepare, which resets it */
         cpu->sweeps[t].failed = KITH_OK;
     }
     const int64_t blocks = (o->n + KITH_COMPARE_BLOCK - 1) / KITH_COMPARE_BLOCK;

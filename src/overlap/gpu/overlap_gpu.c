@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps on a GPU, host side: uploads the rows, which are packed into panels there, and counts
- * tiles of pairs in several launches, between which the watch callback is called.
+ * Overlaps on a GPU, host side: uploads the rows, which are packed into panels there (replicas.h),
+ * and counts tiles of pairs in several launches, between which the watch callback is called.
  */
 #include <float.h>
 #include <string.h>
@@ -10,14 +10,16 @@
 #include "replicas.h"
 #include "engine/gpu/gpu_state.h"
 
-/* Buffers of scratch memory, on the device and on the host. */
+/* Numbers of buffers of scratch memory, on the device and on the host. */
 enum { ROWS = KITH_WORK_OF(overlap), PANELS, ARRAYS };
 
-/* Shared memory for the counters of a block, beside the slices: all fits 48 KiB, which every device
- * has [bytes]. */
+/* Shared memory for the counters of a thread block, beside the slices of its panels: all fits
+ * 48 KiB, which every device has [bytes]. */
 static const int64_t counter_bytes = 12 << 10;
 
-/** Upload the rows, and allocate the panels. */
+/** Upload the rows, and allocate the panels.
+ *  @param[in,out] all  overlap, precision, n_panels and depth are set; overlap.rows and panels are
+ *                      set here */
 static kith_status upload_rows(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -70,10 +72,12 @@ static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     return KITH_OK;
 }
 
-/** Count all tiles. */
+/** Count all tiles, in several launches. */
 static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
 {
     static const double much = 3e12; /* multiplications of one launch: some tenths of a second */
+    /* SQUARE: tiles of a square. MOST_EACH: tiles of a thread block in one launch, whose 2^30 pairs
+     * do not overflow its counters of 32 bits */
     enum { SQUARE = KITH_GPU_SQUARE * KITH_GPU_SQUARE, MOST_EACH = 1 << 16 };
     const struct kith__gpu *gpu = ctx->state;
     const int64_t squares = (all->n_panels + KITH_GPU_SQUARE - 1) / KITH_GPU_SQUARE;
@@ -96,9 +100,10 @@ static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
     return KITH_OK;
 }
 
+/** kith__overlap_backend.count */
 static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
 {
-    const int64_t chain = o->dim + 2;
+    const int64_t chain = o->dim + 2; /* a term is in one chain of additions (kith__overlap_band) */
     struct kith__gpu_replicas all = {.overlap = *o, .precision = KITH_FLOAT};
     KITH_TRY(kith__gpu_begin(ctx));
     if (o->type != KITH_BITS) {

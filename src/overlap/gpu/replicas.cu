@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Products of replicas (matrix multiplication), whose histogram is made while a tile of them is in
- * registers. A block takes two panels, slice by slice through shared memory with double buffering;
- * a thread holds 8 by 8 products. Pairs whose products do not decide the bin are queued in shared
- * memory, and decided by the definition, each by 32 lanes.
+ * registers. A thread block takes two panels (replicas.h), slice by slice through shared memory
+ * with double buffering; a thread holds 8 by 8 products. Pairs whose products do not decide the bin
+ * (struct kith__band of overlap/overlap.h) are queued in shared memory, and decided by the
+ * definition, each by 32 lanes.
+ *
+ * Templates: `item` is the type of numbers in panels, float, double, or uint32_t for words of 32
+ * spins; `row` is the type of numbers in the rows, which the definition reads.
  */
 #include "rdf/gpu/counters.cuh"
 #include "replicas.h"
@@ -12,11 +16,12 @@
 enum {
     THREADS = 256,          /**< threads of a block */
     PANEL = KITH_GPU_PANEL, /**< replicas of a panel */
-    SIDE = 8,               /**< products of a thread in each direction */
-    QUAD = 4                /**< adjacent ones of these; the other half is half a panel away */
+    SIDE = 8,               /**< rows, and columns, of the products of a thread */
+    QUAD = 4                /**< adjacent ones of these; the other QUAD are half a panel away */
 };
 
-/** For each type of packed numbers: the type of sums, and the blocks of a multiprocessor. */
+/** For each type of packed numbers: the type of sums of products, and the thread blocks that a
+ *  multiprocessor is meant to hold. */
 template <typename item> struct kind;
 template <> struct kind<float> {
     typedef float sum;
@@ -31,15 +36,16 @@ template <> struct kind<uint32_t> {
     static const int blocks = 2;
 };
 
-/** Size of the part of a panel that is in shared memory at a time. */
+/** Size of a slice: KITH_GPU_SLICE numbers of all replicas of a panel, the part of it that is in
+ *  shared memory at a time. */
 template <typename item> struct slice {
-    static const int bytes = KITH_GPU_SLICE * PANEL * (int)sizeof(item);
+    static const int bytes = KITH_GPU_SLICE * PANEL * (int)sizeof(item); /**< its size [bytes] */
     static const int pieces = bytes / 16 / THREADS; /**< pieces of 16 bytes for each thread */
 };
 
-/** QUAD numbers, which are read at once. */
+/** QUAD numbers of adjacent replicas, which are read at once. */
 template <typename item> struct alignas(16) quad {
-    item of[QUAD];
+    item of[QUAD]; /**< the numbers */
 };
 
 /** Return c + a * b; for words of spins, c + the number of unequal spins. */
@@ -58,7 +64,7 @@ static __device__ __forceinline__ int add_product(uint32_t a, uint32_t b, int c)
 
 /* --------------------------------------------------------------------------------------- panels */
 
-/** Return a number, or a word of spins, as it is stored in a panel. */
+/** Return a number, or a word of spins, as it is stored in a panel: numbers times their scale. */
 template <typename item> static __device__ __forceinline__ item scaled(double value, double scale)
 {
     return (item)(value * scale);
@@ -68,7 +74,8 @@ template <typename item> static __device__ __forceinline__ item scaled(uint32_t 
     return spins;
 }
 
-/** Fill one panel: one thread for each replica. */
+/** Fill panels, one in each block, with one thread for each replica.
+ *  @param per_row  numbers, or words of 32 spins, from one row to the next */
 template <typename item, typename row>
 static __global__ void pack(const struct kith__gpu_replicas all, int64_t per_row)
 {
@@ -83,6 +90,7 @@ static __global__ void pack(const struct kith__gpu_replicas all, int64_t per_row
     }
 }
 
+/** Launch `pack` for the types of panels and rows. */
 template <typename item, typename row>
 static gpuError_t run_pack(const struct kith__gpu_replicas *all, int64_t per_row,
                            gpuStream_t stream)
@@ -102,12 +110,15 @@ gpuError_t kith__gpu_pack(const struct kith__gpu_replicas *all, gpuStream_t stre
 
 /* ------------------------------------------------------------------------------------- products */
 
-/** Slices in shared memory: [buffer][left or right panel][number][replica]. */
+/** Slices in shared memory: two buffers, of which one is read while the other is filled. */
 template <typename item> struct slices {
-    item of[2][2][KITH_GPU_SLICE][PANEL];
+    item of[2][2][KITH_GPU_SLICE][PANEL]; /**< [buffer][left or right panel][number][replica] */
 };
 
-/** Start to load slice s of two panels into the thread's registers. */
+/** Start to load the thread's pieces of slice s of two panels into registers: the loads run while
+ *  the slice before is multiplied.
+ *  @param left, right  first number of both panels in device memory
+ *  @param[out] held    pieces of 16 bytes of both panels */
 template <typename item>
 static __device__ __forceinline__ void fetch(const item *left, const item *right, int64_t s,
                                              uint4 held[2][slice<item>::pieces])
@@ -120,7 +131,7 @@ static __device__ __forceinline__ void fetch(const item *left, const item *right
     }
 }
 
-/** Store the loaded slices in buffer `turn` of shared memory. */
+/** Store the thread's pieces of the loaded slices in buffer `turn` of shared memory. */
 template <typename item>
 static __device__ __forceinline__ void store(slices<item> *shared, int turn,
                                              const uint4 held[2][slice<item>::pieces])
@@ -144,13 +155,14 @@ static __device__ __forceinline__ int column_of_thread()
     return ((int)threadIdx.x % 64 / 32 * 8 + (int)threadIdx.x % 8) * QUAD;
 }
 
-/** Return the row or column of product m of a thread whose first row or column is given. */
+/** Return the row or column in the tile of product m < SIDE of a thread whose first row or column
+ *  is given. */
 static __device__ __forceinline__ int place_of(int first, int m)
 {
     return first + m % QUAD + m / QUAD * (PANEL / 2);
 }
 
-/** Add the products of a slice. */
+/** Add the products of a slice of both panels to the thread's sums. */
 template <typename item>
 static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
                                                       const item right[][PANEL],
@@ -176,7 +188,8 @@ static __device__ __forceinline__ void multiply_slice(const item left[][PANEL],
     }
 }
 
-/** Copy the stop flag to shared memory. */
+/** Copy the stop flag to shared memory: *is_stopped is true when the host has set it. All threads
+ *  call it, and synchronise afterwards. */
 static __device__ __forceinline__ void read_stop(const struct kith__gpu_replicas &all,
                                                  bool *is_stopped)
 {
@@ -188,6 +201,7 @@ static __device__ __forceinline__ void read_stop(const struct kith__gpu_replicas
 /** Compute the products of a thread, of the tile of panels I and J.
  *  @param[out] is_stopped  in shared memory: the host has set the stop flag. It is written between
  *                          two barriers, and read after the second
+ *  @param[in,out] sum      0 before; the products of row m and column n of the thread (place_of)
  *  @return false when the host has set the stop flag: the products are incomplete */
 template <typename item>
 static __device__ __forceinline__ bool multiply(const struct kith__gpu_replicas &all, int64_t I,
@@ -232,13 +246,14 @@ static __device__ __forceinline__ bool multiply(const struct kith__gpu_replicas 
 /** Counters of a block, and its queue of pairs that the definition has to decide. */
 struct tile_counters {
     struct counters fine; /**< in shared memory */
-    /** [bins + 2] in device memory, when `fine` does not fit; or NULL. */
+    /** [bins + 2] in device memory, when `fine` does not fit in shared memory; else NULL. */
     unsigned long long *coarse;
-    uint16_t *queue;   /**< [PANEL * PANEL / 2] row * PANEL + column in the tile */
+    uint16_t *queue;   /**< [PANEL * PANEL / 2] row * PANEL + column in the tile; overlays the
+                            slices in shared memory, which are not needed then */
     unsigned *waiting; /**< number of pairs in the queue */
 };
 
-/** Count one pair. */
+/** Count one pair at a counter, 0 to bins + 1. */
 static __device__ __forceinline__ void count_pair(const struct tile_counters &c, int32_t counter)
 {
     if (c.coarse) {
@@ -250,10 +265,11 @@ static __device__ __forceinline__ void count_pair(const struct tile_counters &c,
 
 /** Copy of struct kith__band in the precision of products; `most` is larger by 0.5. */
 template <typename real> struct scale_of_counters {
-    real half, edge, factor, offset, least, most;
-    bool distance;
+    real half, edge, factor, offset, least, most; /**< fields of the band */
+    bool distance;                                /**< the measure is the distance */
 };
 
+/** Return the constants from products to counters of a call. */
 template <typename real>
 static __device__ __forceinline__ scale_of_counters<real> scale_of(
     const struct kith__gpu_replicas &a)
@@ -268,7 +284,7 @@ static __device__ __forceinline__ scale_of_counters<real> scale_of(
     return s;
 }
 
-/** Return the counter at a position among the bins, clamped. */
+/** Return the counter at a position among the bins, clamped to s.least and s.most. */
 template <typename real>
 static __device__ __forceinline__ int32_t clamp(const scale_of_counters<real> &s, real at)
 {
@@ -277,7 +293,10 @@ static __device__ __forceinline__ int32_t clamp(const scale_of_counters<real> &s
 }
 
 /** Find the counter of a product.
- *  @return true when both ends of its error interval have this counter */
+ *  @param c             the product of the scaled replicas
+ *  @param left, right   weights of both replicas
+ *  @param[out] counter  counter of the lower end of the band
+ *  @return true when the upper end of the band has this counter, too */
 template <typename real>
 static __device__ __forceinline__ bool find_counter(const scale_of_counters<real> &s, real c,
                                                     real left, real right, int32_t *counter)
@@ -305,7 +324,9 @@ static __device__ __noinline__ int32_t resolve(const struct kith__overlap &o, in
     return kith__overlap_counter(o.edges, (int32_t)o.bins, o.low, o.width, value);
 }
 
-/** Decide the pairs in the queue: 32 lanes sum a scalar product in the order of the definition. */
+/** Decide the pairs in the queue by the definition, and count them: 32 lanes sum a scalar product,
+ *  one of the KITH_OVERLAP_SUMS partial sums in each, which a butterfly of shuffles adds in the
+ *  order of the definition. All threads of the block call it. */
 template <typename row>
 static __device__ __forceinline__ void resolve_queued(const struct kith__overlap &o,
                                                       const struct tile_counters &c, int64_t I,
@@ -332,7 +353,7 @@ static __device__ __forceinline__ void resolve_queued(const struct kith__overlap
     }
 }
 
-/** Count the pairs of a tile of spins. */
+/** Count the pairs of a tile of spins, whose sums are numbers of unequal spins: exact. */
 template <typename row>
 static __device__ __forceinline__ void count_tile(const struct kith__gpu_replicas &all,
                                                   const struct tile_counters &c, int64_t I,
@@ -364,7 +385,8 @@ static __device__ __forceinline__ void append_to_queue(const struct tile_counter
     }
 }
 
-/** Count the pairs of a tile; all threads of the block call it. */
+/** Count the pairs of a tile of numbers; all threads of the block call it.
+ *  @param sum  products of the thread */
 template <typename row, typename real>
 static __device__ __forceinline__ void count_tile(const struct kith__gpu_replicas &all,
                                                   const struct tile_counters &c, int64_t I,
@@ -403,8 +425,10 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
     }
 }
 
-/** Find the panels I and J of a tile. @return false when the tile is below the diagonal or beyond
- *  the last panel */
+/** Find the panels I and J of a tile. Squares of tiles are numbered by columns of the upper
+ *  triangle: square (row, column) is column (column + 1) / 2 + row; the root that inverts this may
+ *  be off by one.
+ *  @return false when the tile is below the diagonal or beyond the last panel */
 static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas &all, int64_t tile,
                                                  int64_t *I, int64_t *J)
 {
@@ -418,7 +442,8 @@ static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas
     return *I <= *J && *J < all.n_panels;
 }
 
-/** Count all tiles of a launch; fewer when the host sets the stop flag. */
+/** Count all tiles of a launch, every gridDim.x-th in each block; fewer when the host sets the stop
+ *  flag. */
 template <typename item, typename row>
 static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
     compare(const struct kith__gpu_replicas all)
@@ -449,6 +474,7 @@ static __global__ void __launch_bounds__(THREADS, kind<item>::blocks)
                    (int)threadIdx.x, THREADS);
 }
 
+/** Launch `compare` for the types of panels and rows. */
 template <typename item, typename row>
 static gpuError_t run_compare(const struct kith__gpu_replicas *all, int64_t blocks,
                               gpuStream_t stream)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps in device memory. The functions here launch kernels: they queue on the stream and return
- * the run time's error code.
+ * Overlaps in device memory. The functions that take a stream launch kernels: they queue on it and
+ * return the run time's error code. overlap/overlap.h defines overlaps, scales, weights and bands.
  *
  * Replicas are packed into panels of KITH_GPU_PANEL: number 0 of all replicas of a panel, then
- * number 1, and so on. A tile is the pairs of two panels. Tiles are numbered by squares of
- * KITH_GPU_SQUARE by KITH_GPU_SQUARE, so that tiles in flight share panels in the cache.
+ * number 1, and so on; of spins, 32 in a word, word 0, then word 1. A tile is the pairs of two
+ * panels I <= J. Tiles are numbered by squares of KITH_GPU_SQUARE by KITH_GPU_SQUARE, so that tiles
+ * that are processed at one time share panels in the cache.
  */
 #ifndef KITH_GPU_REPLICAS_H
 #define KITH_GPU_REPLICAS_H
@@ -25,14 +26,18 @@ struct kith__gpu_replicas {
                                        memory */
     struct kith__band band;       /**< from products to counters */
     int precision;                /**< of products: KITH_FLOAT or KITH_DOUBLE */
-    const double *scales;         /**< [n] scale of each row in its panel */
-    const double *weights;        /**< [n] weight of each row */
-    void *panels;                 /**< [n_panels][depth][KITH_GPU_PANEL] padded with 0 */
+    const double *scales;         /**< [n] kith__overlap_scale of each replica; unused for bits */
+    const double *weights;        /**< [n] kith__overlap_weight of each replica; unused for bits */
+    void *panels;                 /**< [n_panels][depth][KITH_GPU_PANEL] scaled numbers in
+                                       `precision`, or words of spins; padded with 0 */
     int64_t n_panels;             /**< number of panels */
-    int64_t depth;              /**< numbers, or words of 32 spins, of a replica, in whole slices */
-    unsigned long long *counts; /**< [bins + 2] pairs */
+    int64_t depth;              /**< numbers, or words of 32 spins, of a replica in its panel: whole
+                                     slices of KITH_GPU_SLICE */
+    unsigned long long *counts; /**< [bins + 2] pairs; counter 0 is below the first edge, k + 1 is
+                                     bin k */
     const unsigned *stop;       /**< the stop flag: KITH_GPU_STOP or more ends the count early */
-    int copies; /**< copies of a block's counters, a power of 2; 0: in device memory alone */
+    int copies; /**< copies of a thread block's counters in shared memory, a power of 2; 0: pairs
+                     are counted in device memory */
     int64_t begin, end; /**< tiles of one launch */
 };
 
@@ -40,13 +45,14 @@ struct kith__gpu_replicas {
 extern "C" {
 #endif
 
-/** Return the number of blocks of the kernel that a multiprocessor is meant to hold. */
+/** Return how many thread blocks of the kernel a multiprocessor is meant to hold. */
 int kith__gpu_compare_blocks(kith_precision precision);
 
-/** Fill the panels from the rows. */
+/** Fill all->panels from the rows. */
 gpuError_t kith__gpu_pack(const struct kith__gpu_replicas *all, gpuStream_t stream);
 
-/** Count the pairs of tiles [begin, end), by this number of blocks. */
+/** Count the pairs of tiles [all->begin, all->end), by this number of thread blocks, in
+ *  all->counts. */
 gpuError_t kith__gpu_compare(const struct kith__gpu_replicas *all, int64_t blocks,
                              gpuStream_t stream);
 

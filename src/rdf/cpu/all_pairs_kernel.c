@@ -7,17 +7,18 @@
 
 #include "bins.h"
 
-/* Open pairs are decided by the definition when there are BORDERLINE_AT_ONCE of them. */
+/* Borderline pairs are decided by the definition when there are BORDERLINE_AT_ONCE of them. Before
+ * that test, one more row may append a piece of them, and the last store writes a whole vector. */
 enum {
     BORDERLINE_AT_ONCE = 256,
     BORDERLINE_CAPACITY = BORDERLINE_AT_ONCE + KITH_PIECE + KITH_LANES
 };
 
-/** Open pairs: pairs whose counter is a guess. */
+/** Borderline pairs: their counters are guesses, as float arithmetic cannot decide the bin. */
 struct borderline_pairs {
     int n;                                /**< number of pairs */
-    int32_t i[BORDERLINE_CAPACITY];       /**< [n] particle of a */
-    int32_t j[BORDERLINE_CAPACITY];       /**< [n] particle of b */
+    int32_t i[BORDERLINE_CAPACITY];       /**< [n] particle of a, its number by species */
+    int32_t j[BORDERLINE_CAPACITY];       /**< [n] particle of b, its number by species */
     int32_t counter[BORDERLINE_CAPACITY]; /**< [n] guessed counter, within the partial */
 };
 
@@ -34,8 +35,10 @@ static void resolve(const struct kith__all_pairs *all, struct borderline_pairs *
     }
 }
 
-/** Decide borderline pairs that were counted at their guessed counters: subtract them there, and
- *  add them to the counters of the definition. @param counts64 first counter of their partial */
+/** Decide borderline pairs that were counted at their guessed counters: subtract them there, add
+ *  them to the counters of the definition, and empty the list. They were counted in 32 bits, and
+ *  are subtracted in 64 bits: only the sum of both is read.
+ *  @param counts64  first counter of their partial in kith__tally.counts64 */
 static __attribute__((noinline)) void resolve_counted(const struct kith__all_pairs *all,
                                                       int64_t *counts64,
                                                       struct borderline_pairs *borderline)
@@ -50,7 +53,8 @@ static __attribute__((noinline)) void resolve_counted(const struct kith__all_pai
     borderline->n = 0;
 }
 
-/** Append the borderline ones of W pairs: of particle i of a with particles j, j + 1, ... of b.
+/** Append the borderline ones of W pairs: of particle i of a with particles j, j + 1, ... of b, all
+ *  by their numbers in the order by species.
  *  @param counter     guessed counters of the W pairs
  *  @param borderline  mask of the borderline pairs */
 KITH_INLINE void append_borderline(struct borderline_pairs *pairs, vi counter, unsigned borderline,
@@ -66,10 +70,11 @@ KITH_INLINE void append_borderline(struct borderline_pairs *pairs, vi counter, u
 struct row {
     const int32_t *x, *y, *z; /**< coordinates of the particles of b [2^-32 box sides] */
     vi ix, iy, iz;            /**< coordinates of i in all lanes [2^-32 box sides] */
-    vf wy, wz;                /**< weights of the squares on the other axes */
+    vf wy, wz;                /**< kith__all_pairs.weight, the weights of dy^2 and dz^2, in all
+                                   lanes */
 };
 
-/** Set up the row of particle i of a with those of b from `begin` on. */
+/** Return the row of particle i of a with the particles of b from `begin` on. */
 KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, int32_t begin)
 {
     const int32_t *const *a = (const int32_t *const *)all->a.fraction;
@@ -83,7 +88,9 @@ KITH_INLINE struct row start_row(const struct kith__all_pairs *all, int32_t i, i
                         .wz = vf_set(all->weight[1])};
 }
 
-/** Return r^2 of the W pairs from k on, in the squared unit of the first axis. */
+/** Return r^2 of the W pairs from k on, in the squared unit of the first axis: 2^-32 sides of the
+ *  box along x. The differences wrap modulo 2^32, one side of the box; read as signed integers they
+ *  are those to the nearest image. */
 KITH_INLINE vf squares_of(const struct row *row, int k)
 {
     const vf dx = vf_from(vi_wrapped(row->ix, vi_load(row->x + k)));
@@ -106,7 +113,7 @@ struct addresses {
 
 /** Count one pair at each address of the older round, and replace the round by the addresses of W
  *  other pairs.
- *  @param fixed  counters of these pairs in fixed point (start_fixed) */
+ *  @param fixed  counters of these other pairs in fixed point (start_fixed) */
 KITH_INLINE void count_addresses(struct addresses *addresses, vi fixed)
 {
     uint64_t *const older = addresses->at + addresses->older;
@@ -127,7 +134,10 @@ KITH_INLINE void count_addresses(struct addresses *addresses, vi fixed)
 }
 
 /** Initialise both rounds with the address of counter 0, below the first edge, which is not
- *  reported. @param first  first counter of the partial  @param bits  binner.fixed_bits */
+ *  reported: the first two calls of count_addresses count there.
+ *  @param first  first counter of the partial
+ *  @param bits   binner.fixed_bits
+ *  @param at     memory for both rounds */
 KITH_INLINE struct addresses start_addresses(const struct kith__scale *scale,
                                              const struct kith__tally *tally, int32_t first,
                                              int bits, uint64_t at[2 * W])
@@ -138,6 +148,8 @@ KITH_INLINE struct addresses start_addresses(const struct kith__scale *scale,
         addresses.base[lane % 2][lane / 2] = (uint64_t)(uintptr_t)(counts32 + copy_of(scale, lane));
         at[lane] = at[W + lane] = (uint64_t)(uintptr_t)counts32;
     }
+    /* A 64-bit element holds an even lane below an odd one. Shifted right by bits - 2 instead of
+     * bits, a counter is multiplied by 4, the size of a word. */
     addresses.shift[0] = (vp){0} + (uint64_t)(bits - 2);
     addresses.shift[1] = addresses.shift[0] + 32;
     /* a counter has 23 - bits bits, and its offset in bytes two more, the last of which are 0 */
@@ -152,7 +164,7 @@ KITH_INLINE vf measure_of(const struct binner *bins, vf squares, bool linear)
     return linear ? vf_rounded_root(squares) : squares * bins->square;
 }
 
-/** Return the counters of W pairs in fixed point.
+/** Return the counters of W pairs in fixed point, with binner.fixed_bits bits of fraction.
  *  @param measure          from measure_of
  *  @param[out] borderline  mask of the pairs whose counters are guesses */
 KITH_INLINE vi fixed_bins(const struct binner *bins, vf measure, bool linear, unsigned *borderline)
@@ -186,7 +198,7 @@ KITH_INLINE void count_row(const struct kith__all_pairs *all, struct addresses *
             append_borderline(pairs, fixed_counters(bins, fixed), borderline, i, begin + k);
         }
     }
-    if (k < n) {
+    if (k < n) { /* lanes from n - k on get counter 0, which is not reported */
         const vi fixed = fixed_bins(bins, measure, linear, &borderline) & (vi_lanes() < n - k);
         count_addresses(addresses, fixed);
         append_borderline(pairs, fixed_counters(bins, fixed), borderline & ((1u << (n - k)) - 1), i,
@@ -194,8 +206,10 @@ KITH_INLINE void count_row(const struct kith__all_pairs *all, struct addresses *
     }
 }
 
-/** Count the pairs of particle i of a with particles [begin, end) of b one by one: with weights, or
- *  with excluded pairs. @param first  first counter of the partial */
+/** Count the pairs of particle i of a with particles [begin, end) of b, at most a piece, one by
+ *  one: with weights, or with excluded pairs.
+ *  @param pairs  empty before and after the call
+ *  @param first  first counter of the partial */
 KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__tally *tally,
                                 struct borderline_pairs *pairs, int32_t i, int32_t begin,
                                 int32_t end, const struct binner *bins, int32_t first, bool linear)
@@ -221,7 +235,8 @@ KITH_INLINE void count_row_each(const struct kith__all_pairs *all, struct kith__
     }
 }
 
-/** Count all pairs of piece p of a and piece q of b. */
+/** Count all pairs of piece p of a and piece q of b; of a piece with itself, each pair once.
+ *  @param linear  the bins are linear; a constant at compile time */
 KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__tally *tally,
                               const struct kith__piece *p, const struct kith__piece *q, bool linear)
 {
@@ -243,7 +258,7 @@ KITH_INLINE void tally_pieces(const struct kith__all_pairs *all, struct kith__ta
         }
     }
     if (all->scale->counts_alone) {
-        count_addresses(&addresses, vi_set(0));
+        count_addresses(&addresses, vi_set(0)); /* the two rounds that are not counted yet */
         count_addresses(&addresses, vi_set(0));
         resolve_counted(all, tally->counts64 + first, &pairs);
     }
@@ -254,12 +269,14 @@ void KITH_OF_ISA(tally_pieces)(struct kith__sweep *sweep, int64_t task)
     const struct kith__all_pairs *all = sweep->job;
     int64_t second = task % all->b.pieces;
     int64_t first = task / all->b.pieces;
-    if (!all->cross) {
+    if (!all->cross) { /* invert task = q (q + 1) / 2 + p (all_pairs.h) */
         second = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
         first = task - second * (second + 1) / 2;
     }
     const struct kith__piece *p = &all->a.piece[first];
     const struct kith__piece *q = &all->b.piece[second];
+    /* 2 KITH_LANES for each particle: the padding lanes of its row, and the initial addresses, all
+     * of which count at counter 0 */
     kith__tally_reserve(all->scale, kith__tally_of(sweep),
                         (int64_t)(p->end - p->begin) * (q->end - q->begin + 2 * KITH_LANES));
     if (all->scale->rdf->linear) {

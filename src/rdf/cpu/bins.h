@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From squared distances to counters, W at a time. Pairs whose distance is so near to the edge of a
- * bin that float arithmetic, with its error bound, cannot decide the bin are reported as
+ * From squared distances to counters (tally.h), W at a time. Pairs whose distance is so near to the
+ * edge of a bin that float arithmetic, with its error bound, cannot decide the bin are reported as
  * borderline, and decided by the definition (rdf/counter.h). Three functions find counters:
  * linear_counters from r^2 for linear bins, in the sweep; linear_fixed_bins from r for linear bins,
  * in all_pairs_kernel.c; and table_counters from r^2 for other bins, in both. Compiled for each
- * instruction set.
+ * instruction set. Vector types and operations, vf_... and vi_..., are those of engine/cpu/simd.h.
  */
 #ifndef KITH_CPU_BINS_H
 #define KITH_CPU_BINS_H
@@ -33,7 +33,8 @@ enum { BATCH = 2048 };
 
 /** Counters of one batch of pairs. */
 struct batch {
-    /** [BATCH] counters; aligned so that a store stays within a cache line. */
+    /** [BATCH] counters, in the copy of the counters that each lane counts in; aligned so that a
+     *  store stays within a cache line. */
     _Alignas(4 * KITH_LANES) int32_t counter[BATCH + KITH_LANES];
     int n_borderline; /**< number of borderline pairs */
     /** [n_borderline] index of each borderline pair in the batch, ascending. */
@@ -48,8 +49,9 @@ struct binner {
     vf least, most;      /**< linear bins: bounds that the counter is clamped to, as real numbers */
     vf half_root_error2; /**< linear bins: half the root of the error bound of r^2 [cutoffs] */
     vf bound;        /**< linear bins: see linear_counters; infinite: all pairs are borderline */
-    vf fixed_factor; /**< fixed point: factor in fixed units, for r in its own unit */
-    vf fixed_offset; /**< fixed point: offset in fixed units, plus 2^23 and the error bound */
+    vf fixed_factor; /**< fixed point (start_fixed): factor in units of a counter's fraction, for r
+                          in the unit r_unit */
+    vf fixed_offset; /**< fixed point: offset in these units, plus 2^23 and the margin */
     vf fixed_least, fixed_most; /**< fixed point: bounds that the sum is clamped to */
     vi fixed_counter;           /**< fixed point: mask of the 23 bits of counter and fraction */
     vi fixed_clear; /**< fixed point: mask of the fraction bits of which one is set unless the pair
@@ -58,14 +60,14 @@ struct binner {
     vf cells;       /**< other bins: cells of the table */
     vf last_cell;   /**< other bins: cells + 0.5, to which cell numbers are clamped */
     vf error2; /**< other bins: a pair is borderline when r^2 / cutoff^2 is this near to an edge */
-    vf square; /**< squared unit of r, in squared cutoffs */
+    vf square; /**< r_unit^2, for table_counters of r^2 in that unit [squared cutoffs] */
     const int32_t *first; /**< other bins: kith__scale.first */
     const int32_t *edge;  /**< other bins: kith__scale.edge, as bits */
     vi copy;              /**< first counter of the copy that each lane counts in */
     bool many_borderline; /**< borderline pairs are appended without a branch (MANY_BORDERLINE) */
 };
 
-/* When at least one vector in MANY_BORDERLINE holds a borderline pair, as with narrow bins, a
+/* When about one vector in MANY_BORDERLINE or more holds a borderline pair, as with narrow bins, a
  * branch on it is mispredicted so often that appending an empty mask costs less. */
 enum { MANY_BORDERLINE = 32 };
 
@@ -77,21 +79,23 @@ static inline int32_t copy_of(const struct kith__scale *scale, int k)
 
 /** Set up linear bins in fixed point with 2^bits units to a bin. `margin`, a power of 2, bounds
  *  `error` in units and is added to all positions. A pair is then in its bin for certain unless it
- *  is less than 2 * margin units above an edge. Where the error is about half a bin or more, margin
- *  is half a bin, and all pairs are borderline.
+ *  is less than 2 * margin units above an edge: unless the fraction has no bit set from 2 * margin
+ *  on (fixed_clear). Where the error is about half a bin or more, margin is half a bin, and all
+ *  pairs are borderline.
  *  @param error   error bound of r / cutoff
  *  @param r_unit  unit of r [cutoffs] */
 KITH_INLINE void start_fixed(struct binner *b, const struct kith__scale *scale, float error,
                              double r_unit)
 {
     const float counters = (float)scale->rdf->bins + 2 + KITH_LANES;
-    int bits = 2; /* these always fit, as there are at most 2^20 bins */
+    int bits = 2; /* these always fit 23 bits with the counter, as there are at most 2^20 bins */
     while (counters * (float)(2 << bits) <= fixed_point) {
         bits++;
     }
     const double unit = (double)(1 << bits);
     const double per_cutoff = scale->question->cutoff / scale->rdf->width * unit;
     const double offset = (1 - scale->rdf->r_min / scale->rdf->width) * unit;
+    /* fixed_offset and the sum are rounded to integers, by half a unit each; a large offset more */
     const double rounding = 1 + fabs(offset) / 16777216;
     const double error_units = per_cutoff * (double)(error + fixed_rounding) + rounding;
     int32_t margin = 1;
@@ -108,7 +112,7 @@ KITH_INLINE void start_fixed(struct binner *b, const struct kith__scale *scale, 
     b->fixed_clear = vi_set((1 << bits) - 2 * margin);
 }
 
-/** Set up the constants of the loops.
+/** Return the constants of the loops that find counters.
  *  @param error2  error bound of r^2 / cutoff^2
  *  @param error   error bound of r / cutoff, for linear_fixed_bins
  *  @param r_unit  unit of r for linear_fixed_bins, and of the root of r^2 for table_counters
@@ -117,8 +121,8 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float erro
                                      double r_unit)
 {
     const float bins = (float)scale->rdf->bins;
-    const float bound = scale->factor * (0.5F * error2 + bin_rounding);
-    const float near_edge = error2 + bin_rounding;
+    const float bound = scale->factor * (0.5F * error2 + bin_rounding); /* of linear_counters */
+    const float near_edge = error2 + bin_rounding; /* distance from an edge of other bins */
     struct binner b = {
         .factor = vf_set(scale->factor),
         .offset = vf_set(scale->offset),
@@ -130,6 +134,7 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float erro
         .last_cell = vf_set((float)scale->cells + 0.5F),
         .error2 = vf_set(near_edge < scale->margin ? near_edge : INFINITY),
         .square = vf_set((float)(r_unit * r_unit)),
+        /* about 2 * bound of all pairs are borderline */
         .many_borderline = MANY_BORDERLINE * 2 * W * bound > 1,
         .first = scale->first,
         .edge = (const int32_t *)(const void *)scale->edge,
@@ -150,6 +155,9 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float erro
  * With u = r * factor + offset, where r is in cutoffs, an error b of r^2 is one of at most
  * b / (r + sqrt(r^2 - b)) <= b / (2 r - sqrt(b)) in r. So the bin is certain where
  * d * (r - sqrt(b) / 2) > factor * b / 2, with d the distance of u from the nearest whole number.
+ * binner.bound is the right side with factor * bin_rounding added: that bounds the rounding errors
+ * in u, factor * r * bin_rounding, times r, as r <= 1. Where it is a quarter or more, it is
+ * infinite.
  *
  * @param r2               r^2 / cutoff^2, at least 1e-37
  * @param[out] borderline  mask of the pairs whose counters are guesses
@@ -193,7 +201,11 @@ KITH_INLINE vi table_counters(const struct binner *b, vf r2, unsigned *borderlin
     return vi_gather(b->first, cell) - (vi)(r2 >= edge);
 }
 
-/** Store W counters at entry k of a batch; only the first `left` of them are of pairs. */
+/** Store W counters at entry k of a batch, each in the copy of its lane, and append the borderline
+ *  pairs to the list of the batch.
+ *  @param counter     counters within their partial
+ *  @param borderline  mask of the borderline pairs
+ *  @param left        pairs that are left: only the first `left` lanes are of pairs */
 KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k, vi counter,
                               unsigned borderline, int left)
 {
@@ -209,7 +221,8 @@ KITH_INLINE void add_to_batch(const struct binner *b, struct batch *batch, int k
     }
 }
 
-/** Count the W pairs at entry k of a batch. @param counts32  kith__tally.counts32 */
+/** Count the W pairs at entry k of a batch. Counters are loaded two at a time, as words of 64 bits,
+ *  and split by a shift: that takes fewer loads. @param counts32  kith__tally.counts32 */
 KITH_INLINE void count_lanes(uint32_t *counts32, const struct batch *batch, int k)
 {
     uint64_t two[W / 2];

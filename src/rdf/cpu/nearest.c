@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Histograms of the distances to nearest images beyond half the box: sorts the particles by
- * species, cuts them into pieces, and counts every pair of pieces. O(n^2).
+ * species, cuts them into pieces, and counts every pair of pieces (all_pairs_kernel.c). O(n^2).
  */
 #include "all_pairs.h"
 
@@ -9,9 +9,13 @@
 
 #include "engine/cpu/run.h"
 
-static const double whole_side = 4294967296.0; /* 2^32 */
+/* Side of the box in units of kith__by_species.fraction: 2^32. */
+static const double whole_side = 4294967296.0;
 
-/** Allocate a set's arrays in one buffer of the context's scratch memory.
+/** Allocate a set's arrays in one buffer of the context's scratch memory. Coordinates are padded by
+ *  at least 3 KITH_LANES elements, which count_row of all_pairs_kernel.c reads; those of fraction
+ *  are 0.
+ *  @param n       particles of the set
  *  @param buffer  number of the buffer */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
                         int buffer, struct kith__by_species *sorted)
@@ -38,12 +42,13 @@ static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n
     return KITH_OK;
 }
 
-/** Set the coordinates and fractions of a set, whose particles are sorted (sorted->id). */
+/** Set xyz and fraction of a set, whose particles are sorted by species (sorted->id).
+ *  @return KITH_OK or KITH_CANCELLED */
 static kith_status write_coordinates(kith_ctx *ctx, const struct kith__question *q,
                                      const kith_points *points, struct kith__by_species *sorted)
 {
     for (int64_t s = 0; s < sorted->n; s++) {
-        enum { COST = 50 };
+        enum { COST = 50 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(ctx, s, COST)) {
             break;
         }
@@ -54,6 +59,7 @@ static kith_status write_coordinates(kith_ctx *ctx, const struct kith__question 
         for (int k = 0; k < 3; k++) {
             const double whole = q->box_d.periodic[k] ? f[k] * whole_side : 0;
             kith__set_real(sorted->xyz[k], s, q->precision, r[k]);
+            /* by way of uint32_t, as a fraction rounded to 1 is to wrap to 0 */
             sorted->fraction[k][s] = (int32_t)(uint32_t)(int64_t)(whole + 0.5);
         }
     }
@@ -72,11 +78,12 @@ static kith_status sort_set(kith_ctx *ctx, const struct kith__question *q,
 }
 
 /**
- * Bound on the error of r / cutoff up to the cutoff. With u = 2^-24: components are converted (2 u
- * of their squares), squared, weighted with a rounded ratio, and added twice; without FMA the
- * product is rounded too: 7 u of r^2, so 3.5 u of r. The definition rounds squares and two sums by
- * half an epsilon each; folding a difference of more than half a box is exact. Fractions are
- * rounded, and the definition rounds differences of up to a box: both move the end of the vector.
+ * Return a bound on the error of r / cutoff up to the cutoff, relative to the definition. With u =
+ * 2^-24: components are converted to float (2 u of their squares), squared, weighted with a rounded
+ * ratio, and added twice; without FMA the product is rounded too: 7 u of r^2, so 3.5 u of r. The
+ * definition rounds squares and two sums by half an epsilon of the points' precision each; folding
+ * a difference of more than half a box is exact. Fractions are rounded, and the definition rounds
+ * differences of up to a box: both move the end of the vector.
  */
 static double error_bound(const struct kith__question *q)
 {

@@ -2,7 +2,8 @@
  *
  * Pair-force sums on CPU cores (rdf/pair_force.h defines them): computed for each pair that is
  * counted. Positions and forces of a tile's candidates are gathered once for all query particles of
- * its query block. Included by tally_kernel.c.
+ * its query block. Included by tally_kernel.c, which counts hits in batches (bins.h): a batch is
+ * consecutive hits, a row the hits of one query particle, and either may end within the other.
  */
 #ifndef KITH_CPU_PAIR_FORCES_H
 #define KITH_CPU_PAIR_FORCES_H
@@ -16,12 +17,14 @@ enum { FORCE_BATCH = 256 }; /* pairs whose terms are computed together */
 /** A position in sweep->rows: the row of the next hit of a batch. */
 struct cursor {
     const struct kith__row *row; /**< the row */
-    int64_t end;                 /**< number of the first hit after the row, among the collected */
+    int64_t end;                 /**< index, among the hits collected, of the first one after the
+                                      row */
 };
 
-/** Advance to the row of hit k of a batch that begins with hit `first` of those collected.
+/** Advance the cursor to the row of hit k of a batch that begins with hit `first` of those
+ *  collected.
  *  @param n  hits of the batch
- *  @return the hit of the batch after the last one of this row, at most n */
+ *  @return the index in the batch of the hit after the last one of this row, at most n */
 static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
 {
     for (; at->end <= first + k; at->end += at->row->n) {
@@ -30,7 +33,8 @@ static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
     return at->end - first < n ? (int)(at->end - first) : n;
 }
 
-/** Gather the records of a tile's candidates, shifted to their images, in tally->near. */
+/** Gather the records of a tile's candidates, shifted to their images, in tally->near. Sets
+ *  sweep->failed when there is no memory. */
 static void gather_tile_records(struct kith__sweep *sweep)
 {
     struct kith__tally *tally = kith__tally_of(sweep);
@@ -55,7 +59,7 @@ static void gather_tile_records(struct kith__sweep *sweep)
     }
 }
 
-/** Products of a batch of pairs: p = (F_j - F_i).d, and r^2. */
+/** Products of up to FORCE_BATCH pairs: p = (F_j - F_i).d, and r^2; in double. */
 struct products {
     double p[FORCE_BATCH + PAIR_BLOCK];  /**< [force length] */
     double r2[FORCE_BATCH + PAIR_BLOCK]; /**< [length^2] */
@@ -63,9 +67,10 @@ struct products {
 
 /** Compute p and r^2 of a particle with n hits. Reads and writes up to PAIR_BLOCK - 1 entries
  *  beyond n.
- *  @param record         record of the particle
+ *  @param record         record of the particle: position, 0, force, 0
  *  @param force_records  [tile.n] records of the tile's candidates
- *  @param tile_index     [n + PAIR_BLOCK - 1] index of each hit in the tile */
+ *  @param tile_index     [n + PAIR_BLOCK - 1] index of each hit in the tile
+ *  @param[out] p, r2     products of each hit */
 KITH_INLINE void find_products(const double record[KITH_FORCE_RECORD],
                                const double (*force_records)[KITH_FORCE_RECORD], int n,
                                const int32_t *tile_index, double *p, double *r2)
@@ -81,8 +86,10 @@ KITH_INLINE void find_products(const double record[KITH_FORCE_RECORD],
 }
 
 /** Compute the terms of n pairs in fixed point.
+ *  @param pair     products of the pairs
  *  @param counter  [n] counters of the pairs
- *  @param dim      scale->rdf->dim, a constant at compile time */
+ *  @param dim      scale->rdf->dim, a constant at compile time
+ *  @param[out] to  [n] the terms of both sums (kith__force_terms) */
 KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct products *pair,
                             const int32_t *restrict counter, int dim, int64_t (*restrict to)[2])
 {
@@ -94,7 +101,9 @@ KITH_INLINE void find_terms(const struct kith__scale *scale, int n, const struct
 }
 
 /** Compute the products of hits [k, end) of a batch that begins with hit `first`. Excluded pairs
- *  get p = 0. */
+ *  get p = 0, so that they add nothing.
+ *  @param[in,out] at  cursor, advanced to the row of the last of these hits
+ *  @param[out] pair   entry 0 is for hit k */
 static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t first, int k,
                           int end, struct products *pair)
 {
@@ -115,7 +124,10 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
     }
 }
 
-/** Add the pair forces of n hits, from hit `first` on, to their counters. */
+/** Add the terms of a batch of n hits, from hit `first` of those collected on, to the pair-force
+ *  sums of their counters.
+ *  @param[in,out] at  cursor at the row of hit `first` or before it
+ *  @param counter     [n] counters of the hits, those of their partials included */
 static void add_force_sums(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                            const int32_t *counter)
 {

@@ -10,7 +10,8 @@
 #include "engine/cpu/run.h"
 #include "tally.h"
 
-/** State of the loops that copy data of particles to the order of slots. */
+/** State of the loops that copy data of particles to the order of slots, that of the cells of the
+ *  grid (engine/cpu/grid.h). */
 struct order_loop {
     const struct kith__sorted *sorted;          /**< the particles by slot */
     const int32_t *species;                     /**< [n] species in the caller's order */
@@ -29,7 +30,7 @@ static void gather_species_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Write the records of slots [begin, end). */
+/** Write the records of slots [begin, end): wrapped position, 0, force, 0 (KITH_FORCE_RECORD). */
 static void gather_record_range(void *state, int64_t begin, int64_t end)
 {
     const struct order_loop *loop = state;
@@ -89,7 +90,7 @@ static kith_status gather_records(kith_ctx *ctx, const struct kith__sorted *sort
     return KITH_OK;
 }
 
-/** Allocate and zero the counters of all threads. */
+/** Allocate and zero the counters of all threads of the context. */
 static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 {
     for (int t = 0; t < ctx->threads; t++) {
@@ -100,8 +101,8 @@ static kith_status init_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 
 /** Shared state of the loops that add the counters of all threads. */
 struct add_loop {
-    kith_ctx *ctx;
-    const struct kith__scale *scale;
+    kith_ctx *ctx;                   /**< context, whose threads have the counters */
+    const struct kith__scale *scale; /**< layout of the counters, and the arrays to write */
 };
 
 /** Add the counters of all threads to bins [begin, end) of the histogram, of all partials one after
@@ -112,6 +113,7 @@ static void add_counts_range(void *state, int64_t begin, int64_t end)
     const struct kith__scale *scale = loop->scale;
     const struct kith__rdf *rdf = scale->rdf;
     for (int64_t at = begin; at < end; at++) {
+        /* bin k of a partial is its counter k + 1 */
         const int64_t counter = at / rdf->bins * scale->stride + at % rdf->bins + 1;
         kith__wide sum = 0;
         for (int t = 0; t < loop->ctx->threads; t++) {
@@ -127,13 +129,14 @@ static void add_counts_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Add the pair-force sums of all threads to elements [begin, end) of those of the histogram. */
+/** Set elements [begin, end) of the histogram's pair-force sums, [partials][2][bins + 1], to the
+ *  sums over all threads. */
 static void add_forces_range(void *state, int64_t begin, int64_t end)
 {
     const struct add_loop *loop = state;
     const struct kith__rdf *rdf = loop->scale->rdf;
     for (int64_t at = begin; at < end; at++) {
-        const int64_t row = at / (rdf->bins + 1);
+        const int64_t row = at / (rdf->bins + 1); /* 2 partial + which sum */
         const int64_t counter = row / 2 * loop->scale->stride + at % (rdf->bins + 1);
         kith__wide sum = 0;
         for (int t = 0; t < loop->ctx->threads; t++) {
@@ -149,7 +152,7 @@ static void add_forces_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Add the counters of all threads to the histogram. */
+/** Add up the counters of all threads, into the arrays of scale->rdf. */
 static kith_status add_tallies(kith_ctx *ctx, const struct kith__scale *scale)
 {
     const struct kith__rdf *rdf = scale->rdf;
@@ -183,6 +186,7 @@ static kith_status sweep_cells(kith_ctx *ctx, const struct kith__question *q,
     return kith__run(&run);
 }
 
+/** kith__rdf_backend.count */
 static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q,
                                    const struct kith__rdf *rdf)
 {

@@ -20,7 +20,7 @@ enum { LEAST_CELLS = 1024, MOST_CELLS = 8192, CELLS_PER_BIN = 8 };
  * query block, all its pairs are decided by the definition. */
 static const double table_margin = 1.0 / 32768;
 
-/** Return squared edge k, in squared cutoffs. */
+/** Return squared edge k of the bins [squared cutoffs]. */
 static double relative_edge(const struct kith__scale *scale, int64_t k)
 {
     const struct kith__rdf *rdf = scale->rdf;
@@ -28,7 +28,9 @@ static double relative_edge(const struct kith__scale *scale, int64_t k)
     return kith__real_at(rdf->edge2, k, scale->question->precision) / (cutoff * cutoff);
 }
 
-/** Fill the table for bins that are not linear. */
+/** Fill the table for bins that are not linear: for each cell of [0, 1], the range of
+ *  r^2 / cutoff^2, the edge that it holds, and the counter below that. Edges within table_margin of
+ *  a cell count as in it, as a pair may be put into the next cell by that error. */
 static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
 {
     const int64_t bins = scale->rdf->bins;
@@ -40,7 +42,7 @@ static kith_status make_table(kith_ctx *ctx, struct kith__scale *scale)
     KITH_CHECK(ctx, memory != NULL, KITH_NO_MEMORY, "out of memory for a table of bins");
     float *edge = (float *)(void *)memory;
     int32_t *first = (int32_t *)(void *)(memory + (size_t)(cells + 1) * sizeof *edge);
-    int64_t k = 0; /* number of edges below the cell */
+    int64_t k = 0; /* number of edges below the cell: the counter of pairs above these */
     for (int64_t c = 0; c <= cells; c++) {
         const double low = (double)c / (double)cells - table_margin;
         const double high = c < cells ? (double)(c + 1) / (double)cells + table_margin : INFINITY;
@@ -113,6 +115,7 @@ kith_status kith__scale_init(kith_ctx *ctx, const struct kith__question *q,
     if (!rdf->linear) {
         return make_table(ctx, scale);
     }
+    /* counter (r - r_min) / width + 1, as the counter of bin 0 is 1 */
     scale->factor = (float)(q->cutoff / rdf->width);
     scale->offset = (float)(1 - rdf->r_min / rdf->width);
     return KITH_OK;
@@ -125,6 +128,7 @@ kith_status kith__tally_init(kith_ctx *ctx, const struct kith__scale *scale,
     const size_t size = (size_t)scale->size;
     const size_t sums = scale->rdf->weights[0] ? size * sizeof *tally->sums : 0;
     const size_t force_sums = scale->rdf->forces[0] ? size * sizeof *tally->force_sums : 0;
+    /* arrays of 128-bit integers come first, so that all are aligned; force_sums64 takes half */
     const size_t wide = sums + force_sums + force_sums / 2;
     const size_t totals = size * sizeof *tally->counts64;
     const size_t bytes = wide + totals + (size_t)scale->copies * size * sizeof *tally->counts32;

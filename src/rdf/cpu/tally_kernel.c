@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation for histograms: collects the hits of particles, and in batches turns them
- * into counters and counts them. Compiled once for each instruction set.
+ * The sweep's operation for histograms: what the sweep over cells (engine/cpu/sweep.h) does with
+ * each query particle. It collects the hits, the candidates within the last edge, and in batches
+ * finds their counters (bins.h) and counts them. Compiled once for each instruction set.
  */
 #include "bins.h"
 #include "pair_forces.h"
 #include "engine/cpu/visit.h"
 
-/** Return the counter, within its partial, of a row's particle and a candidate, by the definition.
+/** Return the counter, within its partial, of a candidate and the query particle of a row, by the
+ *  definition (rdf/counter.h). A row is the hits of one query particle.
  *  @param tile_index  index of the candidate in the tile
  *  @param guess       the counter, or one next to it */
 static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith__row *row,
@@ -20,10 +22,11 @@ static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith
 }
 
 /** Decide the borderline pairs of a row by the definition: batch->borderline[o] and those after it,
- *  up to entry `end` of the batch.
+ *  as long as they are before entry `end` of the batch, where the row ends. Their counters in the
+ *  batch are replaced.
  *  @param tile_index  [pairs of the batch] index of each hit in the tile
  *  @param o           index in batch->borderline
- *  @return the index of the first borderline pair that is not decided */
+ *  @return the index in batch->borderline of the first pair that is not decided yet */
 KITH_INLINE int resolve_row(const struct kith__sweep *sweep, const struct kith__row *row, int end,
                             const int32_t *tile_index, struct batch *batch, int o)
 {
@@ -35,7 +38,10 @@ KITH_INLINE int resolve_row(const struct kith__sweep *sweep, const struct kith__
     return o;
 }
 
-/** Count hits [k, end) of a row one by one: with weights, or with excluded pairs. */
+/** Count hits [k, end) of a batch, which are of one row, one by one: with weights, or with excluded
+ *  pairs.
+ *  @param counter     [end] counters of the hits of the batch, those of their partials included
+ *  @param tile_index  [end] index of each hit of the batch in the tile */
 static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
                                                  const struct kith__row *row, int k, int end,
                                                  const int32_t *counter, const int32_t *tile_index)
@@ -46,7 +52,8 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
     }
 }
 
-/** Count n <= BATCH hits from hit `first` on.
+/** Count n <= BATCH hits from hit `first` of those collected on: find the counters of all of them,
+ *  then walk over the rows that they belong to, where the query particle matters, then count.
  *  @param[in,out] at  position of hit `first` in the list of rows; afterwards of the first hit that
  *                     is not counted
  *  @param linear      the bins are linear; a constant at compile time */
@@ -59,18 +66,19 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     struct batch batch;
     batch.n_borderline = 0;
     for (int k = 0; k < n; k += W) {
+        /* float rounding may give r^2 <= 0, for which linear_counters is not defined */
         const vf square = vf_max(vf_load(r2 + k), vf_set(1e-30F));
         unsigned borderline;
         const vi counter = linear ? linear_counters(bins, square, &borderline)
                                   : table_counters(bins, square, &borderline);
         add_to_batch(bins, &batch, k, counter, borderline, n - k);
     }
-    const bool by_row = scale->species[0] || !scale->counts_alone;
+    const bool by_row = scale->species[0] || !scale->counts_alone; /* all hits need their row */
     struct cursor start = *at;
     for (int k = 0, o = 0; k < n && (by_row || o < batch.n_borderline);) {
         const int end = part_of_row(at, first, k, n);
         o = resolve_row(sweep, at->row, end, tile_index, &batch, o);
-        if (scale->species[0]) { /* tile.rank holds the species of the candidates */
+        if (scale->species[0]) { /* add the partial's first counter; tile.rank holds the species */
             const int32_t species = scale->species[0][at->row->slot];
             const int32_t *base = scale->first_counters + (int64_t)species * scale->rdf->n_species;
             for (int l = k; l < end; l++) {
@@ -92,7 +100,8 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
     }
 }
 
-/** Count the hits that were collected from a tile. */
+/** Count the hits that were collected from a tile, and discard them.
+ *  @param linear  the bins are linear; a constant at compile time */
 KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 {
     if (sweep->failed) { /* hits are incomplete, and the call fails */
@@ -103,7 +112,8 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
         sweep->tile.shifted ? sweep->query.error_bound : sweep->query.error_bound_no_image, 0, 1);
     kith__tally_reserve(kith__tally_of(sweep)->scale, kith__tally_of(sweep), sweep->n_hits);
     struct cursor at = {sweep->rows, sweep->n_rows > 0 ? sweep->rows[0].n : 0};
-    /* padding: pair forces read PAIR_BLOCK hits at a time, and tally_batch W distances */
+    /* padding with valid values: pair forces read PAIR_BLOCK hits at a time, and tally_batch W
+     * distances */
     for (int k = 0; k < PAIR_BLOCK && sweep->n_hits > 0; k++) {
         sweep->hit_id[sweep->n_hits + k] = 0;
     }
@@ -117,7 +127,8 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
     kith__sweep_discard_hits(sweep);
 }
 
-/** Collect the hits of particle i; count them when they fill a batch. */
+/** Collect the hits of query particle i; count all that are collected when they fill half a batch,
+ *  or when sweep->rows is full. @param count  tally_hits for the kind of bins */
 KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct query_particle *i,
                                  tile_fn *count)
 {
@@ -133,6 +144,8 @@ KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct query_p
         count(sweep);
     }
 }
+
+/* The functions that process_work_block is given, for linear and for other bins. */
 
 static void tally_linear_hits(struct kith__sweep *sweep)
 {

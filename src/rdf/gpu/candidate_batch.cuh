@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counting pairs without hit masks: candidates near an i-cluster (engine/gpu/gpu_sweep.cuh) are
- * appended to a queue. When the queue holds a batch, each lane takes DEEP candidates, and bins
- * their distances to all query particles of the i-cluster.
+ * Counting pairs without hit masks: candidates near an i-cluster, the up to 64 query particles that
+ * a warp processes together (engine/gpu/gpu_sweep.cuh), are appended to a queue. When the queue
+ * holds a batch, each lane takes DEEP candidates, and bins their distances to all query particles
+ * of the i-cluster. rdf_gpu.cu fills the queue. engine/gpu/i_cluster.cuh has the structs visit, the
+ * i-cluster of a warp, and candidate.
  *
  * Where bins are found from square roots, coordinates in double are converted to float: relative to
- * the centre of the i-cluster, in units of the upper edge of the last bin and half a bin. The roots
- * then have an error of at most `blur`. A pair whose bin is ambiguous within this error is binned
- * by the definition, in double.
+ * the centre of the i-cluster, in units of kith__gpu_scale.reach, the upper edge of the last bin
+ * and half a bin. They are called nearby coordinates. The roots then have an error of at most
+ * `blur`. A pair whose bin is ambiguous within this error is binned by the definition, in double.
  */
 #ifndef KITH_GPU_CROWD_CUH
 #define KITH_GPU_CROWD_CUH
@@ -15,11 +17,13 @@
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
-/* BATCH: candidates of a batch. QUEUE: entries of the queue of candidates. */
+/* BATCH: candidates of a batch, DEEP in each lane (gpu_sweep.cuh). QUEUE: entries of the queue of
+ * candidates: less than a batch that waits, and a batch that is appended. */
 enum { BATCH = DEEP * LANES, QUEUE = 2 * BATCH };
 
-/** Type of the coordinates in shared memory and registers: that of the points, or, when `nearby` is
- *  true, float, relative to the centre of the i-cluster. */
+/** Type of the coordinates in shared memory and registers, for points of type real and a kernel
+ *  that finds bins by WAY: that of the points, or float when `nearby` is true, for nearby
+ *  coordinates. */
 template <typename real, int WAY> struct held {
     enum { nearby = false };
     typedef real type;
@@ -41,21 +45,22 @@ template <> struct held<double, BY_ROOT> {
     }
 };
 
-/** Query particles of an i-cluster, in shared memory. */
+/** Query particles of an i-cluster, at most MOST, in shared memory. */
 template <typename held_type, int MOST> struct members {
-    position<held_type> i[MOST]; /**< coordinates */
+    position<held_type> i[MOST]; /**< coordinates; held.none() as x in padding entries */
     int32_t species[MOST];       /**< species; not set when there is only one */
 };
 
-/** Return a coordinate as a float in units of 1 / unit; 0 when unit is 0, as the i-cluster is too
- *  wide for float coordinates. */
+/** Return a coordinate, relative to the origin of the i-cluster, as a float in units of 1 / unit; 0
+ *  when unit is 0, as the i-cluster is too wide for float coordinates. */
 template <typename real> static __device__ __forceinline__ float nearby(real x, double unit)
 {
     return unit > 0 ? (float)((double)x * unit) : 0;
 }
 
-/** Read the query particles of an i-cluster into shared memory. With held.nearby, coordinates are
- *  relative to v.shared->origin. */
+/** Read the query particles of an i-cluster into shared memory, and synchronise the warp. With
+ *  held.nearby, coordinates are relative to v.shared->origin, which has been set.
+ *  @param home  receives the query particles, padded to MOST */
 template <typename real, int WAY, int MOST>
 static __device__ __forceinline__ void load_members(
     const visit<real> &v, const struct kith__gpu_scale &s,
@@ -98,7 +103,7 @@ static __device__ __forceinline__ void read_held(const visit<double> &v, const s
     }
 }
 
-/** Return the index of the first counter of the partial histogram of species a and b. */
+/** Return the first counter of the partial histogram of species a and b. */
 static __device__ __forceinline__ int64_t row_of(const struct kith__gpu_scale &s, int32_t a,
                                                  int32_t b)
 {
@@ -109,7 +114,7 @@ static __device__ __forceinline__ int64_t row_of(const struct kith__gpu_scale &s
  *  first out, so that candidates stay in the order of the cells: most batches then have neither
  *  periodic images nor particles of the i-cluster itself, and take a fast path (enum kind). */
 struct queue {
-    unsigned first, waiting; /**< first entry, and number of entries */
+    unsigned first, waiting; /**< index of the first entry, and number of entries */
 };
 
 /** Query particles of an i-cluster, and its queue of candidates, in shared memory. */
@@ -119,12 +124,14 @@ template <typename held_type> struct home_batch {
     int32_t shift[QUEUE]; /**< periodic image of each candidate; packed */
 };
 
-/** Candidates of one lane in a batch. */
+/** Candidates of one lane in a batch. Entries without a candidate have coordinates that put all
+ *  their pairs beyond all bins. */
 template <typename held_type> struct candidate_batch {
-    struct candidate at[DEEP]; /**< slot and image */
-    held_type r[DEEP][3];      /**< coordinates */
-    int before[DEEP];          /**< pairs are counted with the query particles before this one */
-    int32_t species[DEEP];     /**< species */
+    struct candidate at[DEEP]; /**< slot and image; the segment is not set */
+    held_type r[DEEP][3];      /**< coordinates; not moved to the image, unless they are nearby */
+    int before[DEEP];          /**< pairs are counted with the first `before` query particles: all,
+                                    or, when the candidate is one of them, those before it */
+    int32_t species[DEEP];     /**< species; 0 when there is only one */
 };
 
 /** Restrictions that a batch satisfies; they select the code that counts it. */
@@ -134,7 +141,9 @@ enum kind {
     ANYTHING   /**< no restriction */
 };
 
-/** Take up to BATCH candidates from the queue, DEEP for each lane. @return its kind */
+/** Take up to BATCH candidates from the queue, DEEP for each lane.
+ *  @param[out] batch  the lane's candidates
+ *  @return the kind of the batch, uniform over the warp */
 template <typename real, int WAY>
 static __device__ __forceinline__ enum kind take_batch(
     const visit<real> &v, const home_batch<typename held<real, WAY>::type> *all,
@@ -171,19 +180,21 @@ static __device__ __forceinline__ enum kind take_batch(
                                                               : ANYTHING;
 }
 
-/** Pairs of a lane: pair d is of its candidate d % DEEP and query particle k + d / DEEP. */
+/** Pairs of a lane, as count_pairs (tally.cuh) takes them: pair d is of its candidate d % DEEP and
+ *  query particle k + d / DEEP. */
 template <typename real, int WAY, int KIND> struct lane_pairs {
     typedef held<real, WAY> form;
     typedef typename form::type type;
     enum { mixed = KIND == ANYTHING, blurred = form::nearby };
     const visit<real> &v;                    /**< the i-cluster */
     const struct kith__gpu_scale &s;         /**< from distances to counters */
-    float blur;                              /**< error bound of roots, when blurred */
+    float blur;                              /**< error bound of roots [scale.reach], if blurred */
     const candidate_batch<type> &candidates; /**< candidates of the lane */
     const type (*by)[3]; /**< [DEEP] shift of each candidate in an orthorhombic box [length] */
     const members<type, KITH_GPU_LARGE_CLUSTER> *home; /**< query particles */
     int k;                                             /**< query particle of pair 0 */
 
+    /** First counter of the partial of pair d. */
     __device__ __forceinline__ uint32_t first(int d) const
     {
         return mixed && s.rdf.species[0]
@@ -191,7 +202,8 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
                    : 0;
     }
 
-    /** r^2: by the definition, or of nearby coordinates. */
+    /** r^2 of pair d: by the definition, or of nearby coordinates.
+     *  @param nearly  true: fused multiply-add may be used (nearly_square_of) */
     __device__ __forceinline__ type square(int d, bool nearly) const
     {
         const position<type> i = home->i[k + d / DEEP];
@@ -207,7 +219,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
         }
         return nearly ? nearly_square_of(r[0], r[1], r[2]) : square_of(r[0], r[1], r[2]);
     }
-    /** r^2 by the definition in a skewed box. */
+    /** r^2 of pair d by the definition in a skewed box. @param i  its query particle */
     __device__ __forceinline__ real skewed_square(int d, const position<type> &i) const
     {
         typedef definition<real> def;
@@ -219,7 +231,7 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
         kith__unpack_shift(candidates.at[d % DEEP].shift, shift);
         return def::separation(def::box(v.sweep->grid.question), ri, rj, shift, apart);
     }
-    /** r^2 by the definition. */
+    /** r^2 of pair d by the definition. */
     __device__ __forceinline__ real exact(int d) const
     {
         const struct candidate &at = candidates.at[d % DEEP];
@@ -227,13 +239,15 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
         return form::nearby ? separation(v, v.begin + k + d / DEEP, at.slot, at.shift, apart)
                             : (real)square(d, false);
     }
+    /** Never called: pairs that are counted one by one take single_tally of rdf_gpu.cu. */
     __device__ __forceinline__ void count(const struct kith__gpu_scale &, const struct bins &, int,
                                           uint32_t) const
     {
     }
 };
 
-/** Count the pairs of a batch of the given kind with the query particles. */
+/** Count the pairs of a batch of the given kind with all query particles of the i-cluster: one or
+ *  two query particles at a time, as registers permit, with all candidates of the lane. */
 template <typename real, int WAY, int KIND>
 static __device__ __forceinline__ void count_members(
     const visit<real> &v, const struct kith__gpu_scale &s, const struct bins &counters, float blur,

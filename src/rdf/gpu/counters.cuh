@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counters of a block of threads: 32 bits in shared memory, in copies that spread the lanes of a
- * warp over its banks, added to 64 bits in device memory.
+ * Counters of a thread block: 32 bits in shared memory, in copies that spread the lanes of a warp
+ * over its banks, added to 64 bits in device memory. src/overlap/ uses them, too.
  */
 #ifndef KITH_GPU_COUNTERS_CUH
 #define KITH_GPU_COUNTERS_CUH
 
 #include "engine/gpu/device.cuh"
 
-/** Shared memory of the block's counters. */
+/** The thread block's counters: the dynamic shared memory of the launch. */
 KITH_DYNAMIC_SHARED(uint32_t, block_counters);
 
 /** Counters of a thread block as one lane uses them. Counter k is the sum of its copies, fine[k *
  *  copies] to fine[(k + 1) * copies - 1]; a lane adds to one of the copies. */
 struct counters {
     uint32_t *fine; /**< [n][copies] in shared memory */
-    uint32_t start; /**< offset of the lane's copy [bytes] */
-    uint32_t step;  /**< from one counter to the next [bytes] */
+    uint32_t start; /**< offset of the lane's copy of counter 0 from `fine` [bytes] */
+    uint32_t step;  /**< from one counter to the next: 4 copies [bytes] */
 };
 
-/** Return the counters of a thread block for the calling lane. */
+/** Return the counters of a thread block for the calling lane.
+ *  @param fine    [n][copies] the counters, in shared memory
+ *  @param copies  number of copies, a power of 2 */
 static __device__ __forceinline__ struct counters own_counters(uint32_t *fine, int copies)
 {
     struct counters c;
@@ -29,13 +31,13 @@ static __device__ __forceinline__ struct counters own_counters(uint32_t *fine, i
     return c;
 }
 
-/** Add 1 to counter k. */
+/** Add 1 to the lane's copy of counter k. */
 static __device__ __forceinline__ void count_one(const struct counters &c, uint32_t k)
 {
     atomicAdd((uint32_t *)((char *)c.fine + (k * c.step + c.start)), 1u);
 }
 
-/** Zero the block's counters. All threads call it, and synchronise afterwards. */
+/** Zero the thread block's n counters. All threads call it, and synchronise afterwards. */
 static __device__ __forceinline__ void clear_counters(uint32_t *fine, int64_t n, int copies)
 {
     for (int64_t k = threadIdx.x; k < n * copies; k += blockDim.x) {
@@ -43,8 +45,9 @@ static __device__ __forceinline__ void clear_counters(uint32_t *fine, int64_t n,
     }
 }
 
-/** Flush: add the thread block's n counters to `to` in device memory, and zero them. Called by `of`
- *  threads, each with its number `me` from 0 on; other threads may count at that time. */
+/** Flush: add the thread block's n counters to to[n] in device memory, and zero them. Called by
+ *  `of` threads, each with its number `me` from 0 on. Other threads may count at that time, as each
+ *  counter is read and zeroed by one atomic exchange. */
 static __device__ __forceinline__ void flush_counters(uint32_t *fine, int64_t n, int copies,
                                                       unsigned long long *to, int me, int of)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All pairs under minimum image, in an orthorhombic box that is periodic on all axes; O(n^2). A
- * block takes a piece of a, some particles in the registers of each thread, and a part of a piece
- * of b, which passes through shared memory: each particle of b is read once for all particles of a
- * thread. r^2 is that of the definition: of the images along an axis the nearest has the smallest
- * |d|.
+ * All pairs under minimum image, in an orthorhombic box that is periodic on all axes; O(n^2). Both
+ * sets are sorted by species and cut into pieces of one species (rdf_gpu.h). A thread block takes a
+ * piece of a, some particles in the registers of each thread, and a part of a piece of b, which
+ * passes through shared memory: each particle of b is read once for all particles of a thread. r^2
+ * is that of the definition: of the images along an axis the nearest has the smallest |d|.
  *
  * The lanes of a warp hold particles that are far apart in the caller's order, so that their pairs
  * seldom fall into one bin.
@@ -18,20 +18,22 @@ enum {
     TILE = 512                       /**< particles of b in shared memory */
 };
 
-/** Particles of one thread: from `first` on; those at or after `end` are padding. */
+/** Particles of a that one thread holds in registers: DEEP from `first` on; those at or after `end`
+ *  are padding. */
 template <typename real> struct holder {
-    int32_t first, end;             /**< range of particles of a, by species */
+    int32_t first, end;             /**< numbers by species: the first, and the end of the lane's
+                                         share of the piece */
     real x[DEEP], y[DEEP], z[DEEP]; /**< coordinates; NaN for padding [length] */
 };
 
 /** A task of a thread block: a piece of a, and a part of a piece of b. */
 struct task {
     struct kith__piece p; /**< piece of a */
-    int32_t begin, end;   /**< range of particles of b, by species */
-    int64_t first;        /**< first counter of the partial in device memory */
+    int32_t begin, end;   /**< range of particles of b, numbers by species */
+    int64_t first;        /**< first counter of their partial in device memory */
 };
 
-/** Write the wrapped positions of a set, sorted by species. */
+/** Write the wrapped positions of a set, sorted by species; one thread for each particle. */
 template <typename real>
 static __global__ void write_positions(const struct kith__gpu_nearest all, int set)
 {
@@ -79,7 +81,8 @@ static __device__ __forceinline__ sides<real> sides_of(const struct kith__questi
     return s;
 }
 
-/** Read the particles of a thread: lane l takes those from l * each on, shared among the warps. */
+/** Read the particles of a thread. Lane l of all warps takes the particles of the piece from
+ *  l * each on, DEEP in each warp: so lanes of a warp hold particles that are far apart. */
 template <typename real>
 static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
                                             const struct kith__piece &p, holder<real> *own)
@@ -102,7 +105,8 @@ static __device__ __forceinline__ void hold(const struct kith__gpu_nearest &all,
     }
 }
 
-/** Pairs of a thread's particles with particle j, number `at` of b; see count_pairs. */
+/** Pairs of a thread's particles with particle j, number `at` of b, as count_pairs (tally.cuh)
+ *  takes them: pair d is of own particle d. */
 template <typename real> struct thread_pairs {
     enum { mixed = false, blurred = false }; /* one partial in shared memory; exact roots */
     float blur;                              /**< unused */
@@ -113,23 +117,26 @@ template <typename real> struct thread_pairs {
     int32_t at;                              /**< its number, by species */
     int64_t partial;                         /**< first counter of the partial in device memory */
 
+    /** First counter of the partial in shared memory. */
     __device__ __forceinline__ uint32_t first(int) const
     {
         return 0;
     }
-    /** Vector of pair d to the nearest image. */
+    /** |d| of pair d along each axis, at the nearest image [length]. */
     __device__ __forceinline__ void apart(int d, real r[3]) const
     {
         r[0] = folded(j.x - own.x[d], side.x);
         r[1] = folded(j.y - own.y[d], side.y);
         r[2] = folded(j.z - own.z[d], side.z);
     }
+    /** r^2 of pair d by the definition. */
     __device__ __forceinline__ real exact(int d) const
     {
         real r[3];
         apart(d, r);
         return square_of(r[0], r[1], r[2]);
     }
+    /** Count pair d in bin k, one by one. */
     __device__ __forceinline__ void count(const struct kith__gpu_scale &s,
                                           const struct bins &counters, int d, uint32_t k) const
     {
@@ -138,7 +145,8 @@ template <typename real> struct thread_pairs {
 };
 
 /** Count the pairs of particle j, number `at` of b, with the thread's particles; if LATER only with
- *  those that follow it. */
+ *  those of a lower number by species, so that each pair of one set counts once.
+ *  @param first  first counter of the partial in device memory */
 template <typename real, int WAY, bool LATER>
 static __device__ __forceinline__ void count_with(const struct kith__gpu_nearest &all,
                                                   const sides<real> &side, const holder<real> &own,
@@ -159,7 +167,8 @@ static __device__ __forceinline__ void count_with(const struct kith__gpu_nearest
     count_pairs<real, WAY, DEEP>(all.scale, counters, r2, pairs);
 }
 
-/** Count the pairs of n particles of b from `begin` on, which are in the tile. */
+/** Count the pairs of n particles of b from number `begin` on, whose positions are in the tile,
+ *  with the thread's particles. */
 template <typename real, int WAY, bool LATER>
 static __device__ __forceinline__ void count_tile(const struct kith__gpu_nearest &all,
                                                   const sides<real> &side, const holder<real> &own,
@@ -172,7 +181,9 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_nearest
     }
 }
 
-/** Find the task of this number. @return false when it holds no pairs. */
+/** Find the task of this number (kith__gpu_nearest).
+ *  @return false when it holds no pairs: the part is empty, or, with one set, none of its particles
+ *          has a higher number than one of the piece of a */
 static __device__ __forceinline__ bool find_task(const struct kith__gpu_nearest &all,
                                                  int64_t number, struct task *t)
 {
@@ -188,7 +199,8 @@ static __device__ __forceinline__ bool find_task(const struct kith__gpu_nearest 
     return t->begin < t->end && (all.scale.cross || t->end > t->p.begin + 1);
 }
 
-/** Count the pairs of one task. */
+/** Count the pairs of one task; all threads of the block call it.
+ *  @param tile  [TILE] shared memory */
 template <typename real, int WAY>
 static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &all,
                                                const struct task &t, position<real> *tile,
@@ -197,8 +209,8 @@ static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &a
     const sides<real> side = sides_of<real>(all.question);
     holder<real> own;
     hold(all, t.p, &own);
-    const bool some = which_lanes(own.first < own.end) != 0;
-    const bool later = !all.scale.cross && t.begin < t.p.end;
+    const bool some = which_lanes(own.first < own.end) != 0;  /* the warp holds a particle */
+    const bool later = !all.scale.cross && t.begin < t.p.end; /* the ranges of a and b overlap */
     for (int32_t begin = t.begin; begin < t.end; begin += TILE) {
         const int n = t.end - begin < TILE ? t.end - begin : TILE;
         __syncthreads();
@@ -214,13 +226,14 @@ static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &a
     }
 }
 
-/** Persistent blocks take tasks from a work counter. Counters are flushed when the partial changes,
- *  and before 32 bits overflow. */
+/** Count the pairs of all tasks of a launch. Persistent thread blocks claim tasks from a work queue
+ *  counter. Shared memory has the counters of one partial, which are flushed when the partial
+ *  changes, and before 32 bits overflow. */
 template <typename real, int WAY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     nearest_kernel(const struct kith__gpu_nearest all)
 {
-    uint32_t *fine = block_counters;
+    uint32_t *fine = block_counters; /* [bins][copies] */
     __shared__ position<real> tile[TILE];
     __shared__ unsigned taken;
     const struct kith__gpu_scale &s = all.scale;
@@ -281,6 +294,7 @@ gpuError_t kith__gpu_write_positions(const struct kith__gpu_nearest *all, int se
     return gpuGetLastError();
 }
 
+/** Launch the kernel for a type of coordinate and a WAY of finding bins. */
 template <typename real, int WAY>
 static gpuError_t run(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {

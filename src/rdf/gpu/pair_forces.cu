@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operation for histograms with forces: counts, and pair-force sums (pair_force.h). A
- * thread block adds in 64 bits in shared memory, as two words of 32, and flushes to 128 bits in
- * device memory before its sums can overflow.
+ * The sweep's operation for histograms with forces: counts, and pair-force sums (pair_force.h);
+ * engine/gpu/gpu_sweep.cuh says what an operation is. A thread block adds in 64 bits in shared
+ * memory, as two words of 32, and flushes to 128 bits in device memory before its sums can
+ * overflow. Where its sums do not fit in shared memory, it adds in device memory.
  */
 #include "engine/gpu/gpu_sweep.cuh"
 #include "tally.cuh"
 
-/** Layout of a thread block's sums in shared memory: n counts, then the low words of 2 m pair-force
- *  sums, then their high words. */
+/** Layout of a thread block's sums in shared memory, block_counters of counters.cuh: n counts, then
+ *  the low words of 2 m pair-force sums [partials][2][bins + 1], then their high words. */
 struct force_counters {
     int32_t n;   /**< counts: partials * bins */
     int32_t m;   /**< pair-force sums of one kind: partials * (bins + 1) */
     int32_t row; /**< pair-force sums of one kind in a partial: bins + 1 */
 
+    /** Low words. */
     __device__ __forceinline__ uint32_t *low() const
     {
         return block_counters + n;
     }
+    /** High words. */
     __device__ __forceinline__ uint32_t *high() const
     {
         return block_counters + n + 2 * m;
     }
 };
 
-/** Add a fixed-point term to pair-force sum `at` in shared memory. */
+/** Add a fixed-point term to pair-force sum `at` in shared memory: first to the low word, whose old
+ *  value gives the carry, then to the high word. */
 static __device__ __forceinline__ void add_term(const struct force_counters &c, int32_t at,
                                                 int64_t term)
 {
@@ -36,8 +40,9 @@ static __device__ __forceinline__ void add_term(const struct force_counters &c, 
     }
 }
 
-/** Flush: add the thread block's sums to those in device memory, and zero them. Called by `of`
- *  threads, each with its number `me` from 0 on; other threads may add at that time. */
+/** Flush: add the thread block's counts and sums to those in device memory, and zero them. Called
+ *  by `of` threads, each with its number `me` from 0 on. Other threads may add at that time: the
+ *  next flush adds a carry that has not reached its high word yet. */
 static __device__ __noinline__ void flush_force_sums(const struct force_counters c,
                                                      unsigned long long *counts,
                                                      unsigned long long *force_sums, int me, int of)
@@ -52,8 +57,9 @@ static __device__ __noinline__ void flush_force_sums(const struct force_counters
     }
 }
 
-/** Return r^2 by the definition, where j is in image (0, 0, 0).
- *  @param d  rj - ri, computed in double: by the definition where the points are double */
+/** Return r^2 of two positions by the definition, where j is in image (0, 0, 0). The overload for
+ *  float rounds the differences to float, that for double has them already.
+ *  @param d  rj - ri, computed in double */
 static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
                                                       const double[3])
 {
@@ -67,14 +73,15 @@ static __device__ __forceinline__ double square_beside(const double[3], const do
 
 /** N particles and the forces on them, in shared memory. */
 template <typename real, int N> struct force_records {
-    real r[3][N];       /**< coordinates [length] */
+    real r[3][N];       /**< wrapped coordinates, not shifted [length] */
     double x[3][N];     /**< coordinates, shifted to their images [length] */
-    double force[3][N]; /**< forces */
-    int32_t id[N];      /**< caller's index */
-    int32_t species[N]; /**< species; 0 when there is one */
-    int32_t shift[N];   /**< periodic image; packed */
+    double force[3][N]; /**< components of the forces [force] */
+    int32_t id[N];      /**< caller's index of each particle */
+    int32_t species[N]; /**< species; 0 when there is only one */
+    int32_t shift[N];   /**< periodic image, packed by kith__pack_shift */
 
-    /** Set entry k to the particle in slot `place` of a set, unshifted. */
+    /** Set entry k to the particle in slot `place` of a set, unshifted.
+     *  @param which  0: set a; 1: set b */
     __device__ __forceinline__ void load(const struct kith__gpu_set &set,
                                          const struct kith__gpu_scale &scale, int which, int k,
                                          int64_t place)
@@ -91,7 +98,9 @@ template <typename real, int N> struct force_records {
         }
     }
 
-    /** Shift entry k to an image. */
+    /** Shift entry k to an image.
+     *  @param row  rows of the box [length]
+     *  @param to   the image, packed */
     __device__ __forceinline__ void move(const double row[3][3], int k, int32_t to)
     {
         int32_t s[3];
@@ -117,9 +126,9 @@ template <typename real, int WAY> struct force_tally {
     };
     struct kith__gpu_scale scale;   /**< from distances to counters, with forces by slot */
     struct force_counters counters; /**< layout of the block's sums */
-    int64_t since;                  /**< most pairs that this warp has added since its last flush */
+    int64_t since; /**< bound on the pairs that this warp has added since its last flush */
 
-    /** Read the query particles. */
+    /** Begin an i-cluster: read the query particles. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
         if (v.lane < v.n) {
@@ -129,7 +138,8 @@ template <typename real, int WAY> struct force_tally {
         return true;
     }
 
-    /** Flush before the block's sums can overflow: each warp adds its share of the terms. */
+    /** Flush before the block's sums, if they are in shared memory, can overflow: each of its WARPS
+     *  warps adds at most KITH_FORCE_TERMS / WARPS terms between two flushes. */
     __device__ __forceinline__ void make_room(const visit<real> &v)
     {
         since += (int64_t)DEEP * LANES * v.n;
@@ -139,7 +149,8 @@ template <typename real, int WAY> struct force_tally {
         }
     }
 
-    /** Counter of r^2, within its partial. */
+    /** Counter of r^2 of a hit, within its partial: 0 below the first edge. Hits are not above the
+     *  last edge, which is the cutoff. */
     __device__ __forceinline__ int32_t counter_of(real r2) const
     {
         uint32_t bin;
@@ -149,7 +160,10 @@ template <typename real, int WAY> struct force_tally {
         return (int32_t)(bin + 1);
     }
 
-    /** Add the terms of a pair, and count it. */
+    /** Add the terms of a pair, and count it, in shared memory, or in device memory where the sums
+     *  do not fit there. Counter 0, below the first edge, has sums but no count.
+     *  @param counter  within the partial, 0 to bins
+     *  @param term     the terms of both sums (kith__force_terms) */
     __device__ __forceinline__ void add(int32_t partial, int32_t counter, const int64_t term[2])
     {
         const int32_t bin = partial * (counters.row - 1) + counter - 1;
@@ -169,7 +183,9 @@ template <typename real, int WAY> struct force_tally {
         }
     }
 
-    /** Count the pair of query particle k and candidate l, and add its pair force. */
+    /** Count the pair of query particle k and candidate l, and add its pair force, unless the pair
+     *  is excluded.
+     *  @param simple  no candidate of the warp is shifted to an image */
     __device__ __forceinline__ void add_pair(const struct kith__question &question,
                                              const shared *all, int k, int l, bool simple)
     {
@@ -217,7 +233,8 @@ template <typename real, int WAY> struct force_tally {
         }
     }
 
-    /** Process the hits of a batch of candidates. */
+    /** Process the hits of this lane's candidates.
+     *  @param mask  bit k is set when query particle k is a hit; 0 afterwards */
     __device__ __forceinline__ void take(const visit<real> &v, shared *all,
                                          const struct candidate at[DEEP], uint32_t mask[DEEP])
     {
@@ -233,7 +250,7 @@ template <typename real, int WAY> struct force_tally {
                 all->candidate.move(grid.question.box_d.row, v.lane, at[d].shift);
             }
             const int mine = __popc(mask[d]);
-            const int sum = scan_lanes(mine, v.lane);
+            const int sum = scan_lanes(mine, v.lane); /* place of each lane's hits in the list */
             const int hits = from_lane(sum, LANES - 1);
             for (int to = sum - mine; mask[d]; mask[d] &= mask[d] - 1, to++) {
                 all->hit[to] = (uint16_t)(v.lane * KITH_GPU_CLUSTER + __ffs((int)mask[d]) - 1);
@@ -253,7 +270,7 @@ template <typename real, int WAY> struct force_tally {
     }
 };
 
-/** Zero the block's sums. */
+/** Overload: zero the block's sums. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void begin_block(force_tally<real, WAY> &operation)
 {
@@ -262,7 +279,7 @@ static __device__ __forceinline__ void begin_block(force_tally<real, WAY> &opera
     __syncthreads();
 }
 
-/** Flush the block's sums. */
+/** Overload: flush the block's sums. */
 template <typename real, int WAY>
 static __device__ __forceinline__ void end_block(force_tally<real, WAY> &operation)
 {
@@ -274,7 +291,7 @@ static __device__ __forceinline__ void end_block(force_tally<real, WAY> &operati
     }
 }
 
-/** Copy forces to the order of slots. */
+/** Copy forces to the order of slots; one thread for each component. */
 template <typename real>
 static __global__ void sort_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
                                    const real *from, real *to)
@@ -285,7 +302,7 @@ static __global__ void sort_forces(const struct kith__gpu_plan *plan, struct kit
     }
 }
 
-/** Launch sort_forces. */
+/** Launch sort_forces for a type of coordinate. */
 template <typename real>
 static gpuError_t run_place(const struct kith__gpu_grid *grid, const struct kith__gpu_set &set,
                             const void *from, void *to, gpuStream_t stream)
@@ -304,7 +321,8 @@ gpuError_t kith__gpu_sort_forces(const struct kith__gpu_grid *grid, int which, c
                                                   : run_place<double>(grid, set, from, to, stream);
 }
 
-/** Launch the sweep. */
+/** Launch the sweep with the operation for a type of coordinate and a WAY of finding bins.
+ *  @param bytes  shared memory for the sums of a thread block */
 template <typename real, int WAY>
 static gpuError_t run_forces(const struct kith__gpu_sweep *sweep,
                              const struct kith__gpu_scale *scale,

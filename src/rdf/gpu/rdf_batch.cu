@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The operation of the sweep over a batch that counts pairs by distance. Each hit is binned by the
- * definition. The counters of a thread block are in shared memory where they fit.
+ * The operation of the sweep over a batch, the systems of one call, that counts pairs by distance
+ * (engine/gpu/batch_sweep.cuh says what an operation is). Each hit is binned by the definition. The
+ * counters of a thread block are in shared memory where they fit, else in device memory.
  */
 #include "engine/gpu/batch_sweep.cuh"
 #include "rdf_gpu.h"
 
 enum { MOST_SHARED = 8192 }; /**< most counters that are in shared memory */
 
+/** [partials * bins] the thread block's counters, where they are in shared memory. */
 KITH_DYNAMIC_SHARED(uint32_t, batch_counters);
 
-/** Return the counter of a pair, from a guess. */
+/** Return the counter of a pair by the definition (rdf/counter.h), 0 below the first edge, k + 1 in
+ *  bin k. @param guess  counter from which the search begins */
 static __device__ __forceinline__ int32_t counter_of(const struct kith__rdf &rdf, float r2,
                                                      int32_t guess)
 {
@@ -22,29 +25,33 @@ static __device__ __forceinline__ int32_t counter_of(const struct kith__rdf &rdf
     return kith__counter_from_guess_d(&rdf, r2, guess);
 }
 
-/** Operation: count the hits by distance; with UPPER each unordered pair once; with MIXED by
- *  species. */
+/** Operation: count the hits by distance; with UPPER each unordered pair once, although the sweep
+ *  finds it from both ends; with MIXED by species. */
 template <typename real, bool UPPER, bool MIXED> struct batch_tally {
     struct shared {
-        int unused; /**< there is none */
+        int unused; /**< the operation has no data for each warp */
     };
     struct kith__rdf rdf;       /**< the bins; edge2 and species are in device memory */
-    unsigned long long *counts; /**< [partials][bins] pairs */
-    float per_width;            /**< 1 / width of linear bins; 0: bins are not linear */
-    int64_t since;              /**< most pairs that this warp has counted since its last flush */
+    unsigned long long *counts; /**< [partials][bins] pairs, in device memory */
+    float per_width;            /**< 1 / width of linear bins [1 / length]; 0: bins are not linear,
+                                     and each guess is bin 0 */
+    int64_t since;              /**< bound on the pairs that this warp has counted since its last
+                                     flush */
 
-    /** Return the number of counters. */
+    /** Return the number of counters: one for each bin of each partial. */
     __device__ __forceinline__ int64_t counters() const
     {
         return MIXED ? rdf.partials * rdf.bins : rdf.bins;
     }
 
+    /** Return true when the counters of a thread block are in shared memory. */
     __device__ __forceinline__ bool in_shared() const
     {
         return counters() <= MOST_SHARED;
     }
 
-    /** Add the counters of the thread block to those in device memory, and zero them. */
+    /** Flush: add counters first, first + step, ... of the thread block to those in device memory,
+     *  and zero them. Other threads may count at that time. */
     __device__ void flush(int first, int step)
     {
         for (int64_t k = first; k < counters() && in_shared(); k += step) {
@@ -55,11 +62,13 @@ template <typename real, bool UPPER, bool MIXED> struct batch_tally {
         }
     }
 
+    /** Begin an i-cluster: nothing to prepare. */
     __device__ bool begin(const batch_cluster<real> &, shared *)
     {
         return true;
     }
 
+    /** Count the pair of query particle k and a candidate that is a hit. */
     __device__ __forceinline__ void count_one(const batch_cluster<real> &c, int k,
                                               const struct batch_candidate &at)
     {
@@ -85,6 +94,9 @@ template <typename real, bool UPPER, bool MIXED> struct batch_tally {
         }
     }
 
+    /** Count the hits of this lane's candidates; flush before the thread block's counters can
+     *  overflow 32 bits: each of its warps counts about 2^29 pairs before it flushes.
+     *  @param mask  bit k is set when query particle k is a hit */
     __device__ __forceinline__ void take(const batch_cluster<real> &c, shared *,
                                          const struct batch_candidate at[BATCH_DEEP],
                                          const uint32_t mask[BATCH_DEEP])
@@ -100,17 +112,21 @@ template <typename real, bool UPPER, bool MIXED> struct batch_tally {
             for (uint32_t left = mask[d]; left; left &= left - 1) {
                 const int k = __ffs((int)left) - 1;
                 const int32_t i = c.shared->id[k];
+                /* of (i, j, S) and (j, i, -S), that with i < j; of images of a particle itself,
+                 * that whose packed shift is above that of image (0, 0, 0) */
                 if (!UPPER || i < j || (i == j && at[d].shift > no_shift)) {
                     count_one(c, k, at[d]);
                 }
             }
         }
     }
+    /** End an i-cluster: nothing to do. */
     __device__ void end(const batch_cluster<real> &, shared *)
     {
     }
 };
 
+/** Overload: zero the thread block's counters. */
 template <typename real, bool UPPER, bool MIXED>
 static __device__ __forceinline__ void batch_begin_block(batch_tally<real, UPPER, MIXED> &operation)
 {
@@ -121,6 +137,7 @@ static __device__ __forceinline__ void batch_begin_block(batch_tally<real, UPPER
     __syncthreads();
 }
 
+/** Overload: flush the thread block's counters. */
 template <typename real, bool UPPER, bool MIXED>
 static __device__ __forceinline__ void batch_end_block(batch_tally<real, UPPER, MIXED> &operation)
 {
@@ -128,6 +145,7 @@ static __device__ __forceinline__ void batch_end_block(batch_tally<real, UPPER, 
     operation.flush((int)threadIdx.x, (int)blockDim.x);
 }
 
+/** Queue the sweep with the operation for one type of coordinate. */
 template <typename real, bool MIXED>
 static gpuError_t tally(const struct kith__gpu_batch_sweep *sweep, const struct kith__rdf *rdf,
                         unsigned long long *counts, gpuStream_t stream)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of pair distances of a batch on a GPU: one sweep counts the pairs of all systems.
+ * Histograms of pair distances of a batch on a GPU, host side: one sweep counts the pairs of all
+ * systems of a call (rdf_batch.cu).
  */
 #include "engine/gpu/batch_search.h"
 #include "rdf_gpu.h"
 
-/* Buffers of scratch memory, behind those of rdf_gpu.c. */
+/* Buffers of scratch memory on the device, with numbers behind those of rdf_gpu.c. */
 enum { EDGES = KITH_WORK_OF(rdf) + 16, COUNTS };
 
 kith_status kith__gpu_count_frames(kith_ctx *ctx, const struct kith__batch *batch,

@@ -11,10 +11,12 @@
 
 #include "engine/gpu/search.h"
 
-/* Buffers of scratch memory, on the device and on the host; PIECES has one for each set. */
+/* Numbers of buffers of scratch memory, on the device and on the host; PIECES has one for each
+ * set. */
 enum { UPLOADED = KITH_WORK_OF(rdf), COUNTS, PIECES, FIRST = PIECES + 2, SUMS, FORCE_SUMS };
 
-/* Arrays of the caller that are uploaded; the first ones have one entry for each set. */
+/* Entries of the table of the caller's arrays that are uploaded. SPECIES, MOLECULES, WEIGHTS and
+ * FORCES have two entries, one for each set. */
 enum {
     SPECIES,
     MOLECULES = 2,
@@ -34,7 +36,8 @@ struct count {
     struct kith__gpu_scale scale; /**< what kernels are given */
 };
 
-/** Fill a table of the caller's arrays that are uploaded. Arrays that the call lacks stay empty. */
+/** Fill a table of the caller's arrays that are uploaded.
+ *  @param array  empty entries; those of arrays that the call lacks stay empty */
 static void list_arrays(const struct kith__question *q, const struct kith__rdf *rdf,
                         struct kith__gpu_array array[ARRAYS])
 {
@@ -63,7 +66,8 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
                                             (size_t)(rdf->bins + 1) * (size_t)q->precision, NULL};
 }
 
-/** Upload the caller's arrays; scale->forces and scale->first are allocated behind them. */
+/** Upload the caller's arrays, and set c->scale.rdf to their copies; scale.forces, the forces by
+ *  slot, and scale.first are allocated behind them. */
 static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -72,8 +76,8 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
     const size_t cells = (KITH_GPU_EDGE_CELLS + 1) * sizeof(int32_t);
     list_arrays(q, rdf, array);
     const int other = q->cross ? 1 : 0;
-    const size_t begin = rdf->forces[0] ? array[FORCES].bytes
-                                        : 0; /* of b's in the order of cells */
+    /* where the forces by slot on set b begin, and where those on both sets end [bytes] */
+    const size_t begin = rdf->forces[0] ? array[FORCES].bytes : 0;
     const size_t forces = begin + (rdf->forces[0] ? array[FORCES + other].bytes : 0);
     void *rest;
     KITH_TRY(kith__gpu_upload_arrays(ctx, UPLOADED, array, ARRAYS, forces + cells, &rest));
@@ -94,7 +98,8 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 }
 
 /**
- * Set the factors of `scale`, with a bound on the error of bins that are found from roots.
+ * Set the constants of `scale` from distances to bins, with a bound on the error of bins that are
+ * found from roots. scale->rdf is set before.
  *
  * Relative errors, in units of 2^-24: r^2 of float coordinates has an error of 6, so its root has
  * 3: three products and sums are rounded once each, as in the definition. In double r^2 counts as
@@ -119,6 +124,7 @@ static void set_scale(struct kith__gpu_scale *scale, const struct kith__question
     for (int side = 0; side < 2; side++) {
         scale->factor[side] = (float)(widths * (1 + (side ? off : -off)));
     }
+    /* squares near the limits of float's range, or bins with an error of more than a quarter */
     scale->wild = (single && (square < 1e-16 || square > 1e30)) ||
                   (scale->rooted && off * (double)rdf->bins > 0.25);
 }
@@ -156,7 +162,7 @@ static bool counts_one_by_one(const struct kith__gpu *gpu, const struct kith__qu
     return kith__gpu_counts_one_by_one(&scale);
 }
 
-/** Zero the counters in device memory, and set up tables and arrays. */
+/** Set up c->scale: allocate and zero the counters in device memory, upload arrays, fill tables. */
 static kith_status prepare(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -165,6 +171,7 @@ static kith_status prepare(struct count *c, const struct kith__question *q)
     const size_t n = (size_t)(rdf->partials * rdf->bins);
     const size_t force_sums = rdf->force_sums ? (size_t)kith__force_sum_at(rdf, rdf->partials, 0, 0)
                                               : 0;
+    /* one word for each count, and two for each sum of weights and of forces, in this order */
     const size_t bytes = ((rdf->sums ? 3 : 1) * n + 2 * force_sums) * sizeof *c->scale.counts;
     c->scale = (struct kith__gpu_scale){
         .rdf = *rdf,
@@ -185,20 +192,22 @@ static kith_status prepare(struct count *c, const struct kith__question *q)
     return KITH_OK;
 }
 
-/** Host memory for n integers of 128 bits: n low words, then n high ones. */
+/** Return host memory for n integers of 128 bits: n low words, then n high ones; NULL: there is
+ *  none. @param slot  number of the buffer */
 static uint64_t *need_wide(kith_ctx *ctx, int slot, int64_t n)
 {
     return kith__work_need(&ctx->work, slot, 2 * (size_t)n * sizeof(uint64_t));
 }
 
-/** Integer `at` of n integers of 128 bits. */
+/** Return integer `at` of n integers of 128 bits (need_wide). */
 static kith__wide wide_at(const uint64_t *low, int64_t n, int64_t at)
 {
     const kith__wide high = (int64_t)low[n + at];
     return high * ((kith__wide)1 << 64) + low[at];
 }
 
-/** Download counts and sums, and check the plan of the grid: one wait for the device. */
+/** Download counts and sums to the arrays of c->rdf, and check the plan of the grid, which has the
+ *  status of the coordinates: one wait for the device. */
 static kith_status fetch(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -236,7 +245,8 @@ static kith_status fetch(struct count *c)
     return KITH_OK;
 }
 
-/** Count all images within reach, by the sweep over cells, and add pair forces. */
+/** Queue the count of all images within the last edge, by the sweep over cells, with pair-force
+ *  sums: sort the forces by slot before. */
 static kith_status sweep_forces(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -257,7 +267,7 @@ static kith_status sweep_forces(struct count *c)
     return KITH_OK;
 }
 
-/** Count all images within reach, by the sweep over cells. */
+/** Queue the count of all images within the last edge, by the sweep over cells. */
 static kith_status sweep_cells(struct count *c)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -265,6 +275,7 @@ static kith_status sweep_cells(struct count *c)
     const struct kith__rdf *rdf = c->rdf;
     const int resident = kith__gpu_tally_blocks();
     const int64_t taken = (int64_t)kith__gpu_tally_static_bytes();
+    /* CUDA reserves 1024 bytes of shared memory for each thread block */
     c->scale.copies = kith__gpu_choose_copies(
         rdf->partials * rdf->bins, gpu->shared_all / resident - taken - 1024, most_shared(gpu));
     const int most = resident * gpu->processors; /* more blocks would only flush more counters */
@@ -276,7 +287,10 @@ static kith_status sweep_cells(struct count *c)
 
 /* ------------------------------------------------------------------------------------ nearest */
 
-/** Sort a set by species, cut it into pieces, and upload these. */
+/** Sort a set by species, cut it into pieces, upload these, and queue the kernel that writes its
+ *  positions.
+ *  @param[in,out] all  question is set; a or b is set here
+ *  @param set          0: a; 1: b */
 static kith_status upload_set(struct count *c, struct kith__gpu_nearest *all, int set)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -309,7 +323,8 @@ static kith_status upload_set(struct count *c, struct kith__gpu_nearest *all, in
     return KITH_OK;
 }
 
-/** Count nearest images alone, by all pairs. */
+/** Count nearest images alone, by all pairs, in several launches, after each of which the host
+ *  waits and calls the watch callback. */
 static kith_status tally_nearest(struct count *c)
 {
     static const int64_t many_pairs = (int64_t)1 << 36; /* some 10 ms: pairs of one launch */
@@ -330,6 +345,7 @@ static kith_status tally_nearest(struct count *c)
         KITH_TRY(upload_set(c, &all, 1));
     }
     const int64_t squares = (int64_t)all.a.pieces * all.b.pieces;
+    /* divide until there are 16 tasks for each block, or parts of 64 particles */
     while (all.parts < KITH_GPU_PIECE / 64 && squares * all.parts < 16 * (int64_t)all.blocks) {
         all.parts *= 2;
     }
@@ -345,10 +361,12 @@ static kith_status tally_nearest(struct count *c)
     return KITH_OK;
 }
 
+/** kith__rdf_backend.count */
 static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q,
                                    const struct kith__rdf *rdf)
 {
     struct count c = {.rdf = rdf, .s = {.ctx = ctx, .gpu = ctx->state}};
+    /* most query particles of an i-cluster */
     const int home = rdf->forces[0] || counts_one_by_one(ctx->state, q, rdf)
                          ? KITH_GPU_CLUSTER
                          : KITH_GPU_LARGE_CLUSTER;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The sweep's operations that count pairs by distance, for all images within reach of cells, and
- * the table for bins that are not linear.
+ * the table for bins that are not linear. engine/gpu/gpu_sweep.cuh says what an operation is, and
+ * which overloads it may have. There are two: `tally` counts all pairs near an i-cluster in batches
+ * (candidate_batch.cuh), and single_tally counts hits one by one.
  */
 #include "candidate_batch.cuh"
 
@@ -9,11 +11,11 @@
 struct tally_state {
     struct kith__gpu_scale scale; /**< from distances to counters */
     struct bins counters;         /**< counters of the block */
-    int64_t since;                /**< most pairs that this warp has counted since its last flush */
+    int64_t since; /**< bound on the pairs that this warp has counted since its last flush */
 };
 
 /** Flush the thread block's counters before they can overflow 32 bits: each of its 4 warps adds
- *  about 2^29 pairs before it flushes.
+ *  about 2^29 pairs before it flushes the counters of all.
  *  @param n  query particles: the warp is about to count at most DEEP * LANES * n pairs */
 static __device__ __forceinline__ void make_room(struct tally_state &t, int n, int lane)
 {
@@ -29,7 +31,8 @@ static __device__ __forceinline__ void make_room(struct tally_state &t, int n, i
 
 /* ---------------------------------------------------------------------------------------- plain */
 
-/** Compute the bounding box of the query particles of an i-cluster, uniform over the warp. */
+/** Compute the bounding box of the query particles of an i-cluster, uniform over the warp.
+ *  @param[out] low, high  smallest and largest coordinates [length] */
 template <typename real>
 static __device__ __forceinline__ void box_home(const visit<real> &v, real low[3], real high[3])
 {
@@ -62,11 +65,12 @@ template <typename real, int WAY> struct tally {
     typedef home_batch<type> shared;
     struct tally_state t; /**< counters */
     struct queue queue;   /**< candidates that are not counted yet */
-    type low[3], high[3]; /**< bounding box of the query particles */
+    type low[3], high[3]; /**< bounding box of the query particles [length, or reach where
+                               coordinates are nearby] */
     type near2;           /**< squared distance from the box; a candidate beyond it is skipped */
-    float blur;           /**< error bound of roots, for nearby coordinates */
+    float blur;           /**< error bound of roots of nearby coordinates [scale.reach] */
 
-    /** Read the query particles, and set their bounding box. */
+    /** Begin an i-cluster: read the query particles, and set their bounding box. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *all)
     {
         real from[3], to[3];
@@ -87,10 +91,15 @@ template <typename real, int WAY> struct tally {
     }
 
     /**
-     * Choose the origin of nearby coordinates, and a bound on the error of roots, in units of
-     * 2^-24: each coordinate, of at most M, is off by 1 of it, so distances by 3.5 M; of these, 1
-     * for the differences, 1.5 for products and sums, 1 for what is added to the root. In an
-     * i-cluster that is too wide for floats, all pairs are binned by the definition.
+     * Choose the origin of nearby coordinates, the bounding box in these, and `blur`, a bound on
+     * the error of roots. In units of 2^-24, with coordinates of at most M = most + reach: each of
+     * the two coordinates on three axes is off by M, so distances by 2 sqrt(3) M < 3.5 M. Relative
+     * to the root, which is at most 1, differences add 1, products and sums 1.5, and the addition
+     * of blur to the root 1. The error of the approximate root is in scale.factor (set_scale). In
+     * an i-cluster that is too wide for floats, blur is 1: all pairs are binned by the definition.
+     *
+     * @param from, to  bounding box of the query particles [length]
+     * @param near      largest distance of a pair, rounding errors included [length]
      */
     __device__ __forceinline__ void look_nearby(const visit<real> &v, const real from[3],
                                                 const real to[3], double near)
@@ -149,14 +158,14 @@ template <typename real, int WAY> struct tally {
         return square <= near2;
     }
 
-    /** Count a batch. */
+    /** Count a batch of the candidates that wait, or all when there are less. */
     __device__ __forceinline__ void count_waiting(const visit<real> &v, const shared *all)
     {
         sync_warp();
         count_batch<real, WAY>(v, t.scale, t.counters, blur, all, &queue);
         sync_warp(); /* before the queue's entries are overwritten */
     }
-    /** Count the candidates that are left. */
+    /** End an i-cluster: count the candidates that are left. */
     __device__ __forceinline__ void end(const visit<real> &v, shared *all)
     {
         if (queue.waiting > 0) {
@@ -166,8 +175,11 @@ template <typename real, int WAY> struct tally {
     }
 };
 
-/** Append candidates near the i-cluster to the queue, and count a batch when the queue holds
- *  one. */
+/** Overload for `tally`, which has no member `take`: append those of DEEP candidates in each lane
+ *  that are near the i-cluster to the queue, and count a batch when the queue holds one.
+ *  @param c                number of the first candidate
+ *  @param total            number behind the last candidate
+ *  @param[in,out] segment  range in which each lane found its last candidates */
 template <typename real, int WAY>
 static __device__ __forceinline__ void visit_candidates(const visit<real> &v, int64_t c,
                                                         int64_t total, int segment[DEEP],
@@ -185,6 +197,7 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
         const bool near = is_one && operation.is_near(v, at);
         const lanes_t which = which_lanes(near);
         if (near) {
+            /* stream compaction: entries are in the order of the lanes */
             const unsigned before = (unsigned)count_lanes(which & lanes_below(v.lane));
             const unsigned to = (queue.first + queue.waiting + before) % QUEUE;
             all->place[to] = at.slot;
@@ -203,15 +216,16 @@ static __device__ __forceinline__ void visit_candidates(const visit<real> &v, in
  *  shared memory. */
 template <typename real> struct single_tally {
     typedef members<real, KITH_GPU_CLUSTER> shared;
-    struct tally_state t;
+    struct tally_state t; /**< counters */
 
-    /** Read the query particles. */
+    /** Begin an i-cluster: read the query particles. */
     __device__ __forceinline__ bool begin(const visit<real> &v, shared *home)
     {
         load_members<real, ONE_BY_ONE>(v, t.scale, home);
         return true;
     }
-    /** Count the hits of a batch of candidates. */
+    /** Count the hits of this lane's DEEP candidates.
+     *  @param mask  bit k is set when query particle k is a hit; 0 afterwards */
     __device__ __forceinline__ void take(const visit<real> &v, shared *home,
                                          const struct candidate at[DEEP], uint32_t mask[DEEP])
     {
@@ -256,7 +270,8 @@ template <typename real> struct single_tally {
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-/** Overload for the sweep: `tally` does not use the scaled coordinates of visit_shared. */
+/** Overload for `tally`: nothing is loaded here, as `tally` does not use the scaled coordinates of
+ *  visit_shared. */
 template <typename real, int WAY>
 static __device__ __forceinline__ uint32_t prepare_cluster(const visit<real> &,
                                                            const tally<real, WAY> &)
@@ -264,7 +279,7 @@ static __device__ __forceinline__ uint32_t prepare_cluster(const visit<real> &,
     return 0;
 }
 
-/** Zero the block's counters. */
+/** Zero the block's counters, and set t.counters; all threads of the block call it. */
 static __device__ __forceinline__ void begin_counting(struct tally_state &t)
 {
     const struct kith__gpu_scale &s = t.scale;
@@ -273,7 +288,7 @@ static __device__ __forceinline__ void begin_counting(struct tally_state &t)
     __syncthreads();
 }
 
-/** Flush the block's counters. */
+/** Flush the block's counters; all threads of the block call it. */
 static __device__ __forceinline__ void end_counting(const struct tally_state &t)
 {
     const struct kith__gpu_scale &s = t.scale;
@@ -281,6 +296,8 @@ static __device__ __forceinline__ void end_counting(const struct tally_state &t)
     flush_counters(block_counters, s.rdf.partials * s.rdf.bins, s.copies, s.counts,
                    (int)threadIdx.x, SWEEP_THREADS);
 }
+
+/* Overloads of begin_block and end_block (gpu_sweep.cuh) for both operations. */
 
 template <typename real, int WAY>
 static __device__ __forceinline__ void begin_block(tally<real, WAY> &operation)
@@ -318,7 +335,7 @@ int kith__gpu_tally_blocks(void)
     return SWEEP_BLOCKS;
 }
 
-/** Launch the sweep. */
+/** Launch the sweep with the operation for a WAY of finding bins. */
 template <typename real, int WAY>
 static gpuError_t run_tally(const struct kith__gpu_sweep *sweep,
                             const struct kith__gpu_scale *scale, gpuStream_t stream)
@@ -329,6 +346,7 @@ static gpuError_t run_tally(const struct kith__gpu_sweep *sweep,
         const single_tally<real> operation = {t};
         return run_sweep<real>(sweep, operation, stream, bytes);
     }
+    /* dead code with ONE_BY_ONE, for which `tally` is not instantiated */
     const tally<real, WAY == ONE_BY_ONE ? BY_ROOT : WAY> operation = {t, {0, 0}, {0}, {0}, 0, 0};
     return run_sweep<real>(sweep, operation, stream, bytes);
 }
@@ -342,7 +360,9 @@ gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kit
 
 /* --------------------------------------------------------------------------------------- table */
 
-/** Number of edges below x, in cells of the table. */
+/** Return the number of edges whose square is below x, by binary search.
+ *  @param x  r^2 / cutoff^2, in cells of the table: 0 to KITH_GPU_EDGE_CELLS is the range of the
+ *            bins */
 template <typename real>
 static __device__ int32_t edges_below(const struct kith__rdf &rdf, double cutoff, double x)
 {
@@ -360,7 +380,9 @@ static __device__ int32_t edges_below(const struct kith__rdf &rdf, double cutoff
     return below;
 }
 
-/** Fill the table. The number of a cell is rounded, so a margin around each cell is included. */
+/** Fill the table kith__gpu_scale.first, one thread for each cell. r^2 is rounded to float before
+ *  its cell is found, which may be the next cell then: so edges within a margin around a cell count
+ *  as in it. */
 template <typename real>
 static __global__ void fill_edge_cells(const struct kith__rdf rdf, double cutoff, int32_t *first)
 {

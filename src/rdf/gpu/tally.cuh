@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From r^2 to its counter. The bin is computed from an approximate square root. When the root is
- * within its error bound of an edge, r^2 is compared with the squared edge instead, so that bins
- * are exact. Thread blocks count in 32 bits in shared memory (counters.cuh).
+ * From r^2 to its bin, and counting. For linear bins from 0, the bin is computed from an
+ * approximate square root: when the root is within its error bound of an edge, r^2 is compared with
+ * the squared edge instead, so that bins are exact. Other bins are found by a table of cells of
+ * r^2. Thread blocks count in 32 bits in shared memory (counters.cuh). kith__gpu_scale (rdf_gpu.h)
+ * has the constants and tables.
  */
 #ifndef KITH_GPU_TALLY_CUH
 #define KITH_GPU_TALLY_CUH
@@ -17,12 +19,13 @@ enum kith__way {
     ONE_BY_ONE /**< no restriction: pairs are tested and counted one by one */
 };
 
-/* 1.5 * 2^23: floats near it are integers, and differ as their bits do. Adding it to a float rounds
- * the float to an integer, which is then the difference of the bits. */
+/* 1.5 * 2^23, and its bits: floats near it are integers, and differ as their bits do. Adding it to
+ * a float rounds the float to an integer, which is then the difference of the bits. */
 static const float whole = 12582912.0f;
 static const uint32_t whole_bits = 0x4b400000u;
 
-/** Return whole + floor(x * y); when x * y is 2^22 or more, a larger number or NaN. */
+/** Return whole + floor(x * y), by one fused multiply-add that rounds down; when x * y is 2^22 or
+ *  more, a larger number or NaN. */
 static __device__ __forceinline__ float whole_and_product(float x, float y)
 {
 #if defined(__CUDA_ARCH__)
@@ -64,7 +67,7 @@ static __device__ __forceinline__ float up_to_1(float x)
 
 /* ------------------------------------------------------------------------------- by precision */
 
-/** Return r^2 in units of 1 / s.inverse2. */
+/** Return r^2 in units of 1 / s.inverse2, which is 1 for float. */
 static __device__ __forceinline__ float scaled(const struct kith__gpu_scale &, float r2)
 {
     return r2;
@@ -88,7 +91,7 @@ static __device__ __forceinline__ int32_t counter_from_guess(const struct kith__
 
 /* ---------------------------------------------------------------------------------------- bins */
 
-/** Find the bin of r^2 by its root.
+/** Find the bin of r^2 by its root, for linear bins from 0.
  *  @param[out] bin  the bin; rdf.bins or more when r^2 is beyond the last bin or NaN
  *  @return false when r^2 may be in the next bin as well */
 template <typename real>
@@ -122,7 +125,8 @@ static __device__ __forceinline__ bool bin_by_table(const struct kith__gpu_scale
     return true;
 }
 
-/** Return the bin that holds r^2 by the definition, `bin` or the next one. */
+/** Return the bin that holds r^2 by the definition: `bin` or the next one, decided by the edge
+ *  between them. r^2 beyond the last edge gives rdf.bins or more. */
 template <typename real>
 static __device__ __forceinline__ uint32_t resolve_beside(const struct kith__gpu_scale &s, real r2,
                                                           uint32_t bin)
@@ -136,7 +140,9 @@ static __device__ __forceinline__ uint32_t resolve_beside(const struct kith__gpu
     return bin + (next < bins ? r2 >= edge2 : r2 > edge2);
 }
 
-/** Return the bin of r^2 by the definition; 2^32 - 1 when it is NaN. Cold path, not inlined.
+/** Return the bin of r^2 by the definition; 2^32 - 1 when r^2 is NaN or below the first edge,
+ *  rdf.bins when it is beyond the last one. Cold path, not inlined. The arguments are the fields of
+ *  kith__rdf that the search reads.
  *  @param bin  a guess, from which the search begins */
 template <typename real>
 static __device__ __noinline__ uint32_t look_up(const void *edge2, int32_t bins, bool linear,
@@ -164,7 +170,9 @@ static __device__ __forceinline__ uint32_t resolve(const struct kith__gpu_scale 
                    bin);
 }
 
-/** Find the bin of r^2. @return false when the bin is ambiguous; *bin is then a guess */
+/** Find the bin of r^2, the way that WAY says.
+ *  @param[out] bin  the bin; rdf.bins or more when r^2 is in no bin
+ *  @return false when the bin is ambiguous; *bin is then a guess */
 template <typename real, int WAY>
 static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s, real r2,
                                                 uint32_t *bin)
@@ -179,7 +187,8 @@ static __device__ __forceinline__ bool find_bin(const struct kith__gpu_scale &s,
 
 /* ------------------------------------------------------------------------------------ counters */
 
-/** Add to an integer of 128 bits, whose high word is n words after the low one. */
+/** Add to an integer of 128 bits in device memory, whose high word is n words after the low one.
+ *  The carry of the low word is found from its old value, so that threads may add concurrently. */
 static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t n, int64_t value)
 {
     const unsigned long long add = (unsigned long long)value;
@@ -192,12 +201,14 @@ static __device__ __forceinline__ void add_wide(unsigned long long *low, int64_t
 
 /** Counters of the bins of a thread block, and LANES dummy counters after them. */
 struct bins {
-    struct counters own; /**< the counters */
-    uint32_t address; /**< where counter -whole_bits of the lane's copy would be in shared memory */
-    uint32_t dummy;   /**< address of the lane's dummy counter */
+    struct counters own; /**< the counters, one for each bin */
+    uint32_t address; /**< where counter -whole_bits of the lane's copy would be in shared memory,
+                           modulo 2^32: the bits of whole + bin, times own.step, are added to it */
+    uint32_t dummy;   /**< address of the lane's dummy counter in shared memory */
 };
 
-/** Counters of n bins for the calling lane. */
+/** Return the counters of n bins for the calling lane.
+ *  @param fine  [n * copies + LANES] the counters, in shared memory (counter_bytes) */
 static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n, int copies)
 {
     struct bins b;
@@ -214,7 +225,7 @@ static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n
 
 /** Add `value` to the counter of a bin. Branch-free, which is faster: a distance beyond the last
  *  bin is added to a dummy counter. With one partial, the dummy counter is the one after the last
- *  bin.
+ *  bin, and no bin is larger, as distances are clamped to half a bin beyond the last one.
  *  @param bin_and_whole  whole plus the bin
  *  @param end            whole plus the number of bins; unused unless MIXED
  *  @param first          first counter of the partial, if MIXED */
@@ -236,7 +247,8 @@ static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin
 #endif
 }
 
-/** Count a pair of particles i and j, by the caller's indices, in a bin, unless it is excluded.
+/** Count a pair of particles i and j, by the caller's indices, in a bin, unless it is excluded; add
+ *  the product of its weights to s.sums, if there are weights.
  *  @param first       first counter of the partial in device memory
  *  @param first_here  first counter of the partial in shared memory */
 static __device__ __forceinline__ void count_single(const struct kith__gpu_scale &s,
@@ -274,8 +286,9 @@ static __device__ __forceinline__ double no_pair(double)
     return nan("");
 }
 
-/** Return square_of(x, y, z) with fused multiply-add. The error bounds of set_scale include the
- *  difference from the definition. */
+/** Return square_of(x, y, z), the sum of squares by the definition (definition_real.h), for floats
+ *  with fused multiply-add. The error bounds of set_scale (rdf_gpu.c) include the difference from
+ *  the definition. */
 static __device__ __forceinline__ float nearly_square_of(float x, float y, float z)
 {
     return __fmaf_rn(z, z, __fmaf_rn(y, y, KITH_MUL_f(x, x)));
@@ -285,18 +298,20 @@ static __device__ __forceinline__ double nearly_square_of(double x, double y, do
     return square_of(x, y, z);
 }
 
-/** Count N pairs of a thread by the roots of r^2. A pair whose bin is ambiguous is first counted in
- *  the lower bin, and moved if the definition puts it into another bin. */
+/** Count N pairs of a thread by the roots of r^2 (count_pairs, WAY BY_ROOT). A pair whose bin is
+ *  ambiguous is first counted in the lower bin, so that the loop has no branch, and moved if the
+ *  definition puts it into another bin: ~0u, which is -1 modulo 2^32, is added to the lower bin. */
 template <typename real, int N, typename number, class Who>
 static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scale &s,
                                                      const struct bins &counters,
                                                      const number r2[N], const Who &who)
 {
+    /* a blurred root may be wrong by more than one bin: BY_TABLE resolves by a search */
     enum { way = Who::blurred ? (int)BY_TABLE : (int)BY_ROOT };
     const uint32_t bins = (uint32_t)s.rdf.bins;
     const float end = whole + (float)s.rdf.bins;
     float low[N], high[N];
-    uint32_t some = 0;
+    uint32_t some = 0; /* not 0: some bin is ambiguous */
 #pragma unroll
     for (int d = 0; d < N; d++) {
         const float x = scaled(s, r2[d]);
@@ -329,11 +344,16 @@ static __device__ __forceinline__ void count_by_root(const struct kith__gpu_scal
 }
 
 /**
- * Count N pairs of a thread. `who` describes them:
+ * Count N pairs of a thread.
+ *     real                            type of the points' coordinates
+ *     number                          type of r2: real, or float where coordinates are nearby ones
+ *     r2[d]                           r^2 of pair d; beyond all bins, or NaN: there is no pair
+ * `who` describes the pairs, by
  *     mixed                           true: there are several partials; false: first(d) is 0
  *     uint32_t first(d)               first counter of pair d's partial in the block's memory
  *     real exact(d)                   r^2 by the definition; r2[d] is within its error bound
- *     blurred                         true: roots are at most 1, with an error of at most `blur`
+ *     blurred, blur                   true: roots of r2 are at most 1, in units of scale.reach, and
+ *                                     have an error of at most `blur` beside that of set_scale
  *     void count(s, counters, d, k)   count pair d in bin k, if ONE_BY_ONE
  */
 template <typename real, int WAY, int N, typename number, class Who>
@@ -381,13 +401,14 @@ static __device__ __forceinline__ void count_pairs(const struct kith__gpu_scale 
 
 /* ------------------------------------------------------------------------------------ launches */
 
-/** Return how the kernels of a question find bins. */
+/** Return how the kernels of a question find bins: the fastest way that its scale permits. */
 static inline enum kith__way way_of(const struct kith__gpu_scale *s)
 {
     return !s->plain || s->wild || s->copies == 0 ? ONE_BY_ONE : s->rooted ? BY_ROOT : BY_TABLE;
 }
 
-/** Return the size of a thread block's counters in shared memory [bytes]. */
+/** Return the size of a thread block's counters in shared memory, dummy counters included
+ *  [bytes]. */
 static inline size_t counter_bytes(int64_t n, int copies)
 {
     return (size_t)(n * copies + LANES) * sizeof(uint32_t);

@@ -6,15 +6,17 @@
 #include "phases.h"
 #include "engine/cpu/simd.h"
 
-/* Number of partial sums: equal on all instruction sets, so that sums have equal bits. */
+/* Number of partial sums of a chunk: equal on all instruction sets, so that sums have equal bits.
+ * A partial sum is a lane of one of LANES / D vectors of D doubles. */
 enum { LANES = 8 };
 
 static const double two_pi = 6.283185307179586;
 
-/* Power m is the product of powers m / 2 and m - m / 2, so that rounding errors grow as log m. */
+/* Power m is the product of powers m / 2 and m - m / 2: rounding errors grow as log m, those of
+ * repeated multiplication by power 1 as m. */
 void KITH_OF_ISA(fill_phases)(const double *phases, int n, int32_t most, double *table)
 {
-    double *one = table + 2 * (int64_t)KITH_CHUNK;
+    double *one = table + 2 * (int64_t)KITH_CHUNK; /* power 1; not there when most is 0 */
     for (int p = 0; p < KITH_CHUNK; p++) {
         const double x = p < n ? two_pi * phases[3 * (int64_t)p] : 0;
         table[p] = p < n ? 1 : 0;
@@ -38,7 +40,7 @@ void KITH_OF_ISA(fill_phases)(const double *phases, int n, int32_t most, double 
 void KITH_OF_ISA(add_phases)(const int32_t hkl[3], const double *const table[3], double sum[2])
 {
     const double *t[3];
-    vd sign[3];
+    vd sign[3]; /* -1: the power is negative, and the imaginary part changes its sign */
     for (int k = 0; k < 3; k++) {
         const int32_t power = hkl[k] < 0 ? -hkl[k] : hkl[k];
         t[k] = table[k] + 2 * (int64_t)power * KITH_CHUNK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over plane waves on CPU cores, chunk by chunk of particles; O(particles * waves). For each
- * chunk, threads divide the waves among them: each sum is thus added in one order.
+ * Sums over plane waves on CPU cores, chunk by chunk of particles (phases.h); O(particles * waves).
+ * For each chunk, threads divide the waves among them: each sum is thus added in one order for any
+ * number of threads.
  */
 #include "waves/wave_phase.h"
 
@@ -23,10 +24,13 @@ struct chunks {
     int64_t n;           /**< number of chunks */
     double (*phases)[3]; /**< [particles] phases, in the order of species [turns] */
     double *table[3];    /**< powers of phase factors along each axis, see phases.h */
-    int32_t most[3];     /**< largest power along each axis */
+    int32_t most[3];     /**< largest power along each axis: the largest |h|, |k| and |l| */
 };
 
-/** Sort the particles by species, cut them into chunks, and compute their phases. */
+/** Sort the particles by species, cut them into chunks, and compute their phases.
+ *  @param[out] out  piece, n and phases are set
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT for the particle of the lowest index that cannot
+ *          be used; KITH_NO_MEMORY; KITH_CANCELLED */
 static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q,
                                    const struct kith__waves *waves, struct chunks *out)
 {
@@ -49,7 +53,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     int64_t bad = INT64_MAX;
     kith_status status = KITH_OK;
     for (size_t s = 0; s < n; s++) {
-        enum { COST = 50 };
+        enum { COST = 50 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(ctx, (int64_t)s, COST)) {
             return kith__proceed(ctx);
         }
@@ -62,7 +66,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     return status == KITH_OK ? KITH_OK : kith__refuse(ctx, q, "points", status, bad);
 }
 
-/** Allocate the tables for the largest |h|, |k| and |l|. */
+/** Allocate the tables for the largest |h|, |k| and |l|: set out->table and out->most. */
 static kith_status make_tables(kith_ctx *ctx, const struct kith__waves *waves, struct chunks *out)
 {
     for (int k = 0; k < 3; k++) {
@@ -93,7 +97,7 @@ struct wave_loop {
     int64_t species;                 /**< species of the chunk */
 };
 
-/** Add the chunk to the sums of waves [begin, end). */
+/** Add the chunk to the sums of waves [begin, end): a kith__range_fn. */
 static void add_waves(void *state, int64_t begin, int64_t end)
 {
     const struct wave_loop *loop = state;
@@ -104,6 +108,7 @@ static void add_waves(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** kith__waves_backend.sum */
 static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *q,
                              const struct kith__waves *waves)
 {

@@ -10,7 +10,7 @@
 #include "engine/gpu/search.h"
 #include "waves/waves.h"
 
-/* Buffers of scratch memory, on the device and on the host. */
+/* Numbers of buffers of scratch memory, on the device and on the host. */
 enum { SORTED = KITH_WORK_OF(waves), SUMS, FIRST };
 
 /** Return bytes rounded up to a multiple of KITH_ALIGN. */
@@ -19,7 +19,9 @@ static size_t aligned(size_t bytes)
     return (bytes + KITH_ALIGN - 1) / KITH_ALIGN * KITH_ALIGN;
 }
 
-/** Sort the particles by species, cut them into pieces, and upload these and the waves. */
+/** Sort the particles by species, cut them into pieces, and upload these and the waves.
+ *  @param[in,out] all  question is set; id, piece, pieces and hkl are set here, and phases is
+ *                      allocated */
 static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith__waves *waves,
                                    struct kith__gpu_waves *all)
 {
@@ -53,8 +55,8 @@ static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith
     return KITH_OK;
 }
 
-/** Return the number of waves of one launch: their partial sums fit a buffer, and the launch takes
- *  some tenths of a second. */
+/** Return the number of waves of one launch, 128 or more: their partial sums, one for each piece,
+ *  fit a buffer, and the launch takes some tenths of a second. */
 static int64_t run_length(const struct kith__gpu_waves *all)
 {
     static const int64_t most_parts = (int64_t)1 << 22, most_terms = (int64_t)1 << 36;
@@ -65,7 +67,9 @@ static int64_t run_length(const struct kith__gpu_waves *all)
     return most < least ? least : most;
 }
 
-/** Allocate the sums, compute them in several launches, and download them. */
+/** Allocate the sums, compute them in several launches, and download them to waves->sums.
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT for the particle of the lowest index that cannot
+ *          be used; KITH_NO_MEMORY; KITH_CANCELLED; KITH_DEVICE_LOST */
 static kith_status sum(struct kith__gpu_search *s, const struct kith__waves *waves,
                        struct kith__gpu_waves *all)
 {
@@ -100,6 +104,7 @@ static kith_status sum(struct kith__gpu_search *s, const struct kith__waves *wav
                                        bad % 2 ? KITH_LIMIT : KITH_NOT_FINITE, (int64_t)(bad / 2));
 }
 
+/** kith__waves_backend.sum */
 static kith_status sum_waves(kith_ctx *ctx, const struct kith__question *question,
                              const struct kith__waves *waves)
 {

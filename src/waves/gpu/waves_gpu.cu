@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Sums over plane waves on a GPU. A thread adds exp(i q.r) of one wave over the particles of a
- * piece, one after another; the sums of pieces are added in order. Phases are integers in units of
- * 2^-64 turns, so that the product with h wraps exactly.
+ * piece, which are of one species, one after another; the sums of pieces are added in order. Phases
+ * are integers in units of 2^-64 turns: h times a phase wraps modulo 2^64, one turn, without
+ * rounding.
  */
 #include "waves_gpu.h"
 
@@ -14,7 +15,7 @@ enum {
     TILE = 256     /**< particles in shared memory */
 };
 
-/** Compute the phases of each particle. */
+/** Compute the phases of each particle, one in each thread, and all.bad. */
 static __global__ void phases_kernel(const struct kith__gpu_waves all)
 {
     const struct kith__question &q = all.question;
@@ -30,19 +31,21 @@ static __global__ void phases_kernel(const struct kith__gpu_waves all)
     }
     for (int k = 0; k < 3; k++) {
         const double half_turns = 9223372036854775808.0; /* 2^63 */
+        /* rounded to 2^-63 turns, as t * 2^64 may exceed an int64_t; 0 for a bad particle */
         all.phases[k][s] = status == KITH_OK ? (uint64_t)(int64_t)rint(t[k] * half_turns) << 1 : 0;
     }
 }
 
-/** Sum THREADS waves over one piece. */
+/** Sum waves over pieces: each block sums THREADS waves, one in each thread, over one piece. The
+ *  blocks of piece 0 come first. */
 static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__gpu_waves all)
 {
     __shared__ uint64_t tile[3][TILE];
     const int64_t n = all.end - all.begin;
     const int64_t blocks = (n + THREADS - 1) / THREADS; /* blocks of each piece */
-    const int64_t number = blockIdx.x / blocks;
+    const int64_t number = blockIdx.x / blocks;         /* of the piece */
     const struct kith__piece piece = all.piece[number];
-    const int64_t w = blockIdx.x % blocks * THREADS + threadIdx.x;
+    const int64_t w = blockIdx.x % blocks * THREADS + threadIdx.x; /* wave, from all.begin on */
     uint64_t power[3] = {0, 0, 0};
     for (int k = 0; k < 3 && w < n; k++) {
         power[k] = (uint64_t)(int64_t)all.hkl[3 * (all.begin + w) + k];
@@ -62,6 +65,7 @@ static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__
             const uint64_t phase = power[0] * tile[0][p] + power[1] * tile[1][p] +
                                    power[2] * tile[2][p];
             double s, c;
+            /* as a signed integer, the phase is -2^63 to 2^63 - 1: -1/2 to 1/2 turns */
             sincospi((double)(int64_t)phase * (1 / 9223372036854775808.0), &s, &c);
             real += c;
             imaginary += s;
@@ -73,7 +77,8 @@ static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__
     }
 }
 
-/** Add the sums of the pieces of one species for one wave, in order. */
+/** Add the sums of the pieces of one species for one wave, in order; one thread for each wave and
+ *  species. */
 static __global__ void finish_kernel(const struct kith__gpu_waves all)
 {
     const int64_t n = all.end - all.begin;
