@@ -33,6 +33,7 @@ static const char usage[] =
     "\n"
     "Example: kith_bench pairs --threads 1,2 -o results.json\n";
 
+/** Parse a list of numbers of threads, separated by commas. @return false when it is not one */
 static bool parse_threads(const char *text, int threads[BENCH_MOST_THREADS])
 {
     int n = 0;
@@ -49,7 +50,8 @@ static bool parse_threads(const char *text, int threads[BENCH_MOST_THREADS])
     return *end == '\0';
 }
 
-/* A number of points, ten times which fits an index. @return 0 when text is not one */
+/** Parse a number of points, of which ten times as many still have int32 indices.
+ *  @return the number; 0 when the text is not one */
 static int64_t parse_n(const char *text)
 {
     char *end = NULL;
@@ -57,6 +59,7 @@ static int64_t parse_n(const char *text)
     return end != text && *end == '\0' && n > 0 && n <= INT32_MAX / 11 ? n : 0;
 }
 
+/** Parse the options. @return false when they are wrong */
 static bool parse_options(int argc, char **argv, bench_options *options, const char **output)
 {
     static const struct option names[] = {{"threads", required_argument, NULL, 't'},
@@ -93,7 +96,7 @@ static bool parse_options(int argc, char **argv, bench_options *options, const c
 
 enum { NOTHING_TO_RUN_ON = 77 }; /* the exit status where there is no GPU */
 
-#ifndef KITH_HAVE_CUDA
+#ifndef KITH_HAVE_CUDA /* stubs of bench_gpu*.c */
 bool bench_gpu_can_run(void)
 {
     fputs("kith_bench: this build has no CUDA\n", stderr);
@@ -143,6 +146,7 @@ bool bench_gpu(const bench_options *options, json_t *out)
 }
 #endif
 
+/** Subcommands and their functions. */
 static const struct question {
     const char *name;
     bool (*bench)(const bench_options *options, json_t *out);
@@ -151,6 +155,8 @@ static const struct question {
                  {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
                  {"cores", bench_cores}, {"gpu", bench_gpu}};
 
+/** Run a subcommand, and write the file of --output, which is removed after a failure.
+ *  @return the exit status */
 static int run(const struct question *question, int argc, char **argv)
 {
     bench_options options;
@@ -191,7 +197,8 @@ static int run(const struct question *question, int argc, char **argv)
     return ok ? 0 : 1;
 }
 
-/* NumPy's format 1.0: a dictionary in text, padded so that the data begin at byte 128. */
+/** Write points in NumPy's format 1.0: 8 bytes of magic and version, 2 bytes with the length of the
+ *  dictionary, 118; the dictionary as text, padded so that the data begin at byte 128; the data. */
 static bool write_npy(FILE *file, const double *xyz, int64_t n)
 {
     char dict[112], head[118 + 1];
@@ -203,6 +210,7 @@ static bool write_npy(FILE *file, const double *xyz, int64_t n)
            fwrite(xyz, 3 * sizeof *xyz, (size_t)n, file) == (size_t)n;
 }
 
+/** The subcommand `points`: write a set to a .npy file. @return the exit status */
 static int write_points(const char *set, const char *number, const char *path)
 {
     const int64_t n = parse_n(number);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmarks, and what they share: options, contexts, sets of points.
+ * The benchmarks, and what they share: options, contexts, sets of points. Names that begin with
+ * rung_ are those of ladder/, whose algorithms check kith's answers. "seconds" and "store rate" of
+ * a result are described in results/README.md.
  */
 #ifndef KITH_BENCH_H
 #define KITH_BENCH_H
@@ -14,14 +16,17 @@
 
 enum { BENCH_MOST_THREADS = 16 };
 
+/** Options of kith_bench. */
 typedef struct bench_options {
     int threads[BENCH_MOST_THREADS]; /**< numbers of threads to run with, 0 at the end; first 0: one
                                           run with all there are */
-    const char *backend;             /**< where no list of instruction sets is run */
+    const char *backend;             /**< backend of contexts, but for cases that are run with each
+                                          instruction set */
     const char *only;                /**< what names of cases to run begin with; NULL: all */
     int64_t n;                       /**< points of the standard case */
-    double least_seconds;            /**< every list is made again for at least so long */
-    int64_t store_bytes;             /**< buffer in which the store rate is measured */
+    double least_seconds;            /**< timed work is repeated for at least so long [s] */
+    int64_t store_bytes;             /**< size of the buffer in which the store rate is measured,
+                                          see harness_store_rate [byte] */
     bool *any;                       /**< becomes true when a case is to run */
 } bench_options;
 
@@ -35,7 +40,8 @@ bool bench_on_gpu(const bench_options *options);
  *  exists. */
 bool bench_has_run(const bench_options *options, int t);
 
-/* Each verifies, then times every case, adds an array of results, and prints them to stdout.
+/* Each of the following verifies, then times every case, adds arrays of results, with the quoted
+ * names, to the object `out`, and prints the results to stdout.
  * @return false when an answer is wrong or a call failed; stderr says which */
 
 /** "store", how fast memory can be written, and "results" */
@@ -55,7 +61,7 @@ bool bench_overlap(const bench_options *options, json_t *out);
 /** "busy": small work with the default number of threads and with one thread: alone, while other
  *  processes spin, and in several processes at a time */
 bool bench_busy(const bench_options *options, json_t *out);
-/** "cores": what an arithmetic loop gains from all threads, beside which other gains are put */
+/** "cores": the gain of an arithmetic loop from all threads, a bound on the gain of other work */
 bool bench_cores(const bench_options *options, json_t *out);
 /** "results", on a GPU "nearest" and "orders": k nearest neighbours, orders of particles */
 bool bench_nearest(const bench_options *options, json_t *out);
@@ -68,12 +74,15 @@ bool bench_force(const bench_options *options, json_t *out);
 /** Return true when there is a usable GPU; else print a sentence to stderr. */
 bool bench_gpu_can_run(void);
 
-/** "gpu", what it is; "results", of pair lists from device memory to device memory; all below */
+/** "gpu", its description; "results", of pair lists from device memory to device memory; and the
+ *  arrays of all other benchmarks that run on a GPU */
 bool bench_gpu(const bench_options *options, json_t *out);
-/** Into "results", which is open; cases are named by their set as "fof uniform" */
+/** Friends of friends. @param out  the array "results"; the cases of --case are named by their set,
+ *  "fof uniform" */
 bool bench_gpu_fof(const bench_options *options, json_t *out);
-/** Into "results", which is open: lists that are kept over steps, beside searches
- *  @param store_rate  how fast device memory can be written [bytes/s] */
+/** Lists that are kept over steps, beside searches.
+ *  @param store_rate  how fast device memory can be written [bytes/s]
+ *  @param out         the array "results" */
 bool bench_gpu_kept(const bench_options *options, double store_rate, json_t *out);
 /** "waves", from points in host memory to sums there */
 bool bench_gpu_waves(const bench_options *options, json_t *out);
@@ -101,25 +110,30 @@ kith_ctx *bench_open(const char *backend, int threads);
  *  @return [n][3]; NULL: an unknown name, or no memory */
 double *bench_make_set(const char *set, int64_t n);
 
-/** Round points to float, in the unit cube still, there and in a copy. @return the copy: [n][3];
- *  NULL: no points, or no memory */
+/** Round points of the unit cube to float, in place and in a copy. Rounding does not raise a
+ *  coordinate to 1. @param xyz  NULL: nothing is done
+ *  @return the copy, [n][3] floats, to be freed; NULL: xyz is NULL, or no memory */
 float *bench_round_points(double *xyz, int64_t n);
 
-/** Move points, [n][3], to the order of kith_order_find. @param cell  0: along the curve */
+/** Sort points, [n][3], in the order of kith_order_find. @param cell  side of the cells, in whose
+ *  order they are sorted row by row; 0: along a space-filling curve
+ *  @return false on failure */
 bool bench_reorder(double *xyz, int64_t n, double cell);
 
-/** Hash of the pairs of a list, and of their shifts, in host memory. @param shifts  NULL: none, as
- *  for a KITH_MATRIX list */
+/** Return the hash of the set of pairs of a list of any layout, and of their shifts, in host
+ *  memory. It does not depend on the order of the pairs.
+ *  @param shifts  [pairs->n][3]; NULL: none. A KITH_MATRIX list has none */
 rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts);
 
-/** "float" or "double" */
+/** Return "float" or "double". */
 const char *bench_name_of(kith_precision precision);
 
-/** Add a result of kith to an array: "program", "version", "case", "set", "n". @return it */
+/** Begin a result of kith: append an object to an array, with "program", "version", "case" (the
+ *  name), "set" and "n". @return the object, which the array owns */
 json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n);
 
-/** End a result: print it, and add "precision", "backend", "threads", the times and
- *  "scratch_bytes_per_particle". */
+/** End a result of bench_begin, to which other members were added: print it, and add "precision",
+ *  "backend", "threads", the times and "scratch_bytes_per_particle" of the context. */
 void bench_end(json_t *row, kith_precision precision, const kith_ctx *ctx,
                const harness_times *times);
 

@@ -3,7 +3,7 @@
  * The benchmarks of batches, many systems in one call: full lists with images, nearest
  * neighbours, groups, and g(r) of many frames; on a GPU from device memory to device memory, groups
  * and g(r) to host memory. Each result is first compared with those of a loop of calls on the CPU,
- * one for each system: lists by a hash of the set, others as they are.
+ * one for each system: lists by a hash of the set of pairs, others bit for bit.
  */
 #include "bench.h"
 
@@ -12,27 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Particles in a unit of volume, and the cutoff: 52 neighbours. */
+/* Particles in a unit of volume, and the cutoff of lists, within which a particle has 52 neighbours
+ * on average. */
 static const double density = 0.1, cutoff = 5;
 
-/* Neighbours of a particle, and the linking length of groups: 0.7 of the mean spacing. */
+/* k of the nearest neighbours, and the linking length of groups: 0.7 of the mean spacing. */
 enum { NEIGHBOURS = 8 };
 static const double linking = 1.5;
 
 struct problem;
 typedef struct batch_case batch_case;
+
+/** Verify and time a case. @return false, reported, on failure */
 typedef bool run_function(const batch_case *c, const struct problem *p,
                           const bench_options *options, int threads, json_t *out);
 static run_function run_lists, run_nearest, run_groups, run_frames;
 
+/** A case of the benchmark. */
 struct batch_case {
-    const char *name;
-    run_function *run;
-    int64_t systems, each; /* of the standard case */
-    kith_pairs_options list;
+    const char *name;        /**< name of the case; "one pass": lists in any order */
+    run_function *run;       /**< the function that runs it */
+    int64_t systems, each;   /**< systems at -n 1000000; particles of each */
+    kith_pairs_options list; /**< layout and order of the lists */
 };
 
-/* The sizes that nvalchemi-toolkit-ops (NVIDIA) is timed with. */
+/* The sizes are those with which nvalchemi-toolkit-ops (NVIDIA) is timed. On CPU cores an eighth as
+ * many systems are used. */
 static const batch_case cases[] = {
     {"batch 6144", run_lists, 512, 6144, {.layout = KITH_CSR}},
     {"batch 6144 one pass", run_lists, 512, 6144, {.unordered = 1}},
@@ -49,14 +54,15 @@ static const batch_case cases[] = {
     {"batch frames", run_frames, 10000, 1000, {0}},
 };
 
+/** The systems of a case. */
 typedef struct problem {
-    int64_t n;
-    float *xyz;
-    int64_t *offsets;
-    kith_box box; /* of each system */
-    kith_batch host, device;
-    kith_points points, on_device;
-    void *copies[2]; /* positions and offsets in device memory */
+    int64_t n;                     /**< particles of all systems */
+    float *xyz;                    /**< [n][3] positions */
+    int64_t *offsets;              /**< [systems + 1] first particle of each system */
+    kith_box box;                  /**< the box, of all systems */
+    kith_batch host, device;       /**< the batch by offsets in host memory, in device memory */
+    kith_points points, on_device; /**< the positions in host memory, in device memory */
+    void *copies[2];               /**< positions and offsets in device memory; NULL on a CPU */
 } problem;
 
 static void problem_free(problem *p)
@@ -67,6 +73,7 @@ static void problem_free(problem *p)
     bench_gpu_free(p->copies[1]);
 }
 
+/** Make systems of `each` random particles. @return false without memory */
 static bool problem_make(problem *p, int64_t systems, int64_t each, bool gpu)
 {
     random_state random = random_start(1);
@@ -99,21 +106,23 @@ static bool problem_make(problem *p, int64_t systems, int64_t each, bool gpu)
     return !gpu || (p->copies[0] && p->copies[1]);
 }
 
+/** A call for all systems that is timed. A case uses the options and the result of one question. */
 typedef struct job {
-    const problem *p;
-    kith_ctx *ctx;
-    const kith_points *points;
-    const kith_batch *batch;
-    kith_pairs_options options;
-    kith_pairs list;
-    kith_nearest_options nearest;
-    kith_nearest neighbours;
-    kith_fof_options fof;
-    kith_groups groups;
-    kith_rdf_options rdf;
-    kith_histogram histogram;
+    const problem *p;             /**< the systems */
+    kith_ctx *ctx;                /**< context of the job */
+    const kith_points *points;    /**< positions in the memory of the backend */
+    const kith_batch *batch;      /**< the batch in the memory of the backend */
+    kith_pairs_options options;   /**< options of lists */
+    kith_pairs list;              /**< the list of all systems */
+    kith_nearest_options nearest; /**< options of nearest neighbours */
+    kith_nearest neighbours;      /**< nearest neighbours */
+    kith_fof_options fof;         /**< options of groups */
+    kith_groups groups;           /**< groups */
+    kith_rdf_options rdf;         /**< options of g(r) */
+    kith_histogram histogram;     /**< counts of g(r) over all systems */
 } job;
 
+/* The works that are timed: find lists, nearest neighbours, groups, and count distances. */
 static bool find(void *user)
 {
     job *const j = user;
@@ -122,7 +131,7 @@ static bool find(void *user)
         return kith_pairs_find(j->ctx, j->points, &j->p->box, cutoff, &j->options, &j->list) ==
                KITH_OK;
     }
-    /* kith_pairs_find always takes a fixed order. */
+    /* Into arrays of the first call, by kith_pairs_fill: kith_pairs_find ignores `unordered`. */
     kith_pairs mine = j->list;
     mine.owner = NULL;
     const kith_status status = kith_pairs_fill(j->ctx, j->points, &j->p->box, cutoff, &j->options,
@@ -151,14 +160,18 @@ static bool count(void *user)
     return kith_rdf_count(j->ctx, j->points, &j->p->box, &j->rdf, &j->histogram) == KITH_OK;
 }
 
-/* The particles of one system. */
+/** Return the particles of one system. */
 static kith_points system_of(const problem *p, int64_t s)
 {
     return kith_points_packed(p->xyz + 3 * p->offsets[s], p->offsets[s + 1] - p->offsets[s],
                               KITH_FLOAT);
 }
 
-/* Hash of the lists of all systems, by a call for each. @return false: a call failed */
+/** Compute the hash of the lists of all systems from a call for each, with the indices of the
+ *  batch.
+ *  @param like        the job with the options
+ *  @param[out] pairs  number of pairs
+ *  @return false: a call failed */
 static bool hash_of_loop(const problem *p, const job *like, int64_t *pairs, rung_hash *hash)
 {
     kith_ctx *const ctx = bench_open("cpu", 1);
@@ -188,6 +201,7 @@ static bool hash_of_loop(const problem *p, const job *like, int64_t *pairs, rung
     return ok;
 }
 
+/** Return true when the list has the pairs and shifts of a loop of calls. */
 static bool are_lists_right(const job *j)
 {
     const bool gpu = j->list.memory == KITH_DEVICE;
@@ -217,6 +231,7 @@ static bool are_lists_right(const job *j)
     return ok;
 }
 
+/** Return a job with a context, and with points and batch in the memory of its backend. */
 static job job_open(const problem *p, const bench_options *options, int threads)
 {
     const bool gpu = bench_on_gpu(options);
@@ -239,8 +254,9 @@ static void job_close(job *j)
     kith_close(j->ctx);
 }
 
-/* Verify the result of a job, then time it. @param what  the result, for the message
- * @return false, reported: the result is wrong, or a call failed */
+/** Verify the result of a job, then time it.
+ *  @param what  name of the result, for the message
+ *  @return false, reported: the result is wrong, or a call failed */
 static bool time_job(const batch_case *c, job *j, harness_work work, bool is_right(const job *j),
                      const char *what, double least_seconds, harness_times *times)
 {
@@ -252,7 +268,7 @@ static bool time_job(const batch_case *c, job *j, harness_work work, bool is_rig
     return ok;
 }
 
-/* Begin the row of a job. */
+/** Begin the result of a job. */
 static json_t *begin_row(const batch_case *c, const job *j, json_t *out)
 {
     json_t *const row = bench_begin(out, c->name, "uniform", j->p->n);
@@ -261,6 +277,7 @@ static json_t *begin_row(const batch_case *c, const job *j, json_t *out)
     return row;
 }
 
+/* The functions of cases, each a run_function. */
 static bool run_lists(const batch_case *c, const problem *p, const bench_options *options,
                       int threads, json_t *out)
 {
@@ -284,7 +301,7 @@ static bool run_lists(const batch_case *c, const problem *p, const bench_options
     return ok;
 }
 
-/* Add a row for a batch, and its time. */
+/** Add the result of a job, with particles per second. */
 static void put_batch(const batch_case *c, const job *j, const harness_times *times, json_t *out)
 {
     json_t *const row = begin_row(c, j, out);
@@ -292,7 +309,7 @@ static void put_batch(const batch_case *c, const job *j, const harness_times *ti
     bench_end(row, KITH_FLOAT, j->ctx, times);
 }
 
-/* Compare neighbours with those of a loop of calls. */
+/** Return true when neighbours and distances are equal to those of a loop of calls. */
 static bool are_neighbours_right(const job *j)
 {
     const problem *const p = j->p;
@@ -346,7 +363,8 @@ static bool run_nearest(const batch_case *c, const problem *p, const bench_optio
     return ok;
 }
 
-/* Compare labels with those of a loop of calls. */
+/** Return true when labels are equal to those of a loop of calls. A batch numbers the groups of all
+ *  systems consecutively. */
 static bool are_groups_right(const job *j)
 {
     const problem *const p = j->p;
@@ -387,7 +405,8 @@ static bool run_groups(const batch_case *c, const problem *p, const bench_option
     return ok;
 }
 
-/* Compare counts with those of a loop of calls. */
+/** Return true when counts are equal to those of a loop of calls, each of which adds to the
+ *  histogram. */
 static bool are_counts_right(const job *j)
 {
     const problem *const p = j->p;
@@ -407,7 +426,7 @@ static bool are_counts_right(const job *j)
     return ok;
 }
 
-/* g(r) of many frames. */
+/** Time g(r) of many frames, up to half the side of the box. */
 static bool run_frames(const batch_case *c, const problem *p, const bench_options *options,
                        int threads, json_t *out)
 {
@@ -427,7 +446,7 @@ static bool run_frames(const batch_case *c, const problem *p, const bench_option
     return ok;
 }
 
-/* Run a case with all numbers of threads. */
+/** Run a case with all numbers of threads. @return false, reported, on failure */
 static bool run_case(const batch_case *c, const bench_options *options, json_t *out)
 {
     enum { STANDARD_N = 1000000 };

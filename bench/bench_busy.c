@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark of a machine that is not kith's alone: small calls with the default number of
- * threads by turns with one thread, on the machine as it is and beside processes that spin on every
- * core; then several processes at a time, all with default threads or all with one. Calls give
- * counts, which are compared between the contexts before they are timed. As a call is shorter than
- * the time that the system gives a process at a time, some tenths of a second of calls are timed.
+ * The benchmark of a machine that runs other programs, too. Small calls with the default number of
+ * threads are timed alternately with one thread: on the machine as it is, and beside processes that
+ * spin on every core. Then several processes run at one time, all with the default number of
+ * threads or all with one thread. The counts that calls return are compared between the contexts
+ * first. As a call is shorter than a time slice of the scheduler, some tenths of a second of calls
+ * are timed together.
  */
 #include <math.h>
 #include <signal.h>
@@ -18,18 +19,20 @@
 
 #include "bench.h"
 
-enum { MOST_COPIES = 64 };
+enum { MOST_COPIES = 64 }; /* processes that are started at one time */
 
 /** A call that is timed, of `n` random particles. */
 typedef struct job {
-    int64_t n;
-    int64_t (*call)(struct job *job); /* a count that says whether it was right; -1: it failed */
-    kith_ctx *ctx;
-    double *xyz; /* [n][3] */
-    int calls;   /* in one piece of timed work */
-    kith_flock *flock;
+    int64_t n;                        /**< number of particles */
+    int64_t (*call)(struct job *job); /**< does one call and returns a count, which is equal for any
+                                           number of threads; -1: it failed */
+    kith_ctx *ctx;                    /**< context of the job */
+    double *xyz;                      /**< [n][3] positions in the unit cube */
+    int calls;                        /**< calls in one piece of timed work */
+    kith_flock *flock;                /**< the flock of step_flock; NULL before its first call */
 } job;
 
+/* The calls of cases[]: see job.call. */
 static int64_t find_pairs(job *j)
 {
     const kith_points points = kith_points_packed(j->xyz, j->n, KITH_DOUBLE);
@@ -70,7 +73,7 @@ static int64_t count_distances(job *j)
 
 static int64_t step_flock(job *j)
 {
-    if (!j->flock) { /* 31 neighbours within the default radius of 5 */
+    if (!j->flock) { /* first call: a box with 31 neighbours within the default radius of 5 */
         const double side = cbrt((double)j->n * 523.6 / 31);
         const kith_box box = kith_box_periodic(side, side, side);
         for (int64_t k = 0; k < 3 * j->n; k++) {
@@ -84,16 +87,17 @@ static int64_t step_flock(job *j)
     return kith_flock_step(j->flock, 1) == KITH_OK ? 0 : -1;
 }
 
-/* Small work: it suffers most from other processes. */
+/* Small work, because other processes slow it most. */
 static const struct {
-    const char *name;
-    int64_t n;
-    int64_t (*call)(job *j);
+    const char *name;        /**< name of the case */
+    int64_t n;               /**< number of particles */
+    int64_t (*call)(job *j); /**< see job.call */
 } cases[] = {{"pairs", 20000, find_pairs},
              {"flock", 5000, step_flock},
              {"rdf", 1000, count_distances},
              {"fof", 100000, find_groups}};
 
+/** Open job number c of cases[]. @param threads  0: the default. @return false without memory */
 static bool job_open(job *j, int c, int threads)
 {
     *j = (job){.n = cases[c].n, .call = cases[c].call};
@@ -109,6 +113,7 @@ static void job_close(job *j)
     free(j->xyz);
 }
 
+/** Do j->calls calls. @return false when one failed */
 static bool call_often(job *j)
 {
     bool ok = true;
@@ -118,6 +123,7 @@ static bool call_often(job *j)
     return ok;
 }
 
+/* Works of harness_time_turns: the calls of the first of two jobs, and of the second. */
 static bool call_first(void *jobs)
 {
     return call_often(jobs);
@@ -128,7 +134,7 @@ static bool call_second(void *jobs)
     return call_often((job *)jobs + 1);
 }
 
-/* Calls of two jobs that take a time on one thread. */
+/** Set the number of calls of both jobs, so that those of the first take some seconds. */
 static bool choose_calls(job jobs[2], double seconds)
 {
     harness_times once;
@@ -139,7 +145,7 @@ static bool choose_calls(job jobs[2], double seconds)
     return ok;
 }
 
-/* End processes. @return the processor time that they used [s] */
+/** Kill processes. @return the processor time that they used [s] */
 static double stop(pid_t *process, int n)
 {
     double seconds = 0;
@@ -153,7 +159,7 @@ static double stop(pid_t *process, int n)
     return seconds;
 }
 
-/* Start a process on each core that spins. @return how many */
+/** Start as many spinning processes as there are cores. @return their number */
 static int start_spinning(pid_t process[MOST_COPIES])
 {
     int n = 0;
@@ -167,8 +173,10 @@ static int start_spinning(pid_t process[MOST_COPIES])
     return n;
 }
 
-/* Time one thread and the default number of threads alternately. @param spinning  while other
-   processes spin */
+/** Time one thread and the default number of threads alternately.
+ *  @param c         index of the case
+ *  @param spinning  other processes spin meanwhile, one for each core
+ *  @return false, reported, on failure */
 static bool time_turns(int c, bool spinning, const bench_options *options, json_t *out)
 {
     static const harness_work works[2] = {call_first, call_second};
@@ -199,9 +207,11 @@ static bool time_turns(int c, bool spinning, const bench_options *options, json_
     return ok;
 }
 
-/* Calls that `copies` processes do together in some seconds.
-   @param[out] each  calls in a second of processor time: time that other programs take from these
-                     does not change it, time that these waste does */
+/** Count the calls that `copies` processes do together in some seconds. The counters are in shared
+ *  memory, as the processes are killed at the end.
+ *  @param[out] each  calls in a second of processor time: it does not change when other programs
+ *                    take time from these processes, but when these waste time
+ *  @return the calls; 0: a process could not be started */
 static double count_calls(int c, int threads, int copies, double seconds, double *each)
 {
     int64_t *const calls = mmap(NULL, (size_t)copies * sizeof *calls, PROT_READ | PROT_WRITE,
@@ -234,8 +244,9 @@ static double count_calls(int c, int threads, int copies, double seconds, double
     return sum;
 }
 
-/* Calls of twice as many processes as there are cores, all with default threads, by turns with all
- * on one thread: the median ratios of the calls, and of the calls in a second of processor time. */
+/** Compare the calls of twice as many processes as there are cores, all with the default number of
+ *  threads, with those of as many processes with one thread each, alternately: the median ratios of
+ *  calls, and of calls in a second of processor time. @return false, reported, on failure */
 static bool time_processes(int c, const bench_options *options, json_t *out)
 {
     enum { TURNS = 5 };

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a machine gains from its cores: an arithmetic loop, run by one thread alone, and by n
- * threads at one time, alternately. The loop uses no memory, so its gain is an upper limit for
- * programs: it is below n where processors share a core, reduce their clock rate, or run other
- * programs. The threads are not those of kith's pool, with whose gain this one is compared.
+ * The gain of a machine from its cores: an arithmetic loop, run by one thread, and by n threads at
+ * one time, alternately. The loop uses no memory, so its gain is an upper limit for programs: it is
+ * below n where processors share a core, reduce their clock rate, or run other programs. The
+ * threads are not those of kith's pool, whose gain is compared with this one.
  */
 #include <pthread.h>
 #include <stdio.h>
 
 #include "bench.h"
 
-enum { CHAINS = 8, STEPS = 4 * 1000 * 1000, MOST = 4096 };
+enum {
+    CHAINS = 8,              /* independent chains of operations */
+    STEPS = 4 * 1000 * 1000, /* operations of each chain */
+    MOST = 4096              /* threads, the most that --threads accepts */
+};
 
+/** Threads that run the loop. */
 typedef struct crowd {
-    int threads;       /* threads that run the loop */
-    double sums[MOST]; /* result of each thread, so that the loop is not optimised away */
+    int threads;       /**< number of threads */
+    double sums[MOST]; /**< result of each thread, so that the loop is not optimised away */
 } crowd;
 
 /** Multiply and add in CHAINS independent chains, which hide the latency of the units. */
@@ -37,12 +42,14 @@ static void *calculate(void *out)
     return NULL;
 }
 
+/** A harness_work: run the loop in this thread. */
 static bool run_one(void *user)
 {
     (void)calculate(((crowd *)user)->sums);
     return true;
 }
 
+/** A harness_work: run the loop in all threads. @return false when one could not be started */
 static bool run_all(void *user)
 {
     crowd *c = user;

@@ -14,16 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKED = 250000, CHECKED_STEPS = 4, MOST_STEPS = 2000 };
+enum {
+    CHECKED = 250000,  /* most boids of a flock that is checked */
+    CHECKED_STEPS = 4, /* steps that are compared between devices */
+    MOST_STEPS = 2000  /* steps in one piece of timed work */
+};
 
-/* Bytes for each boid: points are doubles first; states, and a search for pairs. */
+/* Memory for each boid [byte], by which too large cases are skipped. In host memory there are
+ * points in double first; in device memory states and a pair search. */
 enum { HOST_BYTES = 128, DEVICE_BYTES = 256 };
 
 /* The names of cases differ between devices, as files in results/ have them. */
 static const struct flock_case {
-    const char *name[2];  /* on CPU cores, on a GPU; NULL: not timed there */
-    double n, neighbours; /* of a million that the benchmark is asked for; at the start */
-    kith_precision precision;
+    const char *name[2];      /**< name on CPU cores, on a GPU; NULL: not timed there */
+    double n, neighbours;     /**< boids in units of -n; mean neighbours at the start */
+    kith_precision precision; /**< precision of positions and velocities */
 } cases[] = {
     {{NULL, "flock 50 thousand"}, 0.05, 3.3, KITH_FLOAT},
     {{"7", NULL}, 1, 7, KITH_FLOAT},
@@ -35,25 +40,30 @@ static const struct flock_case {
     {{NULL, "flock 100 million"}, 100, 7, KITH_FLOAT},
 };
 
-/* Boids at random, and a flock of them. */
+/** Boids at random, and a flock of them. */
 typedef struct herd {
-    int64_t n;
-    kith_precision precision;
-    double side;
-    void *r, *v; /* [n][3] */
-    kith_ctx *ctx;
-    kith_flock *flock;
-    int64_t steps; /* that step() does */
+    int64_t n;                /**< number of boids */
+    kith_precision precision; /**< precision of r and v */
+    double side;              /**< side of the periodic box */
+    void *r, *v;              /**< [n][3] each, positions and velocities at the start */
+    kith_ctx *ctx;            /**< context of the flock */
+    kith_flock *flock;        /**< the flock */
+    int64_t steps;            /**< steps that a call of step() does */
 } herd;
 
+/** Return the side of a box in which n boids have the neighbours of a case: a number of float
+ *  precision, above three radii, which the grid of the ladder needs. */
 static double side_of(const struct flock_case *c, int64_t n)
 {
-    const double radius = 5; /* of what a boid sees */
+    const double radius = 5; /* within which a boid sees others, by default */
     const double sphere = 4.0 / 3 * acos(-1.0) * radius * radius * radius;
     return (double)(float)fmax(cbrt((double)n * sphere / c->neighbours), 15.1);
 }
 
-/* Numbers between low and high; those of a set from its end on, when turned. */
+/** Map the coordinates of a set to numbers from low to high.
+ *  @param turned  take the coordinates in reverse order, for velocities that do not depend on the
+ *                 positions
+ *  @return [n][3] of the precision, to be freed; NULL without memory */
 static void *spread(const double *xyz, int64_t n, kith_precision precision, double low, double high,
                     bool turned)
 {
@@ -65,7 +75,7 @@ static void *spread(const double *xyz, int64_t n, kith_precision precision, doub
     return out;
 }
 
-/* Make boids, and open their flock with a context of its own. @return false: says why */
+/** Make boids, and open their flock with a context of its own. @return false, reported */
 static bool herd_make(herd *h, const struct flock_case *c, int64_t n, const char *backend,
                       int threads)
 {
@@ -96,13 +106,14 @@ static void herd_free(herd *h)
     free(h->v);
 }
 
+/** A harness_work: do h->steps steps. */
 static bool step(void *user)
 {
     const herd *const h = user;
     return kith_flock_step(h->flock, h->steps) == KITH_OK;
 }
 
-/* Make some boids, and take some steps. */
+/** Make some boids, do some steps, and read the state into h->r and h->v. */
 static bool fly(herd *h, const struct flock_case *c, int64_t n, const char *backend, int threads)
 {
     return herd_make(h, c, n, backend, threads) &&
@@ -110,7 +121,8 @@ static bool fly(herd *h, const struct flock_case *c, int64_t n, const char *back
            kith_flock_read(h->flock, h->r, h->v) == KITH_OK;
 }
 
-/* Return true when positions and velocities after a run are bitwise equal to those of the CPU. */
+/** Return true when positions and velocities after some steps are bitwise equal to those of the
+ *  CPU. */
 static bool gives_bits_of_cpu(const struct flock_case *c, int64_t n, const char *backend,
                               int threads)
 {
@@ -123,9 +135,9 @@ static bool gives_bits_of_cpu(const struct flock_case *c, int64_t n, const char 
     return ok;
 }
 
-/* Return true when the velocities after the first step agree with those of the grid in ladder/,
- * within a rounding error: the grid rounds distances across the faces of the box to side 2^-24, and
- * about half of the neighbours are within the radius of separation, whose weight is 0.1. */
+/** Return true when the velocities after the first step agree with those of the grid in ladder/,
+ *  within a rounding error: the grid rounds distances across the faces of the box to side 2^-24,
+ *  and about half of the neighbours are within the radius of separation, whose weight is 0.1. */
 static bool agrees_with_grid(const struct flock_case *c, int64_t n, const char *backend,
                              int threads)
 {
@@ -153,8 +165,8 @@ static bool agrees_with_grid(const struct flock_case *c, int64_t n, const char *
     return ok && worst <= rounding;
 }
 
-/* Time steps, on a GPU about 20 ms of them at a time, after some untimed ones. The times are those
- * of one step. */
+/** Time steps after some untimed ones: on a GPU about 20 ms of them in one call, on CPU cores one.
+ *  The times are those of one step. */
 static bool time_steps(herd *h, bool gpu, double least, harness_times *times)
 {
     h->steps = gpu ? 8 : 1;
@@ -174,6 +186,7 @@ static bool time_steps(herd *h, bool gpu, double least, harness_times *times)
     return ok;
 }
 
+/** Add a result. @param first  steps before the timed ones. @param m  measures at the end */
 static void report(const char *name, bool gpu, const herd *h, int64_t first,
                    const kith_flock_measures *m, const harness_times *times, json_t *out)
 {
@@ -193,6 +206,7 @@ static void report(const char *name, bool gpu, const herd *h, int64_t first,
     bench_end(row, h->precision, h->ctx, times);
 }
 
+/** Check a flock of the density of a case, then time steps of the case. @return false, reported */
 static bool run(const struct flock_case *c, int64_t n, const bench_options *options, int threads,
                 json_t *out)
 {

@@ -2,9 +2,9 @@
  *
  * The benchmark of friends of friends: a million particles in random order, in float, in a periodic
  * box, linked at 0.2 of their mean spacing; groups of 20 and more. For each set and number of
- * threads the labels are found once and compared with those that follow from the pair list, whose
- * own benchmark verifies it, and only then timed. What is compared are groups of 2 and more: few of
- * the uniform particles are in larger ones.
+ * threads the labels are found once and compared with those that follow from the pair list, which
+ * bench_pairs.c verifies, and only then the search is timed. The comparison is of groups of 2 and
+ * more: few of the uniform particles are in larger ones.
  */
 #include "bench.h"
 #include "fof_job.h"
@@ -16,16 +16,17 @@
 
 static const char *const cases[] = {"uniform", "clustered", "soneira_peebles"};
 
-/* Particles, and their right labels. */
+/** Particles, and their right labels. */
 typedef struct problem {
-    const char *set;
-    int64_t n;
-    float *xyz; /* [n][3] */
-    double length;
-    int32_t *labels; /* [n] */
-    int64_t groups;
+    const char *set; /**< name of the set */
+    int64_t n;       /**< number of particles */
+    float *xyz;      /**< [n][3] positions */
+    double length;   /**< linking length */
+    int32_t *labels; /**< [n] right labels of groups of FOF_JOB_LEAST_COMPARED and more */
+    int64_t groups;  /**< number of these groups */
 } problem;
 
+/** Receive a block of pairs: unite their particles. @param user  the union-find forest, [n] */
 static int unite_block(void *user, const kith_pairs *block, int64_t first)
 {
     int32_t *const parent = user;
@@ -36,7 +37,8 @@ static int unite_block(void *user, const kith_pairs *block, int64_t first)
     return 0;
 }
 
-/* Find the right labels: unite all pairs one by one. */
+/** Find the right labels: unite the particles of all pairs of a pair list by a union-find structure
+ *  of the ladder. @return false without memory, or when the pair list failed */
 static bool find_right(problem *p, kith_ctx *ctx)
 {
     const kith_points points = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
@@ -52,6 +54,7 @@ static bool find_right(problem *p, kith_ctx *ctx)
     return p->groups >= 0;
 }
 
+/** Make a set, and find its right labels. @return false on failure */
 static bool problem_make(problem *p, const char *set, int64_t n, const char *backend)
 {
     kith_ctx *const ctx = bench_open(backend, 0);
@@ -62,13 +65,15 @@ static bool problem_make(problem *p, const char *set, int64_t n, const char *bac
     return ok;
 }
 
+/** Return true when the labels of a search are equal to the right ones. */
 static bool is_right(const fof_job *j, const problem *p)
 {
     return j->groups.n == p->groups &&
            memcmp(j->groups.labels, p->labels, (size_t)p->n * sizeof *p->labels) == 0;
 }
 
-/* Every run has its own context, so that scratch is that of the case alone. */
+/** Verify, then time a search. Every run has its own context, so that the scratch memory that is
+ *  reported is that of the case alone. @return false, reported, on failure */
 static bool run(const problem *p, const bench_options *options, int threads, json_t *out)
 {
     harness_times times;

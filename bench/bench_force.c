@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair distributions from forces: uniform points in the periodic cube, about 75 half pairs a point,
- * forces that are uniform too, 200 bins. Sums over some of the points are first compared with brute
- * force. Histograms with and without forces are then made by turns.
+ * random forces, 200 bins. The library then adds to each bin, beside the count, two sums over its
+ * pairs: p and p / r^3, with p = (F_j - F_i) . d (kith_histogram.pushes). Sums over some of the
+ * points are first compared with brute force. Then histograms with and without forces are timed
+ * alternately.
  */
 #include "bench.h"
 
@@ -11,24 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 200, CHECKED = 1500 };
+enum { BINS = 200, CHECKED = 1500 }; /* bins; points whose sums are checked */
 
 static const char name[] = "force";
 
+/** Points and forces, and the histograms that are made of them. */
 typedef struct problem {
-    kith_ctx *ctx;
-    void *xyz, *forces;
-    kith_points points;
-    kith_box box;
-    kith_rdf_options options;
-    kith_histogram plain, pushed;
+    kith_ctx *ctx;                /**< context of the problem */
+    void *xyz, *forces;           /**< [n][3] each, in the precision of points */
+    kith_points points;           /**< the points */
+    kith_box box;                 /**< the periodic unit cube */
+    kith_rdf_options options;     /**< bins; forces are set before each count */
+    kith_histogram plain, pushed; /**< histograms without and with forces */
 } problem;
 
+/** Return the end of the last bin, within which n uniform points have 150 neighbours each. */
 static double reach(int64_t n)
 {
     return fmin(0.45, cbrt(150 * 3 / (4 * acos(-1) * (double)n)));
 }
 
+/** Make points, forces and a context. @return false on failure */
 static bool problem_make(problem *p, kith_precision precision, const char *backend, int threads,
                          int64_t n)
 {
@@ -61,6 +66,7 @@ static void problem_free(problem *p)
     free(p->forces);
 }
 
+/** Count distances, with forces unless they are NULL. */
 static bool count(problem *p, const void *forces, kith_histogram *histogram)
 {
     p->options.forces = forces;
@@ -79,12 +85,14 @@ static bool count_pushed(void *user)
     return count(p, p->forces, &p->pushed);
 }
 
+/** Return element `at` of an array in the precision of the points. */
 static double number(const problem *p, const void *array, int64_t at)
 {
     return io_real(array, at, p->points.precision);
 }
 
-/* Add the nearest images of a pair by brute force: p and p / r^3 of its bin, and their sizes. */
+/** Add the nearest images of i and j to the sums of their bin: p and p / r^3, and their sizes, from
+ *  which the rounding error is bounded. */
 static void add_pair(const problem *p, const kith_histogram *h, int64_t i, int64_t j,
                      double sums[2][BINS], double sizes[2][BINS])
 {
@@ -105,8 +113,9 @@ static void add_pair(const problem *p, const kith_histogram *h, int64_t i, int64
     }
 }
 
-/* Return true when the sums over the first points agree with brute force. A pair at an edge may be
- * in either bin, so cumulative sums up to each edge are compared, and may differ by one pair. */
+/** Return true when the sums over the first points agree with brute force. A pair at an edge may be
+ *  in either bin, so cumulative sums up to each edge are compared, and may differ by one pair: |p|
+ *  is below 1.8 r, as each component of F_j - F_i is below 1, and so its length below sqrt(3). */
 static bool is_right(problem *p)
 {
     const int64_t n = p->points.n;
@@ -151,6 +160,7 @@ static void report(const problem *p, const harness_times *plain, const harness_t
     bench_end(row, p->points.precision, p->ctx, pushed);
 }
 
+/** Verify, then time histograms without and with forces. @return false, reported, on failure */
 static bool run(kith_precision precision, const bench_options *options, int threads, json_t *out)
 {
     problem p;

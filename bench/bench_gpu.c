@@ -14,19 +14,24 @@
 
 #include "result.h"
 
-enum { REPEATS = 25, WARM_UP = 3 };
+enum { REPEATS = 25, WARM_UP = 3 }; /* calls timed by the device's clock; untimed calls before */
 
+/** A case: a list of one set of points. */
 typedef struct gpu_case {
-    const char *name, *set;
-    double cutoff;
-    kith_precision precision;
-    bool periodic;
-    kith_pairs_options list;
-    enum { AS_MADE, BY_ROWS, BY_CURVE } order; /* of the points: uniform ones are made in none */
+    const char *name, *set;   /**< names of the case and of the set; "cscl N": a crystal of N^3
+                                   cells */
+    double cutoff;            /**< cutoff at a million points of the unit cube, or in a crystal; 0:
+                                   100 neighbours on average */
+    kith_precision precision; /**< precision of the points */
+    bool periodic;            /**< the box is periodic; else open */
+    kith_pairs_options list;  /**< form of the list */
+    /** Order of the points in memory; AS_MADE: random, for uniform points. */
+    enum { AS_MADE, BY_ROWS, BY_CURVE } order;
 } gpu_case;
 
-/* Three crystals are the cases that NVIDIA published for an H100 (nvalchemi-toolkit-ops 0.4): CsCl,
- * a = 4.119, 137,842 and 65,536 atoms; a whole number of cells is nearest to the first. */
+/* Three crystals are the cases that NVIDIA published for an H100 (nvalchemi-toolkit-ops 0.4): CsCl
+ * with lattice constant 4.119, 137,842 and 65,536 atoms. 41^3 and 32^3 cells of two atoms have
+ * these numbers. "One pass" lists are in any order. */
 static const gpu_case cases[] = {
     {"half one pass", "uniform", 0.03, KITH_DOUBLE, .list.unordered = 1},
     {"half", "uniform", 0.03, KITH_DOUBLE, .periodic = false},
@@ -53,24 +58,27 @@ static const gpu_case cases[] = {
      .list.extras = KITH_SHIFTS},
 };
 
-/* A case made ready: points on the host and the device, and room for the list there. */
+/** A case made ready: points in host and device memory, and room for the list in device memory. */
 typedef struct problem {
-    int64_t n;
-    double side; /* of the periodic box */
-    double cutoff;
-    double *xyz;
-    void *values; /* xyz in the case's precision */
-    void *on_device;
-    cudaStream_t stream;
-    kith_ctx *cpu, *gpu;
-    kith_pairs_options options;
-    kith_points host, device;
-    kith_box box;
-    kith_pairs right; /* by the CPU */
-    kith_pairs list;  /* in device memory */
-    int64_t *result;  /* in device memory */
+    int64_t n;                  /**< number of points */
+    double side;                /**< side of the cube that holds the points */
+    double cutoff;              /**< cutoff of the list */
+    double *xyz;                /**< [n][3] the points */
+    void *values;               /**< [n][3] the points in the case's precision */
+    void *on_device;            /**< copy of values in device memory */
+    cudaStream_t stream;        /**< stream of the context `gpu` */
+    kith_ctx *cpu, *gpu;        /**< contexts of both backends */
+    kith_pairs_options options; /**< form of the list */
+    kith_points host, device;   /**< the points in values, in on_device */
+    kith_box box;               /**< periodic cube, or open */
+    kith_pairs right;           /**< list by the CPU */
+    kith_pairs list;            /**< list by the GPU, in device memory */
+    int64_t *result;            /**< [KITH_RESULTS] of kith_pairs_enqueue, in device memory */
 } problem;
 
+/** Make a crystal of CsCl: two atoms in each of cells^3 cubic cells.
+ *  @param[out] n, side  number of atoms; side of the cube
+ *  @return [n][3]; NULL without memory */
 static double *make_crystal(int cells, int64_t *n, double *side)
 {
     const double a = 4.119;
@@ -87,6 +95,7 @@ static double *make_crystal(int cells, int64_t *n, double *side)
     return xyz;
 }
 
+/** Make the points of a case. @param n  points of a set that is not a crystal */
 static bool make_points(problem *p, const gpu_case *c, int64_t n)
 {
     if (strncmp(c->set, "cscl", 4) == 0) {
@@ -107,7 +116,8 @@ static bool make_points(problem *p, const gpu_case *c, int64_t n)
     return p->xyz && p->values;
 }
 
-/* The cutoff that gives a mean of 100 neighbours. */
+/** Find the cutoff that gives a mean of 100 neighbours, 50 half pairs a point, by bisection of its
+ *  logarithm. @return false when a call failed */
 static bool find_cutoff(problem *p)
 {
     double low = 1e-6, high = 0.1;
@@ -122,6 +132,7 @@ static bool find_cutoff(problem *p)
     return true;
 }
 
+/** Allocate the list in device memory, of exactly the size of the CPU's. */
 static bool make_room(problem *p, const gpu_case *c)
 {
     const bool csr = c->list.layout == KITH_CSR;
@@ -147,13 +158,14 @@ static bool make_room(problem *p, const gpu_case *c)
     return ok;
 }
 
+/** Open a context on the GPU that uses a stream. @return NULL, reported, on failure */
 static kith_ctx *open_on(cudaStream_t stream)
 {
     kith_ctx *ctx = NULL;
     kith_options options;
     kith_options_init(&options);
     options.backend = "cuda";
-    options.threads = 1; /* nothing is left to the CPU */
+    options.threads = 1; /* no work is done on the CPU */
     options.stream = stream;
     if (kith_open(&options, &ctx) != KITH_OK) {
         fprintf(stderr, "kith_bench: %s\n", kith_message(NULL));
@@ -161,6 +173,8 @@ static kith_ctx *open_on(cudaStream_t stream)
     return ctx;
 }
 
+/** Make a case ready, with the CPU's list. @param n  points of a set that is not a crystal
+ *  @return false on failure; problem_free the problem also then */
 static bool problem_make(problem *p, const gpu_case *c, int64_t n)
 {
     *p = (problem){.options = c->list, .right.size = sizeof p->right};
@@ -230,7 +244,7 @@ void bench_gpu_free(void *memory)
     cudaFree(memory);
 }
 
-/* Return true when the list in device memory is equal to that of the CPU, by length and hash. */
+/** Return true when the list in device memory is equal to that of the CPU, by length and hash. */
 static bool is_right(const problem *p)
 {
     const size_t n = (size_t)p->right.n;
@@ -258,6 +272,7 @@ static bool is_right(const problem *p)
     return ok;
 }
 
+/** A harness_work: make the list, and wait for it. */
 static bool fill(void *user)
 {
     problem *p = user;
@@ -265,6 +280,7 @@ static bool fill(void *user)
            KITH_OK;
 }
 
+/** A harness_work: queue the work of the list on the stream, without waiting. */
 static bool enqueue(void *user)
 {
     const problem *p = user;
@@ -272,7 +288,7 @@ static bool enqueue(void *user)
                               p->result) == KITH_OK;
 }
 
-/* Time by the device's clock what `work` queues on the stream. */
+/** Time the work that a function queues on a stream by the device's clock, between two events. */
 static bool time_queued(cudaStream_t stream, harness_work work, void *user, harness_times *out)
 {
     double times[REPEATS];
@@ -298,18 +314,20 @@ static bool time_queued(cudaStream_t stream, harness_work work, void *user, harn
     return ok;
 }
 
+/** Device memory that is written. */
 typedef struct store_test {
-    void *buffer;
-    size_t bytes;
+    void *buffer; /**< [bytes] the memory */
+    size_t bytes; /**< its size */
 } store_test;
 
+/** A harness_work: queue writing the memory. */
 static bool store(void *user)
 {
     const store_test *test = user;
     return cudaMemsetAsync(test->buffer, 1, test->bytes, NULL) == cudaSuccess;
 }
 
-/* How fast device memory can be written [bytes/s]; 0: not known. */
+/** Measure how fast device memory can be written. @return bytes/s; 0: not known */
 static double measure_store_rate(int64_t bytes)
 {
     store_test test = {NULL, (size_t)bytes};
@@ -337,6 +355,8 @@ bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device)
            device * n < (int64_t)available;
 }
 
+/** Add the object "gpu", and print the name of the device. @param[out] store_rate  [bytes/s]
+ *  @return false, reported, on failure */
 static bool describe_gpu(const bench_options *options, json_t *out, double *store_rate)
 {
     struct cudaDeviceProp gpu;
@@ -364,6 +384,7 @@ static bool describe_gpu(const bench_options *options, json_t *out, double *stor
     return *store_rate > 0;
 }
 
+/** Verify, then time a list. @return false, reported, on failure */
 static bool run(const gpu_case *c, problem *p, const bench_options *options, double store_rate,
                 json_t *out)
 {
@@ -406,7 +427,7 @@ bool bench_gpu(const bench_options *options, json_t *out)
     }
     bool ok = true;
     bench_options shared =
-        *options; /* for the questions that have one table of cases for CPU and GPU */
+        *options; /* for questions with one table of cases for CPU cores and GPU */
     shared.backend = "cuda";
     shared.threads[0] = 0;
     shared.threads[1] = 0;

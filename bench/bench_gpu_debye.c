@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Debye's sums on a GPU: a tenth as many atoms as the standard case has points, in a cube of the
- * density of gold, at 600 q. Exactly; and the histogram of their distances that `kith debye` takes
- * with --r-width=0.002, of which the sums follow on the CPU. Both are first compared with the CPU's
- * for some of the atoms.
+ * Debye's sums on a GPU: a tenth as many atoms as the standard case has points, uniform in a cube
+ * with the density of gold, at 600 values of q. Two methods: the exact sum over pairs, and the
+ * histogram of their distances, as `kith debye --r-width 0.002` takes it, whose transform to q on
+ * the CPU is not timed. Both are first compared with the CPU's for some of the atoms.
  */
 #include "bench.h"
 
@@ -12,21 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 10, Q = 600, CHECKED = 2000 };
+enum { PART = 10, Q = 600, CHECKED = 2000 }; /* 1 / atoms of -n; values of q; atoms checked */
 
+/* Side of gold's cubic cell of four atoms, and width of bins [A]. */
 static const double cell_side = 4.08, bin_width = 0.002;
 
+/** Atoms, and their sums. */
 typedef struct problem {
-    kith_ctx *cpu, *gpu;
-    double *xyz;
-    kith_points points;
-    kith_box box;
-    kith_rdf_options bins;
-    kith_debye_options waves;
-    kith_histogram histogram;
-    double sums[Q];
+    kith_ctx *cpu, *gpu;   /**< contexts of both backends */
+    double *xyz;           /**< [n][3] positions [A] */
+    kith_points points;    /**< the atoms */
+    kith_box box;          /**< a periodic box more than twice as wide, in which the nearest image
+                                   of an atom is the atom itself */
+    kith_rdf_options bins; /**< bins up to the diagonal of the cube */
+    kith_debye_options waves; /**< values of q */
+    kith_histogram histogram; /**< distances, added up over the calls that are timed */
+    double sums[Q];           /**< exact sums */
 } problem;
 
+/** Make n atoms and open the contexts. @return false on failure */
 static bool problem_make(problem *p, int64_t n)
 {
     *p = (problem){.cpu = bench_open("cpu", 0),
@@ -58,18 +62,21 @@ static void problem_free(problem *p)
     free(p->xyz);
 }
 
+/** A harness_work: count distances on the GPU. */
 static bool count(void *user)
 {
     problem *const p = user;
     return kith_rdf_count(p->gpu, &p->points, &p->box, &p->bins, &p->histogram) == KITH_OK;
 }
 
+/** A harness_work: sum over pairs on the GPU. */
 static bool sum(void *user)
 {
     problem *const p = user;
     return kith_debye_sum(p->gpu, &p->points, &p->waves, p->sums) == KITH_OK;
 }
 
+/** Return true when the sums of some atoms agree with the CPU's, counts bit for bit. */
 static bool verify(problem *p)
 {
     static double right[Q];
@@ -89,6 +96,7 @@ static bool verify(problem *p)
     return ok;
 }
 
+/** Time a method, and add its result. */
 static bool run(problem *p, const char *name, harness_work work, double least, json_t *out)
 {
     harness_times times;

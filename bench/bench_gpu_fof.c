@@ -3,11 +3,11 @@
  * The benchmark of friends of friends on a GPU: particles in random order, in float, linked at 0.2
  * of their mean spacing, from device memory to device memory. Labels are first compared with the
  * CPU backend's, groups of 2 and more; groups of 20 and more are then timed by the host's clock, as
- * the host is asked how many there are.
+ * the number of groups is copied to the host on the way.
  *
- * With the catalogue, which is compared too, the groups are measured there. Any numbers do for the
- * particles' velocities. With roles a quarter of the particles is attached; these are decided from
- * host memory to host memory.
+ * With the catalogue, which is compared too, the groups are measured on the GPU; positions serve as
+ * velocities. With roles, a quarter of the particles is attached to groups but does not link
+ * (KITH_ATTACH); this search is from host memory to host memory.
  */
 #include "bench.h"
 
@@ -18,12 +18,13 @@
 
 #include "fof_job.h"
 
-/* Of each particle: points are doubles first, and the CPU finds the groups too. */
+/* Memory for each particle [byte], by which too large cases are skipped. In host memory there are
+ * points in double first, and the CPU's search. */
 enum { HOST_BYTES = 120, DEVICE_BYTES = 72 };
 
-/* A question about a set; those with roles for the smallest sets alone. */
+/** A form of the search; with roles for the smallest sets alone. */
 typedef struct ask {
-    bool periodic, catalogue, roles;
+    bool periodic, catalogue, roles; /**< periodic box; measure groups; roles are given */
 } ask;
 
 static const ask asks[] = {{.periodic = false},
@@ -31,29 +32,31 @@ static const ask asks[] = {{.periodic = false},
                            {.periodic = true, .catalogue = true},
                            {.periodic = true, .roles = true}};
 
-/* times: of options->n. */
+/* Sets of points, and their size in units of options->n. */
 static const struct {
     const char *set;
     int64_t times;
 } cases[] = {
     {"uniform", 1}, {"clustered", 1}, {"uniform", 10}, {"clustered", 10}, {"clustered", 100}};
 
-/* Particles in both memories. */
+/** Particles in both memories. */
 typedef struct problem {
-    const char *set;
-    int64_t n;
-    float *xyz, *on_device; /* [n][3] */
-    uint8_t *roles;         /* [n] */
-    kith_ctx *cpu, *gpu;
+    const char *set;        /**< name of the set */
+    int64_t n;              /**< number of particles */
+    float *xyz, *on_device; /**< [n][3] each, positions in host and in device memory */
+    uint8_t *roles;         /**< [n] roles, see kith_role */
+    kith_ctx *cpu, *gpu;    /**< contexts, while a form of the search is run */
 } problem;
 
+/** Print a failure. @return false */
 static bool fail(const problem *p, const char *what)
 {
     fprintf(stderr, "kith_bench: fof %s, %lld particles: %s\n", p->set, (long long)p->n, what);
     return false;
 }
 
-/* A context of its own for each case, so that scratch is that of the case alone. */
+/** Open contexts: each form of the search has its own, so that the scratch memory that is reported
+ *  is that of the form alone. */
 static bool problem_open(problem *p)
 {
     p->cpu = bench_open("cpu", 0);
@@ -68,6 +71,7 @@ static void problem_close(problem *p)
     p->cpu = p->gpu = NULL;
 }
 
+/** Make a set in both memories. @return false, reported, without memory */
 static bool problem_make(problem *p, const char *set, int64_t n)
 {
     const size_t bytes = (size_t)n * 3 * sizeof *p->xyz;
@@ -88,6 +92,7 @@ static void problem_free(problem *p)
     free(p->roles);
 }
 
+/** Return the job of a form of the search on the GPU. */
 static fof_job make_job(const problem *p, const ask *a)
 {
     const kith_memory memory = a->roles ? KITH_HOST : KITH_DEVICE;
@@ -103,8 +108,8 @@ static fof_job make_job(const problem *p, const ask *a)
     return j;
 }
 
-/* Return true when an array in host or device memory is equal to the right one; else print `what`.
- */
+/** Return true when an array in host or device memory is equal to the right one; else print
+ *  `what`. */
 static bool is_same(const problem *p, const char *what, const void *right, const void *found,
                     size_t bytes)
 {
@@ -116,7 +121,7 @@ static bool is_same(const problem *p, const char *what, const void *right, const
     return ok;
 }
 
-/* Return true when labels and halos are bitwise equal to those of the CPU. */
+/** Return true when labels and halos are bitwise equal to those of the CPU. */
 static bool is_right(const problem *p, const fof_job *found)
 {
     fof_job right = *found;
@@ -135,6 +140,7 @@ static bool is_right(const problem *p, const fof_job *found)
     return ok;
 }
 
+/** Run a search, and return true when its result is right. */
 static bool verify(const problem *p, const ask *a)
 {
     fof_job j = make_job(p, a);
@@ -144,6 +150,7 @@ static bool verify(const problem *p, const ask *a)
     return ok;
 }
 
+/** Return the members of the largest group, group 1, from host or device memory; -1 on failure. */
 static int64_t largest(const kith_groups *groups)
 {
     int64_t members = 0;
@@ -152,6 +159,7 @@ static int64_t largest(const kith_groups *groups)
     return ok ? members : -1;
 }
 
+/** Time a search, and add its result. */
 static bool measure(const problem *p, const bench_options *options, const ask *a, json_t *out)
 {
     harness_times times;
@@ -166,7 +174,7 @@ static bool measure(const problem *p, const bench_options *options, const ask *a
     return ok;
 }
 
-/* Run all questions about one set. */
+/** Run all forms of the search for one set. */
 static bool run(const char *set, int64_t n, const bench_options *options, json_t *out)
 {
     problem p;

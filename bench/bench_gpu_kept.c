@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark of kept lists on a GPU, from device memory to device memory: 10^6 particles, as
- * dense as the Lennard-Jones liquid (rho* = 0.8442), around the places of a crystal, with its
- * cutoff of 2.5 and a skin of 0.35. An update that keeps its pairs, one that rebuilds them, a
- * sorted search and a search in any order are timed by the host's clock. Lists are first compared
- * with those of an independent method (verify.c).
+ * The benchmark of kept lists (kith_verlet, Verlet lists) on a GPU, from device memory to device
+ * memory: 10^6 particles with the density of the usual Lennard-Jones liquid (rho* = 0.8442), its
+ * cutoff of 2.5 sigma and a skin of 0.35 sigma, on jittered places of an fcc crystal. Four works
+ * are timed by the host's clock: an update that keeps its pairs, one that rebuilds them, a sorted
+ * search and a search in any order. Lists are first compared with those of an independent method
+ * (verify.c).
  */
 #include "bench.h"
 
@@ -17,12 +18,14 @@
 #include "result.h"
 #include "verify.h"
 
+/* Of the liquid: [1 / sigma^3], [sigma], [sigma]. */
 static const double DENSITY = 0.8442, CUTOFF = 2.5, SKIN = 0.35;
 
+/** A case: a form of kept lists. */
 typedef struct kept_case {
-    const char *name;
-    kith_precision precision;
-    kith_verlet_options list;
+    const char *name;         /**< name of the case */
+    kith_precision precision; /**< precision of the points */
+    kith_verlet_options list; /**< form of the list; cutoff and skin are set by open_job */
 } kept_case;
 
 static const kept_case cases[] = {
@@ -32,22 +35,24 @@ static const kept_case cases[] = {
     {"kept full csr float", KITH_FLOAT, .list.full = 1, .list.layout = KITH_CSR},
 };
 
-/* What is timed, and what the results of each are called behind the name of the case. */
+/* The works that are timed, and the text that follows the name of the case in their results. */
 enum { KEPT, REBUILT, SORTED, SEARCHED, WORKS };
 static const char *const work_names[WORKS] = {"", ", rebuild", ", search sorted", ", search"};
 
+/** Lists of a case. */
 typedef struct job {
-    kith_ctx *ctx;
-    kith_verlet *verlet;
-    void *on_device[3]; /* points at the rebuild, and of two steps */
-    kith_points points[3];
-    int step;
-    kith_box box;
-    double cutoff;
-    kith_pairs_options options;
-    kith_pairs kept, found; /* in device memory */
+    kith_ctx *ctx;              /**< context of the job */
+    kith_verlet *verlet;        /**< the kept list */
+    void *on_device[3];         /**< device memory of the points */
+    kith_points points[3];      /**< points at the first rebuild, and of two steps */
+    int step;                   /**< index of the points that are used: 1 or 2 */
+    kith_box box;               /**< the periodic unit cube */
+    double cutoff;              /**< cutoff of lists */
+    kith_pairs_options options; /**< form of the lists of searches */
+    kith_pairs kept, found;     /**< the kept list, the list of a search; in device memory */
 } job;
 
+/* The works: each is a harness_work. An update goes to the points of the other step. */
 static bool update(void *user)
 {
     job *const j = user;
@@ -68,6 +73,7 @@ static bool search(void *user)
                            &j->found) == KITH_OK;
 }
 
+/** Return the hash of the pairs of a list in device memory. */
 static rung_hash hash_of(const kith_pairs *list)
 {
     kith_pairs host = {.n = list->n, .rows = list->rows};
@@ -81,7 +87,7 @@ static rung_hash hash_of(const kith_pairs *list)
     return hash;
 }
 
-/* Return true when a list has the pairs that the independent method finds. */
+/** Return true when a list has the pairs that the independent method finds. */
 static bool is_right(const job *j, const kith_pairs *list, const double *xyz)
 {
     verify_answer answer;
@@ -93,7 +99,8 @@ static bool is_right(const job *j, const kith_pairs *list, const double *xyz)
     return memcmp(&hash, j->options.full ? &answer.full : &answer.half, sizeof hash) == 0;
 }
 
-/* Make, check and time one kind of work. */
+/** Verify and time one of the works. @param xyz  points as in job.points, in host memory
+ *  @return false, reported, on failure */
 static bool run_work(job *j, const kept_case *c, int work, double *const xyz[3],
                      const bench_options *options, double store_rate, json_t *out)
 {
@@ -130,6 +137,8 @@ static bool run_work(job *j, const kept_case *c, int work, double *const xyz[3],
     return true;
 }
 
+/** Open a context and a kept list, and make it from points[0]. @param sigma  length unit of the
+ *  liquid in the unit cube */
 static bool open_job(job *j, const kept_case *c, double sigma)
 {
     kith_verlet_options own = c->list;
@@ -149,8 +158,8 @@ static bool open_job(job *j, const kept_case *c, double sigma)
            kith_verlet_update(j->verlet, &j->points[0], &j->box, &j->kept) == KITH_OK;
 }
 
-/* Points moved by up to `most` along each axis, wrapped, and rounded to float where that is the
- * precision. */
+/** Return points that are moved at random by up to `most` along each axis, wrapped, and rounded to
+ *  float if that is the precision. */
 static double *move(const double *xyz, int64_t n, double most, uint64_t seed,
                     kith_precision precision)
 {
@@ -168,7 +177,7 @@ static double *move(const double *xyz, int64_t n, double most, uint64_t seed,
     return moved;
 }
 
-/* Copy points to device memory. @return false without memory */
+/** Copy points to device memory as j->points[k]. @return false without memory */
 static bool upload(job *j, int k, const double *xyz, int64_t n, kith_precision precision)
 {
     void *const values = malloc(sizeof(double[3]) * (size_t)n);
@@ -184,17 +193,19 @@ static bool upload(job *j, int k, const double *xyz, int64_t n, kith_precision p
     return j->on_device[k] != NULL;
 }
 
+/** Run all works of a case. @return false, reported, on failure */
 static bool run_case(const kept_case *c, const bench_options *options, double store_rate,
                      json_t *out)
 {
-    const int64_t most = options->n + options->n / 100; /* 63^3 cells of 4 for 10^6 */
+    const int64_t most = options->n + options->n / 100; /* so that 10^6 become 63^3 cells of 4 */
     double *const crystal = malloc(sizeof(double[3]) * (size_t)most);
     const int64_t n = crystal ? sets_lattice(crystal, most, 4) : 0;
     const double sigma = n > 0 ? cbrt(DENSITY / (double)n) : 0;
     double *xyz[3] = {NULL, NULL, NULL};
     job j = {.ctx = NULL};
     bool ok = n > 0;
-    for (int k = 0; k < 3 && ok; k++) { /* steps: halfway to what takes a search */
+    /* The points of the two steps are displaced by up to skin / 4, half of what needs a rebuild. */
+    for (int k = 0; k < 3 && ok; k++) {
         xyz[k] = k == 0
                      ? move(crystal, n, 0.1 * sigma, 1, c->precision)
                      : move(xyz[0], n, SKIN * sigma / 4 / sqrt(3), 1 + (uint64_t)k, c->precision);

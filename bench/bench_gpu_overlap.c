@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The product of the matrix of replicas by cuBLAS, in blocks that stay in device memory and are
- * overwritten. The replicas are copied there before they are timed.
+ * The product of the matrix of replicas and its transpose by cuBLAS, whose time is compared with
+ * that of counting overlaps. It is computed in blocks of BLOCK x BLOCK scalar products, each of
+ * which overwrites the one before in device memory. The replicas are copied there before the timing
+ * begins.
  */
 #include "bench.h"
 #include "overlap_job.h"
@@ -12,14 +14,16 @@
 #endif
 
 #ifdef KITH_HAVE_CUBLAS
-enum { BLOCK = 16384 };
+enum { BLOCK = 16384 }; /* replicas along each side of a block */
 
+/** The product that is timed. */
 typedef struct product {
-    const overlap_job *job;
-    cublasHandle_t handle;
-    void *values, *block;
+    const overlap_job *job; /**< the replicas */
+    cublasHandle_t handle;  /**< state of cuBLAS */
+    void *values, *block;   /**< device memory: the replicas, a block of products */
 } product;
 
+/** A harness_work: compute all blocks. The replicas are rows, which are columns for cuBLAS. */
 static bool multiply(void *user)
 {
     const product *p = user;
@@ -68,7 +72,7 @@ bool bench_gpu_product(const overlap_job *job, double least, harness_times *all)
     }
     return ok;
 }
-#else
+#else /* without cuBLAS nothing is compared: all->repeats stays 0 */
 bool bench_gpu_product(const overlap_job *job, double least, harness_times *all)
 {
     (void)job;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Structure factors by direct sum on a GPU: 200 bins of 100 vectors, as `kith rdf` takes them at
- * most. The sums over some of them are first compared with the CPU's.
+ * Structure factors by direct sum on a GPU: sums of exp(i q . r) over points, for 20,000 vectors q
+ * of the reciprocal lattice, the most that `kith rdf` takes: 100 in each of 200 bins. The sums of
+ * some vectors are first compared with the CPU's.
  */
 #include "bench.h"
 
@@ -10,18 +11,24 @@
 #include <random.h>
 #include <stdlib.h>
 
-enum { WAVES = 20000, CHECKED = 100, MOST_POWER = 40 };
+enum {
+    WAVES = 20000,  /* vectors */
+    CHECKED = 100,  /* vectors whose sums are checked */
+    MOST_POWER = 40 /* largest size of h, k and l */
+};
 
+/** Points and vectors. */
 typedef struct problem {
-    kith_ctx *cpu, *gpu;
-    double *xyz;
-    int32_t *hkl;
-    double *sums, *right;
-    kith_points points;
-    kith_box box;
-    kith_waves waves;
+    kith_ctx *cpu, *gpu;  /**< contexts of both backends */
+    double *xyz;          /**< [n][3] points */
+    int32_t *hkl;         /**< [WAVES][3] random indices of vectors */
+    double *sums, *right; /**< [WAVES][2], [CHECKED][2]: sums by the GPU, by the CPU */
+    kith_points points;   /**< the points */
+    kith_box box;         /**< the periodic unit cube */
+    kith_waves waves;     /**< the vectors */
 } problem;
 
+/** Make points and vectors, and open contexts. @return false on failure */
 static bool problem_make(problem *p, int64_t n)
 {
     random_state random = random_start(1);
@@ -52,6 +59,7 @@ static void problem_free(problem *p)
     free(p->right);
 }
 
+/** A harness_work: sum all vectors on the GPU. */
 static bool sum(void *user)
 {
     problem *const p = user;
@@ -59,6 +67,7 @@ static bool sum(void *user)
     return kith_waves_sum(p->gpu, &p->points, &p->box, &p->waves, p->sums) == KITH_OK;
 }
 
+/** Return true when the sums of some vectors agree with the CPU's within the rounding error. */
 static bool verify(problem *p)
 {
     p->waves.n = CHECKED;

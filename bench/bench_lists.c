@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmarks of lists that are kept over the steps of a simulation, timed alternately with
- * searches, and of lists by a radius for each particle. Each kept list is compared with the answer
- * of an independent method (verify.c) before it is timed, rows by radii with all distances.
+ * Two benchmarks. Kept lists (kith_verlet, Verlet lists) over the steps of a simulation are timed
+ * alternately with searches; before that they are compared with the answer of an independent method
+ * (verify.c). Lists by a radius for each particle are compared, in some rows, with brute force.
  */
 #include "bench.h"
 #include "result.h"
@@ -13,15 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STANDARD_N = 1000000, SMALLER = 10, CHECKED = 100 };
+enum {
+    STANDARD_N = 1000000,
+    SMALLER = 10, /* the points of -n are divided by it */
+    CHECKED = 100 /* rows by radii that are checked */
+};
 
 /* -------------------------------------------------------------------------------- kept lists */
 
+/** A case: a form of kept lists. */
 typedef struct kept_case {
-    const char *name, *searched; /* the results of updates, and of searches between them */
-    kith_precision precision;
-    kith_verlet_options list;
-    int sorted; /* searches are */
+    const char *name, *searched; /**< names of the results of updates, of searches */
+    kith_precision precision;    /**< precision of the points */
+    kith_verlet_options list;    /**< form of the list; cutoff and skin are set by run_kept */
+    int sorted;                  /**< the lists of searches are sorted, as kept lists always are */
 } kept_case;
 
 /* A tenth of the points of the standard case, in the periodic unit cube, 55 neighbours of each
@@ -35,19 +40,21 @@ static const kept_case kept_cases[] = {
      .sorted = 0},
 };
 
-static const double KEPT_CUTOFF = 0.0508, KEPT_SKIN = 0.12; /* of 10^5 points; skin in cutoffs */
+static const double KEPT_CUTOFF = 0.0508, KEPT_SKIN = 0.12; /* at 10^5 points; skin in cutoffs */
 
+/** A kept list, and searches for the pairs of its points. */
 typedef struct kept_job {
-    kith_ctx *ctx;
-    kith_verlet *verlet;
-    kith_points points[2]; /* of two steps, between which updates alternate */
-    int step;
-    kith_box box;
-    double cutoff;
-    kith_pairs_options options;
-    kith_pairs kept, found;
+    kith_ctx *ctx;              /**< context of the job */
+    kith_verlet *verlet;        /**< the kept list */
+    kith_points points[2];      /**< points of two steps, between which updates alternate */
+    int step;                   /**< index of the points that are used */
+    kith_box box;               /**< the periodic unit cube */
+    double cutoff;              /**< cutoff of lists */
+    kith_pairs_options options; /**< form of the lists of searches */
+    kith_pairs kept, found;     /**< the kept list, the list of a search */
 } kept_job;
 
+/** A harness_work: update the kept list for the points of the other step. */
 static bool update(void *user)
 {
     kept_job *const j = user;
@@ -55,6 +62,7 @@ static bool update(void *user)
     return kith_verlet_update(j->verlet, &j->points[j->step], &j->box, &j->kept) == KITH_OK;
 }
 
+/** A harness_work: find the pairs of the points of the current step. */
 static bool search(void *user)
 {
     kept_job *const j = user;
@@ -62,7 +70,7 @@ static bool search(void *user)
                            &j->found) == KITH_OK;
 }
 
-/* Points that moved by up to a part of the skin, in directions of their own. */
+/** Return points that are displaced by up to `most` in random directions, and wrapped. */
 static double *move(const double *xyz, int64_t n, double most, uint64_t seed)
 {
     double *const moved = malloc(sizeof(double[3]) * (size_t)n);
@@ -76,8 +84,8 @@ static double *move(const double *xyz, int64_t n, double most, uint64_t seed)
     return moved;
 }
 
-/* Return true when the list of a step was made without a search, and has the pairs that the
- * independent method finds. */
+/** Update the kept list. Return true when that needed no search, and the list has the pairs that
+ *  the independent method finds. @param xyz  the points of the other step */
 static bool is_kept_right(kept_job *j, const double *xyz, kith_precision precision)
 {
     verify_answer answer;
@@ -92,6 +100,7 @@ static bool is_kept_right(kept_job *j, const double *xyz, kith_precision precisi
            memcmp(&hash, j->options.full ? &answer.full : &answer.half, sizeof hash) == 0;
 }
 
+/** Add the result of updates, or of searches. */
 static void write_kept(const kept_case *c, const kept_job *j, bool searched,
                        const harness_times *times, double store_rate, json_t *out)
 {
@@ -110,7 +119,9 @@ static void write_kept(const kept_case *c, const kept_job *j, bool searched,
     bench_result_write(out, &result);
 }
 
-/* @param xyz, single  points at the rebuild, and of two steps */
+/** Verify, then time a kept list and searches with some number of threads.
+ *  @param xyz, single  points at the rebuild, and of two steps; single in float
+ *  @return false, reported, on failure */
 static bool run_kept(const kept_case *c, const bench_options *options, int threads,
                      double *const xyz[3], float *const single[3], int64_t n, double store_rate,
                      json_t *out)
@@ -159,6 +170,7 @@ static bool run_kept(const kept_case *c, const bench_options *options, int threa
     return ok;
 }
 
+/** Run a case with all numbers of threads. */
 static bool run_kept_case(const kept_case *c, const bench_options *options,
                           const double *store_rates, json_t *out)
 {
@@ -168,7 +180,7 @@ static bool run_kept_case(const kept_case *c, const bench_options *options,
     float *single[3] = {NULL, NULL, NULL};
     bool ok = xyz[0] != NULL;
     for (int k = 0; k < 3 && ok; k++) {
-        /* halfway to the displacement that takes a search */
+        /* displaced by skin / 4, half of the displacement that needs a search */
         xyz[k] = k > 0 ? move(xyz[0], n, skin / 4, 2 + (uint64_t)k) : xyz[0];
         single[k] = c->precision == KITH_FLOAT ? bench_round_points(xyz[k], n) : NULL;
         ok = xyz[k] && (c->precision != KITH_FLOAT || single[k]);
@@ -185,12 +197,13 @@ static bool run_kept_case(const kept_case *c, const bench_options *options,
 
 /* --------------------------------------------------------------------------- lists by radii */
 
+/** A case: a distribution of radii, and a rule. */
 typedef struct radii_case {
-    const char *name;
-    kith_radius_rule rule;
-    double largest; /* of 10^5 points */
-    double factor;  /* radii span this factor, their logarithms uniform; 0: one is 20 times the
-                       others */
+    const char *name;      /**< name of the case */
+    kith_radius_rule rule; /**< which pairs are listed, see is_listed */
+    double largest;        /**< largest radius at 10^5 points */
+    double factor;         /**< largest radius divided by the least; logarithms are uniform. 0: one
+                                radius is 20 times the others */
 } radii_case;
 
 /* A tenth of the points of the standard case, in the periodic unit cube, full rows; some 50
@@ -203,20 +216,23 @@ static const radii_case radii_cases[] = {
     {"radii gather, one huge", KITH_RADIUS_GATHER, 0.4, 0},
 };
 
+/** A list by radii. */
 typedef struct radii_job {
-    kith_ctx *ctx;
-    kith_points points;
-    kith_box box;
-    kith_pairs_options options;
-    kith_pairs found;
+    kith_ctx *ctx;              /**< context of the job */
+    kith_points points;         /**< the points */
+    kith_box box;               /**< the periodic unit cube */
+    kith_pairs_options options; /**< radii and rule */
+    kith_pairs found;           /**< the list */
 } radii_job;
 
+/** A harness_work: make the list. */
 static bool find_rows(void *user)
 {
     radii_job *const j = user;
     return kith_pairs_find(j->ctx, &j->points, &j->box, 0, &j->options, &j->found) == KITH_OK;
 }
 
+/** Return true when particle j is in the row of i, at squared distance r2, with radii hi and hj. */
 static bool is_listed(kith_radius_rule rule, double r2, double hi, double hj)
 {
     switch (rule) {
@@ -226,14 +242,15 @@ static bool is_listed(kith_radius_rule rule, double r2, double hi, double hj)
     }
 }
 
+/** Order of int32 numbers, for qsort. */
 static int by_index(const void *left, const void *right)
 {
     const int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
     return (a > b) - (a < b);
 }
 
-/* Compare some rows with those that all distances give: of nearest images, as no radius is above
- * half the cube. */
+/** Return true when some rows are equal to those that all distances give. Nearest images suffice,
+ *  as no pair is listed beyond half the side of the cube. */
 static bool are_rows_right(const radii_job *j, const double *xyz, const double *h)
 {
     const int64_t n = j->points.n;
@@ -264,6 +281,8 @@ static bool are_rows_right(const radii_job *j, const double *xyz, const double *
     return ok;
 }
 
+/** Verify, then time a list by radii. @param h  [n] radii. @param largest  largest radius
+ *  @return false, reported, on failure */
 static bool run_radii(const radii_case *c, const bench_options *options, int threads,
                       const double *xyz, const double *h, double largest, int64_t n,
                       double store_rate, json_t *out)
@@ -301,14 +320,16 @@ static bool run_radii(const radii_case *c, const bench_options *options, int thr
     return ok;
 }
 
+/** Run a case with all numbers of threads. */
 static bool run_radii_case(const radii_case *c, const bench_options *options,
                            const double *store_rates, json_t *out)
 {
     const int64_t n = options->n / SMALLER;
-    const double half = c->rule == KITH_RADIUS_SUM ? 0.22 : 0.45; /* images nearer than others */
+    /* Limit of radii by which a pair is nearer than half the cube; by SUM two radii add up. */
+    const double half = c->rule == KITH_RADIUS_SUM ? 0.22 : 0.45;
     const double largest = fmin(half, c->largest * cbrt(1e5 / (double)n));
     double *const xyz = bench_make_set("uniform", n);
-    double *const h = malloc(sizeof(double[3]) * (size_t)n); /* as sets have three coordinates */
+    double *const h = malloc(sizeof(double[3]) * (size_t)n); /* sets_uniform fills 3 n */
     bool ok = xyz && h;
     if (ok) {
         sets_uniform(h, n, 7);

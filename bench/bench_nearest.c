@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The benchmarks of k nearest neighbours, and of orders of particles: on CPU cores from host
- * memory, on a GPU from device memory to device memory. Neighbours of some particles are first
- * compared with those that all distances give; those of a GPU, all of them, with the CPU's bits.
+ * memory, on a GPU from device memory to device memory. The neighbours of some particles are first
+ * compared with those that all distances give; on a GPU, those of all particles are compared with
+ * the CPU's, bit for bit.
  */
 #include "bench.h"
 
@@ -10,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKED = 100 };
+enum { CHECKED = 100 }; /* particles whose neighbours are checked by all distances */
 
+/** A case of the benchmark. */
 typedef struct nearest_case {
-    const char *name, *set;
-    int scale; /* points, in units of the standard case */
-    int k;
-    bool on_cpu, on_gpu;
+    const char *name, *set; /**< names of the case and of the set of points */
+    int scale;              /**< number of points in units of -n */
+    int k;                  /**< neighbours of each particle */
+    bool on_cpu, on_gpu;    /**< timed on CPU cores, on a GPU */
 } nearest_case;
 
 /* In the periodic unit cube, float, with distances. */
@@ -31,31 +33,35 @@ static const nearest_case cases[] = {
     {"nearest 32, ten times", "uniform", 10, 32, false, true},
 };
 
+/** A call that is timed: nearest neighbours, or an order. */
 typedef struct job {
-    kith_ctx *ctx;
-    kith_points points; /* on the device for a GPU */
-    kith_box box;
-    int k;
-    kith_nearest_options options;
-    kith_nearest found;
-    double cell; /* of an order */
-    kith_order order;
+    kith_ctx *ctx;                /**< context of the job */
+    kith_points points;           /**< the points, for a GPU in device memory */
+    kith_box box;                 /**< the periodic unit cube */
+    int k;                        /**< neighbours of each particle */
+    kith_nearest_options options; /**< with distances */
+    kith_nearest found;           /**< the neighbours */
+    double cell;                  /**< side of the cells of an order; 0: along the curve */
+    kith_order order;             /**< the order */
 } job;
 
+/** A harness_work: find the neighbours. */
 static bool find(void *user)
 {
     job *const j = user;
     return kith_nearest_find(j->ctx, &j->points, &j->box, j->k, &j->options, &j->found) == KITH_OK;
 }
 
+/** Order of floats, for qsort. */
 static int by_value(const void *left, const void *right)
 {
     const float a = *(const float *)left, b = *(const float *)right;
     return (a > b) - (a < b);
 }
 
-/* Compare the squared distances of some particles' neighbours with the smallest of all: those of
- * nearest images, the library's bits, as all operations are rounded one by one. */
+/** Return true when the distances of some particles' neighbours are the k smallest of all distances
+ *  of nearest images. They have the library's bits, as each operation is rounded to float in the
+ *  order of its definition; the root of a float in double, rounded to float, is that of float. */
 static bool are_nearest(const kith_nearest *found, const float *xyz, int64_t n, int k)
 {
     float *const all = malloc((size_t)n * sizeof *all);
@@ -81,7 +87,8 @@ static bool are_nearest(const kith_nearest *found, const float *xyz, int64_t n, 
     return ok;
 }
 
-/* Compare what a GPU found with what the CPU finds. */
+/** Return true when neighbours and distances by the GPU are bitwise equal to those by the CPU. They
+ *  are found again, into host memory. */
 static bool are_equal(job *j, const kith_points *host)
 {
     job cpu = *j, gpu = *j; /* both with results in host memory */
@@ -100,6 +107,7 @@ static bool are_equal(job *j, const kith_points *host)
     return ok;
 }
 
+/** Verify, then time a search. @param host  points in host memory. @return false, reported */
 static bool run(const nearest_case *c, const bench_options *options, int threads,
                 const kith_points *host, json_t *out)
 {
@@ -137,6 +145,7 @@ static bool run(const nearest_case *c, const bench_options *options, int threads
     return ok;
 }
 
+/** Run a case with all numbers of threads. */
 static bool run_case(const nearest_case *c, const bench_options *options, json_t *out)
 {
     const int64_t n = options->n * c->scale;
@@ -152,13 +161,15 @@ static bool run_case(const nearest_case *c, const bench_options *options, json_t
     return ok;
 }
 
+/** A harness_work: find the order. */
 static bool find_order(void *user)
 {
     job *const j = user;
     return kith_order_find(j->ctx, &j->points, &j->box, j->cell, &j->order) == KITH_OK;
 }
 
-/* Time an order of uniform points. @param cell  0: along the curve */
+/** Time an order of uniform points. @param cell  side of the cells; 0: along the curve
+ *  @return false, reported, on failure */
 static bool run_order(const char *name, double cell, const bench_options *options, int threads,
                       json_t *out)
 {

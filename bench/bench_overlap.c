@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlaps of a hundredth as many replicas as the standard case has points, on a GPU of a tenth, of
- * 1,024 numbers each, from replicas in host memory to counts there. They are compared with the
- * product of the whole matrix, computed in blocks that are overwritten: on CPU cores by OpenBLAS
- * with as many threads, timed alternately; on a GPU by cuBLAS.
+ * Overlaps of replicas of 1,024 numbers each, from replicas in host memory to counts there: a
+ * hundredth as many replicas as the standard case has points, on a GPU a tenth. Their time is
+ * compared with that of the product of the matrix of replicas and its transpose, computed in blocks
+ * that are overwritten: on CPU cores by OpenBLAS with as many threads, timed alternately; on a GPU
+ * by cuBLAS. The product has all pairs twice, and makes no histogram.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -11,9 +12,14 @@
 
 #include "overlap_job.h"
 
-enum { PART = 100, PART_ON_GPU = 10, BLOCK = 2000 };
+enum {
+    PART = 100,       /* points of -n for a replica, on CPU cores */
+    PART_ON_GPU = 10, /* points of -n for a replica, on a GPU */
+    BLOCK = 2000      /* replicas along each side of a block of the product */
+};
 
-/* CBLAS, as its header has it: row order, no transpose and transpose. */
+/* Arguments and functions of CBLAS, as its header has them: row order, no transpose, transpose. The
+ * library is opened at run time. */
 enum { ROW_ORDER = 101, AS_IS = 111, TURNED = 112 };
 typedef void (*sgemm_fn)(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
                          const float *a, int lda, const float *b, int ldb, float beta, float *c,
@@ -22,25 +28,29 @@ typedef void (*dgemm_fn)(int order, int turn_a, int turn_b, int m, int n, int k,
                          const double *a, int lda, const double *b, int ldb, double beta, double *c,
                          int ldc);
 
+/** A BLAS that was opened. */
 typedef struct blas {
-    sgemm_fn sgemm;
-    dgemm_fn dgemm;
-    void (*set_threads)(int n);
-    const char *name;
+    sgemm_fn sgemm;             /**< matrix product in float */
+    dgemm_fn dgemm;             /**< matrix product in double */
+    void (*set_threads)(int n); /**< set the number of its threads */
+    const char *name;           /**< path of the library */
 } blas;
 
-/** dlsym gives an object pointer; C has no cast from that to one of a function. */
+/** Find a function of a library. dlsym returns an object pointer, which C cannot cast to a function
+ *  pointer, so its bytes are copied. @param function  address of the function pointer */
 static void find(void *library, const char *name, void *function)
 {
     void *const symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
 }
 
+/** Open the BLAS of KITH_BENCH_BLAS, else OpenBLAS. @return false when it, or a function, is not
+ *  found; out->name is then set, too */
 static bool blas_open(blas *out)
 {
     const char *const given = getenv("KITH_BENCH_BLAS");
     const char *const path = given ? given : "libopenblas.so.0";
-    const bool relative = given && *given != '/'; /* a library could be planted there */
+    const bool relative = given && *given != '/'; /* refused: it could name a planted file */
     void *const library = relative ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
     *out = (blas){.name = path};
     if (library) {
@@ -51,12 +61,14 @@ static bool blas_open(blas *out)
     return out->sgemm && out->dgemm && out->set_threads;
 }
 
+/** The product and the counts that are timed alternately. */
 typedef struct product {
-    const blas *library;
-    overlap_job *job;
-    void *block;
+    const blas *library; /**< the BLAS */
+    overlap_job *job;    /**< the replicas */
+    void *block;         /**< [BLOCK][BLOCK] products in the precision of the replicas */
 } product;
 
+/** A harness_work: compute all blocks of the product. */
 static bool multiply(void *user)
 {
     const product *p = user;
@@ -79,13 +91,15 @@ static bool multiply(void *user)
     return true;
 }
 
+/** A harness_work: count all overlaps. */
 static bool count(void *user)
 {
     const product *p = user;
     return overlap_job_count(p->job);
 }
 
-/** @param[out] times  of the counts, of the product */
+/** Time counts and product alternately, with equal numbers of threads.
+ *  @param[out] times  of the counts, of the product */
 static bool time_both(overlap_job *job, const blas *library, double least, harness_times times[2])
 {
     product p = {library, job, malloc((size_t)BLOCK * BLOCK * (size_t)job->form->precision)};
@@ -96,6 +110,8 @@ static bool time_both(overlap_job *job, const blas *library, double least, harne
     return ok;
 }
 
+/** Verify, then time a case. @param library  NULL: nothing is compared on CPU cores
+ *  @return false, reported, on failure */
 static bool run(const overlap_form *form, const bench_options *options, int threads,
                 const blas *library, json_t *out)
 {

@@ -13,16 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STANDARD_N = 1000000, CHECKED_N = 2000 };
+enum { STANDARD_N = 1000000, CHECKED_N = 2000 }; /* points of the standard case; of judge() */
 
+/** A case: a list of one set of points. */
 typedef struct pairs_case {
-    const char *name, *set;
-    int scale;     /* points, in units of the standard case */
-    double cutoff; /* at a million points */
-    kith_precision precision;
+    const char *name, *set;   /**< names of the case and of the set of points */
+    int scale;                /**< number of points in units of -n */
+    double cutoff;            /**< cutoff at a million points */
+    kith_precision precision; /**< precision of the points */
+    /** The cube is periodic, else open; pairs are counted, not listed; the case is run with each
+     *  instruction set, not with --backend. */
     bool periodic, count_only, every_isa;
-    enum { AS_MADE, BY_ROWS, BY_CURVE } order; /* of the points: uniform ones are made in none */
-    kith_pairs_options list;
+    /** Order of the points in memory; AS_MADE: random, for uniform points. */
+    enum { AS_MADE, BY_ROWS, BY_CURVE } order;
+    kith_pairs_options list; /**< form of the list */
 } pairs_case;
 
 /* Cases in groups of one set, precision and boundary: a group is verified once. */
@@ -47,24 +51,24 @@ static const pairs_case cases[] = {
     {"ten times", "uniform", 10, 0.03, KITH_DOUBLE, .periodic = false},
 };
 
-/* Points of a case, and the right answer. */
+/** Points of a group of cases, and the right answer. */
 typedef struct problem {
-    const pairs_case *made_for;
-    double *xyz;   /* [n][3] */
-    float *single; /* [n][3], in float precision */
-    verify_question question;
-    verify_answer answer;
+    const pairs_case *made_for; /**< first case of the group; NULL: not made */
+    double *xyz;                /**< [n][3] points, rounded to the precision */
+    float *single;              /**< [n][3] points in float; NULL in double */
+    verify_question question;   /**< points and cutoff, for verify.c */
+    verify_answer answer;       /**< pairs by verify.c */
 } problem;
 
-/* One list to be made, again and again. */
+/** A list that is made repeatedly. */
 typedef struct job {
-    kith_ctx *ctx;
-    kith_points points;
-    kith_box box;
-    double cutoff;
-    kith_pairs_options list;
-    bool count_only;
-    kith_pairs pairs; /* count only: n alone is set */
+    kith_ctx *ctx;           /**< context of the job */
+    kith_points points;      /**< the points */
+    kith_box box;            /**< the unit cube, periodic or open */
+    double cutoff;           /**< cutoff of the list */
+    kith_pairs_options list; /**< form of the list */
+    bool count_only;         /**< count pairs, make no list */
+    kith_pairs pairs;        /**< the list; of a count n alone is set */
 } job;
 
 static void problem_free(problem *p)
@@ -74,7 +78,8 @@ static void problem_free(problem *p)
     memset(p, 0, sizeof *p);
 }
 
-/* The judge is judged too, where all pairs can be compared. */
+/** Compute the right answer by cells (verify_cells). That method is itself checked with the first
+ *  CHECKED_N points, by all pairs. @return false without memory, or when they differ */
 static bool judge(problem *p)
 {
     verify_question few = p->question;
@@ -90,6 +95,8 @@ static bool judge(problem *p)
     return memcmp(&by_all, &by_cells, sizeof by_all) == 0 && p->answer.pairs > 0;
 }
 
+/** Make points and answer of a case, unless those of the case before serve. @param standard  -n
+ *  @return false on failure */
 static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
 {
     const pairs_case *const old = p->made_for;
@@ -114,6 +121,7 @@ static bool problem_make(problem *p, const pairs_case *c, int64_t standard)
     return judge(p);
 }
 
+/** A harness_work: make the list, or count. */
 static bool make_list(void *user)
 {
     job *const j = user;
@@ -124,6 +132,7 @@ static bool make_list(void *user)
     return kith_pairs_find(j->ctx, &j->points, &j->box, j->cutoff, &j->list, &j->pairs) == KITH_OK;
 }
 
+/** Return true when the pairs ascend by i, then j. */
 static bool is_sorted(const kith_pairs *pairs)
 {
     for (int64_t p = 1; p < pairs->n; p++) {
@@ -135,7 +144,8 @@ static bool is_sorted(const kith_pairs *pairs)
     return true;
 }
 
-/* Distances in open space and double precision, to a few units in the last place. */
+/** Return true when distances are right to a few units in the last place. For lists in open space
+ *  and double precision. */
 static bool are_distances(const kith_pairs *pairs, const double *xyz)
 {
     const double *const distances = pairs->distances;
@@ -150,6 +160,7 @@ static bool are_distances(const kith_pairs *pairs, const double *xyz)
     return true;
 }
 
+/** Return true when a list is right; of a count, when the number is. */
 static bool is_right(const job *j, const problem *p)
 {
     const kith_pairs *const pairs = &j->pairs;
@@ -163,7 +174,10 @@ static bool is_right(const job *j, const problem *p)
            (!(j->list.extras & KITH_DISTANCES) || are_distances(pairs, p->xyz));
 }
 
-/* Every run has its own context, so that scratch is that of the case alone. */
+/** Verify, then time a list. Every run has its own context, so that the scratch memory that is
+ *  reported is that of the case alone. An instruction set that the machine lacks is skipped.
+ *  @param store_rate  how fast memory can be written by as many threads [bytes/s]
+ *  @return false, reported, on failure */
 static bool run(const pairs_case *c, const problem *p, const bench_options *options,
                 const char *backend, int threads, double store_rate, json_t *out)
 {
@@ -216,6 +230,7 @@ static bool run(const pairs_case *c, const problem *p, const bench_options *opti
     return ok;
 }
 
+/** Run a case with all backends and numbers of threads. */
 static bool run_case(const pairs_case *c, const problem *p, const bench_options *options,
                      const double store_rates[BENCH_MOST_THREADS], json_t *out)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark of pair distributions: uniform points in the periodic cube, in host memory. Short
- * range: about 75 half pairs a point, by cells. All pairs: the nearest image of each, up to the
- * corner of the box; on CPU cores of a fiftieth of the points. Each with few bins and many, in
- * float and double. Every histogram is first compared with an independent one, bin for bin: that of
- * all pairs on a GPU for a fiftieth of the points, and then by the number of all pairs.
+ * The benchmark of pair distributions: uniform points in the periodic cube, in host memory. Two
+ * ranges: short, with about 75 half pairs a point, found by cells; and all pairs, the nearest image
+ * of each, up to the corner of the box, on CPU cores for a fiftieth of the points. Each with few
+ * bins and many, in float and double. Every histogram is first compared with an independent one,
+ * bin for bin. All pairs on a GPU are compared for a fiftieth of the points, and then by their
+ * total number.
  */
 #include "bench.h"
 #include "verify.h"
@@ -14,15 +15,15 @@
 #include <string.h>
 
 enum { MOST_BINS = 2000, PART_OF_ALL = 50 };
-static const double standard_n = 1e6, standard_r_max = 0.033;
-static const double corner = 0.8661; /* beyond half the diagonal: every pair counts */
+static const double standard_n = 1e6, standard_r_max = 0.033; /* short range at so many points */
+static const double corner = 0.8661; /* beyond half the diagonal, so that every pair is counted */
 
 /* The names of cases differ between devices, as files in results/ have them. */
 static const struct form {
-    const char *name[2]; /* on CPU cores, on a GPU; NULL: not timed there */
-    bool all_pairs;
-    kith_precision precision;
-    int32_t bins;
+    const char *name[2];      /**< name on CPU cores, on a GPU; NULL: not timed there */
+    bool all_pairs;           /**< all pairs; else short range */
+    kith_precision precision; /**< precision of the points */
+    int32_t bins;             /**< number of bins */
 } forms[] = {
     {{"short", "rdf short 20"}, false, KITH_FLOAT, 20},
     {{NULL, "rdf short"}, false, KITH_FLOAT, 200},
@@ -35,26 +36,28 @@ static const struct form {
     {{"all", "rdf all pairs double"}, true, KITH_DOUBLE, MOST_BINS},
 };
 
-/* Points, and the right counts of the first of them. */
+/** Points, and the right counts of the first of them. */
 typedef struct problem {
-    const char *name;
-    const struct form *form;
-    int64_t n, checked; /* points that are timed, and whose histogram is known */
-    double r_max;
-    double *xyz;    /* [n][3], each a number of the precision */
-    float *rounded; /* xyz rounded to float; NULL in double */
-    int64_t right[MOST_BINS];
+    const char *name;         /**< name of the case */
+    const struct form *form;  /**< the case */
+    int64_t n, checked;       /**< points that are timed; first points, whose counts are checked */
+    double r_max;             /**< end of the last bin */
+    double *xyz;              /**< [n][3], each a number of the precision */
+    float *rounded;           /**< xyz in float; NULL in double */
+    int64_t right[MOST_BINS]; /**< [form->bins] counts of the first points */
 } problem;
 
-/* A frame to be counted, again and again. */
+/** A frame that is counted repeatedly. */
 typedef struct job {
-    kith_ctx *ctx;
-    kith_points points;
-    kith_box box;
-    kith_rdf_options options;
-    kith_histogram histogram;
+    kith_ctx *ctx;            /**< context of the job */
+    kith_points points;       /**< the points */
+    kith_box box;             /**< the periodic unit cube */
+    kith_rdf_options options; /**< bins */
+    kith_histogram histogram; /**< the counts, added up over calls */
 } job;
 
+/** Compute the right counts by verify.c. In float, edges are rounded and squared in float, as by
+ *  the library. @return false without memory */
 static bool find_right(problem *p)
 {
     const struct form *const form = p->form;
@@ -77,6 +80,7 @@ static bool find_right(problem *p)
     return verify_histogram(&question, &bins);
 }
 
+/** Make points and right counts of a case. @return false without memory */
 static bool problem_make(problem *p, const struct form *form, const bench_options *options)
 {
     const bool gpu = bench_on_gpu(options);
@@ -99,12 +103,14 @@ static void problem_free(problem *p)
     free(p->rounded);
 }
 
+/** A harness_work: count the frame. */
 static bool count(void *user)
 {
     job *const j = user;
     return kith_rdf_count(j->ctx, &j->points, &j->box, &j->options, &j->histogram) == KITH_OK;
 }
 
+/** Return the sum of all counts. */
 static int64_t total(const kith_histogram *h)
 {
     int64_t sum = 0;
@@ -114,8 +120,8 @@ static int64_t total(const kith_histogram *h)
     return sum;
 }
 
-/* Return true when the counts of the first points are right, and then the total count of all points
- * is the number of pairs; else print a message. */
+/** Return true when the counts of the first points are right, and, if there are more points, the
+ *  total count of all is the number of pairs; else print a message. */
 static bool is_right(job *j, const problem *p)
 {
     j->points.n = p->checked;
@@ -146,7 +152,8 @@ static void report(const problem *p, int64_t pairs, const kith_ctx *ctx, const h
     bench_end(row, p->form->precision, ctx, times);
 }
 
-/* Every run has its own context, so that scratch is that of the case alone. */
+/** Verify, then time a histogram. Every run has its own context, so that the scratch memory that is
+ *  reported is that of the case alone. @return false, reported, on failure */
 static bool run(const problem *p, const bench_options *options, int threads, json_t *out)
 {
     const void *const xyz = p->rounded ? (const void *)p->rounded : p->xyz;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the benchmarks share.
+ * Functions that the benchmarks share: sets of points, hashes of lists, and results.
  */
 #include "bench.h"
 
@@ -91,7 +91,7 @@ rung_hash bench_hash(const kith_pairs *pairs, const int32_t *shifts)
             i++;
         }
         rung_hash_add(&hash, pairs->i ? pairs->i[p] : (int32_t)i, pairs->j[p]);
-        if (shifts) {
+        if (shifts) { /* mixed with j by arbitrary factors: only the hash is compared */
             rung_hash_add(&hash, pairs->j[p] ^ shifts[3 * p] * 65599,
                           shifts[3 * p + 1] * 1024 + shifts[3 * p + 2]);
         }
@@ -115,7 +115,7 @@ json_t *bench_begin(json_t *list, const char *name, const char *set, int64_t n)
     return row;
 }
 
-/* Print the numbers of a row, and the names of flags that are true. */
+/** Print the numbers of a result, and the names of flags that are true. */
 static void print_facts(json_t *row)
 {
     const char *key, *separator = "    ";

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of p in a random order of n: a Feistel network is a permutation of the numbers of so
- * many bits (Luby & Rackoff 1988), and what it moves beyond n is moved on until it is below. Each
- * place is found by itself, so that all cores shuffle at once. */
+/** Return the place of p in a pseudo-random permutation of n numbers. A Feistel network permutes
+ *  the numbers of 2 half bits (Luby & Rackoff 1988); it is applied again until the result is below
+ *  n (cycle walking). Each place is computed by itself, so that all cores shuffle at one time. */
 static int64_t place_of(int64_t p, int64_t n)
 {
     enum { ROUNDS = 4 };
@@ -36,13 +36,14 @@ static int64_t place_of(int64_t p, int64_t n)
     return (int64_t)at;
 }
 
-/* The loop that brings points to their places. */
+/** Shared state of the parallel loop that permutes points. */
 struct place_loop {
-    int64_t n;
-    const float *in_order;
-    float *out;
+    int64_t n;             /**< number of points */
+    const float *in_order; /**< [n][3] points as they were made */
+    float *out;            /**< [n][3] receives them in random order */
 };
 
+/** Copy the points whose places are [begin, end). */
 static void place_range(void *state, int64_t begin, int64_t end)
 {
     const struct place_loop *loop = state;

@@ -25,6 +25,7 @@ void harness_summarise(double *times, int n, harness_times *out)
     out->most = times[n - 1];
 }
 
+/** Run work, and measure its time. @return false when it failed */
 static bool run_once(harness_work work, void *user, double *seconds)
 {
     const double start = ladder_now();
@@ -33,6 +34,7 @@ static bool run_once(harness_work work, void *user, double *seconds)
     return ok;
 }
 
+/** Time one function, or two alternately: see harness_time and harness_time_turns. */
 static bool time_works(const harness_work *work, int works, void *user, double least,
                        harness_times *out)
 {
@@ -76,14 +78,16 @@ void harness_write_times(json_t *out, const harness_times *times)
     put_number(out, "seconds_max", times->most);
 }
 
+/** State of the test of the store rate. */
 typedef struct store_test {
-    char *buffer;
-    int64_t bytes;
-    int threads;
-    struct kith__pool *pool;
-    bool stream;
+    char *buffer;            /**< [bytes] memory that is written */
+    int64_t bytes;           /**< size of the buffer */
+    int threads;             /**< threads that write */
+    struct kith__pool *pool; /**< pool of these threads */
+    bool stream;             /**< by non-temporal stores, which bypass the caches; else memset */
 } store_test;
 
+/** Write memory by non-temporal stores, where SSE2 has them; `bytes` is a multiple of 16. */
 static void store_stream(char *to, int64_t bytes)
 {
 #if defined(__SSE2__)
@@ -107,6 +111,7 @@ static void store_range(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** A harness_work: write the whole buffer. */
 static bool store_all(void *user)
 {
     enum { BLOCK = 1 << 20 };
@@ -154,7 +159,8 @@ int harness_cores(void)
     return cores > 1 ? (int)cores : 1;
 }
 
-/* The first line of a file or of a command's output that begins with prefix, after the prefix. */
+/** Find the first line of a file, or of a command's output, that begins with a prefix, and copy its
+ *  rest, without the separators that follow the prefix. If there is none, `out` is unchanged. */
 static void find_line(FILE *file, const char *prefix, char *out, size_t size)
 {
     char line[512];
@@ -167,6 +173,7 @@ static void find_line(FILE *file, const char *prefix, char *out, size_t size)
     }
 }
 
+/** Add the object "machine". */
 static void describe_machine(json_t *out)
 {
     char cpu[256] = "unknown";
@@ -186,6 +193,7 @@ static void describe_machine(json_t *out)
     }
 }
 
+/** Add the object "build". */
 static void describe_build(json_t *out)
 {
     char commit[128] = "unknown";
@@ -198,7 +206,7 @@ static void describe_build(json_t *out)
     }
     json_t *const build = put_object(out, "build");
     put_text(build, "version", kith_version());
-    const char *told = getenv("KITH_COMMIT"); /* where the sources were copied without git */
+    const char *told = getenv("KITH_COMMIT"); /* set where the sources were copied without git */
     put_text(build, "commit", told ? told : commit);
     put_text(build, "compiler", KITH_BENCH_COMPILER);
     put_text(build, "flags", KITH_BENCH_FLAGS);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Replicas whose overlaps are counted, checked by brute force, timed and reported.
+ */
 #include "overlap_job.h"
 
 #include <math.h>
@@ -43,12 +46,14 @@ bool overlap_job_count(void *user)
     return kith_overlap_count(job->ctx, &job->replicas, NULL, &job->counts) == KITH_OK;
 }
 
+/** Return number `at` of all replicas. */
 static double number(const overlap_job *job, int64_t at)
 {
     return io_real(job->values, at, job->form->precision);
 }
 
-/** The scalar product of the definition. */
+/** Return the scalar product of two replicas with the bits of the library's definition: 32 partial
+ *  sums, which are added in pairs (include/kith/overlap.h). */
 static double product(const overlap_job *job, int64_t i, int64_t j)
 {
     double sums[32] = {0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the benchmarks of overlaps on both backends share: replicas, the right counts of some, and
- * the product of all by a library for linear algebra, to compare with.
+ * What the benchmarks of overlaps on CPU cores and on a GPU share: replicas, their counts and a
+ * check of these; and the matrix product of all replicas by a library for linear algebra, whose
+ * time is compared, as it does the arithmetic of all overlaps.
  */
 #ifndef KITH_BENCH_OVERLAP_JOB_H
 #define KITH_BENCH_OVERLAP_JOB_H
@@ -10,31 +11,34 @@
 
 #include "bench.h"
 
-/** What replicas hold. */
+/** A case: what replicas hold. */
 typedef struct overlap_form {
-    const char *name;
-    kith_precision precision;
-    bool spins; /**< 1 and -1, else uniform numbers from -1 to 1 */
+    const char *name;         /**< name of the case */
+    kith_precision precision; /**< precision of the numbers */
+    bool spins;               /**< numbers are 1 and -1; else uniform from -1 to 1 */
 } overlap_form;
 
 enum { OVERLAP_FORMS = 3 };
-extern const overlap_form overlap_forms[OVERLAP_FORMS];
+extern const overlap_form overlap_forms[OVERLAP_FORMS]; /* the cases */
 
-/** Replicas, and a context that counts them. */
+/** Replicas, and a context that counts their overlaps. */
 typedef struct overlap_job {
-    const overlap_form *form;
-    void *values;
-    kith_replicas replicas;
-    kith_ctx *ctx;
-    kith_overlaps counts;
+    const overlap_form *form; /**< the case */
+    void *values;             /**< [replicas.n][replicas.dim] numbers */
+    kith_replicas replicas;   /**< the replicas, of 1,024 numbers each */
+    kith_ctx *ctx;            /**< context of the job */
+    kith_overlaps counts;     /**< result of overlap_job_count */
 } overlap_job;
 
-/** Make n replicas, and open a context. @return false: a sentence is on stderr */
+/** Make n replicas, and open a context; overlap_job_free the job also on failure.
+ *  @return false: a sentence is on stderr */
 bool overlap_job_make(overlap_job *job, const overlap_form *form, int64_t n, const char *backend,
                       int threads);
+
+/** Free replicas, counts and context. */
 void overlap_job_free(overlap_job *job);
 
-/** A harness_work: count all pairs. */
+/** A harness_work: count the overlaps of all pairs. @param job  an overlap_job */
 bool overlap_job_count(void *job);
 
 /** Count all pairs of replicas. Return true when the counts of the first replicas agree with brute

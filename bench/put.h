@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Add to the JSON of a results file, which jansson holds until it is written.
+ * Add members to the JSON of a results file, which is in memory until it is written. Without memory
+ * a member is missing.
  */
 #ifndef KITH_BENCH_PUT_H
 #define KITH_BENCH_PUT_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One timed list as a result.
+ * Write a timed list as a result. "store_floor_seconds" is the time to write the bytes of the list
+ * at the store rate, a lower bound of the time of any algorithm.
  */
 #include "result.h"
 
 #include "bench.h"
 
-/* Bytes of the list; 0 when nothing is stored. */
+/** Return the bytes of a list; 0 when pairs were only counted. */
 static double list_bytes(const bench_result *r)
 {
     int64_t each = sizeof(int32_t);

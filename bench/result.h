@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a results file says of one list that was timed; results/README.md describes it.
+ * The result of one list of pairs that was timed, in a results file; results/README.md describes
+ * it.
  */
 #ifndef KITH_BENCH_RESULT_H
 #define KITH_BENCH_RESULT_H
@@ -9,17 +10,19 @@
 
 #include "harness.h"
 
+/** A timed list. */
 typedef struct bench_result {
-    const char *name, *set;
-    const kith_ctx *ctx; /**< that made it */
-    int64_t n;
-    double cutoff;
-    kith_precision precision;
-    bool periodic, count_only;
-    kith_pairs_options list;
-    int64_t pairs;
-    harness_times times;
-    const harness_times *queued; /**< of kith_pairs_enqueue, by the device's clock; NULL: a CPU */
+    const char *name, *set;      /**< names of the case and of the set of points */
+    const kith_ctx *ctx;         /**< context that made the list */
+    int64_t n;                   /**< number of points */
+    double cutoff;               /**< cutoff of the list, or the largest radius */
+    kith_precision precision;    /**< precision of the points */
+    bool periodic, count_only;   /**< the box is periodic; pairs were counted, not listed */
+    kith_pairs_options list;     /**< form of the list */
+    int64_t pairs;               /**< entries of the list: a full list has each pair twice */
+    harness_times times;         /**< times of the call, by the host's clock */
+    const harness_times *queued; /**< times of kith_pairs_enqueue, by the device's clock; NULL: none
+                                      were taken */
     double store_rate;           /**< how fast memory can be written [bytes/s] */
 } bench_result;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An independent judge: a plain sweep over half of the cells around each cell, which stores no
- * pair but adds it to a hash, or to bins. Float arithmetic is done in double and rounded after each
- * operation: double has more than twice the digits of float, so that the second rounding never
- * shows.
+ * An independent implementation of the pair search, "the judge": a plain cell list that visits half
+ * of the cells around each cell, and adds each pair to a hash, or to bins, without storing it.
+ * Float arithmetic is done in double and rounded to float after each operation. This gives the bits
+ * of float arithmetic, because double has more than twice the digits of float and two (Figueroa
+ * 1995): rounding twice is then harmless.
  */
 #include "verify.h"
 
@@ -16,23 +17,26 @@
 
 enum { GRAIN = 64 }; /* items of a loop that a thread takes at a time */
 
+/** Points sorted by cells of the unit cube. */
 typedef struct cells {
-    int32_t side;   /* cells along each axis */
-    int64_t *start; /* [side^3 + 1] */
-    int32_t *id;    /* [n] in cell order */
+    int32_t side;   /**< number of cells along each axis */
+    int64_t *start; /**< [side^3 + 1] first entry of each cell in id; x is the fastest axis */
+    int32_t *id;    /**< [n] indices of points in the order of cells */
 } cells;
 
+/** Round a result to the precision. */
 static inline double rounded(double value, kith_precision precision)
 {
     return precision == KITH_FLOAT ? (double)(float)value : value;
 }
 
-/* What is done with pairs: they are added to bins, or without these to an answer. */
+/** Where pairs are added to. */
 typedef struct sink {
-    verify_answer answer;
-    const verify_bins *bins;
+    verify_answer answer;    /**< count and hashes, if there are no bins */
+    const verify_bins *bins; /**< bins; NULL: none */
 } sink;
 
+/** Return (x^2 + y^2) + z^2, rounded step by step in the order of the definition of a pair. */
 static double sum_of_squares(const double d[3], kith_precision precision)
 {
     double square[3];
@@ -42,7 +46,8 @@ static double sum_of_squares(const double d[3], kith_precision precision)
     return rounded(rounded(square[0] + square[1], precision) + square[2], precision);
 }
 
-/* The squared distance. shift counts the boxes that b is moved by, along each axis. */
+/** Return the squared distance of a and b. @param shift  boxes by which b is moved along each
+ *  axis */
 static inline double squared(const verify_question *q, int64_t a, int64_t b, const int shift[3])
 {
     double d[3];
@@ -53,6 +58,7 @@ static inline double squared(const verify_question *q, int64_t a, int64_t b, con
     return sum_of_squares(d, q->precision);
 }
 
+/** Add a pair to its bin, found by bisection; atomically, as several threads share the bins. */
 static void add_to_bin(const verify_bins *bins, double r2)
 {
     if (r2 < bins->edge2[0] || r2 > bins->edge2[bins->n]) {
@@ -70,7 +76,7 @@ static void add_to_bin(const verify_bins *bins, double r2)
     __atomic_fetch_add(&bins->counts[k], 1, __ATOMIC_RELAXED);
 }
 
-/* Add a pair, if it is one. */
+/** Add a and b if they are a pair: r^2 <= cutoff^2, the latter rounded too. */
 static inline void add_pair(sink *to, const verify_question *q, int32_t a, int32_t b,
                             const int shift[3])
 {
@@ -89,6 +95,7 @@ static inline void add_pair(sink *to, const verify_question *q, int32_t a, int32
     rung_hash_add(&to->answer.full, b, a);
 }
 
+/** Add the answer of a part of the pairs. */
 static void add_answer(verify_answer *sum, const verify_answer *part)
 {
     sum->pairs += part->pairs;
@@ -98,6 +105,7 @@ static void add_answer(verify_answer *sum, const verify_answer *part)
     }
 }
 
+/** Test all pairs of points, in the periodic cube with all 27 images of j. */
 static void sweep_all(const verify_question *q, sink *to)
 {
     const int images = q->periodic ? 27 : 1;
@@ -118,12 +126,13 @@ void verify_all_pairs(const verify_question *q, verify_answer *answer)
     *answer = to.answer;
 }
 
-/* The loop over all pairs by their first particle. */
+/** Shared state of the parallel loop over the first particle of pairs. */
 struct nearest_loop {
-    const verify_question *question;
-    const verify_bins *bins;
+    const verify_question *question; /**< the points */
+    const verify_bins *bins;         /**< the counts */
 };
 
+/** Add the pairs (i, j), j > i, for i of [begin, end). */
 static void add_nearest(void *state, int64_t begin, int64_t end)
 {
     const struct nearest_loop *loop = state;
@@ -149,6 +158,7 @@ void verify_nearest(const verify_question *q, const verify_bins *bins)
     harness_for(q->n, GRAIN, add_nearest, &loop);
 }
 
+/** Return the number of the cell of a point. */
 static int64_t cell_of(const cells *all, const double x[3])
 {
     int64_t c = 0;
@@ -158,7 +168,8 @@ static int64_t cell_of(const cells *all, const double x[3])
     return c;
 }
 
-/* Count, scan, deal out; dealing moves each start to the next. */
+/** Counting sort of the points by cell: count, prefix sum, scatter. The scatter advances each start
+ *  to that of the next cell, so the starts are moved back by one afterwards. */
 static void fill_cells(cells *all, const verify_question *q)
 {
     const int64_t count = (int64_t)all->side * all->side * all->side;
@@ -176,7 +187,9 @@ static void fill_cells(cells *all, const verify_question *q)
     all->start[0] = 0;
 }
 
-/* The pairs of a cell with itself (step 13) and the 13 cells ahead. */
+/** Test the pairs of a cell with itself (step 13 of the 27 around it) and with the 13 cells after
+ *  it, so that each pair of cells is visited once. It needs at least 3 cells along each axis, as
+ *  else one cell would be before and after another. */
 static void sweep_cell(const cells *all, const verify_question *q, int64_t c, sink *sum)
 {
     const int32_t side = all->side;
@@ -201,14 +214,15 @@ static void sweep_cell(const cells *all, const verify_question *q, int64_t c, si
     }
 }
 
-/* The loop over cells. */
+/** Shared state of the parallel loop over cells. */
 struct cell_loop {
-    const cells *all;
-    const verify_question *question;
-    pthread_mutex_t lock; /* guards to->answer */
-    sink *to;
+    const cells *all;                /**< the cells */
+    const verify_question *question; /**< the points */
+    pthread_mutex_t lock;            /**< protects to->answer */
+    sink *to;                        /**< where pairs are added to */
 };
 
+/** Visit the cells [begin, end). */
 static void sweep_range(void *state, int64_t begin, int64_t end)
 {
     struct cell_loop *loop = state;
@@ -221,6 +235,8 @@ static void sweep_range(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
+/** Test all pairs by cells that are as wide as the cutoff, or wider; with fewer than 3 along an
+ *  axis, all pairs of points. @return false without memory */
 static bool sweep_cells(const verify_question *q, sink *to)
 {
     const double side = fmin(1 / (q->cutoff * (1 + 1e-6)), 2 * cbrt((double)q->n) + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith bench: becomes the benchmark's program, which is installed beside the command.
+ * kith bench: checks the options, then replaces this process, by execv, by the benchmark's program
+ * kith-bench (bench/), which is installed beside the command.
  */
 #include "common/options.h"
 #include "common/report.h"
@@ -11,16 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 32, PATH_BYTES = 4096 };
+enum {
+    MOST_WORDS = 32,  /* of the program's command line, with the NULL at its end */
+    PATH_BYTES = 4096 /* of the path of the command, longer ones are cut */
+};
 
-/** The program's command line: words[0], and options to be freed; NULL at the end. */
+/** The options, as a command line of the program. */
 typedef struct bench_task {
-    char *words[MOST_WORDS];
-    int n;
-    const char *python, *output; /* NULL: not given */
+    char *words[MOST_WORDS];     /**< [n] arguments, then NULL; all but words[0] are to be freed */
+    int n;                       /**< number of words */
+    const char *python, *output; /**< --python and --output, whose files the command checks; NULL:
+                                      not given */
 } bench_task;
 
-/** Add the option to the program's command line. @param value  NULL: it has none */
+/** Append an option to the program's command line. @param value  its value; NULL: it has none */
 static void add(bench_task *task, const option_given *given, const char *value)
 {
     const char *name = given->row->name;
@@ -33,11 +38,13 @@ static void add(bench_task *task, const option_given *given, const char *value)
     }
 }
 
+/** Append an option, with or without a value, as it was given. */
 static void add_text(void *at, const option_given *given)
 {
     add(at, given, given->arg);
 }
 
+/** Append --points, with a number like 1M written in digits. */
 static void add_points(void *at, const option_given *given)
 {
     char number[24];
@@ -46,12 +53,14 @@ static void add_points(void *at, const option_given *given)
     add(at, given, number);
 }
 
+/** Append --python. */
 static void add_python(void *at, const option_given *given)
 {
     ((bench_task *)at)->python = given->arg;
     add(at, given, given->arg);
 }
 
+/** Append --output. */
 static void add_output(void *at, const option_given *given)
 {
     ((bench_task *)at)->output = given->arg;
@@ -87,7 +96,7 @@ static const command_line bench_line = {
             "  kith bench --threads 1,2\n"
             "  kith bench --quick --only pairs,flock"};
 
-/** Where the program may be, seen from the command: installed, or built. */
+/** Paths of the program relative to the folder of the command: installed, or in a build. */
 static const char *const places[] = {KITH_BENCH_INSTALLED, "../bench/kith-bench"};
 
 int verb_bench(int argc, char **argv)

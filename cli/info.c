@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith info: say what is in a file, and where its particles lie.
+ * kith info: describe the contents of a particle file, and the bounds of its coordinates.
  */
 #include "common/input.h"
 #include "common/options.h"
@@ -12,16 +12,17 @@
 #include <math.h>
 #include <stdio.h>
 
+/** The values of the options. */
 typedef struct info_task {
-    options shared;
-    const char *file;
+    options shared;   /**< options that verbs share */
+    const char *file; /**< path of the file */
 } info_task;
 
-/* Where the particles lie. */
+/** Bounds of the coordinates. */
 typedef struct extent {
-    int64_t finite;    /* particles with finite coordinates */
-    int64_t first_bad; /* the first other one; -1: none */
-    double low[3], high[3];
+    int64_t finite;         /**< number of particles with finite coordinates */
+    int64_t first_bad;      /**< index of the first particle without; -1: none */
+    double low[3], high[3]; /**< bounding box of the finite ones [length] */
 } extent;
 
 static const command_line info_line = {
@@ -34,6 +35,7 @@ static const command_line info_line = {
             "  kith make plummer 10k --seed 1 -o sphere.std\n"
             "  kith info sphere.std"};
 
+/** Return the bounds of particles. */
 static extent measure(const io_particles *particles)
 {
     extent e = {.first_bad = -1,
@@ -57,11 +59,13 @@ static extent measure(const io_particles *particles)
     return e;
 }
 
+/** Return the name of the type of the coordinates in the file. */
 static const char *precision_name(const io_summary *s)
 {
     return s->precision == KITH_FLOAT ? "float" : s->precision == KITH_DOUBLE ? "double" : "text";
 }
 
+/** Print the species and the fields, one a line. */
 static void print_lists(const io_summary *s)
 {
     for (int k = 0; k < s->n_species; k++) {
@@ -81,6 +85,7 @@ static void print_lists(const io_summary *s)
     }
 }
 
+/** Print the cosmology and the units, if the file has them. */
 static void print_universe(const io_summary *s)
 {
     const io_cosmology *c = &s->cosmology;
@@ -98,6 +103,7 @@ static void print_universe(const io_summary *s)
     }
 }
 
+/** Print the bounds, and the first particle that is not finite. */
 static void print_extent(const extent *e, int dim)
 {
     for (int k = 0; k < dim && e->finite > 0; k++) {
@@ -110,6 +116,9 @@ static void print_extent(const extent *e, int dim)
     }
 }
 
+/** Print all that is known of a file.
+ *  @param in     its particles, if they could be read
+ *  @param error  IO_OK, or why they could not be read */
 static void print_info(const info_task *task, const io_summary *s, const input *in,
                        const io_error *error)
 {
@@ -176,6 +185,7 @@ static json_t *units_json(const io_units *u)
                      report_json_real(u->length_h), "mass_h", report_json_real(u->mass_h));
 }
 
+/** Return all that is known of a file; arguments as for print_info. */
 static json_t *info_json(const info_task *task, const io_summary *s, const input *in,
                          const io_error *error)
 {
@@ -216,7 +226,8 @@ int verb_info(int argc, char **argv)
     io_error error = {0};
     io_summary summary;
     CLI_TRY(report_io(io_inspect(task.file, &summary, &error), &error, false));
-    /* A file whose coordinates have to be named by an option (IO_INVALID) still has its list. */
+    /* IO_INVALID: an option must name the coordinates. The file's fields are then still listed, so
+     * that the user sees their names. */
     input in = {0};
     error.status = input_try(&task.shared, task.file, &in, &error);
     if (error.status != IO_INVALID) {

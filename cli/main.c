@@ -14,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** The verbs, in the order of the help. */
 static const struct verb {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-    bool ranks; /* several processes of MPI may work on it */
+    const char *name, *summary;        /**< first argument of the command; one line of the help */
+    int (*run)(int argc, char **argv); /**< see verbs.h */
+    bool ranks;                        /**< several processes of MPI may work on it */
 } verbs[] = {
     {"pairs", "find all pairs of particles within a radius", verb_pairs, true},
     {"nearest", "find the k nearest neighbours of each particle", verb_nearest, true},
@@ -67,6 +68,7 @@ static int print_help(void)
     return STATUS_OK;
 }
 
+/** Print the versions of the command, of libkith if it differs, and of HDF5. */
 static int print_version(void)
 {
     printf("kith %s", KITH_VERSION);
@@ -83,7 +85,9 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/** Edits (insert, delete, replace) that turn one short word into the other. */
+/** Return the Levenshtein distance of two words, of which only LONGEST letters are compared: the
+ *  least number of insertions, deletions and replacements. Row i of the dynamic program, for the
+ *  first i letters of a, overwrites row i - 1. */
 static int edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 15 };
@@ -104,6 +108,7 @@ static int edit_distance(const char *a, const char *b)
     return row[nb];
 }
 
+/** Report an unknown verb, with the nearest one as a hint if it is at most 2 edits away. */
 static int unknown_verb(const char *word)
 {
     const struct verb *nearest = &verbs[0];
@@ -121,8 +126,8 @@ static int unknown_verb(const char *word)
 
 int main(int argc, char **argv)
 {
-    /* A reader that goes away (| head) and a file too large for ulimit -f are then errors of
-     * writing, which are reported. */
+    /* Without these signals, a closed pipe (| head) and a file too large for ulimit -f are errors
+     * of write(), which are reported. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     guard_start();
@@ -141,7 +146,7 @@ int main(int argc, char **argv)
                                     "rdf work in several",
                                     verbs[v].name);
             }
-            char title[32];
+            char title[32]; /* argv[0] of the verb, in argp's messages */
             snprintf(title, sizeof title, "kith %s", verbs[v].name);
             argv[1] = title;
             return verbs[v].run(argc - 1, argv + 1);

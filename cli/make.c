@@ -17,23 +17,26 @@
 #include <string.h>
 #include <strings.h>
 
+/* Families of sets, and their names in the order of the enumeration. */
 typedef enum family { UNIFORM, LATTICE, PLUMMER, CLUSTERED, BRIDGE } family;
 static const char *const family_names[] = {"uniform", "lattice", "plummer", "clustered", "bridge"};
 
-enum { HALOS, SONEIRA_PEEBLES };
+enum { HALOS, SONEIRA_PEEBLES }; /* values of --model, for the family CLUSTERED */
 
+/** The values of the options. */
 typedef struct make_task {
-    options shared;
-    int family; /* -1 until given */
-    int64_t n;  /* -1 until given */
-    uint64_t seed;
-    int basis;   /* 2^basis sites in a cell; -1: sc */
-    int model;   /* -1: halos */
-    double side; /* of the box */
-    kith_precision precision;
-    io_format format;
+    options shared;           /**< options that verbs share */
+    int family;               /**< a `family`; -1 until given */
+    int64_t n;                /**< number of particles; -1 until given */
+    uint64_t seed;            /**< --seed */
+    int basis;                /**< --basis: 0 sc, 1 bcc, 2 fcc, 2^basis points in a cell; -1: sc */
+    int model;                /**< --model: HALOS or SONEIRA_PEEBLES; -1: HALOS */
+    double side;              /**< --box: side of the box */
+    kith_precision precision; /**< --precision of the coordinates */
+    io_format format;         /**< --format; IO_UNKNOWN: by the ending of the output */
 } make_task;
 
+/** Return the format of a path by its ending; IO_UNKNOWN: the ending is not known. */
 static io_format format_of_ending(const char *path)
 {
     static const struct {
@@ -50,6 +53,7 @@ static io_format format_of_ending(const char *path)
     return IO_UNKNOWN;
 }
 
+/** Refuse options that are missing or contradict each other, and choose the format. */
 static void check_task(void *at, struct argp_state *state)
 {
     make_task *task = at;
@@ -74,6 +78,7 @@ static void check_task(void *at, struct argp_state *state)
     }
 }
 
+/** Parse an operand: the family, then N. Errors end the command. */
 static void read_operand(void *at, const char *arg, struct argp_state *state)
 {
     make_task *task = at;
@@ -120,8 +125,10 @@ static const command_line make_line = {
         "  kith make clustered 1M --seed 7 --box 100 --precision float -o halos.h5\n"
         "  kith make lattice 32k --basis fcc -o fcc.xyz"};
 
-/** Fill xyz in the unit box, and velocities where the family has them. @return how many points
- *  there are. */
+/** Make the set in the unit box.
+ *  @param[out] xyz       [n][3] positions
+ *  @param[out] velocity  [n][3] velocities; used by BRIDGE alone, else NULL
+ *  @return the number of points: n, or less for a lattice */
 static int64_t fill(const make_task *task, double *xyz, double *velocity)
 {
     switch ((family)task->family) {
@@ -140,7 +147,8 @@ static int64_t fill(const make_task *task, double *xyz, double *velocity)
     return task->n;
 }
 
-/** Convert in place. */
+/** Convert n doubles to floats in place: the floats fill the first half of the memory. memcpy,
+ *  because the compiler may assume that a double and a float do not share memory. */
 static void to_float(double *values, int64_t n)
 {
     char *const to = (char *)values;
@@ -150,7 +158,8 @@ static void to_float(double *values, int64_t n)
     }
 }
 
-/** Scale to the box and convert in place. Rounding must not lift a point onto the far face. */
+/** Scale to the box, and convert to the precision, in place. Coordinates are limited to the largest
+ *  number below the side, as rounding could lift one to the side itself, outside [0, side). */
 static void finish(const make_task *task, io_particles *set)
 {
     double *from = set->pos;
@@ -169,6 +178,7 @@ static void finish(const make_task *task, io_particles *set)
     set->precision = task->precision;
 }
 
+/** Print the summary, as text or JSON. @return exit status, reported */
 static int print_summary(const make_task *task, const io_particles *set, double seconds)
 {
     const options *o = &task->shared;
@@ -195,7 +205,7 @@ int verb_make(int argc, char **argv)
     command_line_parse(&make_line, argc, argv, &task);
 
     progress_catch_signals();
-    progress_unstoppable(true); /* there is no file yet */
+    progress_unstoppable(true); /* a signal ends the command at once: there is no file yet */
     const double start = progress_clock();
     io_particles set = {.n = task.n, .dim = 3, .precision = KITH_DOUBLE};
     set.pos = malloc((size_t)(task.n + 1) * 3 * sizeof(double));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The verbs of the command. Each parses its own arguments (argv[0] is "kith VERB"), does its work
- * and returns an exit status of report.h.
+ * The verbs of the command, called by main.c. Each parses its own arguments (argv[0] is "kith
+ * VERB"), does its work, reports its errors, and returns an exit status of common/report.h.
  */
 #ifndef KITH_CLI_VERBS_H
 #define KITH_CLI_VERBS_H

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bodies that head where they fly: meshes, how much of them is drawn, and trails.
+// Particles as bodies that point along their velocity: meshes, levels of detail, and trails. A body
+// is one instance of a mesh; web/shaders.js moves and turns it.
 "use strict";
 
 // Levels of detail, by the number of particles that is drawn and the length of a body on the screen
 // [CSS pixels]: birds of 13 triangles, arrows of 6, discs. More than MOST_BODIES are points of
 // light.
 const POINTS_OF_LIGHT = 0, ARROWS = 1, BIRDS = 2;
+// Most particles that are drawn as bodies: by "auto", by another choice, as birds by "auto".
 const MOST_BODIES = 60000, MOST_FORCED = 400000, MOST_BIRDS = 8000;
+// Lengths of a body on the screen [CSS pixels]: a shorter one is a disc; a body is drawn at least
+// so long; "auto" has points of light in 2-D below it; "auto" has birds from it on.
 const DISC_BELOW = 2.2, LEAST_BODY = 5.5, LEAST_FLAT = 6, BIRD_FROM = 11;
 // Most pieces of a trail, one a frame; of all trails; and the length of a trail [bodies].
 const MOST_TRAIL = 48, MOST_PIECES = 240000, LONGEST_TRAIL = 14;
 
-// Triangles of corners [along, left, up, share of the wing beat]; the body is one unit long.
+// Each mesh is a list of triangles of corners [along, left, up, share of the wing beat]; the body
+// is about one unit long.
 function arrowMesh() {
   const nose = [0.6, 0, 0, 0], left = [-0.4, 0.32, 0, 0], right = [-0.4, -0.32, 0, 0];
   const top = [-0.26, 0, 0.17, 0], keel = [-0.26, 0, -0.13, 0];
@@ -19,6 +24,7 @@ function arrowMesh() {
           [left, keel, top], [right, top, keel]];
 }
 
+// A body with tail, and two wings whose tips move most.
 function birdMesh() {
   const nose = [0.5, 0, 0, 0], tail = [-0.4, 0, 0.01, 0], top = [0.1, 0, 0.09, 0];
   const belly = [0.1, 0, -0.08, 0], sides = [[0.08, 0.08, 0, 0], [0.08, -0.08, 0, 0]];
@@ -43,6 +49,7 @@ function packMesh(mesh) {
   }));
 }
 
+// Programs and meshes of bodies, for one context of WebGL.
 class Bodies {
   constructor(gl) {
     this.gl = gl;
@@ -60,9 +67,9 @@ class Bodies {
     });
   }
 
-  // What to draw particles as. wanted: "auto", "birds", "arrows" or "points"; pixels: length of a
-  // body in the middle of the picture [CSS pixels]; thrift: 1 on a machine that is slow, 2 on one
-  // that is slow even so.
+  // Choose the level of detail. wanted: "auto", "birds", "arrows" or "points"; pixels: length of a
+  // body in the middle of the picture [CSS pixels]; thrift: 0, or less detail for a slow machine: 1
+  // no birds and no trails, 2 no bodies.
   static level(head, wanted, pixels, thrift) {
     if (wanted === "points" || !head.direction || head.colour === 0) {
       return POINTS_OF_LIGHT;
@@ -84,7 +91,9 @@ class Bodies {
                                LONGEST_TRAIL * strength / Math.max(way, 1e-9)));
   }
 
-  // scene: its uniforms are set by scene.setParticle. frames: buffers of points, the newest first.
+  // Draw the background, all particles and their trails. scene: its uniforms are set by
+  // scene.setParticle. frames: buffers of points, the newest first. t: 0 to 1, the time between the
+  // last two frames
   draw(scene, level, frames, t) {
     const gl = this.gl, head = scene.head, mesh = this.mesh[level];
     gl.disable(gl.BLEND);
@@ -111,6 +120,7 @@ class Bodies {
     this.drawTrails(scene, frames, size, t);
   }
 
+  // Draw trails, one piece for each pair of frames that follow each other, fainter with age.
   drawTrails(scene, frames, size, t) {
     const gl = this.gl, n = Math.min(frames.length - 1, scene.pieces());
     if (n < 1) {
@@ -131,6 +141,7 @@ class Bodies {
     scene.unbindParticle();
   }
 
+  // Select a program of bodies, and set its uniforms.
   use(scene, program, size, t) {
     const gl = this.gl, u = program.at;
     scene.setParticle(program, size, t, 1);

@@ -2,7 +2,8 @@
 // A cell of a notebook: draws the points that kith.view() of the Python package sends.
 "use strict";
 
-// canvas: where to draw; messages of points come in base64, as web/web.h lays them out.
+// A view without controls and without a server; it has the members of View that addPointer uses.
+// canvas: where to draw
 class Cell {
   constructor(canvas) {
     this.scene = new Scene(canvas);
@@ -17,9 +18,11 @@ class Cell {
     requestAnimationFrame(tick);
   }
 
+  // message: points in base64, laid out as web_points in web/web.h describes
   show(message) {
     this.scene.setPoints(Uint8Array.from(atob(message), c => c.charCodeAt(0)));
   }
 
+  // A click selects nothing here.
   pick() {}
 }

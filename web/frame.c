@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages of points: a fixed random choice of particles, in 8, 10 or 16 bytes each.
+ * Messages of points: a fixed random choice of particles, in 8, 10 or 16 bytes each, as web_points
+ * in web.h describes them. Host byte order is written: the machines are little-endian.
  */
 #include "web.h"
 
@@ -10,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A pseudo-random permutation of the integers below 2^bits, composed of invertible steps. */
+/** Apply a pseudo-random permutation of the integers below 2^bits. Each step is invertible modulo
+ *  2^bits: a product with an odd number (2^64 divided by the golden ratio), a sum, an xor with the
+ *  upper half. */
 static uint64_t scatter(uint64_t k, int bits)
 {
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
@@ -53,11 +56,13 @@ void web_choice_free(web_choice *choice)
     *choice = (web_choice){0};
 }
 
+/** Return element k of an array of either precision. */
 static double element(const void *array, kith_precision precision, int64_t k)
 {
     return precision == KITH_FLOAT ? (double)((const float *)array)[k] : ((const double *)array)[k];
 }
 
+/** Copy the vector of particle p from an array [n][3]. */
 static void get(const void *array, kith_precision precision, int64_t p, double out[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -65,7 +70,8 @@ static void get(const void *array, kith_precision precision, int64_t p, double o
     }
 }
 
-/** Compute the rows of the inverse of the box: fraction k of r is inverse[k] . (r - origin). */
+/** Compute the rows of the inverse of the box: fraction k of r is inverse[k] . (r - origin). In 2-D
+ *  the third row is taken as z. */
 static void invert(const kith_box *box, double inverse[3][3])
 {
     double row[3][3];
@@ -91,7 +97,8 @@ static void invert(const kith_box *box, double inverse[3][3])
 
 void web_enclose(kith_box *box, const web_scene *scene)
 {
-    static const double margin = 0.02, least = 1e-30;
+    static const double margin = 0.02, least = 1e-30; /* widening: relative, so that the box is not
+                                                          widened at every step; absolute */
     for (int k = 0; k < box->dim; k++) {
         if (box->periodic[k] && box->row[k][k] != 0) {
             continue;
@@ -115,8 +122,10 @@ void web_enclose(kith_box *box, const web_scene *scene)
     }
 }
 
-/** The octahedral map of a direction (Meyer et al. 2010, CGF 29, 1405), a byte each; 0: none. All
- *  four corners of the map are the direction -z, which is never 0. */
+/** Return the octahedral map of a direction (Meyer et al. 2010, CGF 29, 1405): the direction is
+ *  projected to the octahedron |x| + |y| + |z| = 1, whose lower half is folded outwards; then x and
+ *  y fill a square, a byte each. 0: no direction. All four corners of the square are the direction
+ *  -z, which is therefore stored as the corner 65535, never as 0. */
 static uint16_t pack_direction(const double v[3])
 {
     static const double middle = 127.5;
@@ -135,6 +144,7 @@ static uint16_t pack_direction(const double v[3])
     return (uint16_t)(packed > 0 ? packed : UINT16_MAX);
 }
 
+/** Return the packed direction of the velocity of particle p. */
 static uint16_t direction_of(const web_scene *scene, int64_t p)
 {
     double v[3];
@@ -142,6 +152,7 @@ static uint16_t direction_of(const web_scene *scene, int64_t p)
     return pack_direction(v);
 }
 
+/** Return the colour of particle p as a message has it, see web_points. */
 static uint16_t colour_of(const web_scene *scene, int64_t p)
 {
     static const double most = 65535;
@@ -165,7 +176,8 @@ static uint16_t colour_of(const web_scene *scene, int64_t p)
     return (uint16_t)(t > 0 ? (t < 1 ? t * most : most) : 0);
 }
 
-/** Compute the position of a particle as fractions of the rows of the box, 0 to 1. */
+/** Compute the position of a particle as fractions of the rows of the box, 0 to 1: wrapped along
+ *  periodic axes, clamped along open ones. */
 static void fractions(const web_scene *scene, double inverse[3][3], int64_t p, double f[3])
 {
     double r[3];
@@ -180,7 +192,10 @@ static void fractions(const web_scene *scene, double inverse[3][3], int64_t p, d
     }
 }
 
-/** Size of a point [byte]. @param[out] direction  place of the direction in it; 0: it has none */
+/** Choose the form of points: precise scenes have 16 bytes; else 10 where a direction is known and
+ *  not the colour itself, and the points are few enough to be drawn as bodies; else 8.
+ *  @param[out] direction  offset of the direction in a point [byte]; 0: it has none
+ *  @return the size of a point [byte] */
 static size_t layout(const web_scene *scene, int64_t n, uint32_t *direction)
 {
     enum { FEW_COLOUR = 6, BODY_DIRECTION = 8, MANY_DIRECTION = 14 };
@@ -198,6 +213,7 @@ static size_t layout(const web_scene *scene, int64_t n, uint32_t *direction)
     return WEB_FEW_BYTES;
 }
 
+/** Write the point of particle p. @param directed  the direction follows the colour */
 static void put_point(const web_scene *scene, double inverse[3][3], int64_t p, bool directed,
                       unsigned char *at)
 {
@@ -221,6 +237,8 @@ static void put_point(const web_scene *scene, double inverse[3][3], int64_t p, b
     memcpy(at, x, directed ? WEB_BODY_BYTES : WEB_FEW_BYTES);
 }
 
+/** Write the head of a message. @param item  size of a point [byte]. @param direction  see
+ *  layout */
 static void put_head(const web_scene *scene, uint32_t item, uint32_t direction, unsigned char *at)
 {
     const kith_box *box = &scene->box;
@@ -256,6 +274,7 @@ struct point_loop {
     bool directed;            /**< directions follow the colours */
 };
 
+/** Write the points [begin, end) of the message. */
 static void put_points(void *state, int64_t begin, int64_t end)
 {
     struct point_loop *loop = state;

@@ -33,6 +33,7 @@ function roundBelow(most) {
   return [5, 2, 1].find(f => f * power <= most) * power;
 }
 
+// canvas: where to draw; scene: the particles, whose camera the axes follow
 class Gauge {
   constructor(canvas, scene) {
     this.canvas = canvas;
@@ -41,7 +42,7 @@ class Gauge {
     this.last = "";
   }
 
-  // Draw if what it shows has changed.
+  // Draw if what it shows has changed. Colour 2 of the head is WEB_HEADING of web/web.h.
   draw() {
     const {scene} = this, {head, camera} = scene;
     if (!head || !scene.matrix) {
@@ -65,6 +66,7 @@ class Gauge {
     this.drawBar(to, w, h, scale, ink);
   }
 
+  // Draw the axes from (x0, y0) on: those that point away first, then the ball, then the others.
   drawAxes(to, x0, y0, {right, up, back}, ink, head) {
     const radius = head.colour === 2 ? 21 : 0, {dim} = head;
     const ends = [0, 1, 2].slice(0, dim).map(k => ({name: "xyz"[k], x: right[k], y: -up[k],
@@ -84,7 +86,7 @@ class Gauge {
       to.drawImage(this.ball, x0 - radius, y0 - radius, 2 * radius, 2 * radius);
     }
     for (const end of ends) {
-      if (end.near > 0) {           // it leaves the ball where the ball's colour is its own
+      if (end.near > 0) {           // from the point of the ball with the colour of the axis on
         line(end, radius * Math.min(1, Math.hypot(end.x, end.y)) * (radius ? 1 : 0), 28);
       }
       if (Math.hypot(end.x, end.y) > 0.25 || !radius) {
@@ -96,7 +98,8 @@ class Gauge {
     to.globalAlpha = 1;
   }
 
-  // A ball whose places have the colours of the directions that point there.
+  // Paint a ball, each point of which has the colour of the direction from the middle to it. In 2-D
+  // it is a ring.
   paintBall({right, up, back}, dim) {
     const to = this.ball.getContext("2d"), image = to.createImageData(BALL, BALL);
     for (let j = 0; j < BALL; j++) {
@@ -114,6 +117,7 @@ class Gauge {
     to.putImageData(image, 0, 0);
   }
 
+  // Draw the bar. scale: pixels per unit of length at the centre of the camera
   drawBar(to, w, h, scale, ink) {
     const length = roundBelow((w - 8) / scale), half = length * scale / 2;
     to.strokeStyle = to.fillStyle = ink;

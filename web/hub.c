@@ -8,8 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-static const double ALIVE_SECONDS = 1;
+static const double ALIVE_SECONDS = 1; /* between two signs of life */
 
+/** Return the time of the monotonic clock in some seconds. */
 static struct timespec after(double seconds)
 {
     static const double second = 1e9;
@@ -60,7 +61,8 @@ void hub_close(web_server *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/** Drop a reference. The memory of one message of points is kept for the next one. */
+/** Drop a reference, and free the message after the last. The memory of one message of points is
+ *  kept for the next one. The lock must be held. */
 static void release(web_server *s, hub_blob *blob)
 {
     if (!blob || --blob->users > 0) {
@@ -78,8 +80,9 @@ static void release(web_server *s, hub_blob *blob)
     }
 }
 
-/** Find a free entry of `living`. If there is none, viewers that still send the oldest message are
- *  disconnected, so that one will become free. @return -1: none */
+/** Find a free entry of `living`. If there is none, mark the oldest message other than the newest
+ *  one as dropped: threads that still send it disconnect their viewers, so that it becomes free.
+ *  @return the index; -1: none is free yet */
 static int find_free_blob(web_server *s)
 {
     hub_blob *oldest = NULL;
@@ -102,6 +105,7 @@ web_blob *web_blob_new(web_server *s, web_channel channel, size_t size)
     const int slot = points ? find_free_blob(s) : 0;
     hub_blob *blob = NULL;
     size_t room = size;
+    /* The spare memory is used unless it is more than four times too large. */
     if (slot >= 0 && points && s->spare && s->spare->room >= size && s->spare->room / 4 <= size) {
         blob = s->spare;
         room = blob->room;
@@ -148,11 +152,13 @@ void web_publish_json(web_server *s, web_channel channel, json_t *value)
     json_decref(value);
 }
 
+/** Return true when a viewer may be sent one more frame of points before it acknowledges one. */
 static bool has_credit(const hub_viewer *v)
 {
     return v->window == 0 || v->on_way < v->window;
 }
 
+/** Return what web_wants_points returns. The lock must be held. */
 static bool wants(const web_server *s)
 {
     for (int k = 0; k < WEB_MOST_VIEWERS; k++) {
@@ -228,7 +234,8 @@ void hub_leave(web_server *s, int viewer)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** The number of bytes of a message that a viewer is sent. @param points  its limit; 0: none */
+/** Return the number of bytes of a message that a viewer is sent. @param points  its limit of
+ *  points; 0: none */
 static size_t cut(const web_blob *blob, int64_t points)
 {
     const size_t most = points > 0 && blob->item ? blob->head + (size_t)points * blob->item
@@ -254,7 +261,7 @@ bool hub_next(web_server *s, int viewer, hub_message *out)
     web_channel c = find_news(s, v);
     const struct timespec until = after(ALIVE_SECONDS);
     for (int late = 0; c == WEB_ALIVE && !s->closing && !late; c = find_news(s, v)) {
-        pthread_cond_signal(&s->call); /* the viewer may want points now */
+        pthread_cond_signal(&s->call); /* web_wait may return: this viewer may be sent points */
         late = pthread_cond_timedwait(&s->news, &s->lock, &until);
     }
     *out = (hub_message){.channel = c, .version = s->version[c], .blob = s->newest[c]};

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { HUB_MOST_COMMANDS = 64 };
+enum { HUB_MOST_COMMANDS = 64 }; /* commands that wait; more are refused */
 
 /** A message, with a count of references. */
 typedef struct hub_blob {
@@ -45,8 +45,8 @@ struct web_server {
     hub_blob *newest[WEB_CHANNELS];   /* newest message of each channel; NULL: none */
     uint32_t version[WEB_CHANNELS];   /* number of messages published on each channel */
     hub_blob *living[WEB_MOST_BLOBS]; /* messages of points that exist; NULL: free */
-    hub_blob *spare;                  /* memory of a message of points, to be used again */
-    uint64_t made;                    /* number of messages made so far */
+    hub_blob *spare; /* memory of a freed message of points, for the next; or NULL */
+    uint64_t made;   /* number of messages made so far */
     hub_viewer viewer[WEB_MOST_VIEWERS]; /* viewers */
     int viewers;                         /* number of viewers that are connected */
     json_t *command[HUB_MOST_COMMANDS];  /* ring buffer of commands that wait */
@@ -77,15 +77,17 @@ int hub_enter(web_server *s, uint32_t client, int64_t window, int64_t points);
 /** Remove a viewer. */
 void hub_leave(web_server *s, int viewer);
 
-/** Wait up to a second for the next message of a viewer.
- *  @param[out] out  hub_sent its blob after sending it
+/** Wait up to a second for the next message of a viewer, and mark it as sent. Channels with smaller
+ *  numbers come first.
+ *  @param[out] out  the message, whose blob hub_sent must release; a sign of life after a second
  *  @return false: the server is closing, and the viewer must be disconnected */
 bool hub_next(web_server *s, int viewer, hub_message *out);
 
 /** Release a message that was sent, or could not be. */
 void hub_sent(web_server *s, hub_blob *blob);
 
-/** Acknowledge a frame of points. @param points  new limit of points; 0: as before */
+/** Acknowledge a frame of points. @param client  id of the viewer. @param points  its new limit of
+ *  points; 0: unchanged */
 void hub_seen(web_server *s, uint32_t client, int64_t points);
 
 /** Queue a command. @return false: too many wait; the caller still owns the value */

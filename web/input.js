@@ -2,11 +2,13 @@
 // Mouse, touch and keyboard; and the legend of colours.
 "use strict";
 
+// Turn the camera around its centre [radian].
 function turn(camera, dx, dy) {
   camera.yaw -= dx;
   camera.pitch = Math.max(-Math.PI / 2, Math.min(Math.PI / 2, camera.pitch + dy));
 }
 
+// Move the picture by some CSS pixels: the centre moves the other way.
 function shift(scene, dx, dy) {
   const camera = scene.camera, {right, up} = camera.axes();
   const scale = 1 / scene.project(camera.centre).scale;
@@ -17,9 +19,13 @@ function zoom(camera, factor) {
   camera.zoom = Math.max(0.2, Math.min(400, camera.zoom * factor));
 }
 
+// Listen to mouse and touch. One pointer turns or drags a thing; with shift, the right button or in
+// 2-D it moves the picture; two pointers move and zoom. A pointer that moves less than 6 pixels is
+// a click.
 function addPointer(view) {
+  // held: place of each pointer that is down, by its id
   const canvas = view.scene.canvas, scene = view.scene, held = new Map();
-  let moved = 0, grip = false;
+  let moved = 0, grip = false;  // way of the pointer [CSS pixels]; it holds a thing
   canvas.addEventListener("contextmenu", e => e.preventDefault());
   canvas.addEventListener("pointerdown", e => {
     canvas.setPointerCapture(e.pointerId);
@@ -83,6 +89,7 @@ function addPointer(view) {
   });
 }
 
+// Listen to the keyboard: single keys are commands unless text is typed.
 function addKeys(view) {
   const scene = view.scene, camera = scene.camera, a = 0.08;
   const keys = {
@@ -115,7 +122,8 @@ function addKeys(view) {
   });
 }
 
-// Colours of the maps of web/shaders.js. That of headings is around the axes (web/gauge.js).
+// Samples of the colour maps of web/shaders.js, for the legend: on dark ground, and on light
+// ground. The map of headings is shown around the axes (web/gauge.js).
 const STOPS = {
   plain: ["#120a30", "#56106e", "#bb3754", "#f98c0a", "#fcffa4"],
   speed: ["#2f0596", "#7e03a8", "#cc4778", "#f89540", "#f0f921"],
@@ -124,7 +132,7 @@ STOPS.mass = STOPS.speed;
 const PAPER_STOPS = {plain: ["#fdf2d0", "#f98c0a", "#bb3754", "#56106e", "#120a30"],
                      speed: STOPS.speed, mass: STOPS.mass};
 
-// The ends of the map of a colour.
+// Text at the two ends of the legend. told: `legend` of the state, see drawLegend
 function legendEnds(colour, head, told) {
   const unit = told && told.unit ? ` ${/^\d/.test(told.unit) ? "× " : ""}${told.unit}` : "";
   return colour === "speed" ? head.range.map(x => shown(x))
@@ -132,7 +140,7 @@ function legendEnds(colour, head, told) {
        : ["few", "many"];
 }
 
-// Names of species, each beside its colour, and how many particles it has.
+// Fill a list with the names of species, each beside its colour, with its number of particles.
 function listSpecies(list, told, paper) {
   const items = told ? told.species.map(s => {
     const dot = element("i");
@@ -145,7 +153,8 @@ function listSpecies(list, told, paper) {
   list.replaceChildren(...items);
 }
 
-// s: the state, of which legend says what colours mean where the points do not.
+// Draw the legend of the colours, if it has changed. s: the state, whose `legend` describes the
+// colours of masses and species (view_legend_json of cli/view/view.h). head: of the points
 function drawLegend(legend, s, head, paper) {
   const {colour} = s, stops = (paper ? PAPER_STOPS : STOPS)[colour], told = s.legend;
   const ends = legend.querySelectorAll("span"), canvas = legend.querySelector("canvas");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is kept of a view: a link that brings it back, a picture, a film of the screen.
+// What a viewer can keep of a view: a link that restores it, a picture, a film of the screen.
 "use strict";
 
 // The part of the address after "#": camera, colour, looks, frame, and the selected particle.
@@ -18,12 +18,13 @@ function linkOf(view) {
     .map(([k, v]) => `${k}=${v}`).join("&");
 }
 
+// Parse the part of an address after "#". @return names and values; null: there are none
 function readLink(text) {
   const parts = Object.fromEntries(new URLSearchParams(text.replace(/^#/, "")));
   return Object.keys(parts).length ? parts : null;
 }
 
-// Bring back what the link says; numbers out of their range are left out.
+// Restore the view of a link; numbers out of their range are ignored.
 function applyLink(view, parts) {
   const {scene} = view, {camera, style} = scene;
   const number = (name, low, high, set) => {
@@ -69,6 +70,7 @@ function keepFile(blob, name) {
   setTimeout(() => URL.revokeObjectURL(to.href), 10000);
 }
 
+// The name of a file to keep: title, frame or step, and ending.
 function nameOf(view, kind) {
   const title = view.state.title.replace(/^.*\//, "").replace(/[^\w.-]+/g, "-");
   const {head} = view.scene, at = view.state.frames > 1 ? view.state.frame : head ? head.step : 0;
@@ -80,7 +82,7 @@ function takePicture(view) {
   const {scene} = view, gauge = $("gauge"), out = element("canvas",
       {width: scene.canvas.width, height: scene.canvas.height}), to = out.getContext("2d");
   scene.dirty = true;
-  scene.draw(performance.now());        // what was drawn before is gone
+  scene.draw(performance.now());        // the browser does not keep a drawn WebGL picture
   to.drawImage(scene.canvas, 0, 0);
   if (!gauge.hidden) {
     const box = gauge.getBoundingClientRect(), s = out.width / scene.canvas.clientWidth;
@@ -89,7 +91,7 @@ function takePicture(view) {
   return new Promise(done => out.toBlob(done, "image/png"));
 }
 
-// A film of the screen as it is drawn, until it is stopped.
+// A film of the screen as it is drawn, until it is stopped. done: called with a Blob and the ending
 class Film {
   constructor(canvas, done) {
     const type = Film.type(), parts = [];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stubs of the live view for a build without civetweb: web_open fails.
+ * Stubs of the live view for a build without civetweb: web_open fails. Functions of the hub
+ * (hub.c) need no stubs.
  */
 #include "web.h"
 

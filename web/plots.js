@@ -2,6 +2,7 @@
 // Curves beside the particles, and numbers as text.
 "use strict";
 
+// A number as text.
 function shown(x, digits = 3) {
   if (!Number.isFinite(x)) {
     return "–";
@@ -12,7 +13,7 @@ function shown(x, digits = 3) {
        : x.toLocaleString("en", {maximumSignificantDigits: digits + 1});
 }
 
-// An element of the page: its properties, and what is in it.
+// Make an element of the page, with properties and children.
 function element(name, properties, ...inside) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...inside);
@@ -29,6 +30,7 @@ function canvasOf(canvas) {
   return {to, w, h};
 }
 
+// Draw a curve, with gaps where values are null or not finite. place: (x, y) to pixels
 function drawLine(to, xs, ys, place, colour) {
   to.beginPath();
   let pen = false;
@@ -48,7 +50,7 @@ function drawLine(to, xs, ys, place, colour) {
 }
 
 const CURVE_COLOURS = ["#9aa4ff", "#ff9ad5", "#7fe3c4", "#ffcf7a", "#8fd0ff", "#ffa98a"];
-const WHOLE_RANGE = {polarisation: 1, milling: 1};
+const WHOLE_RANGE = {polarisation: 1, milling: 1};  // curves whose axis ends at this value
 
 // The axis of a curve: it holds all values, and is never so narrow that rounding is seen.
 function curveRange(name, ys) {
@@ -58,13 +60,14 @@ function curveRange(name, ys) {
        : high - low < least ? [middle - least / 2, middle + least / 2] : [low, high];
 }
 
-// Measures over time: rows of floats, the first of each the step.
+// Measures over time, a small curve for each: the message WEB_CURVES of web/web.h.
 class Curves {
   constructor(parent) {
     this.parent = parent;
     this.names = "";
   }
 
+  // columns: names of the columns, of which the first is the step
   setNames(columns) {
     if (this.names === columns.join()) {
       return;
@@ -79,6 +82,7 @@ class Curves {
     });
   }
 
+  // Draw the curves. bytes: floats [rows][columns]
   setRows(bytes) {
     if (!this.cells || bytes.length === 0) {
       return;

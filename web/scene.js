@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles on the screen, through WebGL 2.
+// Particles on the screen, through WebGL 2. setPoints takes a message of points; draw draws them
+// once for each frame of the screen. Many particles, or particles without directions, are points of
+// light (drawLight), fewer are bodies (web/bodies.js).
 "use strict";
 
 const RING = 64, FIELD = 0.75;      // corners of a circle; field of view [radian]
+// Head of a message of points, WEB_POINTS_HEAD of web/web.h; particles of which measure() computes
+// distances.
 const HEAD_BYTES = 112, MOST_MEASURED = 5000;
 
+// Compile a program. @return it, and the locations of its uniforms by name; throws on failure
 function compile(gl, vertex, pixel) {
   const program = gl.createProgram();
   for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, pixel]]) {
@@ -27,17 +32,19 @@ function compile(gl, vertex, pixel) {
   return {program, at};
 }
 
+// A perspective camera that looks at a centre. Angles in radian.
 class Camera {
   constructor() {
-    this.yaw = 0.65;
-    this.pitch = 0.42;
+    this.yaw = 0.65;        // around the z axis
+    this.pitch = 0.42;      // above the x-y plane
     this.zoom = 1;
     this.centre = [0, 0, 0];
-    this.radius = 1;
+    this.radius = 1;        // of the ball around the centre that is seen at zoom 1
     this.aside = [0, 0];    // the middle of the part of the canvas that nothing covers [-1 to 1]
     this.room = [1, 1];     // its width and height, as fractions of the canvas
   }
 
+  // Unit vectors to the right, up, and to the eye.
   axes() {
     const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch),
                               Math.sin(this.pitch)];
@@ -49,7 +56,8 @@ class Camera {
     return this.centre.map((c, k) => c + distance * back[k]);
   }
 
-  // Column-major projection times view.
+  // Column-major product of projection and view. aside times w shifts the whole picture in the
+  // canvas. aspect: width by height of the canvas
   matrix(aspect) {
     const {right, up, back} = this.axes();
     const distance = this.distance(aspect), eye = this.eye(aspect);
@@ -65,33 +73,39 @@ class Camera {
     return out;
   }
 
+  // From the eye to the centre: the ball fits the free part of the canvas.
   distance(aspect) {
     return 1.22 * this.radius / Math.sin(FIELD / 2) / this.zoom /
            Math.min(this.room[1], aspect * this.room[0]);
   }
 }
 
+// Members set later: kept, the newest message of points; spacing, mean distance of particles;
+// length, that of bodies; way, how far particles move from frame to frame; gap, mean time between
+// messages [ms]; arrived, when the newest came [ms]; glide, particles move from the frame before to
+// the newest.
 class Scene {
   constructor(canvas) {
     this.canvas = canvas;
     this.camera = new Camera();
-    this.head = null;
-    this.rings = [];
+    this.head = null;       // head of the newest message of points, see setPoints; null: none came
+    this.rings = [];        // circles around groups, see setRings
     this.style = {size: 1, exposure: 1, trails: 0.5, bodies: "auto"};
     this.paper = 0;         // 1: light ground
     this.mark = -1;         // index of a point with a circle; -1: none
-    this.follow = false;    // the camera goes with it
-    this.thrift = 0;        // of web/bodies.js
+    this.follow = false;    // the camera goes with that point
+    this.thrift = 0;        // less detail on a slow machine, see Bodies.level of web/bodies.js
     this.beat = 0;          // phase of wings [radian]
     this.showRings = true;
     this.spin = false;
-    this.dirty = true;
+    this.dirty = true;      // the picture must be drawn again; wipe: without light of frames before
     this.still = 0;
     canvas.addEventListener("webglcontextlost", e => e.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => this.start());
     this.start();
   }
 
+  // Make all objects of WebGL; again after the context was lost.
   start() {
     const gl = this.gl = this.canvas.getContext("webgl2",
         {antialias: true, alpha: false, powerPreference: "high-performance"});
@@ -106,7 +120,7 @@ class Scene {
     this.lines = compile(gl, LINE_VERTEX, LINE_PIXEL);
     this.bodies = new Bodies(gl);
     this.past = [];         // buffers of points: of the newest frame, of the one before, ...
-    this.unused = [];
+    this.unused = [];       // buffers to be used again
     this.edges = gl.createBuffer();
     this.circle = gl.createBuffer();
     this.circles = gl.createBuffer();
@@ -118,7 +132,7 @@ class Scene {
     }
     gl.bindBuffer(gl.ARRAY_BUFFER, this.circle);
     gl.bufferData(gl.ARRAY_BUFFER, corners, gl.STATIC_DRAW);
-    this.sum = gl.createTexture();
+    this.sum = gl.createTexture();          // sums of light, see web/shaders.js
     this.target = gl.createFramebuffer();
     this.empty = gl.createVertexArray();
     this.width = this.height = 0;
@@ -129,6 +143,7 @@ class Scene {
     this.setRings(this.rings);
   }
 
+  // Fit the canvas, and the texture of sums of light, to the size on the screen.
   resize() {
     const gl = this.gl, scale = Math.min(2, window.devicePixelRatio || 1);
     const w = Math.max(1, Math.round(this.canvas.clientWidth * scale));
@@ -160,6 +175,9 @@ class Scene {
     const f32 = at => view.getFloat32(at, true), u32 = at => view.getUint32(at, true);
     const three = at => [f32(at), f32(at + 4), f32(at + 8)];
     const bits = u32(44), now = performance.now();
+    // all: particles of which `shown` are in the message; item: bytes of a point; dim: 2 or 3;
+    // direction: offset of the direction in a point, 0: none; the other names are those of
+    // web_scene
     const head = {step: view.getFloat64(0, true), time: view.getFloat64(8, true),
                   all: view.getFloat64(16, true), item: u32(24), colour: u32(28),
                   range: [f32(32), f32(36)], dim: u32(40), bits,
@@ -167,7 +185,7 @@ class Scene {
                   rows: [three(60), three(72), three(84)], frame: u32(96), epoch: u32(100),
                   direction: u32(104)};
     head.shown = Math.floor((bytes.length - HEAD_BYTES) / head.item);
-    head.few = head.item < 16;
+    head.few = head.item < 16;      // coordinates are uint16, else float
     const before = this.head, key = h => JSON.stringify([h.origin, h.rows, h.wraps]);
     const same = before && before.epoch === head.epoch && key(before) === key(head) &&
                  before.item === head.item;
@@ -178,7 +196,7 @@ class Scene {
     const kept = this.kept || null;
     this.kept = bytes;
     this.head = head;
-    const again = same && head.step === before.step;    // the frame came once more, as for colours
+    const again = same && head.step === before.step;    // the frame came again, with other colours
     this.way = again ? this.way : same ? this.wayFrom(kept) : 0;
     this.keep(bytes, again, same && (head.few ? head.step > before.step
                                               : head.frame === before.frame + 1));
@@ -195,8 +213,8 @@ class Scene {
     return kept;
   }
 
-  // Bring the points to the graphics processor. again: in place of the newest; goes: the frames
-  // before lead to this one
+  // Copy the points to a buffer of the graphics processor, and put it first in `past`. again: it
+  // replaces the newest; goes: it continues the frames before, which are kept for glides and trails
   keep(bytes, again, goes) {
     const gl = this.gl, most = Math.max(2, this.level() ? this.pieces() + 1 : 2);
     if (again) {
@@ -219,7 +237,8 @@ class Scene {
     this.past.unshift(frame);
   }
 
-  // The way that particles went since the message before: the median of some.
+  // The way that particles went since the message before: the median of 15 of them, by the shorter
+  // way across periodic faces.
   wayFrom(before) {
     const h = this.head, most = (before.length - HEAD_BYTES) / h.item;
     const ways = Array.from({length: Math.min(15, h.shown, most)}, (_, k) => {
@@ -238,13 +257,16 @@ class Scene {
                                     : view.getFloat32(4 * e, true));
   }
 
+  // Position of a point from fractions of the box.
   inBox(f) {
     const h = this.head;
     return h.origin.map((o, e) => o + f[0] * h.rows[0][e] + f[1] * h.rows[1][e] +
                                   (h.dim === 3 ? f[2] * h.rows[2][e] : 0));
   }
 
-  // Set the length of bodies: the gap that particles keep, the median of some to their nearest.
+  // Set the length of bodies to the median distance of some particles to their nearest neighbour,
+  // within limits, and smoothed over time. Neighbours are searched among the first n points, a
+  // random choice; distances among all h.shown points are smaller by (n / h.shown)^(1 / dim).
   measure(now) {
     const h = this.head, tries = 32, n = Math.min(h.shown, MOST_MEASURED);
     if (!h.direction || h.shown < 2 || h.shown > MOST_FORCED ||
@@ -275,6 +297,7 @@ class Scene {
         ? 0.75 * this.length + 0.25 * length : length;
   }
 
+  // Take the box of a message: its edges, its middle, the ball that the camera sees, and `spacing`.
   setBox(head, first) {
     const gl = this.gl, corner = [], lines = [], [a, b, c] = head.rows;
     for (let k = 0; k < 8; k++) {
@@ -301,6 +324,7 @@ class Scene {
     }
   }
 
+  // Move the camera back to where it was at first.
   home() {
     const flat = this.head && this.head.dim === 2;
     this.camera.yaw = flat ? 0 : 0.65;
@@ -311,6 +335,7 @@ class Scene {
     this.dirty = this.wipe = true;
   }
 
+  // Set the circles around groups. rings: [{centre, radius, label (its colour), chosen}]
   setRings(rings) {
     const gl = this.gl, data = new Float32Array(6 * rings.length);
     rings.forEach((r, k) => data.set([...r.centre, r.radius, r.label, r.chosen ? 1 : 0], 6 * k));
@@ -320,7 +345,8 @@ class Scene {
     this.dirty = true;
   }
 
-  // Where a place is on the screen [CSS pixels], and how far a length reaches there.
+  // Project a position. @return x, y on the screen [CSS pixels]; depth, below 0 behind the eye;
+  // scale, CSS pixels per unit of length at this depth
   project(p) {
     const m = this.matrix || this.camera.matrix(1), out = [0, 0, 0, 0];
     for (let r = 0; r < 4; r++) {
@@ -358,6 +384,7 @@ class Scene {
     return best;
   }
 
+  // Bind an attribute to the current buffer. divisor: 0 one for each vertex, 1 for each instance
   attribute(index, width, type, stride, offset, divisor) {
     const gl = this.gl;
     gl.enableVertexAttribArray(index);
@@ -365,7 +392,7 @@ class Scene {
     gl.vertexAttribDivisor(index, divisor || 0);
   }
 
-  // What the particles are drawn as, of web/bodies.js.
+  // The level of detail of particles: POINTS_OF_LIGHT, ARROWS or BIRDS of web/bodies.js.
   level() {
     if (!this.head || !this.length) {
       return POINTS_OF_LIGHT;
@@ -374,12 +401,15 @@ class Scene {
     return Bodies.level(this.head, this.style.bodies, pixels, this.thrift);
   }
 
+  // Pieces of a trail of a body, one for each frame that is kept.
   pieces() {
     return this.thrift ? 0 : Bodies.pieces(this.head.shown, this.style.trails,
                                            this.way / this.length);
   }
 
-  // Set the uniforms of PARTICLE in web/shaders.js.
+  // Select a program, and set its uniforms of PARTICLE in web/shaders.js. size: length of a body or
+  // point, its least and its largest size on the screen [pixels]; t: 0 to 1, time between the last
+  // two frames; weight: of a point of light
   setParticle(program, size, t, weight) {
     const gl = this.gl, h = this.head, u = program.at, cam = this.camera;
     gl.useProgram(program.program);
@@ -413,6 +443,7 @@ class Scene {
     }
   }
 
+  // Disable the attributes 0 to 3, which may be those of instances.
   unbindParticle() {
     for (let k = 0; k < 4; k++) {
       this.gl.vertexAttribDivisor(k, 0);
@@ -420,6 +451,8 @@ class Scene {
     }
   }
 
+  // Add the points of light to the sums. Their weight decreases with their number, and by 1 - keep,
+  // as a fraction `keep` of the frames before is still there. t: see setParticle
   drawGlow(t, keep) {
     const gl = this.gl, shown = this.head.shown;
     const crowd = Math.min(1, Math.max(0.1, Math.pow(2e4 / Math.max(1, shown), 0.34)));
@@ -430,6 +463,7 @@ class Scene {
     gl.drawArrays(gl.POINTS, 0, shown);
   }
 
+  // Draw the edges of the box, the circles around groups, and that of the marked point.
   drawLines() {
     const gl = this.gl, u = this.lines.at, {right, up} = this.camera.axes();
     gl.enable(gl.BLEND);
@@ -459,6 +493,7 @@ class Scene {
     }
   }
 
+  // Draw n circles: centre, radius, colour and choice of each are six floats of the buffer.
   drawCircles(buffer, n) {
     const gl = this.gl;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.circle);
@@ -534,7 +569,8 @@ class Scene {
     return true;
   }
 
-  // Points of light: added up with what is left of the frames before, then brought to the screen.
+  // Draw points of light: fade the sums of the frames before, add the points, then convert the sums
+  // to colours of the screen. seconds: since the last picture
   drawLight(t, seconds) {
     const gl = this.gl, moving = this.head.epoch !== undefined && this.head.few;
     const keep = this.half && moving && !this.wipe
@@ -572,7 +608,8 @@ class Scene {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
-  // The share of pixels that differ from the ground.
+  // For tests: the fraction of pixels whose colour differs from that of the background, taken from
+  // the first pixel, a corner.
   lit() {
     this.dirty = true;
     this.draw(performance.now());

@@ -14,7 +14,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-enum { TOKEN_BYTES = 16, TOKEN_LENGTH = 2 * TOKEN_BYTES, CHUNK = 1 << 18 };
+enum {
+    TOKEN_BYTES = 16,               /* random bytes of a token */
+    TOKEN_LENGTH = 2 * TOKEN_BYTES, /* its hexadecimal digits */
+    CHUNK = 1 << 18                 /* bytes sent between two tests if the message is dropped */
+};
 
 /* Threads of civetweb. Each connection holds one until its request is read: these are for viewers,
  * for as many connections that send nothing until their timeout, and for all other requests. */
@@ -41,6 +45,7 @@ typedef struct site {
     "Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\n" \
     "Connection: close\r\n"
 
+/** Send a response of one line of text. @return the status, for civetweb */
 static int answer(struct mg_connection *to, int status, const char *text)
 {
     mg_printf(to,
@@ -50,7 +55,7 @@ static int answer(struct mg_connection *to, int status, const char *text)
     return status;
 }
 
-/** Get a number of the query string; 0: it has none of this name. */
+/** Return a number of the query string; 0: it has no positive number of this name. */
 static int64_t query(const struct mg_request_info *request, const char *name)
 {
     char value[24];
@@ -81,6 +86,8 @@ static bool is_here(const site *s, const char *host)
     return false;
 }
 
+/** Return true when a request comes from the page itself, by its Origin header, or has no Origin
+ *  header: browsers send one with requests of other pages. */
 static bool is_own_origin(const char *origin, const char *host)
 {
     return !origin || (strncmp(origin, "http://", 7) == 0 && strcmp(origin + 7, host) == 0) ||
@@ -108,6 +115,7 @@ static const char *find_path(const site *s, const struct mg_connection *from)
                : NULL;
 }
 
+/** Send a file of the page; the name "" is index.html. @return the status of HTTP */
 static int send_file(struct mg_connection *to, const char *name)
 {
     for (const web_file *file = web__files; file->name; file++) {
@@ -123,6 +131,8 @@ static int send_file(struct mg_connection *to, const char *name)
     return answer(to, 404, "page not found");
 }
 
+/** Send bytes. @param dropped  ends the sending early when it becomes true; NULL: never
+ *  @return false when not all were sent: the viewer must be disconnected */
 static bool send_all(struct mg_connection *to, const void *data, size_t size, atomic_bool *dropped)
 {
     for (size_t sent = 0; sent < size;) {
@@ -136,6 +146,7 @@ static bool send_all(struct mg_connection *to, const void *data, size_t size, at
     return true;
 }
 
+/** Send a message with its 16 bytes (see web.h). @return false when not all was sent */
 static bool send_message(struct mg_connection *to, const hub_message *m)
 {
     const uint32_t head[4] = {htole32(WEB_MAGIC), htole32(m->channel), htole32((uint32_t)m->size),
@@ -145,6 +156,8 @@ static bool send_message(struct mg_connection *to, const hub_message *m)
             send_all(to, m->blob->shown.data, m->size, m->blob->points ? &m->blob->dropped : NULL));
 }
 
+/** Serve a viewer: send messages until it leaves or the server closes. @return the status of
+ *  HTTP */
 static int send_frames(site *s, struct mg_connection *to, const struct mg_request_info *request)
 {
     const int viewer = hub_enter(&s->server, (uint32_t)query(request, "client"),
@@ -162,7 +175,8 @@ static int send_frames(site *s, struct mg_connection *to, const struct mg_reques
     return 200;
 }
 
-/** Limit the depth of JSON: the parser recurses at each bracket, on the small stack of a worker. */
+/** Return true when JSON is nested at most DEEPEST deep: the parser recurses at each bracket, on
+ *  the small stack of a thread of civetweb. Brackets in strings count too. */
 static bool is_shallow(const char *text, int size)
 {
     enum { DEEPEST = 16 };
@@ -173,6 +187,7 @@ static bool is_shallow(const char *text, int size)
     return depth <= DEEPEST;
 }
 
+/** Read a command from the body of a request, and queue it. @return the status of HTTP */
 static int take_command(site *s, struct mg_connection *from, const struct mg_request_info *request)
 {
     char body[WEB_MOST_COMMAND];
@@ -205,6 +220,8 @@ static int take_command(site *s, struct mg_connection *from, const struct mg_req
     return answer(from, 200, "taken");
 }
 
+/** Callback of civetweb: respond to a request. @return the status of HTTP, which tells civetweb
+ *  that a response was sent */
 static int handle(struct mg_connection *conn)
 {
     site *s = mg_get_user_data(mg_get_context(conn));
@@ -228,6 +245,8 @@ static int handle(struct mg_connection *conn)
     return strcmp(path, "frames") == 0 ? send_frames(s, conn, request) : send_file(conn, path);
 }
 
+/** Callback of civetweb for its messages: keep the first one while it starts, for web_open.
+ *  @return 1: civetweb does not write the message to its log */
 static int keep_trouble(const struct mg_connection *conn, const char *message)
 {
     site *s = mg_get_user_data(mg_get_context(conn));
@@ -237,6 +256,7 @@ static int keep_trouble(const struct mg_connection *conn, const char *message)
     return 1;
 }
 
+/** Make a random token of 128 bits. @return false when the system has no random numbers */
 static bool make_token(site *s)
 {
     unsigned char bytes[TOKEN_BYTES];
@@ -261,7 +281,7 @@ static bool is_loopback(const struct sockaddr *address)
 }
 
 /** Find the numeric address of a host name or numeric address; set s->host, s->name and s->open.
- *  @return NULL, or what is wrong */
+ *  @return NULL, or a message that says why there is none */
 static const char *find_host(site *s, const char *address)
 {
     enum { IPV6 = 8 }; /* the bit of mg_check_feature */
@@ -288,6 +308,8 @@ static const char *find_host(site *s, const char *address)
     return numeric ? gai_strerror(numeric) : NULL;
 }
 
+/** Start civetweb at s->host, and set s->port and s->address. @param port  0: any free port
+ *  @return false on failure; s->trouble says why */
 static bool listen_at(site *s, int port)
 {
     char at[NI_MAXHOST + 16], threads[16];
@@ -351,6 +373,7 @@ bool web_open(const web_options *options, web_server **out, char *error, size_t 
     return false;
 }
 
+/** Thread of stop_soon: stop civetweb, which waits for its threads. */
 static void *stop(void *user)
 {
     site *s = user;
@@ -359,7 +382,8 @@ static void *stop(void *user)
     return NULL;
 }
 
-/** Stop civetweb. It tests whether it must stop every two seconds, or when a client connects. */
+/** Stop civetweb. It tests every two seconds, or when a client connects, if it must stop: so
+ *  connect to it until it has stopped. */
 static void stop_soon(site *s)
 {
     pthread_t thread;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What runs on the graphics processor. Many points are added up in a buffer of half floats, as glow
-// (colour times weight, weight); a second pass brings the sum to the screen. Fewer are bodies that
-// head where they fly: opaque triangles with a depth test, light from above, and fog.
+// The programs of the graphics processor, in GLSL. Points of light are added up in a buffer of half
+// floats, as colour times weight, and weight; a second pass (TONE) converts the sum to colours of
+// the screen. Fewer particles are drawn as bodies that point along their velocity: opaque triangles
+// with a depth test, light from above, and fog. A particle's attributes are those of a message of
+// points (web/web.h), of this frame and the one before, between which it is interpolated.
 "use strict";
 
-// Polynomials of the colour maps inferno and viridis: Matt Zucker, shadertoy.com/view/WlfXRN, CC0.
+// Polynomials of the colour maps inferno and plasma: Matt Zucker, shadertoy.com/view/WlfXRN, CC0.
 const COLOURS = `
 uniform float paper;    // 0: on dark ground, 1: on light ground
 vec3 power(float t, vec3 a, vec3 b, vec3 c, vec3 d, vec3 e, vec3 f, vec3 g) {
@@ -46,7 +48,11 @@ vec3 group(float label) {
        : oklab(mix(0.76, 0.56, paper) + 0.08 * fract(label * 0.37), 0.15 * vec2(cos(h), sin(h)));
 }`;
 
-// What all programs of particles share: attributes, their place between two frames, their colour.
+// What all programs of particles share: attributes, the position between two frames, the colour.
+// next, last: fractions of the box (in units of how.x) in the newest frame and the one before.
+// colour, direction: as web_points of web/web.h packs them; unfold() unpacks a direction from its
+// octahedral map. between() takes the shorter way across periodic faces. Kinds of colour (how.z)
+// are those of web_colour: 0 plain, 1 speed, 2 heading, 3 group, 4 mass, 5 species.
 const PARTICLE = `
 layout(location = 0) in vec3 next;
 layout(location = 1) in vec3 last;
@@ -79,6 +85,8 @@ vec3 tinted() {
 }
 float farness(float w) { return clamp((w - depth.x) / (depth.y - depth.x), 0.0, 1.0); }`;
 
+// Points of light: a square of pixels for each, dimmer with distance, and dimmer where its size on
+// the screen is below the least one.
 const POINT_VERTEX = `#version 300 es
 out vec3 tint;
 out float weight;
@@ -92,6 +100,7 @@ void main() {
   if (how.z == 3.0 && colour < 0.5) weight *= 0.35;
 }`;
 
+// The profile of a point of light: two Gaussians, less their sum's value at the rim.
 const POINT_PIXEL = `#version 300 es
 precision mediump float;
 in vec3 tint;
@@ -105,6 +114,7 @@ void main() {
   sum = vec4(tint * w, w);
 }`;
 
+// One triangle that covers the screen, without attributes; at: 0 to 1 across the screen.
 const SCREEN_VERTEX = `#version 300 es
 out vec2 at;
 void main() {
@@ -112,6 +122,7 @@ void main() {
   gl_Position = vec4(2.0 * at - 1.0, 0.0, 1.0);
 }`;
 
+// Colour of the background.
 const BACK = `
 vec3 back(vec2 at) {
   float edge = length(at - 0.5) * 1.4;
@@ -119,6 +130,9 @@ vec3 back(vec2 at) {
              mix(vec3(0.985, 0.988, 1.0), vec3(0.90, 0.915, 0.95), edge), paper);
 }`;
 
+// From sums of light to colours of the screen. plain: the weight selects a colour of inferno on a
+// logarithmic scale, whose end follows the mean weight, the last level of the mipmap. Else the mean
+// colour of the points is shown, the brighter the more weight.
 const TONE_PIXEL = `#version 300 es
 precision highp float;
 in vec2 at;
@@ -225,6 +239,7 @@ void main() {
   tint.a = 0.42 * strength * strength * mix(1.0, 0.4, farness(gl_Position.w));
 }`;
 
+// Multiply the sums of light by `keep`, by blending: trails of points of light.
 const FADE_PIXEL = `#version 300 es
 precision mediump float;
 uniform float keep;
@@ -251,6 +266,7 @@ void main() {
                       : vec4(mix(vec3(0.55, 0.62, 0.95), vec3(0.25, 0.30, 0.50), paper), 0.22);
 }`;
 
+// Colour with premultiplied alpha; for bodies and trails, too.
 const LINE_PIXEL = `#version 300 es
 precision mediump float;
 in vec4 tint;

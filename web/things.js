@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Obstacles and attractors: drawn, dragged, added and removed. Spheres hide the points behind them:
-// their depth is drawn before the points. Their light is added last, so that points before them stay
-// bright: the result is 1 - (1 - thing) (1 - points).
+// Obstacles and attractors ("things"): drawn, dragged, added and removed. Spheres hide the points
+// behind them: their depth is drawn before the points, which are then depth-tested. The colours of
+// things are blended last by 1 - (1 - thing) (1 - points), so that points in front of them stay
+// bright. A change is sent as a command; the server then sends the new list.
 "use strict";
 
 const THING_VERTEX = `#version 300 es
@@ -33,6 +34,7 @@ void main() {
   colour = vec4(shown * tint.a * (round < 0.0 ? 1.0 : light), 1.0);
 }`;
 
+// Colours by kind; "away" is a point that repels.
 const TINTS = {point: [0.35, 1.0, 0.65], away: [1.0, 0.45, 0.35], sphere: [0.42, 0.50, 0.78],
                wall: [0.42, 0.50, 0.78], predator: [1.0, 0.50, 0.20]};
 
@@ -66,14 +68,15 @@ function octahedronMesh() {
   return out;
 }
 
-// Corners of a plane within a box, in order; in 2-D a strip behind the line.
+// Corners of the section of a plane with a box, sorted by their angle; in 2-D a strip of width
+// `thick` behind the line. Empty: the plane misses the box.
 function planeCorners(head, place, normal, thick) {
   const [a, b, c] = head.rows, flat = head.dim === 2, corner = [], found = [];
   for (let k = 0; k < (flat ? 4 : 8); k++) {
     corner.push(head.origin.map((o, e) => o + (k & 1) * a[e] + (k >> 1 & 1) * b[e] +
                                           (k >> 2 & 1) * c[e]));
   }
-  place = add3(place, normal, 0.01 * thick);      // a face of the box belongs to the wall
+  place = add3(place, normal, 0.01 * thick);      // inwards a little: a wall on a face is drawn
   const above = corner.map(p => dot3(normal, add3(p, place, -1)));
   for (let k = 0; k < corner.length; k++) {
     for (let bit = 1; bit < corner.length; bit <<= 1) {
@@ -96,16 +99,17 @@ function planeCorners(head, place, normal, thick) {
   return found.sort((p, q) => angle(p) - angle(q));
 }
 
+// The things of a flock, their buttons on the page, and their drawing. view: the page
 class Things {
   constructor(view) {
     this.view = view;
     this.scene = view.scene;
     this.scene.things = this;
-    this.list = [];
-    this.most = 16;
-    this.chosen = -1;
-    this.adding = null;
-    this.held = null;
+    this.list = [];         // things, as the server sent them, with from and heading (see set)
+    this.most = 16;         // things that there may be
+    this.chosen = -1;       // index of the selected thing; -1: none
+    this.adding = null;     // kind that the next click adds; null: none
+    this.held = null;       // {index, x, y, moved} of the thing that is dragged; null: none
     this.buttons = {};
     const make = kind => {
       this.buttons[kind] = element("button", {onclick: () => this.arm(kind),
@@ -118,7 +122,10 @@ class Things {
                                ...["point", "sphere", "wall", "predator"].map(make)), this.rows);
   }
 
-  // s: {most, things: [{kind, place, normal, radius, speed, weight, reach}]}
+  // Take the message WEB_THINGS. s: {most, things: [{kind, place, normal, radius, speed, weight,
+  // reach}]}. A thing gets `from`, its place before, from which it glides, and `heading`, the
+  // direction of its last step. gap: mean time between messages, for which the glide lasts [ms]; 0:
+  // no glide
   set(s) {
     const before = this.list, now = performance.now();
     const kept = before.length === s.things.length;
@@ -144,6 +151,7 @@ class Things {
     this.scene.dirty = true;
   }
 
+  // Show a button for each thing, if the list has changed.
   listThem() {
     const key = this.list.map(t => t.kind).join() + this.chosen;
     if (key === this.listed) {
@@ -175,6 +183,7 @@ class Things {
     this.view.say(kind ? `click where the ${kind} is to be, or press the button once more` : "");
   }
 
+  // Add a thing of the kind of the pressed button.
   add(place) {
     this.view.link.send({thing: {add: {kind: this.adding, place}}});
     this.arm(null);
@@ -223,6 +232,7 @@ class Things {
     return index >= 0;
   }
 
+  // Move the held thing by some CSS pixels; its place is sent at most every 50 ms.
   drag(dx, dy) {
     const held = this.held, t = this.list[held.index];
     if (!t) {
@@ -243,6 +253,7 @@ class Things {
     }
   }
 
+  // End a drag.
   drop() {
     if (this.held) {
       clearTimeout(this.sending);
@@ -264,6 +275,7 @@ class Things {
     return index >= 0;
   }
 
+  // Make the program and the meshes for a context of WebGL.
   start(gl) {
     const program = compile(gl, THING_VERTEX, THING_PIXEL);
     const mesh = data => {
@@ -304,6 +316,7 @@ class Things {
     return true;
   }
 
+  // Draw a mesh. columns: three vectors to which its x, y and z are mapped; round: see THING_PIXEL
   put(mesh, kind, centre, columns, tint, round) {
     const gl = this.gl, u = this.made.program.at;
     gl.uniform3fv(u.centre, centre);
@@ -314,7 +327,8 @@ class Things {
     gl.drawArrays(kind, 0, mesh.count);
   }
 
-  // Centres of the images of a sphere that reach into the box.
+  // Centres of the images of a sphere that reach into the box. Whether they do is tested along the
+  // rows, which is exact in an orthorhombic box.
   images(t) {
     const h = this.scene.head, out = [], lengths = h.rows.map(r => Math.hypot(...r));
     const shifts = k => k < h.dim && h.wraps[k] ? [-1, 0, 1] : [0];
@@ -337,6 +351,7 @@ class Things {
     return out;
   }
 
+  // Draw all spheres and their images. tint: brightness
   spheres(tint) {
     const gl = this.gl, r = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
     this.list.forEach((t, k) => {
@@ -347,7 +362,8 @@ class Things {
     });
   }
 
-  // Give the buffer of points a depth of its size, or take it away.
+  // Attach a depth buffer of its size to the framebuffer of points of light, or detach it where
+  // there are no spheres.
   fit() {
     const scene = this.scene, gl = scene.gl;
     if (!this.list.some(t => t.kind === "sphere") || !this.begin()) {
@@ -366,7 +382,7 @@ class Things {
     }
   }
 
-  // Draw the depth of spheres into the buffer of points, which are then drawn where they are nearer.
+  // Draw the depth of spheres into the framebuffer of points of light.
   hide() {
     const gl = this.scene.gl;
     if (!this.width || !this.begin()) {
@@ -436,6 +452,7 @@ class Things {
     this.scene.dirty = this.scene.dirty || t < 1;
   }
 
+  // Draw wall k: its section with the box.
   wall(thing, k) {
     const gl = this.gl, normal = unit3(thing.normal), mesh = this.made.any;
     const corners = planeCorners(this.scene.head, thing.place, normal,

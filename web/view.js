@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page: what is pressed, and what is told.
+// The page: controls, messages of the server, and the loop that draws. The state is the last
+// message WEB_STATE of web/web.h; its kind is "flock" for a run, which can be steered, or "file".
 "use strict";
 
 const $ = id => document.getElementById(id);
+// Limits of the number of points of a frame; circles around groups.
 const FEWEST = 20000, MOST = 4000000, MOST_RINGS = 150;
-const VALUES = 7;               // channel of the values of a particle
+const VALUES = 7;               // channel of the values of a particle: WEB_PARTICLE
 const BODIES = ["auto", "birds", "arrows", "points"];
-const NEAR = 16;                // a click selects what is so near [CSS pixels]
+const NEAR = 16;                // reach of a click that selects a particle [CSS pixels]
 
+// The page. Ids of elements are those of index.html.
 class View {
   constructor() {
     this.scene = new Scene($("scene"));
     this.curves = new Curves($("curves"));
     this.things = new Things(this);
-    this.state = {};
-    this.sliders = new Map();
-    this.touched = 0;
+    this.state = {};          // the newest WEB_STATE
+    this.sliders = new Map(); // {value, show(value)} by name
+    this.touched = 0;         // when a slider was moved last [ms]
     this.waiting = null;      // points that came and were not drawn yet
-    this.frames = 0;
-    this.playing = false;
-    this.most = MOST;
+    this.frames = 0;          // messages of points that were drawn
+    this.playing = false;     // frames of a file follow each other
+    this.most = MOST;         // most points that the user allows
     this.link = new Link({message: (c, b) => this.message(c, b), status: s => this.status(s)});
     this.gauge = new Gauge($("gauge"), this.scene);
-    this.wished = readLink(location.hash);
+    this.wished = readLink(location.hash);      // a link to restore, once there are points
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.scene.style.trails = 0;
       this.scene.calm = true;
@@ -38,6 +41,8 @@ class View {
     requestAnimationFrame(now => this.tick(now));
   }
 
+  // Take a message of the server. Points wait until the next frame of the screen; newer ones
+  // replace them.
   message(channel, bytes) {
     if (channel === POINTS) {
       if (this.waiting) {
@@ -67,7 +72,8 @@ class View {
     }
   }
 
-  // s: "live", "lost", "refused". What can do nothing is disabled.
+  // Show the state of the connection. s: "live", "lost", "refused". Controls that steer the run are
+  // disabled unless it is live.
   status(s) {
     const ended = this.state.ended && s === "lost", lost = s === "lost" && !ended;
     this.lostAt = lost ? this.lostAt || performance.now() : 0;
@@ -90,6 +96,7 @@ class View {
     }
   }
 
+  // Take a message WEB_STATE, and show what has changed.
   setState(s) {
     const before = this.state;
     this.state = s;
@@ -133,7 +140,8 @@ class View {
     }
   }
 
-  // A preset begins another flock, which the camera then looks at as a whole.
+  // Make the buttons of presets. A preset begins another flock: when its points come, the camera
+  // moves back, so that all of it is seen.
   setPresets(names) {
     if (String(names) !== this.presets) {
       this.presets = String(names);
@@ -144,6 +152,7 @@ class View {
     }
   }
 
+  // Make the sliders of a flock's rules, or set their values, unless the user has just moved one.
   setRules(s) {
     const names = s.rules.map(r => r.name).join();
     if (names !== this.ruleNames) {
@@ -166,6 +175,7 @@ class View {
     }
   }
 
+  // Change a rule: changes within 50 ms are sent together.
   set(name, value) {
     this.touched = performance.now();
     this.changes = Object.assign(this.changes || {}, {[name]: value});
@@ -175,7 +185,8 @@ class View {
     }, 50);
   }
 
-  // r: {name, label, min, max, step, value, zero: text in place of 0}
+  // Make a slider. r: {name, label, min, max, step, value, zero: text in place of 0}; changed:
+  // called with a value that the user has chosen
   slider(r, changed) {
     const value = element("output"), input = element("input",
         {type: "range", min: r.min, max: r.max, step: r.step, id: `rule-${r.name}`});
@@ -203,6 +214,7 @@ class View {
     return element("label", {className: "slider"}, element("span", {}, r.label), value, input);
   }
 
+  // Make a row of buttons, of which one is pressed. r: {name, label, choices, value: an index}
   choice(r) {
     const buttons = r.choices.map((text, k) =>
       element("button", {onclick: () => this.set(r.name, k)}, text));
@@ -236,6 +248,7 @@ class View {
     this.link.send({colour: names[(names.indexOf(this.state.colour) + way + n) % n]});
   }
 
+  // Take a message WEB_GROUPS; the selected group is found again by its colour.
   setGroups(g) {
     this.groups = g.largest;
     const halo = this.groups.find(h => h.colour === this.chosen);
@@ -245,7 +258,8 @@ class View {
     this.chooseHalo(halo || null);
   }
 
-  // Circles on groups: 1.6 times the rms radius holds most of one.
+  // Select a group, or none (null), and draw the circles around all: 1.6 times the rms radius
+  // contains most of a group.
   chooseHalo(halo) {
     this.chosen = halo ? halo.colour : 0;
     this.following = this.following && halo !== null;
@@ -276,18 +290,20 @@ class View {
     }
   }
 
+  // Show the card of the selected particle, with its values once they have come.
   showParticle() {
     const v = this.values;
     this.showCard(v ? `particle ${shown(v.index)}` : "particle", v ? particleRows(v) : [],
                   this.scene.follow);
   }
 
+  // Select nothing.
   letGo() {
     this.mark(-1);
     this.chooseHalo(null);
   }
 
-  // The camera goes with what is selected, or stays where it is.
+  // Let the camera follow what is selected, or stop that.
   follow() {
     const {scene} = this, halo = (this.groups || []).find(h => h.colour === this.chosen);
     if (scene.mark >= 0) {
@@ -304,7 +320,8 @@ class View {
     scene.dirty = scene.wipe = true;
   }
 
-  // The card of what is selected. rows: names and values
+  // Show the card of the selected group or particle. rows: names and values; follows: the camera
+  // follows it
   showCard(title, rows, follows) {
     const card = $("halo"), opened = card.hidden;
     card.hidden = false;
@@ -323,7 +340,9 @@ class View {
       ([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
   }
 
-  // Select what is at a place: the group of a circle; the particle of a circle that was selected.
+  // Handle a click: on a thing; on a circle, which selects its group; else, or on the circle of the
+  // selected group, the nearest particle is selected. The second click of a double click is
+  // ignored.
   pick(x, y) {
     if (this.things.click(x, y)) {
       return;
@@ -350,12 +369,14 @@ class View {
     k >= 0 ? this.mark(k) : this.letGo();
   }
 
+  // Select the particle nearest to the middle of the picture, for the keyboard.
   pickMiddle() {
     const p = this.scene.project(this.scene.camera.centre);
     this.mark(this.scene.pointAt(p.x, p.y, 1e4));
   }
 
-  // Another viewer may have asked for another particle: the server answers the last.
+  // Ask for the values of the selected particle again, once a second, while they are old: the
+  // server sends those of one particle, and another viewer may have selected another one.
   askAgain(now) {
     const k = this.scene.mark, old = !this.values || this.values.step !== this.scene.head.step;
     if (k < 0 && this.values) {
@@ -367,6 +388,7 @@ class View {
     }
   }
 
+  // Draw on light ground where the browser prefers light colours.
   followScheme(light) {
     const set = () => {
       this.scene.paper = light.matches ? 1 : 0;
@@ -377,6 +399,7 @@ class View {
     set();
   }
 
+  // The key Escape: end all selections.
   escape() {
     this.things.arm(null);
     this.things.choose(-1);
@@ -440,11 +463,13 @@ class View {
                                 : this.play(!this.playing);
   }
 
+  // One step of a run, or the next (1) or previous (-1) frame of a file.
   step(way) {
     this.state.kind === "flock" ? this.link.send({step: 1})
                                 : this.goTo(this.state.frame + way);
   }
 
+  // Start the flock again with the seed of the page.
   reset() {
     const seed = $("seed").value.trim();
     const fine = /^\d{1,20}$/.test(seed) && BigInt(seed) < 2n ** 64n;
@@ -472,6 +497,7 @@ class View {
     }
   }
 
+  // Show another frame of a file, modulo their number; at most one command in 40 ms.
   goTo(frame) {
     const n = this.state.frames || 1;
     if (n > 1 && !this.going) {
@@ -505,6 +531,7 @@ class View {
     keepFile(await takePicture(this), nameOf(this, "png"));
   }
 
+  // Begin a film, or end it and keep the file.
   film() {
     if (this.filming) {
       this.filming.stop();
@@ -527,7 +554,7 @@ class View {
     this.say(text);
   }
 
-  // The address of the page follows the view.
+  // Write the link of the view to the address of the page.
   remember() {
     const text = linkOf(this);
     if (text !== this.remembered) {
@@ -536,8 +563,9 @@ class View {
     }
   }
 
-  // The picture has what is left beside the controls, below the title, and beside the gauge where
-  // that is short of room.
+  // Tell the camera which part of the canvas is free: beside the controls, or above them on a
+  // narrow screen, and below the title; also beside the gauge, where it would cover much of that
+  // part.
   fitBesidePanel() {
     const side = $("side").getBoundingClientRect(), w = innerWidth, h = innerHeight;
     const beside = side.width > 0 && side.height > 0.9 * h, gauge = $("gauge");
@@ -570,6 +598,7 @@ class View {
     $("rings").setAttribute("aria-pressed", String(this.scene.showRings));
   }
 
+  // Draw plot, legend and curves again, for another size or other colours.
   replot() {
     drawPlot($("plot"), this.plot);
     drawLegend($("legend"), this.state, this.scene.head, this.scene.paper);
@@ -578,6 +607,7 @@ class View {
     }
   }
 
+  // Show the facts below the title: particles, step, rates.
   tell() {
     const h = this.scene.head, s = this.state, parts = [];
     const bold = x => element("b", {}, x);
@@ -604,7 +634,8 @@ class View {
     drawLegend($("legend"), s, h, this.scene.paper);
   }
 
-  // As many points as are drawn smoothly.
+  // Adapt detail and number of points to the machine: fewer below 12 frames a second, more above
+  // 40. gap: time between the last two frames that were drawn [ms]
   adapt(gap) {
     this.gap = 0.9 * (this.gap || gap) + 0.1 * gap;
     const now = performance.now();
@@ -624,6 +655,8 @@ class View {
     }
   }
 
+  // Once for each frame of the screen: take the points that wait, draw, and update the texts twice
+  // a second.
   tick(now) {
     requestAnimationFrame(t => this.tick(t));
     if (this.waiting) {
@@ -669,6 +702,7 @@ class View {
 
 const three = v => v.map(x => shown(x, 4)).join(", ");
 
+// Names and values of a group, as view_groups_json of cli/view/view.h names them.
 function haloRows(halo) {
   const rows = [["members", shown(halo.members)],
                 ["mass", halo.mass === null ? "not known" : shown(halo.mass, 4)],

@@ -43,23 +43,25 @@
 #include <stdbool.h>
 
 enum {
-    WEB_MAGIC = 0x3156574b, /**< "KWV1" */
-    WEB_MOST_VIEWERS = 100,
-    WEB_MOST_BLOBS = 8,
-    WEB_MOST_COMMAND = 4096, /**< bytes */
-    WEB_PORT = 8420
+    WEB_MAGIC = 0x3156574b,  /**< first number of a message: the bytes "KWV1" */
+    WEB_MOST_VIEWERS = 100,  /**< viewers at one time */
+    WEB_MOST_BLOBS = 8,      /**< messages of points that exist at one time */
+    WEB_MOST_COMMAND = 4096, /**< size of a command [byte] */
+    WEB_PORT = 8420          /**< usual port */
 };
 
+/** Kinds of messages. */
 typedef enum web_channel {
-    WEB_ALIVE,
+    WEB_ALIVE,    /**< a sign of life, without content */
     WEB_STATE,    /**< JSON: what is shown, and what can be changed */
     WEB_POINTS,   /**< particles */
-    WEB_CURVES,   /**< measures over time: float [rows][columns] */
+    WEB_CURVES,   /**< measures of a flock over time: float [rows][columns], of which the first is
+                       the step; WEB_STATE names the columns */
     WEB_GROUPS,   /**< JSON: halos */
     WEB_PLOT,     /**< JSON: a curve beside the particles, for example g(r) */
     WEB_THINGS,   /**< JSON: obstacles and attractors of a flock */
     WEB_PARTICLE, /**< JSON: values of the particle that a viewer has selected */
-    WEB_CHANNELS
+    WEB_CHANNELS  /**< number of channels */
 } web_channel;
 
 /** How to listen. */
@@ -79,19 +81,20 @@ bool web_is_built(void);
  *  @return false on failure */
 bool web_open(const web_options *options, web_server **out, char *error, size_t room);
 
-/** The address of the page, with its token. */
+/** Return the address of the page, with its token. */
 const char *web_address(const web_server *server);
 
-/** The port that the server listens at. */
+/** Return the port that the server listens at. */
 int web_port(const web_server *server);
 
-/** The host that the server listens at, as in the address of the page: IPv6 in brackets. */
+/** Return the host that the server listens at, as in the address of the page: IPv6 in brackets. */
 const char *web_host(const web_server *server);
 
 /** Return true when other machines can reach the address. */
 bool web_is_open(const web_server *server);
 
-/** A message. It may be truncated to its head and any number of complete items. */
+/** A message, without its 16 bytes. For viewers that asked for fewer points, a message of points is
+ *  truncated to its head and some complete items. */
 typedef struct web_blob {
     unsigned char *data; /**< bytes of the message [size] */
     size_t size;         /**< number of bytes */
@@ -110,13 +113,14 @@ void web_publish(web_server *server, web_channel channel, web_blob *blob);
 /** Make a JSON value the newest message of the channel. @param value  owned by the function */
 void web_publish_json(web_server *server, web_channel channel, json_t *value);
 
-/** Return true when a viewer waits for points that are newer than those published last. */
+/** Return true when a viewer has been sent the points published last, and may be sent more: its
+ *  unacknowledged frames are fewer than its window. */
 bool web_wants_points(web_server *server);
 
-/** The largest number of points that a viewer asks for; 0: there are no viewers. */
+/** Return the largest number of points that a viewer asks for; 0: there are no viewers. */
 int64_t web_points_wanted(web_server *server);
 
-/** The number of viewers that are connected. */
+/** Return the number of viewers that are connected. */
 int web_viewers(web_server *server);
 
 /** Take the oldest command of a viewer. @return an object, to be json_decref'd; NULL: there is
@@ -133,23 +137,24 @@ void web_close(web_server *server);
 
 /* ------------------------------------------------------------------------------------- points */
 
-/** What colours mean. */
+/** What colours mean. The numbers are those of the messages. */
 typedef enum web_colour {
-    WEB_PLAIN,
-    WEB_SPEED,
-    WEB_HEADING,
-    WEB_GROUP,
-    WEB_MASS,
-    WEB_SPECIES,
-    WEB_COLOURS
+    WEB_PLAIN,   /**< nothing: the page shows the density */
+    WEB_SPEED,   /**< magnitude of the velocity */
+    WEB_HEADING, /**< direction of the velocity */
+    WEB_GROUP,   /**< group of the particle */
+    WEB_MASS,    /**< mass, on a logarithmic scale */
+    WEB_SPECIES, /**< species */
+    WEB_COLOURS  /**< number of meanings */
 } web_colour;
 
+/* Sizes of parts of a message of points [byte]. */
 enum {
-    WEB_POINTS_HEAD = 112,
-    WEB_FEW_BYTES = 8,
-    WEB_BODY_BYTES = 10, /**< a point with a direction beside its colour */
-    WEB_MANY_BYTES = 16,
-    WEB_MOST_BODIES = 400000 /**< messages of more points have no directions */
+    WEB_POINTS_HEAD = 112,   /**< before the points */
+    WEB_FEW_BYTES = 8,       /**< a point */
+    WEB_BODY_BYTES = 10,     /**< a point with a direction beside its colour */
+    WEB_MANY_BYTES = 16,     /**< a point in float */
+    WEB_MOST_BODIES = 400000 /**< points; messages of more have no directions, unless in float */
 };
 
 /** Particles to show. Arrays are borrowed. */
@@ -162,8 +167,8 @@ typedef struct web_scene {
     const void *velocities;   /**< velocities [n][3]; NULL: not known */
     const int32_t *labels;    /**< group of each particle [n], 1 is the largest, 0: none; NULL: not
                                    known */
-    const uint16_t *shades;   /**< WEB_MASS, WEB_SPECIES: colour of each particle in the message
-                                   [n]; NULL for other colours */
+    const uint16_t *shades;   /**< WEB_MASS, WEB_SPECIES: colour of each particle as the message
+                                   has it [n]; NULL for other colours */
     kith_box box;             /**< box in which they are shown; its rows are independent */
     double step;              /**< step of the simulation */
     double time;              /**< time of the simulation */
@@ -186,6 +191,8 @@ typedef struct web_choice {
 /** Choose at least `most` of n particles, or all. Zero the choice first; web_choice_free it.
  *  @return false if memory is exhausted */
 bool web_choose(web_choice *choice, int64_t n, int64_t most);
+
+/** Free the indices, and zero the choice. */
 void web_choice_free(web_choice *choice);
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith debye: scattered intensity I(q), S(q), F(q) and G(r) of clusters and boxes.
+ * kith debye: scattered intensity I(q), S(q), F(q) and G(r) of clusters and boxes. This file has
+ * the options and the order of steps; debye.h defines the four curves.
  */
 #include "debye.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Parse --window, and note that it was given, as a cluster refuses it. */
 static void read_window(void *at, const option_given *given)
 {
     debye_task *task = at;
@@ -20,6 +22,7 @@ static void read_window(void *at, const option_given *given)
     task->has_window = true;
 }
 
+/** Refuse options that contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const debye_task *task = at;
@@ -87,7 +90,8 @@ static void free_outcome(debye_outcome *found)
     kith_close(found->ctx);
 }
 
-/** Fill in the values of q. @return exit status, reported */
+/** Fill in the values of q: from q_min in steps of q_width, below q_max. The factor 1 - 1e-12 keeps
+ *  a rounded quotient from adding q_max itself. @return exit status, reported */
 static int choose_q(const debye_task *task, debye_outcome *found)
 {
     found->n_q = (int64_t)ceil((task->q_max - task->q_min) / task->q_width * (1 - 1e-12));
@@ -98,6 +102,7 @@ static int choose_q(const debye_task *task, debye_outcome *found)
     return found->q ? STATUS_OK : report_no_memory("q");
 }
 
+/** Do all steps of the verb. @return exit status, reported */
 static int run(const debye_task *task, debye_outcome *found)
 {
     CLI_TRY(choose_q(task, found));
@@ -105,7 +110,7 @@ static int run(const debye_task *task, debye_outcome *found)
     CLI_TRY(debye_make(task, found));
     const double start = progress_clock();
     found->write_seconds = (double)
-        NAN; /* not known yet when a JSON output is written, which has the other times */
+        NAN; /* unknown while a JSON output is written, which contains all times; null there */
     CLI_TRY(debye_write(task, found));
     found->write_seconds = progress_clock() - start;
     if (task->shared.json) {

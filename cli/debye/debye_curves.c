@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From distances to I(q), S(q), F(q) and G(r).
+ * From the histogram of distances to I(q), S(q), F(q) and G(r), which debye.h defines.
  *
- * Of bins of one width sin(q r) is taken in blocks, with r = r_0 + j width:
- *     sum_j n_j sin(q r_j) / r_j = sin(q r_0) sum_j (n_j / r_j) cos(q j width) + cos(q r_0) ...
- * so that a bin costs two products for each q. Distances are taken as even in a bin.
+ * The sum over the bins of a cluster is O(bins n_q). Bins have one width, so that sines are not
+ * computed for each bin: in a block of BLOCK bins with r_j = r_0 + j width,
+ *     sum_j n_j sin(q r_j) = sin(q r_0) sum_j n_j cos(q j width)
+ *                          + cos(q r_0) sum_j n_j sin(q j width)
+ * where cos(q j width) and sin(q j width) are tables for one q, shared by all blocks. A bin costs
+ * two products for each q. Distances are taken as uniformly distributed within their bin.
  */
 #include "debye.h"
 #include "common/progress.h"
@@ -16,11 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 64, LANES = 8 };
+enum {
+    BLOCK = 64, /* bins of a block */
+    LANES = 8   /* partial sums of a block, whatever the width of the machine's vectors */
+};
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/* The best instruction set is chosen when the command starts; each gives identical sums. */
+/* Compile a function for several instruction sets; the loader selects one (GNU ifunc). The order of
+ * additions is written out, so that each gives identical sums. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_PROCESSOR \
@@ -29,7 +36,10 @@ typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 #define FOR_EACH_PROCESSOR
 #endif
 
-/** sum_j n_j cos(q j width) and sum_j n_j sin(q j width) of a block, by lanes. */
+/** Compute the two sums of each block: sum_j n_j cos(q j width) and sum_j n_j sin(q j width).
+ *  @param n             [blocks][BLOCK] weights of bins
+ *  @param cosine, sine  [BLOCK] tables of cos(q j width) and sin(q j width)
+ *  @param[out] out      [blocks][2] */
 FOR_EACH_PROCESSOR
 static void sum_blocks(int64_t blocks, const double *n, const double *cosine, const double *sine,
                        double (*out)[2])
@@ -49,10 +59,14 @@ static void sum_blocks(int64_t blocks, const double *n, const double *cosine, co
     }
 }
 
-/** Sum over the bins of a cluster at one q [1/A]. @param n  counts / r, padded to whole blocks */
+/** Return the sum of counts sin(q r) / (q r) over the bins of a cluster, for one q > 0.
+ *  @param q      [1/A]
+ *  @param width  width of a bin [A]
+ *  @param n      [bins] counts / r at the middle of each bin, padded with zeros to whole blocks
+ *  The last factor, sin(q width / 2) / (q width / 2), averages sin(q r) over a bin. */
 static double sum_bins(double q, double width, int64_t bins, const double *n)
 {
-    enum { AT_ONCE = 64 };
+    enum { AT_ONCE = 64 }; /* blocks of a call of sum_blocks; bounds the array of their sums */
     double cosine[BLOCK], sine[BLOCK], part[AT_ONCE][2], sum = 0;
     for (int j = 0; j < BLOCK; j++) {
         cosine[j] = cos(q * j * width);
@@ -71,14 +85,14 @@ static double sum_bins(double q, double width, int64_t bins, const double *n)
     return sum / q * (half > 1e-8 ? sin(half) / half : 1);
 }
 
-/** A loop over the points of a curve. */
+/** Shared state of a parallel loop over the points of a curve. */
 struct curve_loop {
-    const debye_task *task;
-    debye_outcome *found;
-    int32_t partial;  /**< result of the transform of a cluster */
-    const double *n;  /**< [bins] counts over distance */
-    double width;     /**< width of a bin */
-    atomic_bool full; /**< memory was exhausted */
+    const debye_task *task; /**< options; not used by transform_cluster_range */
+    debye_outcome *found;   /**< histogram, and the curves that are computed */
+    int32_t partial;        /**< partial that transform_cluster_range computes */
+    const double *n;        /**< [bins] counts of the partial divided by r [1/A], zero-padded */
+    double width;           /**< width of a bin [A] */
+    atomic_bool full;       /**< memory was exhausted */
 };
 
 /** Run a loop over n points of a curve, on as many threads as the context has. */
@@ -90,6 +104,8 @@ static void loop_over_points(const debye_outcome *found, int64_t n, kith__range_
     kith__pool_close(pool);
 }
 
+/** Transform one partial of a cluster at the values [begin, end) of q. At q = 0 each pair adds 1,
+ *  the limit of sin(q r) / (q r). */
 static void transform_cluster_range(void *state, int64_t begin, int64_t end)
 {
     const struct curve_loop *loop = state;
@@ -107,6 +123,7 @@ static void transform_cluster_range(void *state, int64_t begin, int64_t end)
     }
 }
 
+/** Compute found->pairs of a cluster from its histogram. @return false without memory */
 static bool transform_cluster(debye_outcome *found)
 {
     const kith_histogram *h = &found->histogram;
@@ -124,6 +141,9 @@ static bool transform_cluster(debye_outcome *found)
     return n != NULL;
 }
 
+/** Transform all partials of a box at the values [begin, end) of q. structure_weights gives the
+ *  integral of sin(q r) / (q r) over the volume of each shell, times the window; it is multiplied
+ *  by the excess number density of pairs in the shell. */
 static void transform_box_range(void *state, int64_t begin, int64_t end)
 {
     struct curve_loop *loop = state;
@@ -153,7 +173,8 @@ static void transform_box_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Excess of the box's pair counts over a uniform density, up to r_max. */
+/** Compute found->pairs of a box: the transform, up to the histogram's end, of the excess of the
+ *  counts over h->ideal, the counts of a uniform density. @return false without memory */
 static bool transform_box(const debye_task *task, debye_outcome *found)
 {
     struct curve_loop loop = {.task = task, .found = found};
@@ -161,7 +182,8 @@ static bool transform_box(const debye_task *task, debye_outcome *found)
     return !atomic_load(&loop.full);
 }
 
-/** Compute I, S and F from the sums over pairs. */
+/** Compute I, S and F from the sums over pairs. Each pair is summed once, which the factor 2 makes
+ *  the double sum over i != j. */
 static void make_intensity(const debye_task *task, debye_outcome *found)
 {
     double all = 0;
@@ -189,6 +211,8 @@ static void make_intensity(const debye_task *task, debye_outcome *found)
     }
 }
 
+/** Compute G(r) at the values [begin, end) of r. The window of Lorch is sin(x) / x with x = pi q /
+ *  q_max, where q_max is the end of the last step of q. */
 static void make_gr_range(void *state, int64_t begin, int64_t end)
 {
     const struct curve_loop *loop = state;
@@ -209,7 +233,8 @@ static void make_gr_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** G(r) = 2 / pi int F(q) W(q) sin(q r) dq, by rectangles. */
+/** Compute G(r) = 2 / pi int F(q) W(q) sin(q r) dq by the rectangle rule, times the damping of
+ *  --q-damp. */
 static void make_gr(const debye_task *task, debye_outcome *found)
 {
     struct curve_loop loop = {.task = task, .found = found};

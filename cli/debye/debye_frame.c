@@ -17,7 +17,7 @@ int64_t debye_sums(const debye_outcome *found)
     return found->n_elements * (found->n_elements + 1) / 2 * found->n_q;
 }
 
-/** Sum exactly over the pairs of a frame. */
+/** Sum sin(q r) / (q r) over the pairs of a frame into f->sums (kith_debye_sum). */
 static kith_status sum_pairs(const debye_task *task, const debye_outcome *found, kith_ctx *ctx,
                              debye_frame *f)
 {
@@ -34,7 +34,8 @@ static kith_status sum_pairs(const debye_task *task, const debye_outcome *found,
     return f->sums ? kith_debye_sum(ctx, &f->points, &o, f->sums) : KITH_NO_MEMORY;
 }
 
-/** Set the counts of a frame to 0, and keep its arrays. */
+/** Set the counts of a histogram to 0, and keep its arrays. An `owner` of NULL says that it has no
+ *  arrays yet. */
 static void clear_histogram(kith_histogram *h)
 {
     const size_t counters = (size_t)(h->partials * h->bins);
@@ -65,7 +66,8 @@ int debye_frame_report(const debye_task *task, const debye_frame *f)
                                         : engine_status(f->ctx, f->counted, task->input);
 }
 
-/** Add the counts of a frame; the first one's arrays become those of the result. */
+/** Add the counts of a frame. The first frame's arrays are moved to the result; its emptied
+ *  histogram then adds nothing. */
 static void add_histogram(kith_histogram *all, kith_histogram *h)
 {
     if (!all->owner) {

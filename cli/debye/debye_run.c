@@ -22,13 +22,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BINS = 1 << 20, LEAST_BINS = 10000, MOST_COUNTERS = 1 << 24 };
+enum {
+    MOST_BINS = 1 << 20,    /* of a histogram */
+    LEAST_BINS = 10000,     /* of a histogram, unless --r-width is given */
+    MOST_COUNTERS = 1 << 24 /* bins times partials */
+};
 
-/* Usual change of q_max r within one bin; larger with a wide --r-width, or where the bins would be
- * too many. */
+/* Change of q_max r across one bin [radians], which limits the error of the histogram. It is larger
+ * with a wide --r-width, or where it would need too many bins. */
 static const double phase_in_bin = 0.005;
 
-/** The name of the element of a species: that of --elements, else its own. */
+/** Copy the name of the element of a species: the name that --elements gives it, else its own. */
 static void rename_species(const debye_task *task, const char *name, char out[IO_NAME_LENGTH])
 {
     const size_t length = strlen(name);
@@ -42,6 +46,7 @@ static void rename_species(const debye_task *task, const char *name, char out[IO
     }
 }
 
+/** Append an element to found->element. @return exit status, reported */
 static int add_element(const debye_task *task, debye_outcome *found, const char *name)
 {
     if (found->n_elements == DEBYE_MOST_ELEMENTS) {
@@ -59,7 +64,10 @@ static int add_element(const debye_task *task, debye_outcome *found, const char 
     return STATUS_OK;
 }
 
-/** The element of each particle, -1 of virtual sites. Elements are those of the first frame. */
+/** Find the element of each particle, and count the atoms of each element in found->members. The
+ *  first frame's elements are added in the order of name_order.h; later frames may have no others.
+ *  @param[out] element  [particles] index of the element, -1 for virtual sites
+ *  @return exit status, reported */
 static int find_elements(const debye_task *task, debye_outcome *found, const io_frame *frame,
                          int32_t *element)
 {
@@ -101,7 +109,8 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
     return status;
 }
 
-/** Make a cube twice as wide as the cluster. @return diagonal of the cluster */
+/** Make a periodic cube around a cluster, wider than twice its widest side.
+ *  @return the diagonal of the cluster's bounding box */
 static double enclose(const io_particles *p, kith_box *out)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -124,7 +133,9 @@ static double enclose(const io_particles *p, kith_box *out)
 }
 
 /** Choose the bins of a histogram up to found->reach: the longest distance in a cluster, or r_max
- *  of a box. In a box with --r-width, the last bin may be narrower. */
+ *  of a box. In a box with --r-width, the last bin may be narrower; found->edges has the edges.
+ *  @param[out] how  its bins and r_max are set
+ *  @return exit status, reported */
 static int choose_bins(const debye_task *task, debye_outcome *found, kith_rdf_options *how)
 {
     const double usual = phase_in_bin / (task->q_max * found->angstrom), reach = found->reach;
@@ -149,7 +160,8 @@ static int choose_bins(const debye_task *task, debye_outcome *found, kith_rdf_op
     return STATUS_OK;
 }
 
-/** Largest distance of pairs that are counted in a box. @return exit status, reported */
+/** Find the largest distance of pairs that are counted in a box: --r-max, else half the least
+ *  height of the box, below which a pair has one image. @return exit status, reported */
 static int find_reach(const debye_task *task, const io_frame *frame, const kith_box *box,
                       double *reach)
 {
@@ -163,8 +175,11 @@ static int find_reach(const debye_task *task, const io_frame *frame, const kith_
     return STATUS_OK;
 }
 
-/** Find whether the particles are in a box or a cluster, and the largest distance of pairs. All
- *  frames must be as the first one. */
+/** Find out from the periodic axes if a frame is a box or a cluster. All frames must be of the kind
+ *  of the first one, which sets found->open.
+ *  @param[out] box    box in which pairs are counted; around a cluster, that of enclose()
+ *  @param[out] reach  largest distance of pairs [length]
+ *  @return exit status, reported */
 static int choose_space(const debye_task *task, debye_outcome *found, const io_frame *frame,
                         kith_box *box, double *reach)
 {
@@ -200,7 +215,7 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
         *box = here.box;
         return find_reach(task, frame, box, reach);
     }
-    /* Above the rounded diagonal, and above 0. */
+    /* Raised, so that rounding leaves no distance above it, and the range of bins is not empty. */
     *reach = fmax(enclose(&frame->particles, box), 1e-3) * (1 + 1e-6);
     return STATUS_OK;
 }
@@ -215,8 +230,8 @@ static void add_reach(debye_outcome *found, double reach)
                                  : fmin(found->reach, reach);
 }
 
-/** Find how many Angstrom the unit of length has, as q is in 1/Angstrom. The unit is that of
- *  --unit, else that of the file, else Angstrom.
+/** Set found->angstrom, the unit of length in Angstrom, as q is in 1/Angstrom. The unit is that of
+ *  --unit, else that of the file, else Angstrom. Later frames must have the first frame's unit.
  *  @return exit status, reported */
 static int find_unit(const debye_task *task, debye_outcome *found, const io_frame *frame)
 {
@@ -233,6 +248,7 @@ static int find_unit(const debye_task *task, debye_outcome *found, const io_fram
                               "%s: lengths are in %s, and q is in 1/A", task->input, unit);
 }
 
+/** Refuse a frame that is empty, or not of the size of the first one, or a box with --exact. */
 static int check_frame(const debye_task *task, const debye_outcome *found, const io_frame *frame)
 {
     const int64_t n = frame->particles.n;
@@ -254,13 +270,15 @@ static int check_frame(const debye_task *task, const debye_outcome *found, const
     return STATUS_OK;
 }
 
+/** State of the callbacks for frames. */
 struct work {
-    const debye_task *task;
-    debye_outcome *found;
-    progress *bar;
+    const debye_task *task; /**< options */
+    debye_outcome *found;   /**< results */
+    progress *bar;          /**< progress bar; counts particles */
 };
 
-/** Update found->reach by a frame, before any frame is counted. */
+/** Update found->reach by a frame: the first pass over the trajectory, which reads it whole, as all
+ *  frames need one range of bins. */
 static int survey_frame(void *user, const io_frame *frame)
 {
     const struct work *w = user;
@@ -271,9 +289,10 @@ static int survey_frame(void *user, const io_frame *frame)
     return STATUS_OK;
 }
 
-/** Pack the particles that have an element, and their elements.
- *  @param pos  room for the positions of the frame
- *  @return how many there are */
+/** Compact the particles that have an element, without virtual sites.
+ *  @param element   [p->n] elements, compacted in place
+ *  @param[out] pos  [p->n][3] of the file's precision: receives the positions
+ *  @return the number of particles that have an element */
 static int64_t pack_atoms(const io_particles *p, int32_t *element, void *pos)
 {
     const size_t row = 3 * (size_t)p->precision;
@@ -287,6 +306,8 @@ static int64_t pack_atoms(const io_particles *p, int32_t *element, void *pos)
     return n;
 }
 
+/* The functions of a lanes_calls follow; common/lanes.h says what each does. A record is a
+ * debye_frame. */
 static bool count_frame(void *user, kith_ctx *ctx, void *record)
 {
     const struct work *w = user;
@@ -311,7 +332,8 @@ static void free_frame(void *record)
     debye_frame_free(record);
 }
 
-/** Choose the bins of a frame: those of the first frame. @return exit status, reported */
+/** Set how a frame is counted: the first frame chooses the bins, later ones take over its bins.
+ *  @return exit status, reported */
 static int prepare_bins(const debye_task *task, debye_outcome *found, debye_frame *f)
 {
     kith_rdf_options_init(&f->how);
@@ -331,7 +353,8 @@ static int prepare_bins(const debye_task *task, debye_outcome *found, debye_fram
     return STATUS_OK;
 }
 
-/** Check a frame, and copy what is counted of it. @return exit status, reported */
+/** Check a frame, and copy its atoms and their elements to a record.
+ *  @return exit status, reported */
 static int prepare_frame(void *user, const io_frame *frame, bool copy, void *record)
 {
     const struct work *w = user;
@@ -364,6 +387,7 @@ static int prepare_frame(void *user, const io_frame *frame, bool copy, void *rec
     return prepare_bins(task, found, f);
 }
 
+/** Return the bytes that counting one frame needs, which limit the number of records. */
 static int64_t memory_of_frame(const void *user)
 {
     enum { ARRAYS = 4 }; /* counters of a frame and of a context, expected counts, and edges */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tables of `kith debye`, and what it says at the end.
+ * The outputs of `kith debye`: tables, the summary that is printed, and the summary in JSON.
  */
 #include "debye.h"
 #include "common/engine.h"
@@ -9,6 +9,7 @@
 #include <core/memory_file.h>
 #include <stdio.h>
 
+/** Describe the method by which pairs were summed. */
 static const char *how_of(const debye_task *task, const debye_outcome *found)
 {
     return task->exact   ? "exact sums over pairs"
@@ -16,7 +17,7 @@ static const char *how_of(const debye_task *task, const debye_outcome *found)
                          : "a transform of the pair distributions";
 }
 
-/** The unit of lengths, and who says it. */
+/** Describe the unit of lengths, and where it comes from: the file, --unit, or the default. */
 static printed unit_of(const debye_task *task, const debye_outcome *found)
 {
     return *found->unit && !task->unit
@@ -25,6 +26,8 @@ static printed unit_of(const debye_task *task, const debye_outcome *found)
                                task->unit ? "" : "; the file does not say (--unit)");
 }
 
+/** Return the notes at the head of a table, "key: value" a line; to be freed by table_write. NULL
+ *  without memory. */
 static char *notes_of(const debye_task *task, const debye_outcome *found)
 {
     io_memory_file notes = {0};
@@ -85,6 +88,7 @@ int debye_write(const debye_task *task, const debye_outcome *found)
     return STATUS_OK;
 }
 
+/** Return the index of the largest of n values; the first one of equals. */
 static int64_t highest(const double *values, int64_t n)
 {
     int64_t top = 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * X-ray form factors of atoms and ions: the fits of D. Waasmaier and A. Kirfel, Acta Cryst. A51,
- * 416 (1995), from f0_WaasKirf.dat of the DABAX library as in the package periodictable 2.1.0.
+ * 416 (1995), from f0_WaasKirf.dat of the DABAX library as in the package periodictable 2.1.0. Each
+ * entry is {name, a, c, b} of struct form_factor. "Cval" and "Siva" are carbon and silicon in their
+ * valence state. The last entry ends the table.
  */
 #include "scatterers.h"
 

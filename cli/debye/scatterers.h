@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What scatters: X-ray form factors and neutron scattering lengths by element.
+ * Scattering amplitudes: X-ray form factors of elements and ions, and neutron scattering lengths of
+ * elements.
  */
 #ifndef KITH_CLI_SCATTERERS_H
 #define KITH_CLI_SCATTERERS_H
 
 #include <stdbool.h>
 
-/** f(q) = sum_i a_i exp(-b_i (q / 4 pi)^2) + c in electrons, q in 1/A up to 75. */
+/** X-ray form factor f(q) = sum_i a_i exp(-b_i (q / 4 pi)^2) + c in electrons; the fit holds for q
+ *  up to 75/A. */
 typedef struct form_factor {
     char name[8];         /**< "Fe", "Fe3+"; the last of a table has "" */
     double a[5], c, b[5]; /**< a, c [electrons], b [A^2] */
@@ -19,6 +21,7 @@ typedef struct neutron_length {
     double b;     /**< scattering length [fm] */
 } neutron_length;
 
+/* Tables, each ended by an entry with the name "". */
 extern const form_factor form_factors[];
 extern const neutron_length neutron_lengths[];
 
@@ -28,10 +31,12 @@ typedef struct scatterer {
     double length;           /**< neutron scattering length [fm]; 0 for X-rays */
 } scatterer;
 
-/** Find an element by name, for X-rays also an ion. @return false: the name is not known */
+/** Find an element by name, or for X-rays also an ion. Upper and lower case differ.
+ *  @param[out] out  its amplitude, for scatterer_at
+ *  @return false when the table has no entry of that name */
 bool scatterer_find(const char *name, bool neutron, scatterer *out);
 
-/** Scattering amplitude at q [1/A]: electrons, or fm. */
+/** Return the scattering amplitude at q [1/A]: for X-rays in electrons, for neutrons in fm. */
 double scatterer_at(const scatterer *s, double q);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A film is made by a thread of its own: while it draws a frame and ffmpeg takes it, the simulation
- * goes on. One frame may wait; who brings another waits with it.
+ * A film is made by a thread of its own, so that the simulation continues while a frame is drawn
+ * and encoded. The two threads share a buffer of one frame, `next`: film_add fills it and sets
+ * `full`; the drawing thread empties it. film_add waits while the buffer is full.
  */
 #include "film.h"
 
@@ -25,24 +26,25 @@
 enum { FILM_WORD = 4096 }; /* length of a path quoted for a shell */
 
 struct film {
-    film_options how;
-    char *path; /* of the film or its PNG frames */
-    io_lock *lock_file;
-    encoder *encoder;
-    bool encodes;            /* there is an encoder, or was one until it failed */
-    struct kith__pool *pool; /* threads to draw with */
-    render *render;
-    picture next;   /* written by the caller, then owned by the thread until its light is added */
-    int64_t room;   /* particles */
-    bool begun;     /* a frame was added, which sets the stage */
-    int64_t frames; /* that were drawn */
-    int64_t added, held; /* that were added; that the film holds */
-    int64_t last_step;   /* of the last of these */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool full, ended; /* `next` waits to be drawn; no further frame will come */
-    encoder_problem problem;
+    film_options how;        /**< options */
+    char *path;              /**< name of the film, or of its PNG frames as in png_frames.h */
+    io_lock *lock_file;      /**< lock on the name against other runs */
+    encoder *encoder;        /**< ffmpeg; NULL: PNG frames, or it has failed */
+    bool encodes;            /**< an encoder was opened */
+    struct kith__pool *pool; /**< threads to draw with */
+    render *render;          /**< picture in progress */
+    picture next;            /**< written by film_add while not `full`; read by the thread while
+                                  `full`, until the light of its particles is added */
+    int64_t room;            /**< particles for which next.pos and next.value have room */
+    bool begun;              /**< a frame was added, so next.stage is set */
+    int64_t frames;          /**< frames that were drawn; the camera turns by them */
+    int64_t added, held;     /**< frames given to film_add; frames that were encoded */
+    int64_t last_step;       /**< step of the last frame that was encoded; 0: none */
+    pthread_t thread;        /**< the drawing thread */
+    pthread_mutex_t lock;    /**< protects full, ended and problem */
+    pthread_cond_t changed;  /**< signalled when full or ended changes */
+    bool full, ended;        /**< `next` holds a frame to draw; film_add will not be called again */
+    encoder_problem problem; /**< first error of the thread; film_add reports it */
 };
 
 int64_t film_held(const film *f, int64_t *last_step)
@@ -56,14 +58,16 @@ const char *film_path(const film *f)
     return f ? f->path : NULL;
 }
 
-/** Return true when frames that are not written yet are given up: the run was interrupted. */
+/** Return true when frames that are not written yet are given up: the run was interrupted, and the
+ *  film need not be whole. Also the test by which the pool stops. */
 static bool drops(void *user)
 {
     const film *f = user;
     return !f->how.whole && progress_interrupted();
 }
 
-/** Encode a frame that was drawn. @return false: it is not in the film */
+/** Send a frame that was drawn to ffmpeg, or write it as PNG.
+ *  @return false when it is not in the film: with a problem, or, for a PNG, given up without one */
 static bool hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_problem *problem)
 {
     if (!f->encoder) {
@@ -72,7 +76,7 @@ static bool hand_over(film *f, const uint32_t *pixels, int64_t number, encoder_p
     }
     const bool sent = encoder_send(f->encoder, pixels, problem);
     if (!sent) {
-        (void)encoder_close(f->encoder, problem); /* the messages of ffmpeg, if any */
+        (void)encoder_close(f->encoder, problem); /* ffmpeg's message, if any, is the better one */
         f->encoder = NULL;
     }
     return sent;
@@ -88,7 +92,8 @@ static void tell(film *f, bool *what, bool now)
     pthread_mutex_unlock(&f->lock);
 }
 
-/** Draw the next frame; the caller continues once its light is added. */
+/** Draw the frame in f->next and encode it. film_add may fill f->next again once the light of its
+ *  particles is added; what the overlay needs is copied before. */
 static void draw(film *f, encoder_problem *problem)
 {
     const picture shown = f->next;
@@ -120,6 +125,8 @@ static void draw(film *f, encoder_problem *problem)
     }
 }
 
+/** The drawing thread: draw frames until the film has ended and the buffer is empty. After an error
+ *  or an interrupt, empty the buffer without drawing. */
 static void *work(void *user)
 {
     film *f = user;
@@ -144,6 +151,7 @@ static void *work(void *user)
     return NULL;
 }
 
+/** Report a problem, if there is one. @return its exit status */
 static int report_problem(const encoder_problem *problem)
 {
     return problem->status == STATUS_OK
@@ -151,7 +159,8 @@ static int report_problem(const encoder_problem *problem)
                : report_error(problem->status, problem->hint, "%s", problem->text);
 }
 
-/** The name of a film that begins at a step: "film.1200.mp4". NULL without memory. */
+/** Return the name of a film that begins at a step, to be freed: film.1200.mp4 for film.mp4 and
+ *  step 1200; path itself at step 0 and for PNG frames. NULL without memory. */
 static char *name_from(const char *path, int64_t first)
 {
     char *name = NULL;
@@ -164,7 +173,8 @@ static char *name_from(const char *path, int64_t first)
                : name;
 }
 
-/** The folder of frames if ffmpeg is not installed. NULL without memory */
+/** Return the name of the folder of frames that is used without ffmpeg, to be freed. NULL without
+ *  memory. */
 static char *folder_of(const char *path)
 {
     char *folder = NULL;
@@ -187,8 +197,8 @@ char *film_file(const char *path, int kind, int64_t number)
     return name;
 }
 
-/** Without ffmpeg: write frames into a folder next to the film, and say how to make a film of
- *  them. */
+/** Change f->path to a folder of PNG frames, as ffmpeg is not installed, and print the command that
+ *  makes a film of them. @return exit status, reported */
 static int fall_back(film *f)
 {
     char *folder = folder_of(f->path);
@@ -223,7 +233,8 @@ void film_free(film *f)
     free(f);
 }
 
-/** Lock the names of the film against other runs. */
+/** Lock the name of the film, whose folder is made, against other runs.
+ *  @return exit status, reported */
 static int lock(film *f)
 {
     if (png_frames_named(f->path) && !png_frames_make_folder(f->path)) {
@@ -271,6 +282,7 @@ int film_open(const film_options *o, int64_t first, film **out)
     return STATUS_OK;
 }
 
+/** Make room for n particles in f->next; its contents are lost. @return false without memory */
 static bool reserve(film *f, int64_t n)
 {
     if (n > f->room) {
@@ -283,6 +295,7 @@ static bool reserve(film *f, int64_t n)
     return f->room >= n;
 }
 
+/** Return a component of the velocity of particle k. */
 static double component(const io_particles *p, int64_t k, int axis)
 {
     return io_real(p->velocity, 3 * k + axis, p->precision);
@@ -294,6 +307,8 @@ static double speed(const io_particles *p, int64_t k)
     return box_vector_length(v);
 }
 
+/** Return twice the mean speed, the speed of the last colour by default; 1 if all particles rest.
+ *  The sum is serial, so it does not depend on the number of threads. */
 static double twice_mean_speed(const film *f, const io_particles *p)
 {
     enum { POLL = 1 << 16 }; /* particles between two tests for an interrupt */
@@ -304,12 +319,12 @@ static double twice_mean_speed(const film *f, const io_particles *p)
     return sum > 0 ? 2 * sum / (double)p->n : 1;
 }
 
-/** A loop over particles that chooses their colours. */
+/** Shared state of the parallel loop that chooses colours. */
 struct colour_loop {
-    const io_particles *particles;
-    bool heading;      /**< colours show the heading; else the speed */
-    double full_speed; /**< speed that has the last colour of the palette */
-    float *value;      /**< [n] places on the palette */
+    const io_particles *particles; /**< particles with velocities */
+    bool heading;                  /**< colours show the heading in the x-y plane; else the speed */
+    double full_speed;             /**< speed that has the last colour of the palette */
+    float *value;                  /**< [n] receives places on the palette, 0 to 1 or above */
 };
 
 static void colour_range(void *state, int64_t begin, int64_t end)
@@ -324,7 +339,7 @@ static void colour_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Choose the colour of each particle. */
+/** Set value and valued of f->next: the frame's own values, else heading or speed. */
 static void choose_colours(film *f, const film_frame *frame)
 {
     enum { GRAIN = 1024 };
@@ -375,7 +390,7 @@ int film_add(film *f, const film_frame *frame)
     choose_colours(f, frame);
     f->begun = true;
     f->added++;
-    if (!drops(f)) { /* else the copy may not be complete */
+    if (!drops(f)) { /* after an interrupt the pool's loops end early: the copy is incomplete */
         tell(f, &f->full, true);
     }
     return STATUS_OK;
@@ -386,7 +401,7 @@ int film_finish(film *f, int status)
     if (!f) {
         return status;
     }
-    if (f->encodes && f->added > 0 && progress_interrupted()) { /* an answer before ffmpeg's */
+    if (f->encodes && f->added > 0 && progress_interrupted()) { /* ffmpeg may take seconds */
         (void)report_error(STATUS_OK, "a second Ctrl-C ends the command without the film",
                            "interrupted; ffmpeg finishes %s", f->path);
     }
@@ -394,6 +409,7 @@ int film_finish(film *f, int status)
     pthread_join(f->thread, NULL);
     encoder_problem problem = f->problem;
     const bool cut = problem.status == STATUS_OK && f->held < f->added;
+    /* An error of closing is reported only if there was none before: the first one counts. */
     encoder_problem *told = problem.status == STATUS_OK ? &problem : &(encoder_problem){0};
     (void)encoder_close(f->encoder, told);
     if (status == STATUS_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The options of films.
+ * The options of films, --record and --film-..., for every verb that can make one.
  */
 #include "pictures/encoder.h"
 #include "film.h"
@@ -16,6 +16,8 @@ void film_options_init(film_options *o)
     *o = (film_options){.width = 1920, .height = 1080, .rate = 30, .turn = 6, .afterglow = 0.15};
 }
 
+/** Parse --film-size WIDTHxHEIGHT. The numbers are even, as yuv420p halves the resolution of
+ *  colours. Errors end the command. */
 static void read_size(void *at, const option_given *given)
 {
     film_options *o = at;
@@ -35,6 +37,7 @@ static void read_size(void *at, const option_given *given)
     o->height = (int)height;
 }
 
+/** Parse --record: the name must be a film's or that of PNG frames. Errors end the command. */
 static void read_record(void *at, const option_given *given)
 {
     if (!encoder_knows(given->arg) && !png_frames_named(given->arg)) {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Words, lines and obstacles on a frame, by cairo. Obstacles are added to the light as
- * 1 - (1 - obstacle) (1 - light): particles before them stay bright, those behind were hidden.
+ * Text, lines and obstacles on a frame, by cairo. Obstacles are blended by the operator SCREEN,
+ * 1 - (1 - obstacle) (1 - light), so that particles in front of them stay bright; particles behind
+ * spheres are not in the picture (things_hide). `unit` scales lengths with the height of a frame:
+ * it is 1 pixel at 1080.
  */
 #include "pictures/drawing.h"
 #include "film_internal.h"
 
 #include <math.h>
 
+/** Move to the projection of a corner of the box.
+ *  @param which  see camera_corner   @param line  draw a line to it */
 static void move_to_corner(cairo_t *cr, const stage *s, const camera *c, int which, bool line)
 {
     float r[3], seen[3];
@@ -52,6 +56,7 @@ static void draw_sphere(cairo_t *cr, const film_sphere *sphere, const camera *c)
     }
 }
 
+/** Draw a wall: its section with the box, a filled polygon, in 2-D a line. */
 static void draw_wall(cairo_t *cr, const stage *s, const kith_flock_thing *wall, const camera *c,
                       double unit)
 {
@@ -70,7 +75,8 @@ static void draw_wall(cairo_t *cr, const stage *s, const kith_flock_thing *wall,
     cairo_stroke(cr);
 }
 
-/** Draw a point of attraction or a predator: a diamond, and around a predator its reach. */
+/** Draw a point or a predator: a diamond, green for a point that attracts, orange for a point that
+ *  repels or a predator, around which a circle shows its reach. */
 static void draw_mark(cairo_t *cr, const kith_flock_thing *thing, const camera *c, double unit)
 {
     const float r[3] = {(float)thing->place[0], (float)thing->place[1], (float)thing->place[2]};
@@ -92,6 +98,7 @@ static void draw_mark(cairo_t *cr, const kith_flock_thing *thing, const camera *
     }
 }
 
+/** Draw all things of a frame: spheres with their images, walls and marks. */
 static void draw_things(cairo_t *cr, const picture *shown, const camera *c, double unit)
 {
     film_sphere sphere[FILM_SPHERES];
@@ -119,7 +126,7 @@ void overlay_draw(uint32_t *pixels, int width, int height, const picture *shown,
     cairo_t *cr = cairo_create(page);
     draw_edges(cr, &shown->stage, c, unit);
     draw_things(cr, shown, c, unit);
-    if (size >= 8) {
+    if (size >= 8) { /* smaller text is illegible */
         draw_faint(cr);
         draw_text(cr, edge, height - edge, size, ANCHOR_LEFT, shown->caption);
         if (shown->stage.box.dim == 2) {

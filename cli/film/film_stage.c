@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Converts coordinates of a file or a run to those of a film: floats, wrapped into the box, with
- * the origin in the middle of what is shown.
+ * the origin in the middle of the box, or of the box around the particles of the first frame.
  */
 #include "film_internal.h"
 #include "common/box.h"
 
 #include <math.h>
 
-/** Return an orthorhombic box around all particles, with a margin of 2 % on each side. */
+/** Return an orthorhombic open box around all particles, with a margin of 2 % on each side. Along
+ *  an axis on which they do not differ its side is 1. */
 static kith_box box_around(const io_particles *p)
 {
     kith_box box = {.dim = p->dim};
@@ -30,7 +31,7 @@ stage stage_of(const kith_box *box, const io_particles *particles)
 {
     stage s = {.box = *box};
     double volume = 0;
-    box_normals(box, s.inverse);
+    box_normals(box, s.inverse); /* b x c, c x a, a x b: the inverse, but for the volume */
     for (int a = 0; a < 3; a++) {
         volume += box->row[0][a] * s.inverse[0][a];
     }
@@ -59,6 +60,8 @@ struct place_loop {
     float *out;                    /* [n][3] receives the positions */
 };
 
+/** Copy the positions of particles [begin, end). A position is moved by whole rows, one axis after
+ *  the other, so that its coordinate along each periodic axis is within -1/2 and 1/2 of the row. */
 static void place_range(void *state, int64_t begin, int64_t end)
 {
     const struct place_loop *loop = state;

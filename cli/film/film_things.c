@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Obstacles of a flock in films: where they are, and which particles they hide. A particle is
- * hidden when the line from the eye to it meets a sphere first. Cost: O(particles spheres).
+ * Obstacles of a flock in films: their images in the box, and the particles that they hide. A
+ * particle is hidden when the line from the eye to it intersects a sphere before it. Cost:
+ * O(particles spheres).
  */
 #include "film_internal.h"
 #include "common/box.h"
@@ -9,7 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-/** Return true when a sphere around `place`, moved by `shift` boxes, reaches into the box. */
+/** Return true when a sphere may reach into the box. Along axes without a shift it is not tested:
+ *  the sphere itself is always listed.
+ *  @param place  its centre, the shift included
+ *  @param shift  number of rows by which it was moved along each axis */
 static bool reaches(const stage *s, const double place[3], double radius, const int shift[3])
 {
     for (int k = 0; k < s->box.dim; k++) {
@@ -52,7 +56,9 @@ int things_spheres(const picture *shown, film_sphere out[FILM_SPHERES])
     return n;
 }
 
-/** Sort corners of a convex polygon by their angle around its middle, in the plane of u and v. */
+/** Sort the corners of a convex polygon by their angle around its middle. The angle is measured in
+ *  the polygon's plane, from u, a vector to the first corner, to v = normal x u. v is |normal|
+ *  times as long as u, so x is scaled by |normal| too. */
 static void sort_corners(int n, float corner[FILM_CORNERS][3], const double normal[3])
 {
     double middle[3] = {0}, angle[FILM_CORNERS];
@@ -89,17 +95,17 @@ int things_wall(const stage *s, const kith_flock_thing *wall, float corner[FILM_
     const int corners = 1 << s->box.dim;
     float at[8][3];
     const double edge = 1e-4 * box_vector_length(wall->normal) * box_half_height(&s->box);
-    double above[8];
+    double above[8]; /* distance of each corner above the wall's plane, times |normal| */
     int n = 0;
     for (int k = 0; k < corners; k++) {
         camera_corner(&s->box, k, at[k]);
-        above[k] = -edge; /* a face of the box belongs to the wall */
+        above[k] = -edge; /* moves the plane inwards a little: a wall on a face is drawn, too */
         for (int a = 0; a < 3; a++) {
             above[k] += wall->normal[a] * ((double)at[k][a] - wall->place[a]);
         }
     }
     for (int k = 0; k < corners; k++) {
-        for (int bit = 1; bit < corners; bit <<= 1) {
+        for (int bit = 1; bit < corners; bit <<= 1) { /* edges of the box from corner k */
             const int other = k | bit;
             if (other != k && (above[k] < 0) != (above[other] < 0) && n < FILM_CORNERS) {
                 const double t = above[k] / (above[k] - above[other]);
@@ -116,18 +122,20 @@ int things_wall(const stage *s, const kith_flock_thing *wall, float corner[FILM_
     return n;
 }
 
-/** A loop over particles that hides some. */
+/** Shared state of the parallel loop that hides particles. */
 struct hide_loop {
-    float *pos;                /**< [n][3] positions */
-    float eye[3];              /**< place of the eye */
-    const film_sphere *sphere; /**< [spheres] */
+    float *pos;                /**< [n][3] positions; x of a hidden particle becomes NaN */
+    float eye[3];              /**< position of the eye */
+    const film_sphere *sphere; /**< [spheres] spheres and their images */
     int spheres;               /**< number of spheres */
 };
 
-/** Return true when the line from the eye to r meets a sphere before r. */
+/** Return true when the line from the eye to r intersects a sphere before r: the smaller root t of
+ *  |t (r - eye) - (centre - eye)|^2 = radius^2 is below 0.999. A particle on the sphere is
+ *  visible. */
 static bool is_behind(const struct hide_loop *loop, const film_sphere *s, const float r[3])
 {
-    float way[3], from[3], length = 0, along = 0, apart = 0;
+    float way[3], from[3], length = 0, along = 0, apart = 0; /* length and apart are squares */
     for (int a = 0; a < 3; a++) {
         way[a] = r[a] - loop->eye[a];
         from[a] = s->centre[a] - loop->eye[a];
@@ -160,8 +168,7 @@ void things_hide(picture *shown, const camera *c, struct kith__pool *pool)
     for (int a = 0; a < 3 && c->near > 0; a++) {
         loop.eye[a] = c->centre[a] - c->row[2][a] / c->near;
     }
-    if (loop.spheres > 0 &&
-        c->near > 0) { /* a parallel projection is of 2-D, where none is behind */
+    if (loop.spheres > 0 && c->near > 0) { /* else 2-D: no particle is behind a sphere */
         kith__pool_for(pool, kith__pool_threads(pool), shown->n, GRAIN, hide_range, &loop);
     }
 }

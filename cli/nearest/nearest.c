@@ -17,6 +17,7 @@
 /* Neighbours written at once: Ctrl-C is noticed between blocks. */
 enum { BLOCK_NEIGHBOURS = 1 << 15 };
 
+/** Refuse options that are missing or contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const nearest_task *task = at;
@@ -85,7 +86,7 @@ static void measure(nearest_outcome *found)
     found->mean = full > 0 ? sum / (double)full : 0;
 }
 
-/** Write all rows. @return false: writing failed, or was interrupted */
+/** Write all rows. @return false when writing failed, with an error, or was interrupted */
 static bool write_rows(const nearest_task *task, const kith_nearest *rows, io_pairs_writer *writer,
                        io_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kith nearest` says at the end, to a person or to a script.
+ * The summary of `kith nearest`, as text and as JSON.
  */
 #include "nearest.h"
 

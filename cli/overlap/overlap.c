@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith overlap: the distribution P(q) of the overlaps of replicas.
+ * kith overlap: the distribution P(q) of the overlaps of replicas. A replica is a vector, one row
+ * of the file; an overlap q is the cosine, scalar product or distance of two of them. P(q) is a
+ * histogram over all pairs, O(replicas^2 dimension).
  */
 #include "overlap.h"
 
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Parse --range LOW,HIGH. Errors end the command. */
 static void read_range(void *at, const option_given *given)
 {
     kith_overlap_options *how = at;
@@ -28,6 +31,7 @@ static void read_range(void *at, const option_given *given)
     how->high = range[1];
 }
 
+/** Refuse options that contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const overlap_task *task = at;

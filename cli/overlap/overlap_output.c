@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kith overlap` says and writes: summary, JSON, table, figure.
+ * The outputs of `kith overlap`: summary, JSON, table, figure.
  */
 #include "common/engine.h"
 #include "common/gnuplot.h"
@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/** Names of the measures in the order of kith_overlap_measure. */
 static const char *const measures[] = {"cosine", "product", "distance"};
 
+/** Return the name of the type of the vectors' elements. */
 static const char *type_name(const overlap_outcome *found)
 {
     return found->counts.spins ? "spins" : report_precision((kith_precision)found->replicas.type);
@@ -79,7 +81,7 @@ json_t *overlap_json(const overlap_task *task, const overlap_outcome *found)
         seconds, "peak_bytes", (json_int_t)report_peak_memory(), "outputs", outputs);
 }
 
-/** Lines of the header of the table; to be freed. */
+/** Return the lines of the header of the table, freed by table_write. NULL without memory. */
 static char *make_notes(const overlap_task *task, const overlap_outcome *found)
 {
     char *notes = NULL;
@@ -114,11 +116,13 @@ int overlap_write(const overlap_task *task, const overlap_outcome *found)
     return table_write(task->shared.output, task->format, &t, overlap_json(task, found));
 }
 
+/** What the figure shows. */
 struct plot {
-    const overlap_task *task;
-    const overlap_outcome *found;
+    const overlap_task *task;     /**< options */
+    const overlap_outcome *found; /**< results */
 };
 
+/** Write the data of the figure, for gnuplot_draw. */
 static void put_data(FILE *out, const void *what)
 {
     const overlap_outcome *found = ((const struct plot *)what)->found;
@@ -129,6 +133,9 @@ static void put_data(FILE *out, const void *what)
     }
 }
 
+/** Write gnuplot's commands, for gnuplot_draw. For cosines of vectors of d > 2 elements the figure
+ *  also shows the density for random directions, Gamma(d / 2) / (Gamma((d - 1) / 2) sqrt(pi))
+ *  (1 - q^2)^((d - 3) / 2), whose logarithm does not overflow. */
 static void put_figure(FILE *out, const void *what)
 {
     static const char *const axes[] = {"overlap {/:Italic q}", "scalar product {/:Italic q}",

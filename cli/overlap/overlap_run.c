@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The work of `kith overlap`: read, pack spins, count, write the matrix.
+ * The work of `kith overlap`: read, convert spins, count, write the matrix.
  */
 #include "common/engine.h"
 #include "overlap.h"
@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/** Read the file, and set found->replicas. @return exit status, reported */
 static int read_replicas(const overlap_task *task, overlap_outcome *found)
 {
     io_error error = {0};
@@ -36,7 +37,8 @@ static int read_replicas(const overlap_task *task, overlap_outcome *found)
     return STATUS_OK;
 }
 
-/** Convert the numbers 1, and 0 or -1, to spins 1 and -1. */
+/** Convert the numbers 1, and 0 or -1, to spins 1 and -1, in place. @return exit status,
+ *  reported */
 static int make_spins(const overlap_task *task, overlap_outcome *found)
 {
     io_vectors *v = &found->vectors;
@@ -54,7 +56,11 @@ static int make_spins(const overlap_task *task, overlap_outcome *found)
     return STATUS_OK;
 }
 
-/** Write the matrix, a few rows at a time. */
+/** Compute and write the matrix of all overlaps, a few rows at a time.
+ *  @param values       room for `some` rows
+ *  @param some         most rows of a step
+ *  @param[out] status  of the library, or KITH_CANCELLED
+ *  @return status of writing */
 static io_status put_rows(const overlap_task *task, overlap_outcome *found, io_matrix *matrix,
                           double *values, int64_t some, kith_status *status, io_error *error)
 {
@@ -76,9 +82,10 @@ static io_status put_rows(const overlap_task *task, overlap_outcome *found, io_m
     return put;
 }
 
+/** Write --matrix. @return exit status, reported */
 static int write_matrix(const overlap_task *task, overlap_outcome *found)
 {
-    enum { NUMBERS = 1 << 23 }; /* bytes of the rows made at a time */
+    enum { NUMBERS = 1 << 23 }; /* numbers of the rows made at a time: 64 MB, or one row */
     const int64_t n = found->replicas.n, some = NUMBERS / n + 1;
     const int64_t rows = some < n ? some : n;
     const kith_precision precision = found->replicas.type == KITH_DOUBLE ? KITH_DOUBLE : KITH_FLOAT;
@@ -107,7 +114,7 @@ static int write_matrix(const overlap_task *task, overlap_outcome *found)
                : report_kith(found->ctx, status, task->input);
 }
 
-/** Compute P(q), its mean, deviation and peak from the counts. */
+/** Compute P(q), its mean, deviation and peak from the counts. @return exit status, reported */
 static int make_density(overlap_outcome *found)
 {
     const kith_overlaps *o = &found->counts;

@@ -15,6 +15,7 @@
 /* Pairs written at once: Ctrl-C is noticed between blocks. */
 enum { BLOCK_PAIRS = 1 << 19 };
 
+/** Refuse options that are missing or contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const pairs_task *task = at;
@@ -56,16 +57,19 @@ static const command_line pairs_line = {
 
 _Static_assert(offsetof(pairs_task, listing) == 0, "listing_options has base 0");
 
-/* The receiver of the blocks of a list that is written. */
+/** State of the function that receives the blocks of a list and writes them. */
 typedef struct receiver {
-    io_pairs_writer *writer;
-    progress *bar;
-    int64_t *neighbours; /* [n] neighbours of each particle of INPUT */
-    bool mirrored;       /* half list: (i, j) stands for (j, i) too */
-    double seconds;      /* time spent in writing [s] */
-    io_error error;      /* status IO_OK unless writing failed */
+    io_pairs_writer *writer; /**< output file */
+    progress *bar;           /**< progress bar; counts pairs */
+    int64_t *neighbours;     /**< [n] number of neighbours of each particle of INPUT */
+    bool mirrored;           /**< half list: (i, j) stands for (j, i) too, so both are counted */
+    double seconds;          /**< time spent in writing [s] */
+    io_error error;          /**< status IO_OK unless writing failed */
 } receiver;
 
+/** Receive a block of pairs from the library: count neighbours, and write it.
+ *  @param first  number of pairs in earlier blocks
+ *  @return not 0 to end the search */
 static int receive_block(void *user, const kith_pairs *block, int64_t first)
 {
     receiver *to = user;
@@ -110,6 +114,8 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     return STATUS_OK;
 }
 
+/** Count the pairs without making a list, and, unless --count is given, the neighbours of each
+ *  particle. @return exit status, reported */
 static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *bar)
 {
     listing_outcome *listing = &found->listing;
@@ -126,7 +132,7 @@ static int count_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     return ranks_status(listing->ranks, listing->ctx, described, task->listing.input);
 }
 
-/** Refuse what several ranks cannot do yet. @return exit status, reported */
+/** Refuse an unsorted list from several ranks. @return exit status, reported */
 static int check_ranks(const pairs_task *task)
 {
     if (task->listing.shared.output && !task->list.sorted) {
@@ -136,6 +142,7 @@ static int check_ranks(const pairs_task *task)
     return STATUS_OK;
 }
 
+/** Open the context or the ranks, and count or write the pairs. @return exit status, reported */
 static int search(pairs_task *task, pairs_outcome *found)
 {
     listing_outcome *listing = &found->listing;
@@ -144,7 +151,9 @@ static int search(pairs_task *task, pairs_outcome *found)
     task->list.extras = task->listing.extras;
     if (!task->count_only) {
         const io_particles *p = &listing->a.particles;
-        const int64_t n = o->output ? p->all : p->n; /* blocks of a list are of all particles */
+        /* This rank has n particles of all; the blocks of a list that is written have pairs of
+         * all. */
+        const int64_t n = o->output ? p->all : p->n;
         found->neighbours = calloc((size_t)n + 1, sizeof *found->neighbours);
         if (!found->neighbours) {
             return report_error(STATUS_NO_MEMORY, NULL, "no memory for the neighbours of %s",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kith pairs` was asked and what it found: passed from the search to the summary.
+ * `kith pairs`: its options (pairs_task) and its results (pairs_outcome), passed from the search to
+ * the summary. The files: pairs.c parses and searches, pairs_rules.c reads what rules need,
+ * pairs_summary.c prints.
  */
 #ifndef KITH_CLI_PAIRS_H
 #define KITH_CLI_PAIRS_H
@@ -8,33 +10,35 @@
 #include "common/listing.h"
 #include "common/spread.h"
 
-/** What was asked: the values of the options. */
+/** The values of the options. */
 typedef struct pairs_task {
     listing_task listing;    /**< options that `kith nearest` has too */
-    kith_pairs_options list; /**< form of the list; its extras are those of `listing` */
-    bool count_only;         /**< --count: make no list */
+    kith_pairs_options list; /**< form and rules of the list, for the library; its extras are
+                                  those of `listing` */
+    bool count_only;         /**< --count: print the number of pairs alone */
     const char *by_species;  /**< --cutoff Si-O=1.8,O-O=2: radii by pairs of species; NULL: one
                                   radius, listing.cutoff */
-    double r_min;            /**< --r-min [length] */
-    bool without_molecules;  /**< --exclude-molecules */
-    bool without_bonds;      /**< --exclude-bonds */
+    double r_min;            /**< --r-min: nearer pairs are not listed [length] */
+    bool without_molecules;  /**< --exclude-molecules: pairs of one molecule are not listed */
+    bool without_bonds;      /**< --exclude-bonds: bonded pairs are not listed */
 } pairs_task;
 
-enum { PAIRS_MOST_SPECIES = 256 };
+enum { PAIRS_MOST_SPECIES = 256 }; /* species that --cutoff can name */
 
-/** The rules of the list, made of frames of the files. */
+/** Which pairs are listed: arrays that task->list refers to, read from a frame of each file. */
 typedef struct pairs_rules {
-    int n_names;                                    /**< species of both sets */
-    char names[PAIRS_MOST_SPECIES][IO_NAME_LENGTH]; /**< their names */
-    int32_t *species[2];                            /**< [n] of INPUT, and of --against */
-    double *table;         /**< [n_names][n_names] radii; 0: none are listed [length] */
-    double largest;        /**< largest of them [length] */
-    int32_t *molecules;    /**< [n] of INPUT */
-    int64_t *bond_offsets; /**< [n + 1] bonds by their first particle */
-    int32_t *bonds;        /**< the second particles */
+    int n_names;                                    /**< number of species of both sets */
+    char names[PAIRS_MOST_SPECIES][IO_NAME_LENGTH]; /**< [n_names] names of the species */
+    int32_t *species[2];   /**< species of each particle of INPUT, and of --against */
+    double *table;         /**< [n_names][n_names] radii, symmetric [length]; 0: no pairs of these
+                                species are listed */
+    double largest;        /**< largest radius of the table [length] */
+    int32_t *molecules;    /**< [n] molecule of each particle of INPUT; NULL: not needed */
+    int64_t *bond_offsets; /**< [n + 1] first bond of each particle in `bonds`; NULL: not needed */
+    int32_t *bonds;        /**< second particles of the bonds, sorted by the first */
 } pairs_rules;
 
-/** What was found. */
+/** The results. */
 typedef struct pairs_outcome {
     listing_outcome listing; /**< particles, box, context and times */
     int64_t n;               /**< number of pairs */
@@ -53,9 +57,13 @@ bool pairs_rules_needed(const pairs_task *task);
  *  read. @return exit status, reported */
 int pairs_rules_read(pairs_task *task, pairs_outcome *found);
 
+/** Free the arrays of the rules. */
 void pairs_rules_free(pairs_rules *rules);
 
+/** Print the summary for the terminal. */
 void pairs_print(const pairs_task *task, const pairs_outcome *found);
+
+/** Return the summary as a new JSON object; NULL without memory. */
 json_t *pairs_json(const pairs_task *task, const pairs_outcome *found);
 
 #endif

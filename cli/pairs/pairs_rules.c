@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rules of a list of `kith pairs`: cutoffs by pair of species, pairs of a molecule or bonded ones
- * that are not listed. Species, molecules and bonds are those of the frame of INPUT, which is read
- * as a trajectory for them.
+ * Rules of a list of `kith pairs`: cutoffs by pair of species, and pairs of one molecule or bonded
+ * pairs that are not listed. Species, molecules and bonds are those of a frame (--frame) of INPUT,
+ * which is read a second time, as a trajectory, because io_particles does not hold them.
  */
 #include "pairs.h"
 #include "common/parse.h"
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** What --cutoff expects, for its error messages. */
 static const char *const expected =
     "a finite number above 0, or radii by pairs of species, Si-O=1.8,O-O=2";
 
@@ -30,14 +31,15 @@ void pairs_read_cutoff(void *at, const option_given *given)
 
 /** A frame that is read for its species, molecules and bonds. */
 typedef struct frame_reading {
-    const pairs_task *task;
-    pairs_rules *rules;
-    int set;          /**< 0: INPUT, 1: --against */
-    const char *path; /**< of the file */
-    int64_t n;        /**< particles of the set */
+    const pairs_task *task; /**< options */
+    pairs_rules *rules;     /**< receives the arrays */
+    int set;                /**< 0: INPUT, 1: --against */
+    const char *path;       /**< path of the file */
+    int64_t n;              /**< particles of the set */
 } frame_reading;
 
-/** Return the number of a species in the table, which grows. @return -1: no memory, or too many */
+/** Find a species by its name, or append it to rules->names.
+ *  @return its number; -1: there are PAIRS_MOST_SPECIES already */
 static int32_t species_number(pairs_rules *rules, const char *name)
 {
     for (int k = 0; k < rules->n_names; k++) {
@@ -52,8 +54,8 @@ static int32_t species_number(pairs_rules *rules, const char *name)
     return rules->n_names++;
 }
 
-/** Copy the species of a frame. Those that no particle has are none: --species left them out.
- *  @return exit status, reported */
+/** Copy the species of a frame. Names of the frame that no particle has are not added: their
+ *  particles were not selected by --species. @return exit status, reported */
 static int copy_species(const frame_reading *r, const io_frame *frame)
 {
     pairs_rules *rules = r->rules;
@@ -117,7 +119,9 @@ static int copy_bonds(const frame_reading *r, const io_frame *frame)
     if (!rules->bond_offsets || !rules->bonds) {
         return report_no_memory("bonds");
     }
-    int64_t *next = rules->bond_offsets + 1; /* offset of p, at p: moves to that of p + 1 */
+    /* next[p] is the index of particle p's next bond. It ends as the first bond of p + 1, so that
+     * bond_offsets, shifted by one element, is then complete. */
+    int64_t *next = rules->bond_offsets + 1;
     for (int64_t b = 0; b < frame->n_bonds; b++) {
         next[frame->bond[2 * b] + 1]++;
     }
@@ -130,7 +134,8 @@ static int copy_bonds(const frame_reading *r, const io_frame *frame)
     return STATUS_OK;
 }
 
-/** input_frame_fn: copy what the rules need of the frame. */
+/** An input_frame_fn: copy the arrays of a frame that the rules need. @return exit status,
+ *  reported */
 static int take_frame(void *user, const io_frame *frame)
 {
     const frame_reading *r = user;
@@ -170,8 +175,10 @@ static int find_species(const pairs_rules *rules, const char *text, size_t lengt
     return -1;
 }
 
-/** Find the two species of "Si-O"; names may contain dashes.
- *  @return true: pair holds their numbers */
+/** Find the two species of "Si-O". Names may contain dashes, so each dash is tried as the
+ *  separator.
+ *  @param[out] pair  numbers of the species, if found
+ *  @return true when there is a dash with a species on each side */
 static bool find_pair(const pairs_rules *rules, const char *text, size_t length, int pair[2])
 {
     for (const char *dash = memchr(text, '-', length); dash;
@@ -185,7 +192,8 @@ static bool find_pair(const pairs_rules *rules, const char *text, size_t length,
     return false;
 }
 
-/** Set the table of cutoffs from --cutoff. @return exit status, reported */
+/** Make the table of radii from --cutoff Si-O=1.8,O-O=2. @return exit status, reported; a syntax
+ *  error ends the command */
 static int read_table(const pairs_task *task, pairs_rules *rules)
 {
     const int n = rules->n_names;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kith pairs` says at the end, to a person or to a script.
+ * The summary of `kith pairs`, as text and as JSON.
  */
 #include "pairs.h"
 #include "common/report.h"
 
 #include <stdio.h>
 
+/** Print the distribution of the numbers of neighbours. */
 static void print_neighbours(const spread *s)
 {
     if (s->n == 0) {
@@ -18,7 +19,7 @@ static void print_neighbours(const spread *s)
     spread_draw(s);
 }
 
-/** Print --cutoff by pairs of species, as it was given. */
+/** Print the radius, or --cutoff by pairs of species as it was given, and r_min. */
 static void print_cutoff(const pairs_task *task)
 {
     if (task->by_species) {

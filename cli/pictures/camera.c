@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A camera that stands still before a box that turns about its upright axis.
+ * A camera that stands still before a box that turns about its upright axis, z. The scale is the
+ * one at which the box fits into the picture at any angle, so that it does not change in a film.
  */
 #include "camera.h"
 
 #include <math.h>
 
-static const double FILLED = 0.92;  /* of the picture's width or height */
+static const double FILLED = 0.92;  /* part of the picture's width or height that the box spans */
 static const double DISTANCE = 1.8; /* of the eye from the middle, in diagonals of the box */
 
+/** Set the camera's unit vectors.
+ *  @param turn    angle of the box about z [radians]
+ *  @param raised  angle of the eye above the x-y plane [radians] */
 static void aim(camera *c, double turn, double raised)
 {
     const double co = cos(turn), si = sin(turn), up = sin(raised), level = cos(raised);
@@ -32,7 +36,8 @@ void camera_corner(const kith_box *box, int which, float r[3])
     }
 }
 
-/** Widen the bounds of what is seen of a box: left and right, top and bottom. */
+/** Widen bounds so that they contain the projected corners of a box.
+ *  @param bounds  least and greatest x, least and greatest y [pixels] */
 static void widen(const camera *c, const kith_box *box, double bounds[2][2])
 {
     for (int which = 0; which < 1 << box->dim; which++) {
@@ -48,9 +53,9 @@ static void widen(const camera *c, const kith_box *box, double bounds[2][2])
 
 camera camera_look(const kith_box *box, double turn, int width, int height)
 {
-    const int angles = box->dim == 3 ? 48 : 1;
+    const int angles = box->dim == 3 ? 48 : 1; /* of a full turn, at which the box must fit */
     const double raised = box->dim == 3 ? M_PI / 9 : M_PI / 2;
-    camera c = {.scale = 1};
+    camera c = {.scale = 1}; /* and x = y = 0: bounds are relative to the middle of the picture */
     float low[3], high[3];
     camera_corner(box, 0, low);
     camera_corner(box, (1 << box->dim) - 1, high);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Each particle is spread by a quadratic B-spline as wide as the finest cells that hold a few
- * others: into that one of a pyramid of grids. A coarse grid of B-splines is exactly one of half
- * the cells (Chaikin 1974), so that the pyramid is summed from the top without a seam. O(n).
+ * An adaptive density map. A pyramid of grids has cells of several sizes. Each particle is added
+ * once, to the finest grid whose cell around it holds FEW particles: its weight is spread over
+ * 3 x 3 cells by a quadratic B-spline. Then each grid, from the coarsest on, is added to the next
+ * finer one. A sum of quadratic B-splines on a grid is exactly a sum of B-splines of half the
+ * width on the grid of half the spacing (Chaikin's subdivision, 1974), so that grids join without
+ * a seam. O(n + cells).
  */
 #include "density_map.h"
 
@@ -10,24 +13,26 @@
 #include <stdlib.h>
 
 enum {
-    FINEST = 10, /* 2^10 cells a side */
-    COARSEST = 4,
-    FEW = 4 /* particles in a cell that is fine enough: 36 under a B-spline's 3 x 3 */
+    FINEST = 10,  /* level of the finest grid: 2^10 = MAP_SIDE cells a side */
+    COARSEST = 4, /* level of the coarsest grid: 2^4 cells a side */
+    FEW = 4       /* least particles in a cell that is fine enough: some 36 under a B-spline */
 };
 
-/** Grids of 2^level cells a side. */
+/** Grids of 2^level cells a side, for levels COARSEST to FINEST; v is the slower index. */
 typedef struct pyramid {
-    int32_t *count[FINEST + 1];
-    float *weight[FINEST + 1];
-    bool wraps;
+    int32_t *count[FINEST + 1]; /**< [level][cells] particles in each cell */
+    float *weight[FINEST + 1];  /**< [level][cells] weights that are spread at this level */
+    bool wraps;                 /**< the grids are periodic */
 } pyramid;
 
+/** Return the number of cells of a grid. */
 static int64_t cells(int level)
 {
     return (int64_t)1 << 2 * level;
 }
 
-/** A neighbour's index along an axis: round the corner, or the last again. */
+/** Return the index of a cell along an axis, for i from -1 to side: wrapped if the grid is
+ *  periodic, else clamped, so that weight is not lost at the border. */
 static int beside(const pyramid *p, int i, int level)
 {
     const int side = 1 << level;
@@ -42,6 +47,7 @@ static bool is_inside(const float *uv)
     return uv[0] >= 0 && uv[0] < 1 && uv[1] >= 0 && uv[1] < 1;
 }
 
+/** Count the particles of each cell of the finest grid, then those of the coarser grids from it. */
 static void count_particles(pyramid *p, const float *uv, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -60,7 +66,8 @@ static void count_particles(pyramid *p, const float *uv, int64_t n)
     }
 }
 
-/** Weights of a quadratic B-spline at x [cells] in the cells i - 1, i, i + 1. @return i. */
+/** Compute the weights of a quadratic B-spline at x [cells] in the cells i - 1, i and i + 1.
+ *  @return i, the cell of x */
 static int spline(double x, double w[3])
 {
     const int i = (int)x;
@@ -71,6 +78,7 @@ static int spline(double x, double w[3])
     return i;
 }
 
+/** Add a particle at uv to one grid: the finest one with FEW particles in its cell. */
 static void spread_particle(pyramid *p, const float *uv, float weight)
 {
     int level = FINEST;
@@ -92,7 +100,8 @@ static void spread_particle(pyramid *p, const float *uv, float weight)
     }
 }
 
-/** Add a grid to the next finer one. */
+/** Add a grid to the next finer one. A fine cell takes 9, 3, 3 and 1 sixteenths of the nearest four
+ *  coarse cells (Chaikin's weights 3/4 and 1/4 along each axis). */
 static void refine(pyramid *p, int level)
 {
     const int side = 1 << level;
@@ -104,7 +113,7 @@ static void refine(pyramid *p, int level)
         for (int i = 0; i < 2 * side; i++) {
             const int k = i / 2, m = beside(p, k + (i % 2 ? 1 : -1), level);
             const float sum = 9 * near[k] + 3 * near[m] + 3 * next[k] + next[m];
-            fine[j * 2 * side + i] += sum / 64; /* a quarter of the weight: cells are smaller */
+            fine[j * 2 * side + i] += sum / 64; /* 1/16, and 1/4: a coarse cell has 4 fine ones */
         }
     }
 }

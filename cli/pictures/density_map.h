@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAP_SIDE = 1024 };
+enum { MAP_SIDE = 1024 }; /* cells of a map along u, and along v */
 
 /** Make a density map of points in the unit square. Points outside it are ignored.
  *  @param uv       [n][2] coordinates u, v of the points

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Elements that the pictures share: colours, text, an axis, a scale bar, and the PNG file.
+ */
 #include "drawing.h"
 
 #include "common/progress.h"
@@ -24,7 +27,7 @@ void draw_faint(cairo_t *cr)
     cairo_set_source_rgb(cr, 0.60, 0.59, 0.66);
 }
 
-/** Choose the font, and go to where text begins. */
+/** Select the font, and move to the left end of the text, of which the part `side` is at x. */
 static void begin_text(cairo_t *cr, double x, double y, double size, anchor side, const char *text,
                        cairo_font_weight_t weight)
 {
@@ -89,6 +92,7 @@ void draw_scale_bar(cairo_t *cr, double x, double y, double size, anchor side, d
     draw_text(cr, left + pixels / 2, y - 12 * size, 17 * size, ANCHOR_MIDDLE, text);
 }
 
+/** Callback of cairo: append bytes of the PNG to an io_memory_file. An error ends the drawing. */
 static cairo_status_t keep(void *memo, const unsigned char *data, unsigned n)
 {
     if (progress_interrupted()) {

@@ -24,24 +24,27 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 48 }; /* of a command line, and more */
+enum { WORDS = 48 }; /* room for the arguments of ffmpeg and the NULL behind them */
 
 /** How long ffmpeg may take to finish the film of an interrupted run [s]. */
 static const double PATIENCE = 3;
 
 struct encoder {
-    char *path;
-    io_output *film; /* what ffmpeg writes */
-    char *part;      /* its present name, as ffmpeg is told it */
-    size_t bytes;    /* of a frame */
-    int64_t frames;  /* that were begun */
-    double deadline; /* to finish the film, once the run is interrupted; 0: it is not [s] */
-    bool late;       /* ffmpeg missed it and was killed */
-    pid_t process;
+    char *path;      /**< name of the film, as the user gave it */
+    io_output *film; /**< output file that is lent to ffmpeg under a temporary name */
+    char *part;      /**< the temporary name, as an argument of ffmpeg */
+    size_t bytes;    /**< bytes of a frame */
+    int64_t frames;  /**< number of frames of which a part was sent */
+    /** Latest end of the film after an interruption, on progress_clock [s]; 0: not interrupted. */
+    double deadline;
+    bool late;     /**< ffmpeg missed the deadline and was killed */
+    pid_t process; /**< process id of ffmpeg */
+    /** Descriptors, -1 if closed: the writing end of the pipe, which is non-blocking, and the
+     *  memory file that receives ffmpeg's stderr. */
     int pipe, messages;
 };
 
-/** Words of ffmpeg's command line for an ending. */
+/** A kind of film: the ending of its name, and the arguments of ffmpeg that encode it. */
 static const struct kind {
     const char *ending, *words[20];
 } kinds[] = {
@@ -57,6 +60,7 @@ static const struct kind {
      {"-vf", "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer",
       "-f", "gif"}}};
 
+/** Return the kind of film of a path by its ending; NULL: ffmpeg is not to be used for it. */
 static const struct kind *kind_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -92,10 +96,13 @@ bool encoder_fail_io(encoder_problem *problem, const io_error *error)
     return encoder_fail(problem, status, NULL, "%s", error->text);
 }
 
-/** Start the process. @return 0 or an errno. */
+/** Start ffmpeg with SIGPIPE at its default, which kith ignores.
+ *  @param input  descriptor of its standard input
+ *  @param words  its arguments, ended by NULL
+ *  @return 0 or an errno */
 static int start(encoder *e, int input, const char *const words[WORDS])
 {
-    char *own[WORDS]; /* as posix_spawnp wants them */
+    char *own[WORDS]; /* posix_spawnp takes pointers without const; it does not write to them */
     memcpy(own, words, sizeof own);
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
@@ -123,7 +130,7 @@ static int start(encoder *e, int input, const char *const words[WORDS])
 /** Start ffmpeg with a pipe to it. @return 0 or an errno. */
 static int connect_ffmpeg(encoder *e, int width, int height, double rate)
 {
-    enum { LARGE = 1 << 20 };
+    enum { LARGE = 1 << 20 }; /* bytes of the pipe: fewer wake-ups than the usual 64 KiB */
     char size[32], speed[32];
     const char *words[WORDS] = {
         "ffmpeg",   "-hide_banner", "-loglevel",   "error", "-nostdin",   "-y",  "-f", "rawvideo",
@@ -150,6 +157,7 @@ static int connect_ffmpeg(encoder *e, int width, int height, double rate)
     return failed;
 }
 
+/** Remove the temporary film, unless it was renamed, close descriptors, and free the encoder. */
 static void discard(encoder *e)
 {
     if (e->pipe >= 0) {
@@ -207,7 +215,8 @@ encoder *encoder_open(const char *path, int width, int height, double rate, bool
     return NULL;
 }
 
-/** Return true when the run was interrupted so long ago that ffmpeg is to end. */
+/** Return true when the run was interrupted PATIENCE seconds ago. The first call after the
+ *  interruption sets the deadline. */
 static bool is_late(encoder *e)
 {
     if (!progress_interrupted()) {
@@ -241,7 +250,8 @@ bool encoder_send(encoder *e, const uint32_t *pixels, encoder_problem *problem)
     return true;
 }
 
-/** Wait for the process to end. @return what waitpid tells. */
+/** Wait for ffmpeg to end; kill it once it is late. Polls, as waitpid has no timeout.
+ *  @return its wait status */
 static int reap(encoder *e)
 {
     const struct timespec while_asleep = {.tv_nsec = 5000000};
@@ -259,7 +269,7 @@ static int reap(encoder *e)
     }
 }
 
-/** The first line that ffmpeg wrote; "" if none. */
+/** Copy the first line of ffmpeg's messages, shortened to `room` bytes; "" if it wrote none. */
 static void first_words(const encoder *e, char *words, size_t room)
 {
     ssize_t length;
@@ -272,8 +282,10 @@ static void first_words(const encoder *e, char *words, size_t room)
     words[strcspn(words, "\r\n")] = '\0';
 }
 
-/** Give the film its name, if ffmpeg ended well. It ends with 0 where its last bytes do not fit on
- *  the disk, too: then it complained. */
+/** Rename the temporary film to its path if ffmpeg succeeded: status 0 and no message. Status 0
+ *  alone is not enough: ffmpeg exits with 0 also when its last bytes do not fit on the disk.
+ *  @param told  wait status of ffmpeg
+ *  @return false with a problem */
 static bool settle(encoder *e, int told, encoder_problem *problem)
 {
     char words[300];

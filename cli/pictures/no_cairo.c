@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stands in for the pictures, and for the words on films, in a build without cairo.
+ * Compiled instead of the files that use cairo in a build without it: a plot is an error, and films
+ * have no overlay.
  */
 #include "film/film_internal.h"
 #include "fof/fof.h"

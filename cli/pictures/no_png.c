@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stands in for PNG in a build without libpng.
+ * Compiled instead of png_compress.c in a build without libpng: each PNG frame is an error.
  */
 #include "png_frames.h"
 #include "common/report.h"

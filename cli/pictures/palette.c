@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Palettes that the eye reads evenly: lightness or hue changes as the number does.
+ * Perceptually uniform palettes: lightness or hue changes evenly with the number. sRGB (IEC
+ * 61966-2-1) stores light by a nonlinear curve; sums and blurs of light need linear values.
  */
 #include "palette.h"
 
 #include <math.h>
 
+/** Convert an sRGB value of 0 to 255 to linear light, 0 to 1. */
 static double from_srgb(double byte)
 {
     const double c = byte / 255;
@@ -18,7 +20,10 @@ double palette_to_srgb(double light)
     return 255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055);
 }
 
-/** Between two of n stops. @param[out] rgb  bytes, with fractions */
+/** Interpolate linearly between n evenly spaced colours.
+ *  @param stops     [n] colours as red, green, blue of sRGB
+ *  @param t         place, clamped to 0 (first stop) to 1 (last stop)
+ *  @param[out] rgb  sRGB values, 0 to 255, not rounded */
 static void mix(const unsigned char (*stops)[3], int n, double t, double rgb[3])
 {
     const double at = fmin(fmax(t, 0), 1) * (n - 1);
@@ -28,7 +33,10 @@ static void mix(const unsigned char (*stops)[3], int n, double t, double rgb[3])
     }
 }
 
-/** A hue of lightness 0.75 and chroma 0.12 in Oklab (Ottosson 2020): all of it is in sRGB. */
+/** Compute the colour of hue t [turns] with lightness 0.75 and chroma 0.12 in Oklab (Ottosson
+ *  2020): with these values, every hue lies within sRGB. The matrices convert Oklab to the cube
+ *  roots of cone responses, and cone responses to linear sRGB.
+ *  @param[out] rgb  sRGB values, 0 to 255, not rounded */
 static void hue(double t, double rgb[3])
 {
     const double lightness = 0.75, chroma = 0.12;
@@ -41,6 +49,7 @@ static void hue(double t, double rgb[3])
     rgb[2] = palette_to_srgb(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
 }
 
+/** Compute the colour of t in a palette. @param[out] rgb  sRGB values, 0 to 255, not rounded */
 static void bytes_of(palette which, double t, double rgb[3])
 {
     /* Lightness rises evenly from 0 to 98 of CIELAB, hue from blue over red to yellow. */
@@ -48,7 +57,7 @@ static void bytes_of(palette which, double t, double rgb[3])
                                               {100, 26, 128},  {140, 41, 129}, {183, 55, 121},
                                               {222, 73, 104},  {247, 112, 92}, {254, 159, 109},
                                               {254, 207, 146}, {252, 253, 191}};
-    /* Lightness from 55 to 92: each is seen on a dark ground. */
+    /* Lightness from 55 to 92: each colour is visible on a dark background. */
     static const unsigned char lit[][3] = {{70, 130, 230},  {60, 165, 225},  {75, 192, 195},
                                            {120, 210, 150}, {190, 220, 110}, {255, 225, 110}};
     if (which == PALETTE_CIRCLE) {

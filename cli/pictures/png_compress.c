@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * PNG through libpng.
+ * PNG through libpng, compressed in memory. Error handling is libpng's: its error callback jumps
+ * back to setjmp in png_compress.
  */
 #include "png_frames.h"
 
@@ -9,6 +10,7 @@
 
 #include <png.h>
 
+/** Write callback of libpng: append bytes to the io_memory_file. */
 static void keep(png_structp png, png_bytep data, size_t n)
 {
     if (!io_memory_file_add(png_get_io_ptr(png), data, n)) {
@@ -16,25 +18,27 @@ static void keep(png_structp png, png_bytep data, size_t n)
     }
 }
 
+/** Flush callback of libpng: memory has nothing to flush. */
 static void keep_all(png_structp png)
 {
     (void)png;
 }
 
-/* The command tells of errors itself, so that libpng does not. */
+/** Error callback of libpng: jump without a message, as the command prints its own. */
 static void leave(png_structp png, png_const_charp why)
 {
     (void)why;
     png_longjmp(png, 1);
 }
 
+/** Warning callback of libpng: ignore the warning. */
 static void be_silent(png_structp png, png_const_charp why)
 {
     (void)png;
     (void)why;
 }
 
-/* libpng leaves by longjmp, to setjmp, where memory ends. */
+/* Any libpng error is reported as one of memory: only the callback keep can fail here. */
 bool png_compress(const char *name, const uint32_t *pixels, int width, int height, bool drops,
                   io_memory_file *out, encoder_problem *problem)
 {
@@ -42,7 +46,7 @@ bool png_compress(const char *name, const uint32_t *pixels, int width, int heigh
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, be_silent);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool fine = info != NULL;
-    volatile bool stopped = false; /* changed after setjmp */
+    volatile bool stopped = false; /* volatile: changed between setjmp and longjmp */
     if (fine && setjmp(png_jmpbuf(png)) == 0) {
         png_set_write_fn(png, out, keep, keep_all);
         png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, BITS, PNG_COLOR_TYPE_RGB,
@@ -51,7 +55,7 @@ bool png_compress(const char *name, const uint32_t *pixels, int width, int heigh
         png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
         png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
         png_write_info(png, info);
-        png_set_filler(png, 0, PNG_FILLER_AFTER); /* in memory: blue, green, red, nothing */
+        png_set_filler(png, 0, PNG_FILLER_AFTER); /* bytes of a pixel: blue, green, red, unused */
         png_set_bgr(png);
         for (int j = 0; j < height && !stopped; j++) {
             stopped = drops && progress_interrupted();

@@ -14,8 +14,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/** The digits that a name's %d or %06d asks for; -1: it has none, or something else as well.
- *  @param[out] at, end  of that number in the name */
+/** Parse the one conversion, %d or %06d, of a name of frames.
+ *  @param[out] at, end  begin and end of the conversion in the name
+ *  @return its least number of digits, 0 for %d; -1: there is not exactly one %, or it is followed
+ *  by another conversion, or by more than MOST digits */
 static int digits_of(const char *path, const char **at, const char **end)
 {
     enum { MOST = 18 };
@@ -30,6 +32,7 @@ static int digits_of(const char *path, const char **at, const char **end)
     return (*end)[-1] == 'd' && digits <= MOST ? (int)digits : -1;
 }
 
+/** Return true when the path ends in / or is an existing folder. */
 static bool is_folder(const char *path)
 {
     struct stat facts;
@@ -61,7 +64,8 @@ char *png_frames_name(const char *path, int64_t number)
     return made < 0 ? NULL : name;
 }
 
-/** Make the folder that the last / of a name ends. @return false with errno. */
+/** Make the folder of a file, the part of its name before the last /, unless it exists. Folders
+ *  above it are not made. @return false with errno. */
 static bool make_folder(const char *name)
 {
     const char *slash = strrchr(name, '/');

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Spots are sorted by bands of rows, stably; then each band is drawn by one thread, so that sums
- * have one order. A spot is a quadratic B-spline integrated over each pixel: its weight is kept
- * wherever it lies between them. O(n + pixels).
+ * Adds spots of light to pixels in parallel with results that do not depend on the threads. Spots
+ * are sorted, stably, by the bands of rows that they touch (a counting sort); then each band is
+ * drawn by one thread, so that each pixel's sum has one order. A spot is a quadratic B-spline,
+ * integrated exactly over each pixel, so that its total does not depend on its position relative to
+ * the pixels. O(n + pixels).
  */
 #include "render_internal.h"
 
@@ -11,23 +13,23 @@
 #include <sys/mman.h>
 
 enum {
-    BAND = 16,   /* rows */
-    PIECES = 64, /* of the particles, counted apart */
-    POLL = 512,  /* particles or spots between two tests of the pool's stop */
-    SHADES = 1024,
-    WIDEST = 48 /* pixels of a spot along an axis */
+    BAND = 16,     /* rows of pixels of a band */
+    PIECES = 64,   /* ranges of particles, sorted in parallel */
+    POLL = 512,    /* particles or spots between two tests of the pool's stop */
+    SHADES = 1024, /* entries of the table of palette colours */
+    WIDEST = 48    /* most pixels that a spot touches along an axis: 3 sizes of WIDEST / 4, and 2 */
 };
 
 /** The light of a spot of weight 1. */
 typedef struct tint {
-    float channel[CHANNELS];
+    float channel[CHANNELS]; /**< linear red, green and blue, and 1, the weight */
 } tint;
 
-/** How spots of a scene look. */
+/** How particles of a scene become spots. */
 typedef struct lens {
-    const render_scene *scene;
-    int width, height, bands;
-    float size; /* of a spot at the centre [pixels] */
+    const render_scene *scene; /**< particles and camera */
+    int width, height, bands;  /**< size of the picture [pixels]; number of bands of rows */
+    float size;                /**< size of a spot at the camera's centre [pixels]; see spot */
 } lens;
 
 /** Map zeroed memory. Huge pages make the first access to it cheap, and its release: 2 GB of small
@@ -86,7 +88,8 @@ const float *render_gathered(const render *r)
     return r->light;
 }
 
-/** Spots about half as wide as the distance between neighbours, but neither lost nor blots. */
+/** Choose the size of spots: a quarter of the mean distance of n particles that fill 40 % of the
+ *  picture, at least 0.7 pixels and, beyond that, at most 0.22 % of the height. */
 static float spot_size(const render_scene *scene, int width, int height)
 {
     const double area = 0.4 * (double)width * (double)height;
@@ -95,7 +98,8 @@ static float spot_size(const render_scene *scene, int width, int height)
     return (float)fmin(fmax(0.25 * apart, 0.7), largest);
 }
 
-/** See a particle. @return false: not in the picture. */
+/** Project particle k to a spot. @return false when no part of it is in the picture, or when its
+ *  position is not finite: comparisons with NaN are false. */
 static bool see(const lens *l, int64_t k, spot *s)
 {
     const render_scene *scene = l->scene;
@@ -104,14 +108,14 @@ static bool see(const lens *l, int64_t k, spot *s)
     s->x = seen[0];
     s->y = seen[1];
     s->size = fminf(l->size * seen[2], (float)WIDEST / 4);
-    s->weight = seen[2] * seen[2] * seen[2]; /* nearer: larger, and out of the haze */
+    s->weight = seen[2] * seen[2] * seen[2]; /* nearer: a larger area, and less dimmed */
     s->value = scene->value ? scene->value[k] : 0;
     const float edge = 1.5F * s->size;
     return seen[2] > 0 && s->x > -edge && s->x < (float)l->width + edge && s->y > -edge &&
            s->y < (float)l->height + edge;
 }
 
-/** The first and last band of a spot. */
+/** Compute the first and last band that a spot touches. */
 static void bands_of(const lens *l, const spot *s, int range[2])
 {
     const float edge = 1.5F * s->size;
@@ -120,13 +124,17 @@ static void bands_of(const lens *l, const spot *s, int range[2])
     range[1] = last < l->bands - 1 ? last : l->bands - 1;
 }
 
-/** Return true where a loop tests whether to end early, and is to. */
+/** Return true when the pool is stopped. Tests it only if k is a multiple of POLL, else false. */
 static bool ends_early(const render *r, int64_t k)
 {
     return k % POLL == 0 && kith__pool_stopped(r->pool);
 }
 
-/** Count the spots of a piece by bands, or put them where they belong. @param spots  NULL: count */
+/** One pass of the counting sort over a piece of the particles; a spot has a copy in each band that
+ *  it touches.
+ *  @param at     [bands] of this piece: counters in the first pass; in the second, the next free
+ *                index of each band, and after it the end of its spots
+ *  @param spots  receives the spots in the second pass; NULL: first pass, count only */
 static void sort_piece(const render *r, const lens *l, int piece, int64_t *at, spot *spots)
 {
     const int64_t n = l->scene->n, first = n * piece / PIECES, end = n * (piece + 1) / PIECES;
@@ -145,7 +153,8 @@ static void sort_piece(const render *r, const lens *l, int piece, int64_t *at, s
     }
 }
 
-/** Make of counts [PIECES][bands] where each piece's spots of a band go. @return all of them. */
+/** Exclusive prefix sum of counts [PIECES][bands], in the order of bands, then of pieces: the first
+ *  index of each piece's spots of a band. @return the number of spots */
 static int64_t place_pieces(const lens *l, int64_t *counts)
 {
     int64_t sum = 0;
@@ -159,6 +168,7 @@ static int64_t place_pieces(const lens *l, int64_t *counts)
     return sum;
 }
 
+/** Make room for n spots; the array's contents are lost. @return false without memory */
 static bool reserve(render *r, int64_t n)
 {
     if (n > r->room) {
@@ -172,7 +182,7 @@ static bool reserve(render *r, int64_t n)
     return r->spots != NULL || n == 0;
 }
 
-/** Weight of a quadratic B-spline of three unit pieces below u. */
+/** Return the integral of the quadratic B-spline with support [-1.5, 1.5] from -1.5 to u. */
 static float below(float u)
 {
     if (u <= -1.5F) {
@@ -188,7 +198,11 @@ static float below(float u)
     return u < 0 ? d * d * d / 6 : 1 - d * d * d / 6;
 }
 
-/** A spot's share of each pixel along an axis. @return the first pixel; *n of them follow. */
+/** Compute the fraction of a spot's light in each pixel along an axis. The fractions add up to 1.
+ *  @param x         middle of the spot [pixels]
+ *  @param size      a third of its width [pixels]
+ *  @param[out] n    number of pixels
+ *  @return the first of the n pixels, which may lie outside the picture */
 static int shares(float x, float size, int *n, float share[WIDEST])
 {
     const int first = (int)floorf(x - 1.5F * size);
@@ -203,6 +217,7 @@ static int shares(float x, float size, int *n, float share[WIDEST])
     return first;
 }
 
+/** Add a spot to the pixels of rows [low, high). */
 static void draw_spot(const render *r, const spot *s, const tint *colour, int low, int high)
 {
     float across[WIDEST], down[WIDEST];
@@ -224,6 +239,7 @@ static void draw_spot(const render *r, const spot *s, const tint *colour, int lo
     }
 }
 
+/** Dim a band's light of earlier scenes to `afterglow` of it, then add the band's n spots. */
 static void draw_band(const render *r, int band, const spot *spots, int64_t n, const tint *shade,
                       float afterglow)
 {
@@ -239,6 +255,7 @@ static void draw_band(const render *r, int band, const spot *spots, int64_t n, c
     }
 }
 
+/** Fill the table of colours of a scene, [SHADES]. */
 static void make_shades(const render_scene *scene, tint *shade)
 {
     for (int k = 0; k < SHADES; k++) {
@@ -247,16 +264,17 @@ static void make_shades(const render_scene *scene, tint *shade)
     }
 }
 
-/** The loops over pieces of the particles and over bands of rows. */
+/** Shared state of the loops over pieces of the particles and over bands of rows. */
 struct gather_loop {
-    render *render;
-    const lens *lens;
-    int64_t *at; /**< [PIECES][bands] spots, then where the next one goes */
-    spot *spots; /**< [spots]; NULL while they are counted */
-    const tint *shade;
-    float afterglow;
+    render *render;    /**< picture that is drawn */
+    const lens *lens;  /**< projection of particles */
+    int64_t *at;       /**< [PIECES][bands] numbers of spots, then indices; see sort_piece */
+    spot *spots;       /**< all spots, sorted by band; NULL in the pass that counts */
+    const tint *shade; /**< [SHADES] colours of the palette */
+    float afterglow;   /**< see render_scene */
 };
 
+/** Piece function of both passes of the counting sort. */
 static void sort_one(void *state, int64_t piece, int worker)
 {
     (void)worker;
@@ -265,6 +283,7 @@ static void sort_one(void *state, int64_t piece, int worker)
                loop->spots);
 }
 
+/** Piece function that draws a band. Band b's spots end where those of the last piece end. */
 static void draw_one(void *state, int64_t band, int worker)
 {
     (void)worker;
@@ -292,7 +311,7 @@ bool render_gather(render *r, const render_scene *scene)
         const int64_t n = place_pieces(&l, at);
         room = reserve(r, n);
     }
-    if (room && !kith__pool_stopped(r->pool)) { /* else counts are undefined */
+    if (room && !kith__pool_stopped(r->pool)) { /* a stopped loop leaves incomplete counts */
         loop.spots = r->spots;
         render__loop(r, r->spots ? PIECES : 0, sort_one, &loop);
         render__loop(r, l.bands, draw_one, &loop);

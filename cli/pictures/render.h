@@ -14,20 +14,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** A picture in progress: light that is added by scenes, and its conversion to pixels. */
 typedef struct render render;
 
-/** What is drawn. */
+/** Particles to draw, their colours, and the camera. */
 typedef struct render_scene {
     int64_t n;          /**< number of particles */
     const float *pos;   /**< [n][3] positions; those that are not finite are skipped */
     const float *value; /**< [n] places on the palette, 0 to 1; NULL: colours show density */
-    palette palette;    /**< of the values */
-    float afterglow;    /**< fraction of the light of the last scene that is kept, 0 to below 1 */
+    palette palette;    /**< palette of the values */
+    float afterglow;    /**< fraction of the light gathered before that is kept, 0 to below 1 */
     camera camera;      /**< view of the particles */
 } render_scene;
 
-/** @param pool  threads to draw with, borrowed until render_close. Once it is stopped
- *               (kith__pool_stopped), calls return early, and what is drawn is undefined
+/** Open a black picture.
+ *  @param width, height  its size [pixels]
+ *  @param pool  threads to draw with, borrowed until render_close. Once it is stopped
+ *               (kith__pool_stopped), calls return early, and the picture's content is undefined
  *  @return NULL without memory. */
 render *render_open(int width, int height, struct kith__pool *pool);
 void render_close(render *r);
@@ -40,7 +43,8 @@ bool render_gather(render *r, const render_scene *scene);
 const float *render_gathered(const render *r);
 
 /** Convert the light to [height][width] of 0xffRRGGBB, valid until the next call. The brightness
- *  scale follows the brightest pixels, slowly from frame to frame. */
+ *  scale follows the brightest pixels with a delay of some ten calls, so that a film does not
+ *  flicker. */
 uint32_t *render_develop(render *r);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From light to a picture: asinh keeps both the lonely and the crowded in sight (Lupton et al.
- * 2004), and what is bright glows a little on what is beside it.
+ * From light to a picture. The scale of brightness is asinh, linear for faint pixels and
+ * logarithmic for bright ones (Lupton et al. 2004, PASP 116, 133), so that single particles and
+ * dense groups are both visible. Then a bloom, called glow, is added: a fraction of the picture,
+ * averaged over blocks of pixels and blurred by a Gaussian along each axis in turn.
  */
 #include "render_internal.h"
 
@@ -10,41 +12,44 @@
 #include <string.h>
 
 enum {
-    OCTAVE = 8, /* bins of a histogram of weights */
-    BINS = 48 * OCTAVE,
-    REACH = 14 /* of the glow, in blocks */
+    OCTAVE = 8,         /* bins of the histogram of weights for each factor of 2 */
+    BINS = 48 * OCTAVE, /* of weights from 2^-20 to 2^28 */
+    REACH = 14          /* radius of the blur [blocks]; three standard deviations */
 };
 
-static const double BRIGHTEST = 0.003; /* of the pixels with light are white */
+static const double BRIGHTEST = 0.003; /* fraction of the pixels with light that are white */
+/* Argument of asinh for white, of which more brightens faint pixels; factor of the glow. */
 static const float CONTRAST = 14, GLOW = 0.30F;
-static const float GROUND[3] = {0.0033F, 0.0030F, 0.0050F};
+static const float GROUND[3] = {0.0033F, 0.0030F, 0.0050F}; /* linear colour of the background */
 
 void render__tones(render *r)
 {
     for (int k = 0; k < TONES; k++) {
         palette_light(PALETTE_RISING, (double)k / (TONES - 1), r->rising[k]);
         for (int c = 0; k > 0 && c < 3; c++) {
-            r->rising[k][c] -= r->rising[0][c]; /* nothing gives no light */
+            r->rising[k][c] -= r->rising[0][c]; /* no weight: no light but GROUND's, added later */
         }
         r->bytes[k] = (unsigned char)(palette_to_srgb((double)k / (TONES - 1)) + 0.5);
     }
     memset(r->rising[0], 0, sizeof r->rising[0]);
 }
 
+/** Return the gathered light of a row, [width][CHANNELS]. */
 static const float *gathered(const render *r, int row)
 {
     return r->light + (ptrdiff_t)row * r->width * CHANNELS;
 }
 
+/** Return the developed light of a row, [width][3]. */
 static float *shown(const render *r, int row)
 {
     return r->shown + 3 * (ptrdiff_t)row * r->width;
 }
 
-/** A histogram of the weights of pixels. */
+/** A histogram of the weights of pixels, on a logarithmic scale. */
 struct weights {
-    const render *render;
-    _Atomic int64_t count[BINS];
+    const render *render;        /**< the picture */
+    _Atomic int64_t count[BINS]; /**< pixels with a weight of 2^(k / OCTAVE - 20) and more */
 };
 
 /** Add rows [begin, end) to the histogram. */
@@ -67,7 +72,8 @@ static void count_rows(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** The weight that all but the brightest pixels are below. */
+/** Return the weight that is shown as white: the fraction BRIGHTEST, at most, of the pixels with
+ *  light have more. It is the upper edge of a bin. 0: no pixel has light. */
 static double brightest(const render *r)
 {
     struct weights weights = {.render = r};
@@ -85,13 +91,15 @@ static double brightest(const render *r)
     return all ? exp2((bin + 1.0) / OCTAVE - 20) : 0;
 }
 
-/** Brightness of a weight: 1 is white. */
+/** Return the brightness of a weight on the asinh scale: 1 for `white`, more above it. */
 static float tone(float weight, float white)
 {
     return asinhf(CONTRAST * weight / white) / asinhf(CONTRAST);
 }
 
-/** Turn what has gathered in a row into light to show. */
+/** Convert the gathered light of a row to developed light. Without values, the weight selects the
+ *  colour. With values, the mean colour of the pixel's spots is scaled by the square of the tone,
+ *  and pixels near white and brighter turn pale. */
 static void develop_row(const render *r, int j)
 {
     const float *at = gathered(r, j);
@@ -110,7 +118,7 @@ static void develop_row(const render *r, int j)
     }
 }
 
-/** Add up a row of pixels in its row of blocks. */
+/** Add a row of developed light to the averages of its row of blocks. */
 static void add_to_blocks(const render *r, int j, float *blocks)
 {
     const float *at = shown(r, j);
@@ -121,16 +129,17 @@ static void add_to_blocks(const render *r, int j, float *blocks)
     }
 }
 
-/** The blur of an image of blocks along one axis. */
+/** Shared state of the loop that blurs an image of blocks along one axis. */
 struct blur_loop {
-    const float *from; /**< [down][across][3] */
-    float *to;
-    int across, down;
-    bool along_rows;
-    float share[2 * REACH + 1]; /**< weight of each neighbour */
-    float sum;                  /**< of the weights */
+    const float *from;          /**< [down][across][3] the image */
+    float *to;                  /**< [down][across][3] receives the blurred image */
+    int across, down;           /**< number of blocks along x and y */
+    bool along_rows;            /**< blur along x; else along y */
+    float share[2 * REACH + 1]; /**< weight of the neighbour k - REACH blocks away */
+    float sum;                  /**< sum of share */
 };
 
+/** Blur rows [begin, end). Blocks outside the image count as dark, so the border loses light. */
 static void blur_rows(void *state, int64_t begin, int64_t end)
 {
     const struct blur_loop *loop = state;
@@ -169,7 +178,9 @@ static void blur(struct kith__pool *pool, const float *from, float *to, int acro
     kith__pool_for(pool, kith__pool_threads(pool), down, 1, blur_rows, &loop);
 }
 
-/** Two blocks and how far a pixel is from the middle of the first to that of the second. */
+/** Find the two blocks along an axis between whose middles a pixel lies, for interpolation.
+ *  @param[out] near  indices of the blocks; equal at the upper border
+ *  @return the weight of the second block, 0 to 1; the weight of the first is 1 minus it */
 static float between(int pixel, int blocks, int near[2])
 {
     const float at = ((float)pixel + 0.5F) / GLOW_BLOCK - 0.5F;
@@ -179,6 +190,8 @@ static float between(int pixel, int blocks, int near[2])
     return at < 0 ? 0 : at - (float)low;
 }
 
+/** Add background and bloom to a row of light and convert it to pixels. Between the middles of two
+ *  blocks the bloom is linear, so its end points are computed only where the blocks change. */
 static void write_row(const render *r, int j, int across, int down)
 {
     const float *at = shown(r, j);
@@ -228,6 +241,7 @@ static void develop_blocks(void *state, int64_t y, int worker)
     }
 }
 
+/** Piece function that writes row j of the picture. */
 static void write_one(void *state, int64_t j, int worker)
 {
     (void)worker;

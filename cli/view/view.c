@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith view: particles, halos and trajectories in a browser.
+ * kith view: particles, halos and trajectories in a browser. This file has the options, the
+ * messages to the page (web/web.h), and the loop that obeys its commands.
  */
 #include "view.h"
 
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
+/** Refuse options that contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
     const view_task *task = at;
@@ -46,6 +48,7 @@ static const command_line view_line = {
             "  kith make clustered 100k --seed 1 -o halos.h5\n"
             "  kith view halos.h5 --box 1 --link 0.003"};
 
+/** Send what is shown, and what can be changed: the message WEB_STATE. */
 static void send_state(const view_task *task, view_run *run)
 {
     const bool grouped = task->labels || task->link > 0;
@@ -60,7 +63,7 @@ static void send_state(const view_task *task, view_run *run)
                   "grouped", grouped, "message", run->message));
 }
 
-/** Send the values of the particle that a viewer has selected. */
+/** Send the values of the particle that a viewer has selected, if it is among the points sent. */
 static void send_particle(const view_run *run, const web_scene *scene)
 {
     const io_particles *p = run->now;
@@ -93,7 +96,7 @@ static void send_particle(const view_run *run, const web_scene *scene)
     web_publish_json(run->server, WEB_PARTICLE, one);
 }
 
-/** Obstacles and attractors that a recording of a flock has at this frame. */
+/** Return the obstacles and attractors that a recording of a flock has at this frame, as JSON. */
 static json_t *view_things_json(const view_run *run)
 {
     const io_things *things = &run->shot->things;
@@ -101,6 +104,8 @@ static json_t *view_things_json(const view_run *run)
                      (int)KITH_MOST_THINGS, "things", viewer_things(things->item, things->n));
 }
 
+/** Send the particles of the frame, as many as viewers ask for, and the selected one. Where too
+ *  many messages of points exist, run->again stays set, and the caller retries. */
 static void send_points(view_run *run)
 {
     const io_particles *p = run->now;
@@ -148,6 +153,8 @@ static void send_frame(const view_task *task, view_run *run)
     }
 }
 
+/** Obey a command of the page: {"colour": name}, {"inspect": index of a point, or -1} or {"frame":
+ *  index}. Anything else is ignored. @return STATUS_OK or STATUS_INTERRUPTED */
 static int obey(const view_task *task, view_run *run, const json_t *command)
 {
     const json_t *frame = json_object_get(command, "frame");
@@ -174,12 +181,13 @@ static int obey(const view_task *task, view_run *run, const json_t *command)
     return STATUS_OK;
 }
 
-/** Serve until Ctrl-C. */
+/** Serve until Ctrl-C. Points are sent again when the picture has changed, or when a viewer asks
+ *  for more points than any did before. @return exit status */
 static int serve(const view_task *task, view_run *run)
 {
-    static const double a_while = 0.05; /* Ctrl-C is noticed after that long [s] */
+    static const double a_while = 0.05; /* longest delay until Ctrl-C is noticed [s] */
     int status = STATUS_OK;
-    int64_t wanted = 0;
+    int64_t wanted = 0; /* most points that viewers have asked for */
     send_frame(task, run);
     while (status == STATUS_OK && !progress_interrupted()) {
         for (json_t *command; (command = web_next_command(run->server)) != NULL;) {
@@ -196,6 +204,7 @@ static int serve(const view_task *task, view_run *run)
     return status == STATUS_INTERRUPTED ? STATUS_OK : status;
 }
 
+/** Read the first frame, then make a film of the file or serve it. @return exit status, reported */
 static int look(const view_task *task, view_run *run)
 {
     progress bar = progress_start("looking", "steps", 0, true);

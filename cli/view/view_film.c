@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * kith view --record: the frames of a file as a film; of one frame the camera goes once round.
+ * kith view --record: the frames of a file as a film. Of a file with one frame in 3-D, the film
+ * shows one full turn of the box.
  */
 #include "view.h"
 
@@ -11,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double STILL_TURN = 30, MOVING_TURN = 6; /* [degrees a second] */
+static const double STILL_TURN = 30, MOVING_TURN = 6; /* defaults of --film-turn [degrees/s] */
 
-/** Colours of groups, far apart for groups next in size; particles in no group have the dark end.
- *  @return NULL: no groups, or no memory */
+/** Choose colours of groups by multiples of the golden ratio modulo 1, which lie far apart for
+ *  groups next in size. Particles in no group have the dark end of the palette.
+ *  @return [particles] colours from 0 to 1, to be freed; NULL: no groups, or no memory */
 static float *colours_of(const view_run *run)
 {
     static const double golden = 0.6180339887498949, darkest = 0.4;
@@ -27,7 +29,8 @@ static float *colours_of(const view_run *run)
     return value;
 }
 
-/** Number of frames of the film; of a trajectory from --frame on. */
+/** Return the number of frames of the film: of a trajectory those from --frame on; of one frame
+ *  those of a full turn, or 1. */
 static int64_t count_frames(const film_options *how, const view_run *run)
 {
     static const double most = 1e6;
@@ -39,6 +42,8 @@ static int64_t count_frames(const film_options *how, const view_run *run)
                                           : 1;
 }
 
+/** Add the current frame to the film. @param number  index of the frame in the film
+ *  @return exit status, reported */
 static int add(film *f, const view_run *run, const float *value, int64_t number)
 {
     char caption[80] = "";

@@ -26,7 +26,7 @@ int view_start(const view_task *task, view_run *run)
     return STATUS_OK;
 }
 
-/** Open the file to read from a frame on. */
+/** Open the file to read from a frame on, with all fields that the live view can show. */
 static io_status open_at(const view_task *task, view_run *run, int64_t frame, io_error *error)
 {
     snprintf(run->from, sizeof run->from, "%lld:", (long long)frame);
@@ -39,6 +39,8 @@ static io_status open_at(const view_task *task, view_run *run, int64_t frame, io
     return io_trajectory_open(task->file, &how, &run->trajectory, error);
 }
 
+/** Read a frame. The file is opened again unless the frame follows the one read last.
+ *  @return exit status; on failure run->message has the error, and no frame is shown */
 static int read_frame(const view_task *task, view_run *run, int64_t frame)
 {
     io_error error = {0};
@@ -72,7 +74,7 @@ static int read_frame(const view_task *task, view_run *run, int64_t frame)
     return status == IO_CANCELLED ? STATUS_INTERRUPTED : STATUS_FORMAT;
 }
 
-/** Index of the first particle whose position is not finite; -1: none. */
+/** Return the index of the first particle whose position is not finite; -1: none. */
 static int64_t find_lost(const io_particles *p)
 {
     for (int64_t e = 0; e < 3 * p->n; e++) {
@@ -94,7 +96,9 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
         return STATUS_NOT_FINITE;
     }
     run->frame = frame;
-    run->epoch += run->particles != run->now->n; /* an index names a particle in all frames */
+    /* While the number of particles is constant, an index is taken as one particle in all
+     * frames. */
+    run->epoch += run->particles != run->now->n;
     run->particles = run->now->n;
     run->again = true;
     CLI_TRY(space_choose(&task->shared, task->file, run->now, &run->space));
@@ -105,11 +109,12 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
     return status;
 }
 
-/** Range of g(r): half the smallest side, but at most so many pairs as may be counted for the
- *  page. */
+/** Choose the range of g(r): half the smallest side, or less, so that at the mean density some
+ *  most_pairs pairs are within it: n^2 / (2 volume) ball r^3 of them, in 2-D with r^2.
+ *  @return 0 when the box is not periodic along all axes */
 static double reach(const io_particles *p, const kith_box *box)
 {
-    static const double most_pairs = 2e7, ball = 4.18879020478639;
+    static const double most_pairs = 2e7, ball = 4.18879020478639; /* 4 pi / 3; above pi of 2-D */
     double volume = 1, least = HUGE_VAL;
     for (int k = 0; k < box->dim; k++) {
         const double side = box->row[k][k];

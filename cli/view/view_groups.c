@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups in the live view: read as labels, or found; measured, and told to the page.
+ * Groups in the live view: read from a file as labels, or found by friends-of-friends; measured,
+ * and sent to the page.
  */
 #include "view.h"
 
@@ -10,12 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/** Copy the library's message to run->message. @return the exit status for a failed call */
 static int trouble(view_run *run, kith_status status)
 {
     snprintf(run->message, sizeof run->message, "groups: %.480s", kith_message(run->ctx));
     return status == KITH_CANCELLED ? STATUS_INTERRUPTED : STATUS_INVALID;
 }
 
+/** Read --labels into run->groups. @return exit status; run->message has the error */
 static int read_labels(const view_task *task, view_run *run)
 {
     const int64_t n = run->now->n;
@@ -34,6 +37,7 @@ static int read_labels(const view_task *task, view_run *run)
     return STATUS_OK;
 }
 
+/** Find the groups with linking length --link. @return exit status; run->message has the error */
 static int find(const view_task *task, view_run *run, const kith_points *points)
 {
     kith_fof_options how;
@@ -71,7 +75,7 @@ int view_group(const view_task *task, view_run *run)
 
 json_t *view_groups_json(const view_run *run)
 {
-    enum { MOST = 1000 };
+    enum { MOST = 1000 }; /* groups that are listed; labels are in the order of size */
     const bool moving = run->now && run->now->velocity;
     const bool heavy = run->now && run->now->mass;
     json_t *list = json_array();

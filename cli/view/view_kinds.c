@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHADES = 65535 };
+enum { SHADES = 65535 }; /* largest shade; it has the last colour of the palette */
 
+/** Return true when the particles of the frame have masses. */
 static bool has_masses(const view_run *run)
 {
     return run->shot && (run->weighed ? run->shot->weight != NULL : run->now->mass != NULL);
@@ -23,7 +24,7 @@ double view_mass(const view_run *run, int64_t p)
     return run->weighed ? run->shot->weight[p] : io_real(run->now->mass, p, run->now->precision);
 }
 
-/** Find the range of masses; masses of 0 and less are skipped. */
+/** Find the range of masses, for view_kinds.mass; masses of 0 and less are skipped. */
 static void weigh(view_run *run, double range[2])
 {
     double least = INFINITY, most = 0;
@@ -82,15 +83,16 @@ void view_shade(view_run *run)
     }
 }
 
-/** The species with the most particles, and the number of particles of others. */
+/** Return the species with the most particles, and the number of particles of others. Each step
+ *  selects the largest species after the last one, in the order by count, then by number. */
 static json_t *species_json(const view_run *run)
 {
     enum { MOST = 24 };
     const view_kinds *kinds = &run->kinds;
     json_t *list = json_array();
     int64_t left = run->now->n;
-    int64_t above = INT64_MAX; /* of the species listed last: its count and number */
-    int last = -1;
+    int64_t above = INT64_MAX; /* particles of the species listed last */
+    int last = -1;             /* number of the species listed last */
     for (int listed = 0; listed < MOST && left > 0; listed++) {
         int best = -1;
         for (int k = 0; k < run->shot->n_names; k++) {

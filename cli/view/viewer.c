@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Functions that verbs with a live view share: its address, colours, and JSON of things and
+ * particles.
+ */
 #include "viewer.h"
 
 #include "common/report.h"
@@ -9,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/** Names of colours in messages and commands of the page. */
 static const char *const colours[] = {
     [WEB_PLAIN] = "plain", [WEB_SPEED] = "speed", [WEB_HEADING] = "heading",
     [WEB_GROUP] = "group", [WEB_MASS] = "mass",   [WEB_SPECIES] = "species"};
@@ -24,6 +29,7 @@ static bool is_usual(const char *host)
     return found;
 }
 
+/** Print the address of the page, and the ssh command that forwards its port to another machine. */
 static void print_address(const options *o, const web_server *server)
 {
     char host[64] = "HOST";
@@ -102,6 +108,7 @@ json_t *viewer_colours(unsigned among, const char *group_name)
     return list;
 }
 
+/** Names of the kinds of things in messages and commands of the page. */
 static const char *const thing_kinds[] = {[KITH_POINT] = "point",
                                           [KITH_SPHERE] = "sphere",
                                           [KITH_WALL] = "wall",
@@ -132,6 +139,7 @@ json_t *viewer_things(const kith_flock_thing *things, int64_t n)
     return list;
 }
 
+/** Return the speed of particle p. */
 static double speed_of(const web_scene *scene, int64_t p)
 {
     double square = 0;
@@ -142,6 +150,7 @@ static double speed_of(const web_scene *scene, int64_t p)
     return sqrt(square);
 }
 
+/** Order of doubles, for qsort. */
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -150,8 +159,11 @@ static int compare(const void *a, const void *b)
 
 void viewer_speed_range(const web_scene *scene, const web_choice *choice, double range[2])
 {
-    enum { MOST = 2000, RARE = 50 };
-    static const double narrowest = 0.02; /* of the largest speed */
+    enum {
+        MOST = 2000, /* particles of which speeds are sampled */
+        RARE = 50    /* 1 in 50 speeds may lie below the range, and above it */
+    };
+    static const double narrowest = 0.02; /* least width of the range, as part of its upper end */
     double speed[MOST];
     const int64_t chosen = choice ? choice->n : scene->n;
     int64_t n = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Colours of groups that last from frame to frame. Boyer and Moore's majority vote finds for each
- * group, in one pass over the particles, the colour that most of them had; the larger group of two
- * that claim a colour keeps it.
+ * Colours of groups that last from frame to frame. The majority vote of Boyer and Moore finds for
+ * each group, in one pass over the particles, the colour that more than half of them had, if there
+ * is one. Of two groups in which one colour leads, the larger group keeps it.
  */
 #include "viewer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TAGS = 65535 }; /* those that a message of points can hold */
+enum { MOST_TAGS = 65535 }; /* colours that the uint16 of a message of points can hold */
 
 /** The votes of one group's particles for a colour. */
 typedef struct ballot {
@@ -17,6 +17,7 @@ typedef struct ballot {
     int64_t votes; /**< votes for it that no vote for another has cancelled */
 } ballot;
 
+/** Make room for n particles; those beyond the former n have no colour. @return false: no memory */
 static bool grow(viewer_tags *tags, int64_t n)
 {
     if (n > tags->room) {
@@ -33,6 +34,7 @@ static bool grow(viewer_tags *tags, int64_t n)
     return true;
 }
 
+/** Return the largest label, which is the number of groups; 0: none. */
 static int32_t largest_label(const int32_t *labels, int64_t n)
 {
     int32_t most = 0;
@@ -42,6 +44,8 @@ static int32_t largest_label(const int32_t *labels, int64_t n)
     return most;
 }
 
+/** Cast the votes: each particle of a group votes for the colour that it had.
+ *  @param of  [groups + 1] ballots, all 0 at first */
 static void vote(const viewer_tags *tags, const int32_t *labels, int64_t n, ballot *of)
 {
     for (int64_t p = 0; p < n; p++) {
@@ -58,8 +62,9 @@ static void vote(const viewer_tags *tags, const int32_t *labels, int64_t n, ball
     }
 }
 
-/** Choose the colours of all groups.
- *  @param taken  [MOST_TAGS + 1] which colours have a group; all false at first */
+/** Choose the colours of all groups, in the order of size.
+ *  @param of      [groups + 1] ballots
+ *  @param taken   [MOST_TAGS + 1] true for colours that have a group; all false at first */
 static void choose(viewer_tags *tags, const ballot *of, int32_t groups, bool *taken)
 {
     int32_t used = 0;
