@@ -295,6 +295,8 @@ typedef struct io_pairs_layout {
     kith_precision precision; /**< Type of distances and vectors. */
     const char *command;      /**< Command line, written to HDF5 attributes and text headers. */
     double cutoff;       /**< Cutoff of the search, written beside the command line [length]. */
+    const char *cutoffs; /**< Cutoffs by pairs of species as they were given, written in place of
+                              `cutoff`; NULL: there is one for all pairs. */
     int64_t n_particles; /**< Number of particles, written beside the command line. */
     int64_t k;           /**< Neighbours of each particle, for io_nearest_write; 0: pairs. */
     bool (*stop)(void); /**< Called by io_nearest_write before each 256 lines of text, at least once

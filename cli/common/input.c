@@ -38,6 +38,7 @@ io_status input_try(const options *o, const char *path, input *in, io_error *err
     read.watch = progress_watch;
     read.user = &bar;
     in->path = path;
+    in->frame = read.frame;
     in->parts = read.parts > 0 ? (int)read.parts : 1;
     const io_status status = io_read(path, &read, &in->particles, error);
     in->seconds = progress_end(&bar);
@@ -123,6 +124,12 @@ kith_points input_points(const input *in)
     return kith_points_packed(in->particles.pos, in->particles.n, in->particles.precision);
 }
 
+/** Return true when the file has other frames than the one that was read. */
+static bool is_of_many(const input *in)
+{
+    return in->particles.frames != 0 && in->particles.frames != 1;
+}
+
 json_t *input_json(const input *in)
 {
     const int64_t frames = in->particles.frames;
@@ -131,7 +138,8 @@ json_t *input_json(const input *in)
         (json_int_t)in->particles.all, "precision", report_precision(in->particles.precision),
         "dim", in->particles.dim, "bytes", (json_int_t)in->particles.bytes, "parts", in->parts,
         "read_seconds", report_json_real(in->seconds));
-    if (frames != 0 && frames != 1) { /* which were not all read */
+    if (is_of_many(in)) {
+        json_object_set_new(value, "frame", json_integer(in->frame));
         json_object_set_new(value, "frames", frames > 0 ? json_integer(frames) : json_null());
     }
     return value;
@@ -139,9 +147,13 @@ json_t *input_json(const input *in)
 
 printed input_words(const input *in)
 {
-    const int64_t bytes = in->particles.bytes;
-    return report_format("%s, %s; read %s in %s, %s/s", report_count(in->particles.all).s,
-                         report_precision(in->particles.precision), report_bytes(bytes).s,
+    const int64_t bytes = in->particles.bytes, frames = in->particles.frames;
+    const printed frame = !is_of_many(in) ? report_format("%s", "")
+                          : frames > 0 ? report_format(", frame %lld of %lld", (long long)in->frame,
+                                                       (long long)frames)
+                                       : report_format(", frame %lld", (long long)in->frame);
+    return report_format("%s, %s%s; read %s in %s, %s/s", report_count(in->particles.all).s,
+                         report_precision(in->particles.precision), frame.s, report_bytes(bytes).s,
                          report_seconds(in->seconds).s,
                          report_bytes((int64_t)report_rate((double)bytes, in->seconds)).s);
 }

@@ -15,6 +15,7 @@
 typedef struct input {
     const char *path;       /**< path of the file; borrowed */
     io_particles particles; /**< what the file holds */
+    int64_t frame;          /**< number of the frame that was read, from 0 */
     int parts;              /**< ranks that have read a share each; 1: `particles` are all */
     double seconds;         /**< time that reading took [s] */
 } input;

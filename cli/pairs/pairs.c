@@ -93,7 +93,8 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     listing_outcome *listing = &found->listing;
     const kith_points points = input_points(&listing->a);
     io_pairs_layout layout = listing_layout(asked, listing);
-    layout.cutoff = task->by_species ? found->rules.largest : asked->cutoff;
+    layout.cutoff = asked->cutoff;
+    layout.cutoffs = task->by_species;
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
                    .mirrored = !task->list.full && !asked->against};

@@ -32,7 +32,6 @@ typedef struct pairs_rules {
     int32_t *species[2];   /**< species of each particle of INPUT, and of --against */
     double *table;         /**< [n_names][n_names] radii, symmetric [length]; 0: no pairs of these
                                 species are listed */
-    double largest;        /**< largest radius of the table [length] */
     int32_t *molecules;    /**< [n] molecule of each particle of INPUT; NULL: not needed */
     int64_t *bond_offsets; /**< [n + 1] first bond of each particle in `bonds`; NULL: not needed */
     int32_t *bonds;        /**< second particles of the bonds, sorted by the first */

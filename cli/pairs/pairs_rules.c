@@ -226,7 +226,6 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
                                 at);
         }
         rules->table[k[0]] = rules->table[k[1]] = radius;
-        rules->largest = fmax(rules->largest, radius);
         at = end + (*end == ',');
     }
     return STATUS_OK;

@@ -24,13 +24,18 @@ static io_status begin_text(io_pairs_writer *writer)
     const io_pairs_layout *layout = &writer->layout;
     const char *space = writer->csv ? "," : " ";
     if (!writer->csv) {
-        char command[1024];
+        char command[1024], cutoff[1024];
         const char *given = layout->command ? layout->command : "";
         io__copy_name(command, sizeof command, given, strlen(given));
         const locale_t before = io__locale_set_c();
+        if (layout->cutoffs) {
+            io__copy_name(cutoff, sizeof cutoff, layout->cutoffs, strlen(layout->cutoffs));
+        } else {
+            (void)snprintf(cutoff, sizeof cutoff, "%.17g", layout->cutoff);
+        }
         const io_status status = io__output_printf(
-            output, "# kith " KITH_VERSION "\n# command: %s\n# cutoff: %.17g\n# particles: %lld\n",
-            command, layout->cutoff, (long long)layout->n_particles);
+            output, "# kith " KITH_VERSION "\n# command: %s\n# cutoff: %s\n# particles: %lld\n",
+            command, cutoff, (long long)layout->n_particles);
         io__locale_restore(before);
         IO_TRY(status);
         if (layout->k > 0) {

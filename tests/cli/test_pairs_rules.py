@@ -41,7 +41,11 @@ def test_species():
         report = cli.report("pairs", "a.xyz", *cutoff, *(["--full"] if full else []))
         assert report["pairs"] == len(want) and report["cutoff"] == {"Si-O": 1.1, "O-O": 0.9} or (
             report["cutoff"] == {"O-Si": 1.1, "O-O": 0.9})
-    assert "Si-O=1.1" in cli.ok("pairs", "a.xyz", *cutoff)
+        assert report["input"]["frame"] == 1 and report["input"]["frames"] in (2, None)
+    with open("out.txt", encoding="ascii") as file:
+        assert "# cutoff: Si-O=1.1,O-O=0.9\n" in file.readlines()
+    summary = cli.ok("pairs", "a.xyz", *cutoff)
+    assert "Si-O=1.1" in summary and ", frame 1" in summary
     named, others = atoms(40, 2)
     write_xyz("b.xyz", [(named, others, SIDE)])
     write_xyz("a.xyz", [(names, points, SIDE)])
