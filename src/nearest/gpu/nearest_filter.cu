@@ -17,8 +17,8 @@
  *
  * The candidates of a leaf are read by a lane each. Those within reach of the bounding box of the
  * queries are put in shared memory, where each lane tests all of them against its own query, by
- * three multiply-add operations each. The few hits are inserted later, after 128 tests, so that
- * lanes insert theirs together.
+ * three multiply-add operations each. The few hits are inserted later, after CHUNKS * CHUNK tests,
+ * so that lanes insert theirs together.
  */
 #include "nearest_list.cuh"
 #include "nearest_node.cuh"
@@ -36,7 +36,7 @@ enum {
                                         and all images, for one set of active lanes */
     TABLE = CODES / KITH_GPU_LEAF, /**< most leaves of a walk */
     CHUNK = 32,                    /**< candidates of a mask of hits */
-    CHUNKS = 4,                    /**< chunks that are tested before hits are inserted */
+    CHUNKS = 3,                    /**< chunks that are tested before hits are inserted */
     ROOM = CHUNKS * CHUNK + LANES, /**< candidates that wait to be tested */
     IMAGES = 16,                   /**< most images of the box for one walk */
     LEAF_BITS = 28                 /**< bits of a leaf's number in the table; the number of the
@@ -155,10 +155,10 @@ static __device__ __noinline__ real square_at(const struct kith__gpu_nearest &al
 template <typename real, int K> struct filter_search {
     enum {
         KEYS = K + SPARE,      /**< keys of a lane */
-        BATCH = K > 8 ? 8 : 4, /**< keys that are merged into the list at once */
-        SEEDS = 2 * KEYS + 28  /**< candidates that are read first, at least (choose_seeds) */
+        BATCH = K > 8 ? 4 : 2, /**< keys that are merged into the list at once */
+        SEEDS = K + 48         /**< candidates that are read first, at least (choose_seeds) */
     };
-    static_assert(SEEDS + KITH_GPU_LEAF <= ROOM, "all seeds can wait");
+    static_assert(SEEDS + KITH_GPU_LEAF <= CHUNKS * CHUNK, "all seeds are tested at once");
 
     const struct kith__gpu_nearest &all; /**< the call; equal */
     struct filter_memory<real> *memory;  /**< shared memory of the warp; equal */
@@ -303,7 +303,7 @@ template <typename real, int K> struct filter_search {
         const float4 *const point = memory->point + first;
         const float a[3] = {-2 * q[0], -2 * q[1], -2 * q[2]};
         uint32_t hits = 0;
-#pragma unroll 16
+#pragma unroll 8
         for (int c = 0; c < CHUNK; c++) {
             const float4 p = point[c];
             const float sum = __fmaf_rn(a[2], p.z,
@@ -378,22 +378,6 @@ template <typename real, int K> struct filter_search {
             memory->code[my_lane()] = memory->code[end + my_lane()];
         }
         sync_warp();
-    }
-
-    /** Insert all candidates that wait without a test: they are the first ones, so each lane keeps
-     *  all that its list can hold. */
-    __device__ __forceinline__ void insert_waiting()
-    {
-        for (int first = 0; first < waiting; first += BATCH) {
-            uint32_t batch[BATCH];
-#pragma unroll
-            for (int e = 0; e < BATCH; e++) {
-                batch[e] = first + e < waiting ? key_of(first + e) : KITH_NO_KEY;
-            }
-            merge(batch);
-        }
-        waiting = 0;
-        note_threshold();
     }
 
     /** Append the candidates of OWN leaves of the table to those that wait, but for those that are
@@ -626,7 +610,6 @@ template <typename real, int K> struct filter_search {
         const int64_t wanted = max((SEEDS - 1) / KITH_GPU_LEAF + 1, (int)OWN);
         int64_t first = group * OWN - (wanted - OWN) / 2;
         if (all.question.cross) {
-            first = -wanted / 2;
             for (int l = all.tree.levels - 1; l >= 0; l--) {
                 const int64_t below = l == all.tree.levels - 1 ? 0 : first * LANES;
                 const int64_t child = below + my_lane();
@@ -775,7 +758,7 @@ template <typename real, int K> struct filter_search {
         for (int entry = 0; entry < n_leaves; entry += OWN) {
             read_leaves(entry, n_leaves);
         }
-        insert_waiting();
+        test_waiting(true); /* all are hits: the threshold is still the cutoff, or infinite */
     }
 
     /* ------------------------------------------------------------------------------- the result */
@@ -859,42 +842,51 @@ template <typename real, int K> struct filter_search {
                                        : neighbour<real>::make((real)INFINITY, KITH_EMPTY);
     }
 
+    /** Return true when a neighbour comes before another one in the order (r^2, j, S).
+     *  @param one, other            the neighbours
+     *  @param one_key, other_key    their keys, which lead to S */
+    __device__ __forceinline__ bool comes_before(const neighbour<real> &one, uint32_t one_key,
+                                                 const neighbour<real> &other,
+                                                 uint32_t other_key) const
+    {
+        return one.is_before(other) || (boxes > 0 && one.is_equal(other) && one.j() != KITH_EMPTY &&
+                                        shift_of(one_key) < shift_of(other_key));
+    }
+
     /** Sort the neighbours of the active lanes by the definition, and write them. They are decided
      *  when r^2 of the last one, with the error bound, is less than r^2 of the last key: candidates
      *  that are in no key are then farther away.
+     *
+     *  This runs once in a search. Its arrays are in local memory and its loops are not unrolled:
+     *  unrolled, with all neighbours in registers, it took half of the kernel's registers and
+     *  filled the instruction cache, so that the search itself waited for instructions.
      *  @return true when they were written; false when rounding errors may have changed which they
      *          are, for at least one lane */
     __device__ __forceinline__ bool finish()
     {
-        neighbour<real> found[KEYS];
-        const uint32_t last = key[KEYS - 1];
+        neighbour<real> found[KEYS]; /* those from K - n on are used */
+        uint32_t keys[KEYS];         /* key of each of them */
 #pragma unroll
         for (int e = 0; e < KEYS; e++) {
-            const bool some = active && e >= K - n && key[e] != KITH_NO_KEY;
-            found[e] = e < K - n ? neighbour<real>::make(0, 0)
-                                 : neighbour<real>::make((real)INFINITY, KITH_EMPTY);
-            if (some) {
-                found[e] = neighbour_of(key[e]);
-            }
+            keys[e] = key[e];
         }
-        bool sorted = false; /* bubble sort: the keys are nearly in order already */
-        while (which_lanes(!sorted)) {
-            sorted = true;
-#pragma unroll
-            for (int e = 0; e + 1 < KEYS; e++) {
-                const neighbour<real> one = found[e], other = found[e + 1];
-                bool swaps = other.is_before(one);
-                if (boxes > 0 && e >= K - n && other.is_equal(one) && one.j() != KITH_EMPTY) {
-                    swaps = shift_of(key[e + 1]) < shift_of(key[e]);
-                }
-                found[e] = neighbour<real>::choose(swaps, other, one);
-                found[e + 1] = neighbour<real>::choose(swaps, one, other);
-                const uint32_t its = key[e];
-                key[e] = swaps ? key[e + 1] : its;
-                key[e + 1] = swaps ? its : key[e + 1];
-                sorted = sorted && !swaps;
+#pragma unroll 1
+        for (int e = K - n; e < KEYS; e++) { /* insertion sort: the keys are nearly in order */
+            const uint32_t one_key = keys[e];
+            neighbour<real> one = neighbour<real>::make((real)INFINITY, KITH_EMPTY);
+            if (active && one_key != KITH_NO_KEY) {
+                one = neighbour_of(one_key);
             }
+            int at = e;
+            while (at > K - n && comes_before(one, one_key, found[at - 1], keys[at - 1])) {
+                found[at] = found[at - 1];
+                keys[at] = keys[at - 1];
+                at--;
+            }
+            found[at] = one;
+            keys[at] = one_key;
         }
+        const uint32_t last = key[KEYS - 1];
         bool decided = true;
         if (active && last != KITH_NO_KEY) {
             const real furthest = found[K - 1].j() == KITH_EMPTY ? most_square()
@@ -905,70 +897,72 @@ template <typename real, int K> struct filter_search {
         if (which_lanes(!decided)) {
             return false;
         }
-        write(found);
+        if (active) {
+            write(found + K - n, keys + K - n);
+        }
         return true;
     }
 
-    /** Write the neighbours of the active lanes: four at a time where the rows are aligned so. */
-    __device__ __forceinline__ void write(const neighbour<real> found[KEYS]) const
+    /** Write the neighbours of the lane's particle: four at a time where the rows are aligned so.
+     *  @param found  [n] the neighbours, sorted
+     *  @param keys   [n] their keys */
+    __device__ __forceinline__ void write(const neighbour<real> *found, const uint32_t *keys) const
     {
         const kith_nearest &out = all.out;
         const bool aligned = n % 4 == 0 && ((uintptr_t)out.j | (uintptr_t)out.distances) % 16 == 0;
+        const int64_t first = row * out.k;
         int32_t count = 0;
-#pragma unroll
-        for (int e = 0; e < K; e += 4) {
-            const int64_t at = row * out.k + e - (K - n);
-            if (!active || e + 4 <= K - n) {
-                continue;
-            }
+#pragma unroll 1
+        for (int e = 0; e < n; e += 4) {
             int32_t j[4];
             real distance[4];
 #pragma unroll
             for (int c = 0; c < 4; c++) {
-                const bool some = e + c >= K - n && found[e + c].j() != KITH_EMPTY;
-                count += some;
-                j[c] = some ? (int32_t)found[e + c].j() : -1;
-                distance[c] = some ? square_root(found[e + c].r2()) : (real)INFINITY;
+                const neighbour<real> one = found[min(e + c, n - 1)];
+                const bool some = one.j() != KITH_EMPTY;
+                count += some && e + c < n;
+                j[c] = some ? (int32_t)one.j() : -1;
+                distance[c] = some ? square_root(one.r2()) : (real)INFINITY;
             }
             if (aligned) {
-                store_four(out.j + at, j);
+                store_four(out.j + first + e, j);
                 if (out.distances) {
-                    store_four((real *)out.distances + at, distance);
+                    store_four((real *)out.distances + first + e, distance);
                 }
-            } else {
+                continue;
+            }
 #pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    if (e + c >= K - n) {
-                        out.j[at + c] = j[c];
-                        if (out.distances) {
-                            ((real *)out.distances)[at + c] = distance[c];
-                        }
+            for (int c = 0; c < 4; c++) {
+                if (e + c < n) {
+                    out.j[first + e + c] = j[c];
+                    if (out.distances) {
+                        ((real *)out.distances)[first + e + c] = distance[c];
                     }
                 }
             }
         }
-        if (active && out.counts) {
+        if (out.counts) {
             out.counts[row] = count;
         }
-        if (active && (out.shifts || out.vectors)) {
-            write_shifts(found);
+        if (out.shifts || out.vectors) {
+            write_shifts(found, keys);
         }
     }
 
-    /** Write the packed shifts of the lane's neighbours, to where write_image reads them
-     *  (nearest_rows.cuh). */
-    __device__ __forceinline__ void write_shifts(const neighbour<real> found[KEYS]) const
+    /** Write the packed shifts of the lane's neighbours, to where write_images reads them.
+     *  @param found  [n] the neighbours, sorted
+     *  @param keys   [n] their keys */
+    __device__ __forceinline__ void write_shifts(const neighbour<real> *found,
+                                                 const uint32_t *keys) const
     {
         const kith_nearest &out = all.out;
-#pragma unroll
-        for (int e = 0; e < K; e++) {
-            if (e >= K - n) {
-                const int64_t at = 3 * (row * out.k + e - (K - n));
-                *(out.shifts ? out.shifts + at
-                             : (int32_t *)((real *)out.vectors + at)) = found[e].j() != KITH_EMPTY
-                                                                            ? shift_of(key[e])
-                                                                            : memory->shift[0];
-            }
+#pragma unroll 1
+        for (int e = 0; e < n; e++) {
+            const int64_t at = 3 * (row * out.k + e);
+            *(out.shifts ? out.shifts + at
+                         : (int32_t *)((real *)out.vectors + at)) = found[e].j() != KITH_EMPTY
+                                                                        ? shift_of(keys[e])
+                                                                        : memory->shift[0];
         }
     }
 
@@ -1040,12 +1034,12 @@ template <typename real, int K> struct filter_search {
     }
 };
 
-/** Return the thread blocks that a multiprocessor runs at once (__launch_bounds__): with more, the
- *  compiler would give each thread too few registers for its keys.
+/** Return the thread blocks that a multiprocessor runs at once (__launch_bounds__): the more there
+ *  are, the fewer registers has each thread for its keys. Measured on an H200.
  *  @param k  most neighbours of a particle */
 static constexpr int blocks_of(int k)
 {
-    return k <= 8 ? 12 : k <= 16 ? 8 : 6;
+    return k <= 8 ? 12 : 10;
 }
 
 /** Find the neighbours of LANES particles by each warp. Groups whose particles are too far apart
