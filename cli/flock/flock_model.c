@@ -38,6 +38,14 @@ static void read_blind_angle(void *at, const option_given *given)
                     180 * M_PI;
 }
 
+/** Read the angle in degrees, store it in radians. */
+static void read_turn_rate(void *at, const option_given *given)
+{
+    *(double *)at = option_number(given->state, "--turn-rate", given->arg, 0, 1e9,
+                                  "a rate in degrees, 0 or more") /
+                    180 * M_PI;
+}
+
 /** Return what a thing needs and lacks, as a message names it; NULL: nothing. */
 static const char *lacks(const kith_flock_thing *thing)
 {
@@ -106,7 +114,7 @@ static void remove_things(void *at, const option_given *given)
 }
 
 const option_row flock_model_options[] = {
-    {"model", 0, "NAME", "boids; vicsek, vectorial with noise 0 to 1", 5,
+    {"model", 0, "NAME", "boids, vicsek, vectorial; 0 to 1", 5,
      WORD_AT(flock_stage, model.model, 0, "boids, vicsek or vectorial")},
     {"noise", 0, "ETA", NULL, 5, REAL_AT(flock_stage, model.noise, 0, 1, "0 to 1")},
     {"separation", 0, "R,W", "radius and weight: 3,0.1; --cohesion=R,W: 5,0.01", 6,
@@ -122,6 +130,9 @@ const option_row flock_model_options[] = {
     {"nearest", 0, "K", "see the K nearest; none A degrees behind", 8,
      FROM_ZERO_AT(flock_stage, model.nearest)},
     {"blind-angle", 0, "A", NULL, 8, READ_AT(flock_stage, model.blind_angle, read_blind_angle)},
+    {"turn-rate", 0, "A", "most degrees a time; normal angles of noise", 8,
+     READ_AT(flock_stage, model.turn_rate, read_turn_rate)},
+    {"gaussian", 0, NULL, NULL, 8, FLAG_AT(flock_stage, model.gaussian)},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,
      READ_BY(read_thing), .value = KITH_POINT},
     {"predator", 0, "X,Y,Z,V,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),
@@ -163,9 +174,9 @@ static const char *rule_of_boids(const kith_flock_options *m)
 
 void flock_check_model(const kith_flock_options *m)
 {
-    if (m->model == KITH_BOIDS && m->noise > 0) {
-        exit(report_error(STATUS_INVALID, "give --model vicsek or vectorial",
-                          "--noise: got %s, but --model boids has none", report_real(m->noise).s));
+    if (m->model == KITH_VICSEK_VECTORIAL && m->gaussian) {
+        exit(report_error(STATUS_INVALID, "leave it out, or give --model boids or vicsek",
+                          "--gaussian: the noise of --model vectorial is no angle"));
     }
     const char *rule = m->model == KITH_BOIDS ? NULL : rule_of_boids(m);
     if (rule) {

@@ -12,9 +12,9 @@
  *  that a file holds no padding. */
 typedef struct flock_saved {
     char input[256]; /**< name of INPUT without its folder; "": none */
-    int64_t model, relative, nearest;
+    int64_t model, relative, nearest, gaussian;
     double separation[2], alignment[2], cohesion[2]; /**< radius, weight */
-    double min_speed, max_speed, time_step, blind_angle, noise;
+    double min_speed, max_speed, time_step, blind_angle, noise, turn_rate;
     int64_t reflecting[3];
     uint64_t seed;
     double flock_length, flock_velocity, r_max; /**< 0: by default */

@@ -30,11 +30,12 @@ static const rule rules[] = {
     {"alignment.weight", "alignment weight", AT(alignment.weight), BOIDS, 0.5, 0.005, "off"},
     {"cohesion.radius", "cohesion radius", AT(cohesion.radius), BOIDS, 12, 0.1, "off"},
     {"cohesion.weight", "cohesion weight", AT(cohesion.weight), BOIDS, 0.1, 0.001, "off"},
-    {"noise", "noise", AT(noise), VICSEK, 1, 0.01, NULL},
+    {"noise", "noise", AT(noise), ANY, 1, 0.01, NULL},
     {"min_speed", "least speed", AT(min_speed), BOIDS, 3, 0.05, "no limit"},
     {"max_speed", "most speed", AT(max_speed), ANY, 3, 0.05, "no limit"},
     {"time_step", "time step", AT(time_step), ANY, 1, 0.01, NULL},
     {"blind_angle", "blind angle °", AT(blind_angle), ANY, 360, 5, "none"},
+    {"turn_rate", "turn rate °", AT(turn_rate), ANY, 720, 5, "no limit"},
 };
 enum { RULES = sizeof rules / sizeof *rules, MOST_NEAREST = 64 };
 
@@ -45,7 +46,9 @@ static bool is_radius(const rule *r)
 
 static double scale(const rule *r)
 {
-    return strcmp(r->name, "blind_angle") == 0 ? M_PI / 180 : 1;
+    const bool angle = r->at == offsetof(kith_flock_options, blind_angle) ||
+                       r->at == offsetof(kith_flock_options, turn_rate);
+    return angle ? M_PI / 180 : 1;
 }
 
 static double *field(const rule *r, kith_flock_options *m)
@@ -133,6 +136,10 @@ json_t *flock_view_rules(const flock_view *view, const flock_run *run)
         json_array_append_new(list, slider("relative", "relative alignment", "off", m.relative,
                                            (const double[]){0, 1}, 1));
     }
+    if (m.model != KITH_VICSEK_VECTORIAL) {
+        json_array_append_new(list, slider("gaussian", "Gaussian noise", "off", m.gaussian,
+                                           (const double[]){0, 1}, 1));
+    }
     json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:[s,s,s]}", "name", "model", "label",
                                           "model", "value", (int)m.model, "choices", "boids",
                                           "Vicsek", "vectorial"));
@@ -160,8 +167,13 @@ static bool set_rule(kith_flock_options *m, const char *name, double value)
         m->relative = (int)value;
         return true;
     }
+    if (strcmp(name, "gaussian") == 0 && whole && value <= 1) {
+        m->gaussian = (int)value;
+        return true;
+    }
     if (strcmp(name, "model") == 0 && whole && value <= KITH_VICSEK_VECTORIAL) {
         m->model = (kith_flock_model)(int)value;
+        m->gaussian = m->model == KITH_VICSEK_VECTORIAL ? 0 : m->gaussian;
         return true;
     }
     return false;
@@ -175,7 +187,9 @@ static const char *label_of(const char *name)
             return rules[k].label;
         }
     }
-    return strcmp(name, "relative") == 0 ? "relative alignment" : name;
+    return strcmp(name, "relative") == 0   ? "relative alignment"
+           : strcmp(name, "gaussian") == 0 ? "Gaussian noise"
+                                           : name;
 }
 
 void flock_view_set_rules(flock_view *view, flock_run *run, json_t *wanted)

@@ -320,7 +320,7 @@ static int check_replicas(sweep *s, kith_ctx *ctx, int v, uint64_t first)
 {
     const kith_flock_options *m = &s->value[v].stage.model;
     uint64_t second = 0;
-    if (s->task->replicas == 1 || !s->task->input || (m->model != KITH_BOIDS && m->noise > 0)) {
+    if (s->task->replicas == 1 || !s->task->input || m->noise > 0) {
         return STATUS_OK;
     }
     CLI_TRY(try_value(s, ctx, v, 1, &second));

@@ -75,14 +75,19 @@ typedef struct kith_flock_options {
                              al. 2008, PNAS 105, 1232: 7). 0: all count */
     double blind_angle; /**< full angle [radian] of the cone behind v, 0 to 2 pi, in which
                              neighbours are not seen; 0: all are */
-    double noise;       /**< Vicsek: eta, 0 to 1. Angular: turned by up to eta pi, uniform in angle
-                             (2-D) or on the sphere's cap (3-D); vectorial: a random vector of
-                             length eta (n + 1) max_speed */
+    double noise;       /**< eta, 0 to 1. Boids and Vicsek, angular: u is turned by up to eta pi,
+                             uniform in angle (2-D) or on the sphere's cap (3-D); vectorial: a
+                             random vector of length eta (n + 1) max_speed is added */
     const kith_flock_thing *things; /**< [n_things] copied; NULL: none */
     int64_t n_things;               /**< up to KITH_MOST_THINGS */
     uint64_t seed;      /**< random numbers are a function of seed, step and index alone */
     int64_t first_step; /**< steps done before: continues a flock whose state was read by
                              kith_flock_read */
+    int gaussian;       /**< 1: the angle of the noise is normal, of standard deviation eta pi; in
+                             3-D it is so in both directions at right angles to u, wrapped round
+                             the sphere. Not vectorial. 0: uniform */
+    double turn_rate;   /**< largest angle from v to v' / time_step [radian / time]; a further turn
+                             ends there, at the speed of u. 0: no limit */
 } kith_flock_options;
 
 /** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,
@@ -105,10 +110,12 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  * d = r_j - r_i:
  *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
  *                       + alignment.weight (sum v_j / n  [- v])
- *     Vicsek:     u = turn(v + sum v_j), or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
+ *     Vicsek:     u = v + sum v_j, or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
  *     and u gains the terms of obstacles and attractors,
- *     v' = u with |u| between the speeds,   r' = r + v' time_step, wrapped or reflected.
- * In double; v' and r' are rounded to the precision of the points. When u is 0 but min_speed is
+ *     v' = u with |u| between the speeds, turned by the noise, no further from v than turn_rate
+ *     time_step,   r' = r + v' time_step, wrapped or reflected.
+ * A particle at rest may turn to any side; one that is to turn round turns to its left in 2-D. In
+ * double; v' and r' are rounded to the precision of the points. When u is 0 but min_speed is
  * not, u is replaced by v.
  *
  * EQUAL BITS come out for any number of threads, any backend, and when a flock is read

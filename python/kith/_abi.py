@@ -162,7 +162,8 @@ class FlockOptions(C.Structure):
                 ("min_speed", C.c_double), ("max_speed", C.c_double), ("time_step", C.c_double),
                 ("reflecting", C.c_int * 3), ("nearest", C.c_int64), ("blind_angle", C.c_double),
                 ("noise", C.c_double), ("things", C.POINTER(FlockThing)), ("n_things", C.c_int64),
-                ("seed", C.c_uint64), ("first_step", C.c_int64)]
+                ("seed", C.c_uint64), ("first_step", C.c_int64), ("gaussian", C.c_int),
+                ("turn_rate", C.c_double)]
 
 
 class FlockMeasures(C.Structure):

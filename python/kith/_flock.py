@@ -17,7 +17,7 @@ from ._box import as_box, dimensions
 
 _MODELS = {"boids": 0, "vicsek": 1, "vectorial": 2}
 _RULES = ("separation", "alignment", "cohesion")
-_REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise")
+_REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise", "turn_rate")
 _WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
 
@@ -36,8 +36,9 @@ class Flock(Opened):
         Default: one of its own, closed with it; of arrays on a GPU on their stream.
     **how
         model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion: (radius, weight);
-        relative, min_speed, max_speed, time_step, nearest, blind_angle [radian], noise, seed,
-        first_step, reflecting (a bool for each axis); defaults and meaning as in kith.h.
+        relative, min_speed, max_speed, time_step, nearest, blind_angle [radian], noise, gaussian,
+        turn_rate [radian / time], seed, first_step, reflecting (a bool for each axis); defaults
+        and meaning as in kith.h.
 
     Attributes
     ----------
@@ -93,8 +94,8 @@ class Flock(Opened):
                 if np.shape(value) != (2,):
                     raise ValueError(f"{name} is {value!r}; expected (radius, weight)")
                 setattr(options, name, _abi.FlockRule(*(real(part, name) for part in value)))
-            elif name == "relative":
-                options.relative = bool(value)
+            elif name in ("relative", "gaussian"):
+                setattr(options, name, bool(value))
             elif name == "reflecting":
                 flags = np.broadcast_to(np.array(value), (self._shape[1],)).tolist()
                 options.reflecting[:len(flags)] = map(bool, flags)

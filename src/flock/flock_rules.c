@@ -60,6 +60,12 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
                "options.time_step is %g, expected a finite time above 0", o->time_step);
     KITH_CHECK(ctx, o->noise >= 0 && o->noise <= 1, KITH_INVALID,
                "options.noise is %g, expected 0 to 1", o->noise);
+    KITH_TRY(kith__check_flag(ctx, "options.gaussian", o->gaussian));
+    KITH_CHECK(ctx, !o->gaussian || o->model != KITH_VICSEK_VECTORIAL, KITH_INVALID,
+               "options.gaussian: the noise of KITH_VICSEK_VECTORIAL is no angle");
+    KITH_CHECK(ctx, isfinite(o->turn_rate) && o->turn_rate >= 0, KITH_INVALID,
+               "options.turn_rate is %g, expected a finite rate, 0 or more; 0: no limit",
+               o->turn_rate);
     KITH_CHECK(ctx, o->blind_angle >= 0 && o->blind_angle <= 2 * pi, KITH_INVALID,
                "options.blind_angle is %g, expected 0 to 2 pi", o->blind_angle);
     KITH_CHECK(ctx, o->nearest >= 0 && o->nearest <= KITH_MOST_NEAREST, KITH_INVALID,
@@ -192,10 +198,15 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
         .nearest = o->nearest,
         .sees_all = !(o->blind_angle > 0),
         .noise = o->noise,
+        .gaussian = o->gaussian,
+        .turns_freely = !(o->turn_rate > 0 && o->turn_rate * o->time_step < pi),
         .seed = o->seed,
     };
     double unused;
     kith__flock_cos_sin(o->blind_angle / (2 * pi), &rules.blind, &unused);
+    if (!rules.turns_freely) {
+        kith__flock_cos_sin(o->turn_rate * o->time_step / pi, &rules.turn_cos, &rules.turn_sin);
+    }
     set_rules(o, &q, &rules);
     KITH_TRY(set_things(ctx, o, &rules));
     KITH_TRY(set_walls(ctx, o, &flock->box, &q, &rules));

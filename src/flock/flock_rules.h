@@ -47,6 +47,9 @@ struct kith__flock_rules {
     int sees_all;              /**< 1: there is no blind angle */
     double blind;              /**< cosine of half the blind angle */
     double noise;              /**< strength of the noise, 0 to 1 */
+    int gaussian;              /**< the angle of the noise is normal, not uniform */
+    int turns_freely;          /**< 1: there is no largest angle of a turn */
+    double turn_cos, turn_sin; /**< cosine and sine of the largest angle of a turn in a step */
     uint64_t seed;             /**< seed of the random numbers */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
@@ -192,29 +195,31 @@ KITH_RARE_FN void kith__flock_random_direction(const struct kith__flock_rules *r
     x[2] = z;
 }
 
-/** Rotate u by a random angle of up to noise * pi: uniform in the angle in 2-D, uniform on the
- *  sphere's cap in 3-D. */
-KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *rules, int64_t step,
-                                              int64_t id, double u[3])
+/** Return the natural logarithm of x, 0 < x <= 1, with a relative error of 3e-16: the series of
+ *  artanh, as those of libraries differ in the last bits. */
+KITH_FN double kith__flock_log(double x)
 {
-    const double first = kith__flock_random(rules->seed, step, id, 0);
-    double c, s;
-    if (rules->dim == 2) {
-        kith__flock_cos_sin(rules->noise * (2 * first - 1), &c, &s);
-        const double x = c * u[0] - s * u[1];
-        u[1] = s * u[0] + c * u[1];
-        u[0] = x;
-        return;
+    int exponent;
+    double m = frexp(x, &exponent);
+    if (m < 0.70710678118654752440) {
+        m = 2 * m;
+        exponent--;
     }
-    const double length = kith__flock_length(u);
-    double least, unused;
-    kith__flock_cos_sin(rules->noise, &least, &unused);
-    const double along = 1 - first * (1 - least);
-    const double aside = sqrt(1 - along * along > 0 ? 1 - along * along : 0);
-    kith__flock_cos_sin(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
-    /* Two vectors at right angles to u: a, from the axis with u's smallest component, and b = u x
-       a. */
-    double e[3] = {0, 0, 0}, a[3], b[3];
+    const double s = (m - 1) / (m + 1); /* |s| < 0.172, so that s^24 is below the rounding */
+    const double s2 = s * s;
+    double sum = 0;
+    for (int k = 23; k > 0; k -= 2) {
+        sum = sum * s2 + 1 / (double)k;
+    }
+    return 2 * s * sum + exponent * 0.69314718055994530942;
+}
+
+/** Compute two vectors of length 1 at right angles to u and to each other: a, from the axis with
+ *  u's smallest component, and b along u x a. For u = 0 they are 0.
+ *  @param length  |u| */
+KITH_FN void kith__flock_across(const double u[3], double length, double a[3], double b[3])
+{
+    double e[3] = {0, 0, 0};
     const double ux = fabs(u[0]), uy = fabs(u[1]), uz = fabs(u[2]);
     e[ux <= uy && ux <= uz ? 0 : uy <= uz ? 1 : 2] = 1;
     a[0] = u[1] * e[2] - u[2] * e[1];
@@ -224,11 +229,73 @@ KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *ru
     for (int k = 0; k < 3; k++) {
         a[k] = size > 0 ? a[k] / size : 0;
     }
-    b[0] = (u[1] * a[2] - u[2] * a[1]) / length;
-    b[1] = (u[2] * a[0] - u[0] * a[2]) / length;
-    b[2] = (u[0] * a[1] - u[1] * a[0]) / length;
+    b[0] = length > 0 ? (u[1] * a[2] - u[2] * a[1]) / length : 0;
+    b[1] = length > 0 ? (u[2] * a[0] - u[0] * a[2]) / length : 0;
+    b[2] = length > 0 ? (u[0] * a[1] - u[1] * a[0]) / length : 0;
+}
+
+/** Rotate u by a random angle: of up to noise * pi, uniform in the angle in 2-D, uniform on the
+ *  sphere's cap in 3-D; or normal, by the transform of Box & Muller (1958). */
+KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *rules, int64_t step,
+                                              int64_t id, double u[3])
+{
+    const double first = kith__flock_random(rules->seed, step, id, 0);
+    const double normal = rules->gaussian ? sqrt(-2 * kith__flock_log(1 - first)) : 0;
+    double c, s; /* of the angle in 2-D, of the direction of the turn in 3-D */
+    if (rules->dim == 2) {
+        double angle = 2 * first - 1;
+        if (rules->gaussian) {
+            kith__flock_cos_sin(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
+            angle = normal * c;
+        }
+        kith__flock_cos_sin(rules->noise * angle, &c, &s);
+        const double x = c * u[0] - s * u[1];
+        u[1] = s * u[0] + c * u[1];
+        u[0] = x;
+        return;
+    }
+    const double length = kith__flock_length(u);
+    double along, aside, a[3], b[3]; /* components of the turned u: along u, and across it */
+    if (rules->gaussian) {
+        kith__flock_cos_sin(rules->noise * normal, &along, &aside);
+    } else {
+        double least, unused;
+        kith__flock_cos_sin(rules->noise, &least, &unused);
+        along = 1 - first * (1 - least);
+        aside = sqrt(1 - along * along > 0 ? 1 - along * along : 0);
+    }
+    kith__flock_cos_sin(2 * kith__flock_random(rules->seed, step, id, 1), &c, &s);
+    kith__flock_across(u, length, a, b);
     for (int k = 0; k < 3 && length > 0; k++) {
         u[k] = along * u[k] + aside * length * (c * a[k] + s * b[k]);
+    }
+}
+
+/** Turn u, the velocity after a step, back towards v, that before it, if the angle between them is
+ *  larger than that of a turn. */
+KITH_RARE_FN void kith__flock_limit_turn(const struct kith__flock_rules *rules, const double v[3],
+                                         double u[3])
+{
+    const double before = kith__flock_length(v), speed = kith__flock_length(u);
+    const double dot = (u[0] * v[0] + u[1] * v[1]) + u[2] * v[2];
+    if (!(before > 0 && speed > 0) || dot >= rules->turn_cos * (before * speed)) {
+        return;
+    }
+    double e[3], a[3], b[3]; /* e: the direction of the turn, at right angles to v */
+    for (int k = 0; k < 3; k++) {
+        e[k] = u[k] / speed - dot / (before * speed) * (v[k] / before);
+    }
+    const double aside = kith__flock_length(e), least = 1e-8; /* below, e is rounding errors */
+    if (aside < least && dot > 0) {
+        return;
+    }
+    kith__flock_across(v, before, a, b);
+    for (int k = 0; k < 3; k++) {
+        const double left = rules->dim == 2 ? (k == 0 ? -v[1] : k == 1 ? v[0] : 0) / before : a[k];
+        e[k] = aside < least ? left : e[k] / aside; /* left where u is opposite to v */
+    }
+    for (int k = 0; k < 3; k++) {
+        u[k] = speed * (rules->turn_cos * (v[k] / before) + rules->turn_sin * e[k]);
     }
 }
 
@@ -365,9 +432,15 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
         memcpy(u, bent, sizeof bent);
     }
     kith__flock_limit(rules, v, u);
-    if (rules->model == KITH_VICSEK_ANGULAR) {
+    if (rules->noise > 0 && rules->model != KITH_VICSEK_VECTORIAL) {
         double turned[3] = {u[0], u[1], u[2]};
         kith__flock_rotate_randomly(rules, step, id, turned);
+        memcpy(u, turned, sizeof turned);
+    }
+    if (!rules->turns_freely) {
+        const double old[3] = {v[0], v[1], v[2]};
+        double turned[3] = {u[0], u[1], u[2]};
+        kith__flock_limit_turn(rules, old, turned);
         memcpy(u, turned, sizeof turned);
     }
 }

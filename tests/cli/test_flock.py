@@ -96,6 +96,27 @@ def thingless(path):
     return re.sub(rb'kith_thing\d+="[^"]*" ', b"", read(path))
 
 
+def test_noise_and_turns():
+    """Gaussian noise and the limit of turns act, and go on from a restart file with equal bits."""
+    model = ("--noise", "0.05", "--gaussian", "--turn-rate", "90", "--record-every", "10")
+    cli.ok(*START, *model, "--steps", "10", "-o", "n.xyz", "--restart", "n.state", "-q")
+    cli.ok(*START, *model, "--steps", "30", "-o", "n.xyz", "--restart", "n.state", "-q")
+    cli.ok(*START, *model, "--steps", "30", "-o", "m.xyz", "-q")
+    assert read("n.xyz") == read("m.xyz")
+    for other in (("--noise", "0.05", "--turn-rate", "90"), ("--noise", "0.05", "--gaussian"),
+                  ("--gaussian", "--turn-rate", "90")):
+        cli.ok(*START, *other, "--record-every", "10", "--steps", "30", "-o", "o.xyz", "-q")
+        assert read("o.xyz") != read("m.xyz"), other
+        cli.fails(6, *START, *other, "--record-every", "10", "--steps", "40", "-o", "n.xyz",
+                  "--restart", "n.state", "-q",
+                  says=({"--noise", "--gaussian", "--turn-rate"} - set(other)).pop())
+    out = cli.ok(*START, "--turn-rate", "9", "--at", "5:gaussian", "--at", "5:noise=1", "--steps",
+                 "10", "--measure-every", "1", "--json").splitlines()
+    order = [json.loads(line)["polarisation"] for line in out[:-1]]
+    assert all(abs(a - b) < 2 * math.sin(math.radians(9 * 0.2) / 2) + 1e-9
+               for a, b in zip(order, order[1:])), order
+
+
 def test_changes_on_the_way():
     """A change at a step gives the bits of a run that goes on from there with other options."""
     model = ("--model", "vectorial", "--noise", "0.1", "--record-every", "10",
@@ -175,8 +196,8 @@ def test_presets():
     assert frames("a.xyz")[-1][1] != frames("a.xyz")[0][1] and read("e.xyz") != read("a.xyz")
     cli.fails(2, "flock", "--preset", "swarm", "--steps", "1",
               says=("'swarm'", "murmuration, mill, bands or shoal"))
-    cli.fails(6, "flock", "--preset", "bands", "--model", "boids", "--steps", "1",
-              says=("--noise",))
+    cli.fails(6, "flock", "--preset", "mill", "--model", "vicsek", "--steps", "1",
+              says=("--separation",))
     assert "preset     mill\n" in cli.ok("flock", "--preset", "mill", "--steps", "0")
     order = {}
     for name, steps in (("mill", 1500), ("shoal", 600), ("murmuration", 0)):
@@ -239,7 +260,8 @@ def test_nonsense():
         cli.fails(2, *START, "--steps", "1", *words)
     for words in (("-o", "b.xyz", "--measures", "b.xyz"), ("--measures", "b", "--restart", "b")):
         cli.fails(2, *START, "--steps", "1", *words, says=("two uses",))
-    cli.fails(6, *START, "--steps", "1", "--noise", "0.1", says=("noise", "vicsek"))
+    cli.fails(6, *START, "--steps", "1", "--model", "vectorial", "--gaussian", says=("no angle",))
+    cli.fails(6, *START, "--steps", "1", "--turn-rate=-1", says=("--turn-rate", "0 or more"))
     cli.fails(7, "flock", "--boids", "3G", "--steps", "1", says=("2147483647",))
     cli.fails(9, *START, "--steps", "1", "--restart", ".", says=("directory",))
     cli.fails(2, *START)

@@ -272,6 +272,8 @@ int main(void)
     FIELD(kith_flock_options, n_things);
     FIELD(kith_flock_options, seed);
     FIELD(kith_flock_options, first_step);
+    FIELD(kith_flock_options, gaussian);
+    FIELD(kith_flock_options, turn_rate);
 
     SIZE(kith_flock_measures);
     FIELD(kith_flock_measures, polarisation);

@@ -60,6 +60,8 @@ static void make_rules(rng *r, kith_flock_options *o, double most)
         o->blind_angle = acos(-1); /* offsets at right angles to v are on the border */
     }
     o->noise = differ_one_in(r, 2) ? rng_uniform(r, 0, 1) : 0;
+    o->gaussian = o->model != KITH_VICSEK_VECTORIAL && differ_one_in(r, 2);
+    o->turn_rate = differ_one_in(r, 3) ? rng_uniform(r, 0.01, 4) / o->time_step : 0;
     o->seed = rng_bits(r);
     o->first_step = differ_one_in(r, 2) ? 0 : rng_below(r, 1000);
 }

@@ -158,7 +158,27 @@ static sums add_up(const flock_case *c, const seen *list, int n)
     return s;
 }
 
-static void steer(const flock_case *c, const sums *s, const double v[3], double u[3])
+/* Rotate v towards u by the largest angle of a turn, at the speed of u, where u is farther away.
+ * Rodrigues' formula about v x u. Return by how much errors of u grow. */
+static double turn_back(const flock_case *c, const double v[3], double u[3])
+{
+    const double angle = c->options.turn_rate * c->options.time_step;
+    const double before = sqrt(dot(v, v)), speed = sqrt(dot(u, u));
+    const double across[3] = {v[1] * u[2] - v[2] * u[1], v[2] * u[0] - v[0] * u[2],
+                              v[0] * u[1] - v[1] * u[0]};
+    const double size = sqrt(dot(across, across));
+    if (angle == 0 || before == 0 || speed == 0 || atan2(size, dot(u, v)) <= angle)
+        return 1;
+    for (int k = 0; k < 3; k++) { /* the axis is at right angles to v */
+        const int l = (k + 1) % 3, m = (k + 2) % 3;
+        const double side = (across[l] * v[m] - across[m] * v[l]) / size;
+        u[k] = speed / before * (v[k] * cos(angle) + side * sin(angle));
+    }
+    return 1 + before * speed / size;
+}
+
+/* Return by how much errors of the sums grow in u. */
+static double steer(const flock_case *c, const sums *s, const double v[3], double u[3])
 {
     const kith_flock_options *o = &c->options;
     const bool boids = o->model == KITH_BOIDS;
@@ -183,6 +203,7 @@ static void steer(const flock_case *c, const sums *s, const double v[3], double 
         wanted = least;
     for (int k = 0; k < 3 && speed > 0; k++)
         u[k] *= wanted / speed;
+    return turn_back(c, v, u);
 }
 
 /* Units of the sums, for the error that rounding to them makes. */
@@ -225,8 +246,7 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
         for (int k = 0; k < 3; k++)
             old[k] = points_get(&c->v.points, i, k);
         old[2] = c->box.dim == 2 ? 0 : old[2];
-        steer(c, &s, old, u);
-        error[i] = error_of(c, &s);
+        error[i] = error_of(c, &s) * steer(c, &s, old, u);
         for (int k = 0; k < 3; k++) {
             const double length = c->box.row[k][k];
             const double low = c->box.origin[k];

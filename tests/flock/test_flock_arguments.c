@@ -60,6 +60,17 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
     o.noise = 1.1;
     refuse(ctx, "noise", box, &o, KITH_INVALID);
     o = good();
+    o.turn_rate = -1;
+    refuse(ctx, "turn_rate", box, &o, KITH_INVALID);
+    o.turn_rate = NAN;
+    refuse(ctx, "turn_rate", box, &o, KITH_INVALID);
+    o = good();
+    o.gaussian = 2;
+    refuse(ctx, "gaussian", box, &o, KITH_INVALID);
+    o.gaussian = 1;
+    o.model = KITH_VICSEK_VECTORIAL;
+    refuse(ctx, "gaussian", box, &o, KITH_INVALID);
+    o = good();
     o.blind_angle = 6.3;
     refuse(ctx, "blind_angle", box, &o, KITH_INVALID);
     o = good();

@@ -12,7 +12,7 @@
 #include "check.h"
 #include "flock_case.h"
 
-enum { N = 2500, STEPS = 6, KINDS = 6, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
+enum { N = 2500, STEPS = 6, KINDS = 10, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
 
 /* FNV-1a. */
 static uint64_t sum_bits(const void *data, size_t bytes)
@@ -35,7 +35,7 @@ static void check_known(const flock_case *c, int kind, uint64_t known, const voi
 static flock_case make(int kind)
 {
     kith_box box = kith_box_periodic(35, 30, 25);
-    box.dim = kind == 3 ? 2 : 3;
+    box.dim = kind == 3 || kind == 8 ? 2 : 3;
     if (kind == 4)
         box.periodic[0] = 0;
     if (kind == 5)
@@ -44,9 +44,12 @@ static flock_case make(int kind)
                                    (uint64_t)kind + 1);
     kith_flock_options *o = &c.options;
     o->seed = 7;
-    o->noise = 0.3;
+    o->noise = kind == 1 || kind == 2 || kind > 5 ? 0.3 : 0;
+    o->gaussian = kind == 7 || kind == 8;
+    o->turn_rate = kind > 7 ? 0.8 : 0;
     switch (kind) {
-    case 1: o->model = KITH_VICSEK_ANGULAR; break;
+    case 1:
+    case 8: o->model = KITH_VICSEK_ANGULAR; break;
     case 2: o->model = KITH_VICSEK_VECTORIAL; break;
     case 3: o->nearest = 7; break;
     case 4:
@@ -108,7 +111,9 @@ static void fly(const char *backend, int threads, const flock_case *c, int first
 
 /* Of r and v after the flight; no backend may differ. */
 static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0xfafd16d9f615074,
-                                      0xe4cca1f8c44a793f, 0xa014205aad7517c9, 0x67f055fa2918d150};
+                                      0xe4cca1f8c44a793f, 0xa014205aad7517c9, 0x67f055fa2918d150,
+                                      0xc4a52c803aa8fd31, 0xfeb0c0e7a639dc82, 0x5503f4a5aa063e67,
+                                      0x96d7fac60e149d6e};
 
 static const uint64_t known_crowds[CROWDS] = {
     0x712608d07ec4e514, 0x6adb9389b32030c8, 0x9589187090e8f645, 0x9dd1e049f638999e,

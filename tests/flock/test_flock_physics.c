@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is known of flocks: momentum is kept where rules are symmetric, speeds keep their limits,
- * Vicsek's order goes with noise, random angles have their distribution; measures of known states.
+ * What is known of flocks: momentum is kept where rules are symmetric, speeds and turns keep their
+ * limits, Vicsek's order goes with noise, random angles have their distribution; measures of known
+ * states.
  */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "points.h"
@@ -105,10 +107,10 @@ static void check_order(kith_ctx *ctx, int model, int dim)
           polarisation[1]);
 }
 
-/* One step of particles that see nobody: headings turn by up to eta pi, evenly. */
-static void check_noise(kith_ctx *ctx, int dim)
+/* One step of particles that are too far apart to see each other, and fly along y. v is left in
+ * vel. */
+static void fly_apart(kith_ctx *ctx, int dim, const kith_flock_options *o)
 {
-    const double eta = 0.4, pi = acos(-1.0);
     kith_box box = kith_box_open();
     box.dim = dim;
     for (int p = 0; p < N; p++) {
@@ -117,31 +119,124 @@ static void check_noise(kith_ctx *ctx, int dim)
             vel[3 * p + k] = k == 1 ? 2 : 0;
         }
     }
-    kith_flock_options o;
-    kith_flock_options_init(&o);
-    o.model = KITH_VICSEK_ANGULAR;
-    o.noise = eta;
-    kith_flock *flock = open_flock(ctx, N, &box, &o);
-    kith_flock_step(flock, 1);
+    kith_flock *flock = open_flock(ctx, N, &box, o);
+    CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
     kith_flock_read(flock, NULL, vel);
     kith_flock_close(flock);
+    for (int p = 0; p < N; p++) {
+        const double *v = vel + 3 * p;
+        CHECK(fabs(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] - 1) < 1e-12, "speed");
+        CHECK(dim == 3 || v[2] == 0, "out of the plane");
+    }
+}
+
+/* The mean of N numbers is what it should be, within five standard errors.
+ *  @param variance  of each number */
+static void check_mean(const char *what, int dim, double sum, double mean, double variance)
+{
+    CHECK(fabs(sum / N - mean) < 5 * sqrt(variance / N), "%d-D, %s: mean %g, not %g", dim, what,
+          sum / N, mean);
+}
+
+/* Uniform noise: headings turn by up to eta pi, evenly in angle (2-D) or on the cap (3-D). */
+static void check_noise(kith_ctx *ctx, kith_flock_model model, int dim)
+{
+    const double eta = 0.4, pi = acos(-1.0);
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.model = model;
+    o.noise = eta;
+    fly_apart(ctx, dim, &o);
     double sum = 0, square = 0, most = 0;
     for (int p = 0; p < N; p++) {
         const double *v = vel + 3 * p;
-        const double angle = atan2(v[0], v[1]);
-        CHECK(fabs(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] - 1) < 1e-12, "speed");
-        CHECK(dim == 3 || v[2] == 0, "out of the plane");
-        const double along = dim == 2 ? angle / (eta * pi)
+        const double along = dim == 2 ? atan2(v[0], v[1]) / (eta * pi)
                                       : (1 - v[1]) / (1 - cos(eta * pi)) * 2 - 1;
         sum += along;
         square += along * along;
         most = fmax(most, fabs(along));
     }
-    /* uniform in [-1, 1]: mean 0, variance 1/3; five standard errors */
-    CHECK(fabs(sum / N) < 5 * sqrt(1.0 / 3 / N), "%d-D: mean %g", dim, sum / N);
-    CHECK(fabs(square / N - 1.0 / 3) < 5 * sqrt(4.0 / 45 / N), "%d-D: variance %g", dim,
-          square / N);
+    check_mean("uniform in [-1, 1]", dim, sum, 0, 1.0 / 3);
+    check_mean("its square", dim, square, 1.0 / 3, 4.0 / 45);
     CHECK(most <= 1 + 1e-9 && most > 0.98, "%d-D: angles up to %g", dim, most);
+}
+
+/* Gaussian noise: the angle of the turn is normal in 2-D. In 3-D its two components are, so that
+ * its size has Rayleigh's distribution, and its direction none. */
+static void check_gaussian(kith_ctx *ctx, kith_flock_model model, int dim)
+{
+    const double eta = 0.1, pi = acos(-1.0);
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.model = model;
+    o.noise = eta;
+    o.gaussian = 1;
+    fly_apart(ctx, dim, &o);
+    double first[2] = {0, 0}, second[2] = {0, 0}, fourth[2] = {0, 0}, product = 0, tail = 0;
+    for (int p = 0; p < N; p++) {
+        const double *v = vel + 3 * p;
+        const double aside = hypot(v[0], v[2]);
+        const double angle = atan2(aside, v[1]) / (eta * pi);
+        const double x[2] = {angle * v[0] / aside, angle * v[2] / aside};
+        for (int k = 0; k < dim - 1; k++) {
+            first[k] += x[k];
+            second[k] += x[k] * x[k];
+            fourth[k] += x[k] * x[k] * x[k] * x[k];
+        }
+        product += x[0] * x[1];
+        tail += fabs(x[0]) > 1.959963984540054;
+    }
+    for (int k = 0; k < dim - 1; k++) {
+        check_mean("normal", dim, first[k], 0, 1);
+        check_mean("its square", dim, second[k], 1, 2);
+        check_mean("its fourth power", dim, fourth[k], 3, 96);
+    }
+    check_mean("the product of components", dim, product, 0, 1);
+    check_mean("the share beyond 1.96", dim, tail, 0.05, 0.05 * 0.95);
+}
+
+/* No heading turns by more than turn_rate time_step, also where noise turns it or where u is
+ * opposite to v; smaller turns are left alone. */
+static void check_turns(kith_ctx *ctx, int dim)
+{
+    const double pi = acos(-1.0), most = 0.3;
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.model = KITH_VICSEK_ANGULAR;
+    o.noise = 1;
+    o.time_step = 0.5;
+    o.turn_rate = most / o.time_step;
+    fly_apart(ctx, dim, &o);
+    double limited = 0, left = 0;
+    for (int p = 0; p < N; p++) {
+        const double *v = vel + 3 * p;
+        const double angle = atan2(hypot(v[0], v[2]), v[1]);
+        CHECK(angle <= most + 1e-12, "%d-D: a turn of %g", dim, angle);
+        limited += angle > most - 1e-12;
+        left += v[0] < 0;
+    }
+    const double share = dim == 2 ? 1 - most / pi : (1 + cos(most)) / 2;
+    check_mean("the share of limited turns", dim, limited, share, share * (1 - share));
+    check_mean("the share of turns to the left", dim, left, 0.5, 0.25);
+
+    /* an attractor behind each particle makes u exactly opposite to v */
+    const kith_flock_thing behind = {.kind = KITH_POINT, .place = {0, -50, 0}, .weight = 4};
+    kith_box box = kith_box_open();
+    box.dim = dim;
+    kith_flock_options_init(&o);
+    o.things = &behind;
+    o.n_things = 1;
+    o.time_step = 0.5;
+    o.turn_rate = most / o.time_step;
+    memcpy(xyz, (double[]){0, 0, 0}, 3 * sizeof *xyz);
+    memcpy(vel, (double[]){0, 1, 0}, 3 * sizeof *vel);
+    kith_flock *flock = open_flock(ctx, 1, &box, &o);
+    CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read(flock, NULL, vel);
+    kith_flock_close(flock);
+    CHECK(fabs(vel[1] - cos(most)) < 1e-12 && fabs(hypot(vel[0], vel[2]) - sin(most)) < 1e-12 &&
+              (dim == 3 || vel[0] < 0),
+          "%d-D: turning round: %g, %g, %g", dim, vel[0], vel[1], vel[2]);
 }
 
 /* A ring that goes round mills, a block that flies is polarised; across faces too. */
@@ -181,7 +276,11 @@ int main(int argc, char **argv)
     check_momentum(ctx);
     check_speeds(ctx);
     for (int dim = 2; dim <= 3; dim++) {
-        check_noise(ctx, dim);
+        check_noise(ctx, KITH_VICSEK_ANGULAR, dim);
+        check_noise(ctx, KITH_BOIDS, dim);
+        check_gaussian(ctx, KITH_VICSEK_ANGULAR, dim);
+        check_gaussian(ctx, KITH_BOIDS, dim);
+        check_turns(ctx, dim);
         if (dim == 2 || !check_brief()) {
             check_order(ctx, KITH_VICSEK_ANGULAR, dim);
             check_order(ctx, KITH_VICSEK_VECTORIAL, dim);

@@ -14,7 +14,7 @@ enum { N = 150 };
 
 static const double side = 11;
 
-enum { SPACES = 6, RULES = 10 };
+enum { SPACES = 6, RULES = 12 };
 
 static kith_box space(int kind, kith_flock_options *o)
 {
@@ -65,6 +65,14 @@ static const char *set_rules(int kind, kith_flock_options *o)
         o->model = KITH_VICSEK_VECTORIAL;
         o->alignment.radius = 3;
         return "vectorial";
+    case 9:
+        o->turn_rate = 0.5;
+        o->min_speed = 0.4;
+        return "slow turns";
+    case 10:
+        o->turn_rate = 3;
+        o->model = KITH_VICSEK_ANGULAR;
+        return "Vicsek, slow turns";
     default:
         o->min_speed = 0.7;
         o->max_speed = 0;

@@ -235,6 +235,25 @@ def test_odd_memory():
     assert all(map(np.array_equal, kith.pairs(odd, 0.3, sort=True), kith.pairs(x, 0.3, sort=True)))
 
 
+def test_turns_of_flocks():
+    """Noise turns boids by uniform or normal angles; no velocity turns farther than the limit."""
+    n = 4000
+    x = np.stack([10.0 * np.arange(n), np.zeros(n)], 1)  # too far apart to see each other
+    v = np.tile([0.0, 1.0], (n, 1))
+
+    def angles(**how):
+        after = kith.Flock(x, v, noise=0.1, **how).step().velocities
+        return np.arctan2(after[:, 0], after[:, 1]) / (0.1 * np.pi)
+    uniform, normal = angles(), angles(gaussian=True)
+    assert 0.99 < abs(uniform).max() <= 1 + 1e-9 and abs(uniform.var() - 1 / 3) < 0.03
+    assert abs(normal).max() > 3 and abs(normal.var() - 1) < 5 * np.sqrt(2 / n)
+    slow = angles(gaussian=True, time_step=0.5, turn_rate=0.2 * np.pi)  # one unit of the angle
+    assert abs(slow).max() < 1 + 1e-9 and (abs(slow) > 1 - 1e-9).mean() > 0.25
+    raises(ValueError, lambda: kith.Flock(x, v, turn_rate=-1.0), "turn_rate")
+    raises(ValueError, lambda: kith.Flock(x, v, model="vectorial", gaussian=True),
+           "gaussian")
+
+
 def test_lifetimes():
     """No use of what is closed, copied, or in use by another thread reaches freed memory."""
     x = random.random((500, 3))
