@@ -47,17 +47,19 @@ static __device__ __forceinline__ void clear_counters(uint32_t *fine, int64_t n,
 
 /** Flush: add the thread block's n counters to to[n] in device memory, and zero them. Called by
  *  `of` threads, each with its number `me` from 0 on. Other threads may count at that time, as each
- *  counter is read and zeroed by one atomic exchange. */
+ *  counter is read and zeroed by one atomic exchange. A thread may have added 1 to a counter before
+ *  the flush, and take it back after it (count_by_root): so the counter is read as a signed number,
+ *  and must be flushed before it reaches 2^31. */
 static __device__ __forceinline__ void flush_counters(uint32_t *fine, int64_t n, int copies,
                                                       unsigned long long *to, int me, int of)
 {
     for (int64_t k = me; k < n; k += of) {
-        unsigned long long sum = 0;
+        int64_t sum = 0;
         for (int c = 0; c < copies; c++) {
-            sum += atomicExch(&fine[k * copies + c], 0u);
+            sum += (int32_t)atomicExch(&fine[k * copies + c], 0u);
         }
-        if (sum > 0) {
-            atomicAdd(&to[k], sum);
+        if (sum != 0) {
+            atomicAdd(&to[k], (unsigned long long)sum); /* modulo 2^64 */
         }
     }
 }

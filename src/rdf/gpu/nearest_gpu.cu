@@ -257,7 +257,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             continue;
         }
         const int64_t pairs = (int64_t)(t.p.end - t.p.begin) * (t.end - t.begin);
-        if (t.first != first || since + pairs > UINT32_MAX) {
+        if (t.first != first || since + pairs > INT32_MAX) {
             flush_counters(fine, bins, s.copies, s.counts + first, (int)threadIdx.x, THREADS);
             first = t.first;
             since = 0;

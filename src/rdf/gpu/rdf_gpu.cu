@@ -14,12 +14,13 @@ struct tally_state {
     int64_t since; /**< bound on the pairs that this warp has counted since its last flush */
 };
 
-/** Flush the thread block's counters before they can overflow 32 bits: each of its 4 warps adds
- *  about 2^29 pairs before it flushes the counters of all.
+/** Flush the thread block's counters before one can reach 2^31: each of its 4 warps adds up to 2^28
+ *  pairs before it flushes the counters of all, and count_by_root counts some of them twice for a
+ *  moment.
  *  @param n  query particles: the warp is about to count at most DEEP * LANES * n pairs */
 static __device__ __forceinline__ void make_room(struct tally_state &t, int n, int lane)
 {
-    const int64_t most = (int64_t)1 << 29;
+    const int64_t most = (int64_t)1 << 28;
     const struct kith__gpu_scale &s = t.scale;
     t.since += (int64_t)DEEP * LANES * n;
     if (t.since > most) {
