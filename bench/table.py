@@ -8,11 +8,12 @@
 
 On a page a table stands between the lines
 
-    <!-- table KIND FILE.json -->   KIND: peers, cpu, gpu or gpu_peers; the path is from the page
+    <!-- table KIND FILE.json -->   KIND: one of KINDS; the path is from the page
     <!-- end -->
 """
 
 import argparse
+import functools
 import pathlib
 import re
 import sys
@@ -223,10 +224,12 @@ def asked_on_gpu(r):
     return f"full list with shifts, crystal, {words[2]} Å"
 
 
-def gpu_peers(data):
-    """kith beside programs for GPUs, and what these cannot do."""
+def gpu_peers(data, lists):
+    """kith beside programs for GPUs, and what these cannot do: lists, or other questions."""
     lines = []
     for r in data.get("gpu_peers", []):
+        if r["case"].startswith("list") != lists:
+            continue
         method = f", {r['method']}" if "method" in r else ""
         line = [asked_on_gpu(r), count(r["n"]), f"{r['program']} {r['version']}{method}"]
         lines.append(line + ([f"fails: {r['failed']}", "", ""] if "failed" in r else
@@ -234,7 +237,9 @@ def gpu_peers(data):
     return rows_of(lines, ["question", "n", "peer", "time", "kith", "ratio"])
 
 
-KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu, "gpu_peers": gpu_peers}
+KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu,
+         "gpu_nearest": functools.partial(gpu_peers, lists=False),
+         "gpu_lists": functools.partial(gpu_peers, lists=True)}
 
 
 def made_on(data):
