@@ -199,13 +199,30 @@ static __global__ void link_deferred(const KITH_IN_PLACE struct kith__gpu_friend
     }
 }
 
+/** Return true, in all threads of the block, when a condition holds in any of them. All threads call
+ *  it. __syncthreads_or does this too, but HIP's compiler lacks it for some GPUs. */
+static __device__ __forceinline__ bool is_any(bool holds)
+{
+    __shared__ bool any;
+    __syncthreads(); /* all threads have read the last answer */
+    if (threadIdx.x == 0) {
+        any = false;
+    }
+    __syncthreads();
+    if (holds) {
+        any = true;
+    }
+    __syncthreads();
+    return any;
+}
+
 /** Test all pairs of particles of the pairs of clumps that were deferred: a block for each pair of
  *  clumps, then all blocks together for each pair of very large clumps. */
 template <typename real>
 static __global__ void compare_deferred(const KITH_IN_PLACE struct kith__gpu_friends f)
 {
-    const int64_t very_many = (int64_t)1
-                              << 20; /* pairs of particles, some milliseconds of a block */
+    /* pairs of particles, some milliseconds of a block */
+    const int64_t very_many = (int64_t)1 << 20;
     const unsigned long long all = f.small->n_deferred;
     const unsigned long long n = all < f.deferred_room ? all : f.deferred_room;
     for (unsigned long long k = blockIdx.x; k < n && !is_stopped(f); k += gridDim.x) {
@@ -215,7 +232,7 @@ static __global__ void compare_deferred(const KITH_IN_PLACE struct kith__gpu_fri
     }
     for (unsigned long long from = 0; from < n; from += THREADS) {
         const unsigned long long mine = from + threadIdx.x;
-        if (!__syncthreads_or(mine < n && pairs_of(f, f.deferred[mine]) > very_many)) {
+        if (!is_any(mine < n && pairs_of(f, f.deferred[mine]) > very_many)) {
             continue;
         }
         for (unsigned long long k = from; k < n && k < from + THREADS && !is_stopped(f); k++) {
