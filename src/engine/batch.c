@@ -242,13 +242,18 @@ kith_status kith__batch_groups(kith_ctx *ctx, const struct kith__batch *batch,
     return KITH_OK;
 }
 
-/** Keep the status and the message of a group that failed, unless a lower group has failed. */
+/** Keep the status and the message of a group that failed, unless a lower group has failed. A group
+ *  that is told to stop because another one has failed returns KITH_CANCELLED: that is kept only
+ *  where no group has failed otherwise, whatever their numbers. */
 static void fail(struct kith__group_loop *loop, const struct kith__group *group, kith_status status,
                  const char *message)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    if (group->number < loop->failed) {
+    const bool is_first = loop->failed == INT64_MAX;
+    const bool is_better = status != KITH_CANCELLED &&
+                           (loop->status == KITH_CANCELLED || group->number < loop->failed);
+    if (is_first || is_better) {
         loop->status = status;
         snprintf(loop->message, sizeof loop->message, "%s", message);
         __atomic_store_n(&loop->failed, group->number, __ATOMIC_RELEASE);

@@ -95,8 +95,9 @@ struct kith__group_loop {
     void *state;                      /**< third argument of fn */
     int64_t turn;       /**< number of the first group that has not ended its turn; accessed
                              atomically, by kith__batch_turn and kith__batch_next */
-    int64_t failed;     /**< lowest number of a group that failed; INT64_MAX: none has. Accessed
-                             atomically */
+    int64_t failed;     /**< number of the group whose failure is kept, the lowest of those that
+                             failed for another reason than KITH_CANCELLED; INT64_MAX: none has
+                             failed. Accessed atomically */
     kith_status status; /**< status of the group `failed` */
     char message[512];  /**< message of the group `failed` */
 };
