@@ -38,6 +38,8 @@ enum {
     CHUNK = 32,                    /**< candidates of a mask of hits */
     CHUNKS = 3,                    /**< chunks that are tested before hits are inserted */
     ROOM = CHUNKS * CHUNK + LANES, /**< candidates that wait to be tested */
+    MASKS = (ROOM - 1) / CHUNK,    /**< most chunks that are tested at once: LANES candidates may be
+                                        added to one fewer than fill CHUNKS of them */
     IMAGES = 16,                   /**< most images of the box for one walk */
     LEAF_BITS = 28                 /**< bits of a leaf's number in the table; the number of the
                                         image has the 4 bits above */
@@ -158,7 +160,7 @@ template <typename real, int K> struct filter_search {
         BATCH = K > 8 ? 4 : 2, /**< keys that are merged into the list at once */
         SEEDS = K + 48         /**< candidates that are read first, at least (choose_seeds) */
     };
-    static_assert(SEEDS + KITH_GPU_LEAF <= CHUNKS * CHUNK, "all seeds are tested at once");
+    static_assert(SEEDS + KITH_GPU_LEAF <= MASKS * CHUNK, "all seeds are tested at once");
 
     const struct kith__gpu_nearest &all; /**< the call; equal */
     struct filter_memory<real> *memory;  /**< shared memory of the warp; equal */
@@ -317,11 +319,11 @@ template <typename real, int K> struct filter_search {
      *  @param end  a multiple of CHUNK */
     __device__ __forceinline__ void test_chunks(int end)
     {
-        uint32_t hits[CHUNKS] = {0}; /* masks of the chunks, from the last one back */
+        uint32_t hits[MASKS] = {0}; /* masks of the chunks, from the last one back */
 #pragma unroll 1
         for (int first = 0; first < end; first += CHUNK) {
 #pragma unroll
-            for (int c = CHUNKS - 1; c > 0; c--) {
+            for (int c = MASKS - 1; c > 0; c--) {
                 hits[c] = hits[c - 1];
             }
             hits[0] = test_chunk(first);
@@ -333,10 +335,10 @@ template <typename real, int K> struct filter_search {
             for (int e = 0; e < BATCH; e++) {
                 if (hits[0] == 0) {
 #pragma unroll
-                    for (int c = 0; c + 1 < CHUNKS; c++) {
+                    for (int c = 0; c + 1 < MASKS; c++) {
                         hits[c] = hits[c + 1];
                     }
-                    hits[CHUNKS - 1] = 0;
+                    hits[MASKS - 1] = 0;
                     chunk -= CHUNK;
                 }
                 const bool some = hits[0] != 0;
@@ -351,11 +353,11 @@ template <typename real, int K> struct filter_search {
     }
 
     /** Return true when there are hits in one of the chunks. */
-    static __device__ __forceinline__ bool has_hits(const uint32_t hits[CHUNKS])
+    static __device__ __forceinline__ bool has_hits(const uint32_t hits[MASKS])
     {
         uint32_t any = 0;
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
+        for (int c = 0; c < MASKS; c++) {
             any |= hits[c];
         }
         return any != 0;
