@@ -4,9 +4,10 @@
  * ints, hold them; longer arrays of numbers are combined piece by piece. A message is MPI_BYTE from
  * Isend to Irecv: no derived types, no Alltoallv, whose displacements overflow.
  *
- * Every call of MPI that waits for other ranks is nonblocking, and is tested until it is complete
- * (wait_all). A blocking call busy-waits in most implementations: with more ranks than cores, ranks
- * that wait then take the cores from the ranks that they wait for.
+ * Every call of MPI that waits for other ranks, between its beginning and end, is nonblocking, and
+ * is tested until it is complete (wait_all). A blocking call busy-waits in most implementations:
+ * with more ranks than cores, ranks that wait then take the cores from the ranks that they wait
+ * for.
  */
 #include "kith_mpi.h"
 
@@ -18,12 +19,14 @@
 
 enum {
     TAG = 0x6b74,          /**< of all messages: no others are in the transport's communicator */
-    PIECE = 1 << 26,       /**< most numbers, or bytes, of one collective call of MPI */
+    PIECE = 1 << 26,       /**< most numbers or bytes of one collective call of MPI, and most
+                                requests of one test. Counts of MPI are ints; 2^26 numbers are 2^29
+                                bytes, which an int holds too */
     MOST_PARCEL = 1 << 30, /**< most bytes of a parcel: MPI counts them by an int */
     YIELDING = 100000,     /**< time in which a rank that waits yields its core, then sleeps [ns] */
     LEAST_SLEEP = 1000,    /**< first sleep [ns] */
     MOST_SLEEP = 1000000,  /**< longest sleep [ns] */
-    SLOWER = 16            /**< each sleep is longer than the one before by this part of it */
+    SLOWER = 16            /**< each sleep is longer than the one before by 1 / SLOWER of it */
 };
 
 /** One rank's part of a transport: kith_transport.self. */

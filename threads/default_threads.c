@@ -14,8 +14,8 @@
 
 #include "pool.h"
 
-/* MOST_THREADS: largest number returned. PATH_CAPACITY: longest path or line that is read [bytes].
- */
+/* MOST_THREADS: largest number returned, the most that kith_open takes. PATH_CAPACITY: longest path
+ * or line that is read [bytes]. */
 enum { MOST_THREADS = 4096, PATH_CAPACITY = 4096 };
 
 /** Parse a positive number that ends at the end of the text or at a comma.
@@ -35,11 +35,13 @@ static int positive(const char *text)
     return value > MOST_THREADS ? MOST_THREADS : (int)value;
 }
 
-/** Return the number of cores in the affinity mask of this process; 0 when there is none. */
+/** Return the number of cores in the affinity mask of this process, at least 1; 0 when the mask
+ *  cannot be read. */
 static int mask_cores(void)
 {
 #ifdef CPU_SETSIZE
-    /* sched_getaffinity fails where the set is too small for all cores of the machine */
+    /* sched_getaffinity fails where the set is too small for all cores of the machine: sets are of
+     * 1024 cores (CPU_SETSIZE), then of 4, 16 and 64 times as many */
     for (int cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64; cpus *= 4) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);
         if (!set) {
@@ -69,7 +71,8 @@ static int affinity_cores(void)
 }
 
 /** Return the number of processors that a quota of processor time amounts to, rounded up: quota /
- *  period, both in microseconds. INT_MAX when there is no quota. */
+ *  period, both in microseconds. INT_MAX when there is no quota, which version 1 of control groups
+ *  writes as -1. */
 static int quota_processors(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0 || quota / period >= INT_MAX) {
@@ -78,7 +81,9 @@ static int quota_processors(long long quota, long long period)
     return (int)((quota + period - 1) / period);
 }
 
-/** Read two numbers from the file root/group/name.
+/** Read two numbers from a file of a control group.
+ *  @param group  path of the group below root: "", or a path that begins with /
+ *  @param name   name of the file in the group's folder
  *  @return how many were read: 0, 1 or 2 */
 static int read_two(const char *root, const char *group, const char *name, long long number[2])
 {
@@ -133,6 +138,7 @@ int kith__group_quota(const char *groups, const char *root)
             continue;
         }
         *group++ = '\0';
+        /* in version 1 groups of other controllers are passed over; cpuset and cpuacct stay, too */
         if (controllers[1] != '\0' && !strstr(controllers, "cpu")) {
             continue;
         }

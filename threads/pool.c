@@ -170,7 +170,8 @@ static void after_fork_in_parent(void)
 }
 
 /** Reset all pools to pools without workers: in the child process, only the thread that called
- *  fork() exists. */
+ *  fork() exists. `busy` stays: where another thread's loop was running, the pool's later loops in
+ *  the child are done by their callers alone. */
 static void after_fork_in_child(void)
 {
     for (struct kith__pool *pool = all_pools; pool; pool = pool->following) {
@@ -339,8 +340,8 @@ static void *run_worker(void *argument)
 }
 
 /** Start workers until there are `wanted`, or no more can be started. Workers block all signals but
- *  those that a thread raises itself, by a fault, and SIGPROF, which profilers send: other signals
- *  to the process go to the caller's threads. */
+ *  those that a thread raises itself, by a fault or abort(), and SIGPROF, which profilers send:
+ *  other signals to the process go to the caller's threads. */
 static void start_workers(struct kith__pool *pool, int wanted)
 {
     static const int not_blocked[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
@@ -404,7 +405,7 @@ static void close_gate(struct kith__pool *pool)
         if (wait_while_idle(pool) != 0) {
             pthread_mutex_unlock(&pool->lock);
             (void)is_stopped(
-                pool); /* for its side effects: the caller's code, not under the lock */
+                pool); /* it may call the watch callback, the caller's code: not under the lock */
             pthread_mutex_lock(&pool->lock);
         }
     }

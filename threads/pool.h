@@ -4,9 +4,10 @@
  *
  * The caller gives a function and a number of pieces of work. The caller and the workers of
  * the pool claim pieces in ascending order from one atomic counter until none is left. The caller
- * never waits for a worker that has not started: on a busy machine it does the pieces itself. Idle
- * workers spin for some 20 microseconds, as the next loop often follows at once, and then sleep on
- * a condition variable, so a waiting pool uses no processor time.
+ * never waits for a worker that has not joined the loop: on a busy machine it does the pieces
+ * itself. Idle workers spin for some 20 microseconds, as the next loop often follows at once, then
+ * yield their cores for some 100, and then sleep on a condition variable, so that a pool without
+ * work uses no processor time.
  *
  * What a loop computes must depend on the index of a piece, never on the index of a worker or on
  * the number of workers, so that results are equal, bit by bit, on any machine.
@@ -41,8 +42,9 @@ void kith__pool_close(struct kith__pool *pool);
 
 /** Make the loops of a pool cancellable.
  *  @param stopped  called as stopped(user) by each thread before it claims a piece, and every 20
- *                  milliseconds by the caller of a loop while it waits for workers. Once it returns
- *                  true, the pieces that no thread has claimed are dropped */
+ *                  milliseconds by the caller of a loop while it sleeps until workers are done.
+ *                  Once it returns true, which it must do from then on, the pieces that no thread
+ *                  has claimed are dropped. NULL: loops cannot be stopped */
 void kith__pool_watch(struct kith__pool *pool, bool (*stopped)(void *user), void *user);
 
 /** Return true when the remaining pieces of a loop are dropped, see kith__pool_watch. A piece that
@@ -70,8 +72,9 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
 void kith__pool_chunks(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
                        kith__range_fn *fn, void *state);
 
-/** Do a loop over n items in ranges of at least `grain` items, several ranges for each thread, so
- *  that one slow thread does not delay the others. For loops whose items take similar times. */
+/** Do a loop over n items in ranges of at least `grain` items, several ranges for each of several
+ *  threads, so that one slow thread does not delay the others. For loops whose items take similar
+ *  times. */
 void kith__pool_for(struct kith__pool *pool, int threads, int64_t n, int64_t grain,
                     kith__range_fn *fn, void *state);
 

@@ -20,5 +20,7 @@ bool bin_edges_fill(double r_min, double r_max, double width, int64_t bins, doub
         edges[k] = r_min + (double)k * width;
     }
     edges[bins] = r_max;
+    /* twice the tolerance of bin_edges_count: a last bin that is full up to rounding is not
+     * narrower */
     return r_max - r_min < (double)bins * width * (1 - 2 * slack);
 }

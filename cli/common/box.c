@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Volume and heights of a box, from the vector products of its rows.
+ * Volume, heights and wrapping of a box, from the vector products of its rows.
  */
 #include "box.h"
 
@@ -59,8 +59,8 @@ void box_wrap(const kith_box *box, double r[3])
     }
 }
 
-/* Squares of a double fit a long double. hypot() would do too, but programs that call it need glibc
- * 2.35. */
+/* Squares of any double are in the range of a long double of more than 64 bits. hypot() would do
+ * too, but programs that call it need glibc 2.35. */
 double box_vector_length(const double v[3])
 {
     const long double x = v[0], y = v[1], z = v[2];

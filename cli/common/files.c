@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_CLAIMS = 64, MOST_LINKS = 40 }; /* claims of a command; links followed, as in Linux */
+/* MOST_CLAIMS: claims of a command. MOST_LINKS: symbolic links that are followed, as in Linux. */
+enum { MOST_CLAIMS = 64, MOST_LINKS = 40 };
 
 /** Path of standard output in a claim. An INPUT "-" is a file of that name. */
 static const char standard_output[] = "/dev/stdout";
@@ -36,7 +37,7 @@ typedef struct claim {
     const char *option;     /* name of the option or operand, for messages */
     char *path;             /* the path, allocated */
     bool writes;            /* the command writes the file */
-    const file_use *frames; /* a film, whose frames have many names; else NULL */
+    const file_use *frames; /* the use of a film, whose frames have many names; else NULL */
 } claim;
 
 /** All paths that the command reads or writes. */
@@ -180,7 +181,8 @@ static bool is_of_film(const char *record, const char *path)
     return found;
 }
 
-/** Return true when two claims mean one file. */
+/** Return true when two claims mean one file, or one of them many files, a film or a snapshot in
+ *  parts, of which the other is one. */
 static bool collide(const claim *a, const claim *b)
 {
     return is_same(a->path, b->path) || (a->frames && is_of_film(a->frames->path, b->path)) ||
@@ -189,7 +191,7 @@ static bool collide(const claim *a, const claim *b)
            (!b->writes && io_snapshot_holds(b->path, a->path));
 }
 
-/** End the command if two claims mean one file. @param a  a claim that writes */
+/** End the command if two claims collide. @param a  a claim that writes */
 static void refuse(const claim *a, const claim *b)
 {
     const char *path = strcmp(a->path, standard_output) == 0 ? b->path : a->path;

@@ -90,6 +90,7 @@ static void put_target(FILE *out, const char *path, const char *data)
  *  @param figure  path of the figure, for a script; NULL: the file is the data
  *  @param data    path of the data, for a script
  *  @param put     prints the contents, given `what`
+ *  @param again   as for gnuplot_draw
  *  @return exit status, reported */
 static int write_text(const char *path, const char *figure, const char *data, gnuplot_put put,
                       const void *what, bool again)
@@ -129,7 +130,8 @@ static int start(const char *folder, const char *script, int output, pid_t *chil
     return failed;
 }
 
-/** Read all of a pipe. A signal that arrives meanwhile ends the child. @return 0 or an errno */
+/** Read all of a pipe. A signal that progress_catch_signals handles ends the child, if it arrives
+ *  meanwhile. @return 0 or an errno */
 static int keep_all(int from, pid_t child, io_memory_file *out)
 {
     enum { TURN = 50 }; /* time between tests for an interrupt [ms] */

@@ -18,8 +18,8 @@ extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
  *  .png. */
 void gnuplot_read_path(void *at, const option_given *given);
 
-/** The name of a file beside a figure, with another ending: ".gp", ".dat". To be freed; NULL
- *  without memory. */
+/** Return the name of a file beside a figure, with another ending: ".gp", ".dat". To be freed; NULL
+ *  without memory. @param path  of the figure; it has an ending (gnuplot_read_path) */
 char *gnuplot_beside(const char *path, const char *ending);
 
 /** A function that prints a file of a figure. @param what  as given to gnuplot_draw */

@@ -42,7 +42,7 @@ static void handle(int number, siginfo_t *info, void *context)
 
 void guard_start(void)
 {
-    enum { ROOM = 1 << 16 };
+    enum { ROOM = 1 << 16 }; /* [bytes] */
     static char room[ROOM]; /* stack of the handler, which must run when the stack has overflowed */
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     (void)sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);

@@ -144,7 +144,7 @@ static bool counts_together(const lanes_counting *c, int64_t particles)
  *  @param bytes  memory that counting one frame takes */
 static int64_t records_together(int64_t particles, int64_t bytes)
 {
-    /* 64 bytes for the copies of a particle in its record */
+    /* 64 bytes for the copies of a particle in its record: an estimate */
     const double each = 64.0 * (double)particles + (double)bytes;
     const double fit = most_bytes / (each > 0 ? each : 1);
     const int64_t most = 2 * LANES_MOST_TOGETHER; /* half are counted while others are prepared */
@@ -227,9 +227,9 @@ static lanes *open_lanes(const lanes_counting *c, int n, int64_t records, bool t
     return l;
 }
 
-/** Wait until all frames before `awaited` have been counted. Where more than one is to be added
- *  before that, wait until one has failed at most, as no more are claimed then. The calling thread
- *  is woken once, at the end. */
+/** Wait until all frames before `awaited` have been counted. If these are more than one of the
+ *  frames that are not added yet, also end the wait when a frame has failed: those that no lane has
+ *  claimed are never counted then. Unless a frame has failed, the calling thread is woken once. */
 static void await(lanes *l, int64_t awaited)
 {
     pthread_mutex_lock(&l->lock);
@@ -341,7 +341,7 @@ int lanes_take(void *counting, const io_frame *frame)
         return STATUS_OK;
     }
     const double start = progress_clock();
-    (void)c->calls->count(c->user, c->ctx, record);
+    (void)c->calls->count(c->user, c->ctx, record); /* `report` finds out whether it failed */
     c->seconds += progress_clock() - start;
     CLI_TRY(c->calls->report(c->user, record));
     CLI_TRY(c->calls->add(c->user, record));

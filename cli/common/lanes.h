@@ -37,12 +37,15 @@ typedef struct lanes_calls {
      *  @return exit status, reported */
     int (*prepare)(void *user, const io_frame *frame, bool copy, void *record);
 
-    /** Count a frame. Called in the thread of a lane; prints nothing. @param ctx  of the lane; a
-     *  failed call's message stays in it. @return false: failed; no later frame is counted then */
+    /** Count a frame. Called in the thread of a lane, or without lanes in the calling thread;
+     *  prints nothing.
+     *  @param ctx  of the lane, or lanes_counting.ctx; a failed call's message stays in it
+     *  @return false: failed; then no lane claims a further frame, but claimed ones are counted */
     bool (*count)(void *user, kith_ctx *ctx, void *record);
 
     /** Return how many frames, from a frame on, count_together may be given; 0: none, frames are
-     *  counted one by one. NULL: there is no count_together. Called in any thread.
+     *  counted one by one: for all frames, or for none. NULL: there is no count_together. Called in
+     *  any thread.
      *  @param frame  number of the frame, from 0 */
     int64_t (*together)(const void *user, int64_t frame);
 
@@ -69,7 +72,8 @@ typedef struct lanes_calls {
     void (*free)(void *record);
 } lanes_calls;
 
-/** Frames of a trajectory on their way to the results. Set the first fields, zero the others. */
+/** Frames of a trajectory on their way to the results. Set the fields from calls to never, and zero
+ *  the others. */
 typedef struct lanes_counting {
     const lanes_calls *calls; /**< what is done with a frame */
     void *user;               /**< first argument of the calls */
@@ -85,8 +89,7 @@ typedef struct lanes_counting {
 /** An input_frame_fn: prepare a frame and count it. The first frame is counted at once. If it is
  *  small, and a CPU counts it, the others are counted in lanes: by as many as the context has
  *  threads, limited by the number of frames and by memory; on a GPU by one lane, if it can count
- *  several frames at once. From then on report_error keeps the
- *  message of an error until lanes_end.
+ *  several frames at once. From then on report_error keeps the message of an error until lanes_end.
  *  @param counting  a lanes_counting   @return exit status, reported */
 int lanes_take(void *counting, const io_frame *frame);
 

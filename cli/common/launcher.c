@@ -25,9 +25,13 @@ struct launcher {
     const char *mpi;   /**< the MPI whose processes it starts; NULL: none that is known */
 };
 
+/* The first row whose variables both hold numbers decides. A process of mpirun inherits the
+ * variables of the job of Slurm or Flux in which mpirun runs, so the rows of mpirun come before
+ * theirs. srun sets SLURM_PROCID with any --mpi, so that row comes after the one of PMIX_RANK,
+ * which --mpi=pmix sets. */
 static const struct launcher launchers[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi"},
-    {"PMI_SIZE", "PMI_RANK", "mpich"},
+    {"PMI_SIZE", "PMI_RANK", "mpich"}, /* MPICH's mpirun, and srun --mpi=pmi2 */
     {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "mpich"}, /* MVAPICH2's mpirun_rsh */
     {"SLURM_STEP_NUM_TASKS", "PMIX_RANK", "openmpi"},
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL},
@@ -140,7 +144,8 @@ static int begin(int64_t rank, int64_t ranks, kith_transport *out)
     if (status == KITH_OK && out->ranks == ranks) {
         return STATUS_OK;
     }
-    /* Another MPI takes a process that it has not started for one alone. */
+    /* Where the launcher is that of another MPI than the one that was loaded, each process begins
+     * MPI as the only one: MPI then has one process instead of `ranks`. */
     snprintf(message, sizeof message,
              status == KITH_OK ? "the launcher started %lld processes, but MPI has %d"
                                : "the launcher started %lld processes, but MPI cannot begin",
@@ -187,6 +192,8 @@ kith_status launcher_transport(kith_transport *out)
 
 int launcher_local_rank(void)
 {
+    /* of Open MPI; of Hydra, the launcher of MPICH and Intel MPI; of MVAPICH2; of PALS, the
+     * launcher of HPE Cray; of srun */
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                         "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
                                         "SLURM_LOCALID"};

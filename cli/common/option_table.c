@@ -36,7 +36,9 @@ typedef struct parsing {
     const option_row *row[MOST_ROWS];           /* [n] the options */
     void *base[MOST_ROWS];                      /* [n] what the offset of row[k] is counted from */
     char label[MOST_ROWS][2 * LABEL_COLUMNS];   /* [n] label of a line that options share */
-    struct argp_option argp[2 * MOST_ROWS + 4]; /* the options and headings, for argp */
+    struct argp_option argp[2 * MOST_ROWS + 4]; /* [n_argp] for argp, then zeros: headings, and for
+                                                   each option one entry, or two where it begins a
+                                                   line that options share */
 } parsing;
 
 void option_invalid(const char *option, const char *value, const char *expected)
@@ -185,7 +187,7 @@ void option_set(void *base, const option_given *given)
     char name[40];
     snprintf(name, sizeof name, "--%s", row->name);
     switch (row->kind) {
-    case OPTION_FLAG:
+    case OPTION_FLAG: /* into an unsigned integer, bits are added to those of other options */
         store_whole(row, at, row->value | (row->size == sizeof(int) ? *(int *)at : 0));
         return;
     case OPTION_TEXT:
@@ -229,7 +231,8 @@ static int common_length(const option_row *rows, int n, bool end)
 }
 
 /** Write the label of a line that n options share: "--r-min=R, --r-max=R"; one that is too long is
- *  folded at a common beginning or end of the names: "--q-{min,max,width}=Q". */
+ *  folded at a common beginning or end of the names: "--q-{min,max,width}=Q". Arguments that differ
+ *  are then written as X. */
 static void write_label(const option_row *rows, int n, char *label, size_t size)
 {
     int length = 0;

@@ -44,7 +44,7 @@ int parse_reals(const char *text, int capacity, double *out)
 
 bool parse_count(const char *text, int64_t *out)
 {
-    enum { LONGEST = 40 };
+    enum { LONGEST = 40 }; /* longest number without its underscores [characters] */
     char plain[LONGEST + 1];
     size_t length = 0;
     for (const char *c = text; *c; c++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A bar on standard error, written past the stream `stderr`, which shows control characters
- * (report_start). It appears after a third of a second, so that quick work stays silent.
+ * (report_start). It appears after 0.3 s, so that quick work stays silent.
  */
 #include "progress.h"
 
@@ -103,7 +103,7 @@ progress progress_start(const char *what, const char *unit, int64_t items, bool 
 /** Draw the bar, with the rate, and the time that is left. */
 static void draw_bar(progress *p, int64_t done, int64_t total, double now)
 {
-    enum { WIDTH = 28 };
+    enum { WIDTH = 28 }; /* of the bar [characters] */
     const double fraction = (double)done / (double)total;
     const int full = (int)(fraction * WIDTH);
     char bar[WIDTH + 1];

@@ -27,6 +27,8 @@
 
 static const int64_t most_parcel = (int64_t)1 << 30; /* largest parcel; MPI counts in int [bytes] */
 
+/* MESSAGE_BYTES: as long as a message of the library. BACKENDS_BYTES: longest --backend, with its
+ * end. */
 enum { MOST_RANKS = LAUNCHER_MOST_RANKS, MESSAGE_BYTES = 512, BACKENDS_BYTES = 1024 };
 
 /** What a job does. */
@@ -139,7 +141,8 @@ static struct ranks *processes;
 
 /** Bytes that rank 0 sends to, or receives from, a rank. */
 struct part {
-    char *data;    /**< where they are, or where they are to be stored */
+    char *data;    /**< where they are, or where they are to be stored; not written when they are
+                        sent */
     int64_t bytes; /**< number of bytes */
 };
 
@@ -154,7 +157,9 @@ static int64_t list_part(struct ranks *r, int64_t n, int peer, struct part part)
     return n;
 }
 
-/** Make room for the parcels of some bytes in all. @return false: no memory */
+/** Make room for the parcels of the parts of all ranks: one for each whole parcel of the bytes, and
+ *  one for each rank, whose last parcel may be shorter.
+ *  @param bytes  of all parts together   @return false: no memory */
 static bool need_parcels(struct ranks *r, int64_t bytes)
 {
     const size_t most = (size_t)(bytes / most_parcel) + (size_t)r->control.ranks;
@@ -228,7 +233,8 @@ static kith_status tell(struct ranks *r, struct job *job)
     return status;
 }
 
-/** Make a received array, or a result, of this rank hold n rows. @return it; NULL: no memory */
+/** Allocate an array of n rows for a column, received or a result, and free the one before. One
+ *  byte more, as malloc(0) may return NULL. @return the array; NULL: no memory */
 static void *need_column(struct ranks *r, enum column column, int64_t n, size_t size)
 {
     free(r->column[column]);
@@ -302,7 +308,7 @@ static const void *share_array(const struct ranks *r, enum column column)
 
 /** Give each rank its part of an array of one row for each particle: a pointer into it, or in
  *  another process a copy.
- *  @param size        bytes of a row
+ *  @param size       bytes of a row
  *  @param[out] mine  the part; NULL where the column does not travel */
 static kith_status scatter(struct ranks *r, const struct job *job, enum column column, size_t size,
                            const void **mine)
@@ -379,7 +385,7 @@ static kith_status scatter_against(struct ranks *r, const struct job *job, kith_
     return KITH_OK;
 }
 
-/** Give each rank the bonds of its particles.
+/** Give each rank all bonds, and the offsets into them from its first particle on.
  *  @param[out] offsets, bonds  for the options of the library; NULL: there are none */
 static kith_status scatter_bonds(struct ranks *r, const struct job *job, const int64_t **offsets,
                                  const int32_t **bonds)
@@ -430,8 +436,8 @@ static const kith_box *box_of(const struct job *job)
 
 /* ------------------------------------------------------------------------------------- groups */
 
-/** Narrow the labels of this rank's particles, and bring them together at rank 0 unless ranks have
- *  shares. @param[out] out  the labels */
+/** Convert the labels of this rank's particles to int32_t, and bring them together at rank 0 unless
+ *  ranks have shares. @param[out] out  the labels; at ranks above 0 their own */
 static kith_status collect_labels(struct ranks *r, const struct job *job, int32_t **out)
 {
     const kith_team_groups *groups = &r->groups;
@@ -976,7 +982,8 @@ static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn
     RANKS_TRY(scatter_rules(r, job, &o));
     kith_status status = kith_team_pairs_find(r->team, &points, box_of(job), job->length, &o,
                                               &list.pairs);
-    /* A block holds the pairs of `rows` consecutive i, about block_pairs pairs on average. */
+    /* A block holds the pairs of `rows` consecutive i: about block_pairs pairs on average, fewer
+     * where particles have less than one pair each. */
     const double each = (double)list.pairs.all / (double)(job->n > 0 ? job->n : 1);
     const int64_t rows = 1 + (int64_t)((double)job->pairs.block_pairs / (each > 1 ? each : 1));
     int64_t done = 0;
@@ -1380,7 +1387,7 @@ static int serve(struct ranks *r)
             close_member(r);
             return STATUS_NO_BACKEND;
         }
-        switch (job.kind) { /* rank 0 knows and reports how a job ended */
+        switch (job.kind) { /* statuses are ignored: rank 0 has them too, and reports them */
         case JOB_READ: do_read(r, &job); break;
         case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
         case JOB_PASS: (void)do_pass(r, &r->share[0], &(pass){.kind = PASS_FIELDS}); break;

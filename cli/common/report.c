@@ -329,7 +329,7 @@ void report_line(const char *name, const char *format, ...)
 
 void report_wrapped(const char *name, const char *text)
 {
-    enum { INDENT = 14, WIDTH = 80 };
+    enum { INDENT = 14, WIDTH = 80 }; /* [columns]; report_line begins a text in column 14 */
     size_t column = INDENT;
     report_line(name, "%s", "");
     while (*text) {

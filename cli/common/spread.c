@@ -97,7 +97,7 @@ static void draw_bar(int eighths)
 
 void spread_draw(const spread *s)
 {
-    enum { WIDTH = 30 };
+    enum { WIDTH = 30 }; /* of the longest bar [characters] */
     const style *look = report_style();
     int64_t highest = 1;
     for (int b = 0; b < s->bins; b++) {

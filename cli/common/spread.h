@@ -8,7 +8,8 @@
 
 #include "report.h"
 
-enum { SPREAD_MOST_BINS = 70 }; /**< bins that double in width cover all int64_t */
+/** Most bins. 64 that double in width, of 0, 1, 2 to 3, ..., hold all int64_t from 0 on. */
+enum { SPREAD_MOST_BINS = 70 };
 
 /** Histogram, mean and range of whole numbers. */
 typedef struct spread {

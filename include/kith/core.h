@@ -108,8 +108,9 @@ KITH_API kith_status kith_set_stream(kith_ctx *ctx, void *stream);
 
 /**
  * Get the message of the last call on a context, if that failed.
- * @param ctx  NULL: this thread's last call that failed without a context: kith_open and
- *             kith_shell_volumes, a call of a ctx or flock that is NULL, or KITH_BUSY
+ * @param ctx  NULL: this thread's last call that failed without a context: kith_open,
+ *             kith_shell_volumes and kith_transport_threads, a call of a ctx, flock, kept list,
+ *             team or domain that is NULL, or KITH_BUSY
  * @return a sentence, owned by the library, valid until the next call on ctx; "" after success
  */
 KITH_API const char *kith_message(const kith_ctx *ctx);
@@ -145,7 +146,8 @@ typedef struct kith_points {
     kith_memory memory;       /**< where the arrays are */
 } kith_points;
 
-/** Describe an array [n][3] in host memory. @param xyz  n*3 elements; borrowed. */
+/** Describe an array [n][3] in host memory. @param xyz  n*3 elements, also in a 2-D box, where z is
+ *  ignored; borrowed. */
 KITH_API kith_points kith_points_packed(const void *xyz, int64_t n, kith_precision precision);
 
 /** Describe three arrays [n] in host memory. @param z  may be NULL in a 2-D box. */

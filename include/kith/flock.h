@@ -16,9 +16,10 @@ extern "C" {
 /** How a particle's new velocity follows from those of its neighbours. */
 typedef enum kith_flock_model {
     KITH_BOIDS = 0,           /**< separation, alignment and cohesion (Reynolds 1987, SIGGRAPH) */
-    KITH_VICSEK_ANGULAR = 1,  /**< the mean direction within alignment.radius, itself included,
-                                   turned by a random angle (Vicsek et al. 1995, PRL 75, 1226) */
-    KITH_VICSEK_VECTORIAL = 2 /**< the sum of the directions, to which a random vector is added
+    KITH_VICSEK_ANGULAR = 1,  /**< the mean direction of the particle and of those within
+                                   alignment.radius, turned by a random angle (Vicsek et al. 1995,
+                                   PRL 75, 1226) */
+    KITH_VICSEK_VECTORIAL = 2 /**< the sum of these directions, to which a random vector is added
                                    before it is normalised (Gregoire & Chate 2004, PRL 92,
                                    025702) */
 } kith_flock_model;
@@ -68,7 +69,7 @@ typedef struct kith_flock_options {
     double max_speed;   /**< largest |v'| [length / time], 0: no limit. Vicsek: |v'| is max_speed,
                              > 0 */
     double time_step;   /**< > 0 [time] */
-    int reflecting[3];  /**< 1: an open axis of an upright box has walls at origin and origin +
+    int reflecting[3];  /**< 1: an open axis of an orthorhombic box has walls at origin and origin +
                              row, which reflect positions and velocities */
     int64_t nearest;    /**< k up to 64: only the k nearest neighbours count, within the largest
                              radius; of equally near ones those of smallest index (Ballerini et
@@ -185,8 +186,8 @@ KITH_API kith_status kith_flock_read(const kith_flock *flock, void *positions, v
  */
 KITH_API kith_status kith_flock_read_device(kith_flock *flock, void *positions, void *velocities);
 
-/** Copy obstacles and attractors as they are now: predators have moved. @param[out] things
- *  [n_things] or NULL */
+/** Copy obstacles and attractors as they are now: predators have moved.
+ *  @param[out] things  [n_things] of the options; NULL: nothing is copied */
 KITH_API void kith_flock_read_things(const kith_flock *flock, kith_flock_thing *things);
 
 /** Order parameters of a flock. Sums are in double, in the caller's order. */

@@ -42,7 +42,8 @@ class error : public std::runtime_error
     kith_status status_;
 };
 
-/** Throw the error of a call on ctx. Nothing happens if status is KITH_OK. */
+/** Throw the error of a call on ctx. Nothing happens if status is KITH_OK.
+ *  @param ctx  nullptr: a call without a context, whose message is that of the thread */
 inline void check(kith_status status, const kith_ctx *ctx)
 {
     if (status != KITH_OK) {
@@ -114,6 +115,7 @@ template <typename C, void (*Free)(C *)> class result
     {
         std::swap(fields_, other.fields_);
     }
+    /** Exchange the two: `other` gets these arrays, and frees them when it is destroyed. */
     result &operator=(result &&other) noexcept
     {
         std::swap(fields_, other.fields_);
@@ -241,6 +243,7 @@ class halos : public result<kith_halos, kith_halos_free>
 class verlet
 {
   public:
+    /** kith_verlet_open on a context, which is destroyed after the list. */
     verlet(kith_ctx *ctx, const kith_verlet_options &options) : ctx_(ctx)
     {
         check(kith_verlet_open(ctx, &options, &verlet_), ctx);

@@ -17,8 +17,9 @@ extern "C" {
 typedef enum kith_layout {
     KITH_IJ = 0,    /**< two arrays: pair p is (i[p], j[p]) */
     KITH_CSR = 1,   /**< the neighbours of i are j[offsets[i]] to j[offsets[i + 1] - 1] */
-    KITH_MATRIX = 2 /**< arrays of a fixed shape: the neighbours of i are the first of j[i * width]
-                         to j[(i + 1) * width - 1], and counts[i] is their number. Always full */
+    KITH_MATRIX = 2 /**< arrays of a fixed shape: row i is j[i * width] to j[(i + 1) * width - 1],
+                         of which the first counts[i], at most width, are the neighbours of i.
+                         Always full */
 } kith_layout;
 
 /** Extras to store for each pair: the arrays distances, vectors and shifts of kith_pairs. Combined
@@ -43,21 +44,22 @@ typedef struct kith_pairs_options {
                                      against B are always full: each (i, j, S) once */
     int full;                   /**< 0: half list; 1: full list */
     int sorted;                 /**< 1: pairs are sorted by i, then j, then Sc, Sb, Sa */
-    int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an unsorted
-                                     (i, j) list in an order that changes from run to run: a GPU
-                                     then needs one pass instead of two. Ignored elsewhere */
+    int unordered;              /**< 1: kith_pairs_fill and kith_pairs_enqueue may write an (i, j)
+                                     list that is not `sorted` in an order that changes from run to
+                                     run: a GPU then fills arrays in device memory by one pass
+                                     instead of two. Ignored elsewhere */
     kith_layout layout;         /**< KITH_IJ, KITH_CSR or KITH_MATRIX */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
     int64_t block_pairs;        /**< kith_pairs_each: largest number of pairs in a block; 0: 2^24 */
     const kith_batch *batch;    /**< many systems in one call; NULL: one system */
     int64_t width;              /**< KITH_MATRIX: entries of a row, 0 to 2^31 - 1. kith_pairs_find
-                                     makes rows wider where one has more neighbours */
+                                     widens all rows where one has more neighbours */
     int32_t fill;               /**< KITH_MATRIX: j of the entries behind the neighbours of a row;
                                      any number, by default -1 */
     int queued;                 /**< 1: kith_pairs_find with a list in device memory returns when
                                      its length is known; the arrays are written in the order of
-                                     the context's stream. Not for KITH_MATRIX and batches, and
-                                     ignored in host memory */
+                                     the context's stream. Ignored for KITH_MATRIX lists, for
+                                     batches, for lists in host memory and by other calls */
     int32_t n_species;          /**< 1 to 1024 with `species`, else 0 */
     kith_radius_rule radius_rule;   /**< how `radii` decide; KITH_RADIUS_NONE without them */
     const int32_t *species;         /**< [n] of each particle, 0 to n_species - 1; NULL: there is no
@@ -65,43 +67,49 @@ typedef struct kith_pairs_options {
     const int32_t *species_against; /**< [n of against] species of each particle of `against` */
     const double *cutoffs;          /**< [n_species][n_species] radius of the pairs of species s_i
                                          and s_j [length]; 0: none are listed. Equal for (s, t)
-                                         and (t, s) without `against`. In host memory */
+                                         and (t, s) without `against`. Always in host memory */
     const void *radii;              /**< [n] h of each particle, 0 or more, precision of the points
                                          [length]; NULL: none */
     const void *radii_against;      /**< [n of against] h of each particle of `against` */
     double r_min;             /**< pairs nearer than this are not listed [length]; 0: all are */
-    const int32_t *molecules; /**< [n] number of each particle's molecule: pairs within a
-                                   molecule are not listed; a negative number is no
-                                   molecule; NULL: there are none */
+    const int32_t *molecules; /**< [n] number of each particle's molecule: pairs of two particles
+                                   with one number are not listed; a negative number is no
+                                   molecule; NULL: there are no molecules */
     const int32_t *molecules_against; /**< [n of against] molecule of each particle of `against` */
     const int64_t *bond_offsets;      /**< [n + 1] pairs of i with bonds[bond_offsets[i]] to
-                                           bonds[bond_offsets[i + 1] - 1] are not listed; a bond is
-                                           given for one of its particles, or for both; NULL: no
-                                           bonds */
-    const int32_t *bonds;             /**< [bond_offsets[n]] the other particle of each bond */
-    const uint8_t *active; /**< [n] 0: the particle's row is empty: full lists alone; NULL:
-                                all have rows */
+                                           bonds[bond_offsets[i + 1] - 1] are not listed. With one
+                                           set a bond may be given in the range of one of its
+                                           particles, or of both; with `against` in that of its
+                                           particle of the points. NULL: no bonds */
+    const int32_t *bonds;  /**< [bond_offsets[n]] index of the other particle of each bond:
+                                           of the points; with `against`, of that set */
+    const uint8_t *active; /**< [n] 0: no pair (i, j) with this particle as i is listed, but pairs
+                                with it as j are; not in half lists; NULL: all particles have
+                                rows */
 } kith_pairs_options;
 
 /*
- * RULES. With `species`, `radii`, `r_min`, `molecules`, `bonds` or `active` a list holds the pairs
- * that all of those permit which are given:
+ * RULES. `species`, `radii`, `r_min`, `molecules`, `bonds` and `active` are rules. A list holds the
+ * pairs that all given rules permit:
  *     species    r2 <= c * c, c = cutoffs[s_i][s_j] rounded, and the product rounded
  *     radii      r2 <= H * H (kith_radius_rule)
  *     r_min      r2 >= m * m, m = r_min rounded, and the product rounded
  *     cutoff     r2 <= cutoff * cutoff, as always. With species or radii the argument may be 0:
- *                these alone decide; radii that are all 0 are refused then
- * each rounded in the precision of the points. No image of a pair that is bonded, or of one
- * molecule, is listed, nor one of a particle itself that is in a molecule. Arrays are in the memory
- * of the points. Those in host memory are checked (KITH_INVALID). In device memory a
- * species outside the table has no pairs, nor has a radius that is not 0 or more; other arrays must
- * be as described.
+ *                these alone decide; then a search is refused where the radii permit only H = 0
+ * all rounded in the precision of the points. A pair that is bonded, or in one molecule, is not
+ * listed at any shift S; and a particle that is in a molecule has no pairs with its own images.
  *
- * With radii the cost is O(n + candidates), and the candidates are in proportion to the pairs,
- * whatever the radii: particles are divided into classes of radius, by powers of 2. On a GPU
- * batches, KITH_MATRIX lists and kith_pairs_enqueue search with the largest radius instead.
- * kith_pairs_enqueue needs a cutoff with radii; for more than 64 species it cannot be captured in a
- * graph (KITH_UNSUPPORTED).
+ * Arrays of rules are in the memory of the points, but `cutoffs` always in host memory. Arrays in
+ * host memory are checked (KITH_INVALID). Radii in device memory are checked, too, except by
+ * kith_pairs_enqueue, for which a radius that is negative or NaN has no pairs. In device memory a
+ * particle whose species is outside the table has no pairs, and other arrays must be as described.
+ *
+ * With radii, particles are divided into classes of radius, by powers of 2. The cost is O(n +
+ * candidates). The candidates are in proportion to the pairs, provided that the density of the
+ * particles does not vary on the scale of a radius; particles with less than 2^-31 of the largest
+ * radius form one class. On a GPU batches, KITH_MATRIX lists and kith_pairs_enqueue search with the
+ * largest radius instead. kith_pairs_enqueue needs a cutoff with radii; for more than 64 species it
+ * cannot be captured in a graph (KITH_UNSUPPORTED).
  */
 
 /** Set every field to its default: half (i, j), unsorted, no extras, fill -1. */
@@ -115,8 +123,9 @@ KITH_API void kith_pairs_options_init_sized(kith_pairs_options *options, size_t 
     kith_pairs_options_init_sized(options, sizeof(kith_pairs_options))
 
 /**
- * A pair list. Zero it before its first use. The order of pairs depends on the input and the kind
- * of backend alone: not on threads, instruction set or run. Sorted lists are equal on all backends.
+ * A pair list. Zero it before its first use. Without options.unordered, the order of pairs depends
+ * on the input and the kind of backend (CPU or GPU) alone: not on threads, instruction set or run.
+ * Sorted lists are equal on all backends.
  */
 typedef struct kith_pairs {
     int64_t n;          /**< number of pairs in the list */
@@ -134,8 +143,8 @@ typedef struct kith_pairs {
     kith_memory memory; /**< where the arrays are: KITH_HOST unless set, before the first call */
     uint32_t size;      /**< sizeof(kith_pairs) of the caller; 0: the fields of version 0.1 */
     void *owner;        /**< private to the library; NULL when the arrays are the caller's */
-    int32_t *counts;    /**< [rows], KITH_MATRIX only: the neighbours of each particle, also where
-                             these are more than width; at most 2^31 - 1 */
+    int32_t *counts;    /**< [rows], KITH_MATRIX only: number of all neighbours of each particle,
+                             also where it exceeds width; 2^31 - 1 where it exceeds that */
     int64_t width;      /**< KITH_MATRIX only: entries of a row */
     int64_t widest;     /**< KITH_MATRIX only: neighbours of the particle with the most: the width
                              that this list needs */
@@ -146,26 +155,34 @@ typedef struct kith_pairs {
  * KITH_MATRIX: j, distances, vectors and shifts are [rows][width], so that programs whose arrays
  * have fixed shapes (CUDA graphs, jit) can use them. Set `size` of the list to sizeof(kith_pairs).
  * The first min(counts[i], width) entries of row i are those of the row of a KITH_CSR list that is
- * full and made with equal options: in the order j, Sc, Sb, Sa when `sorted`, else in the order of
- * the backend. The entries behind them have j = fill, infinite distance, and 0 for vector and S. An
- * overflow is never silent: counts, n, widest and overflowed count all neighbours, and the status
- * is KITH_CAPACITY.
+ * full and made with equal options: in the order j, Sc, Sb, Sa when `sorted`, else in an order that
+ * the backend chooses. On a GPU with `radii` and without `sorted` that order is not the one of a
+ * KITH_CSR list. The entries behind them have j = fill, infinite distance, and 0 for vector and S.
+ * An overflow, a row with more than width neighbours, is never silent: counts, n, widest and
+ * overflowed count all neighbours, and the status is KITH_CAPACITY, or the value of
+ * KITH_RESULT_OVERFLOWED in the result of kith_pairs_enqueue.
  */
 
 /**
  * Find all pairs within the cutoff, into arrays that the library allocates.
- * Cost: O(n + pairs) time; at most 64 bytes of scratch memory for each particle beyond the list;
- * with radii about 200 bytes, and 8 bytes for each pair of a sorted list.
- * Candidates and their images take up to 40 MB for each thread on a CPU, for any number of them;
- * only sorted lists need about 130 bytes for each image within the cutoff of a particle, and are
- * refused (KITH_LIMIT) from 4 GB for each thread on.
+ * Cost: O(n + pairs) time; at most 64 bytes of scratch memory for each particle beyond the list.
+ * With radii it is about 200 bytes for each particle and, on a CPU, 8 bytes for each pair of a
+ * sorted list.
+ * On a CPU the candidates of some neighbouring particles, and the images of the candidates, take up
+ * to 40 MB in each thread, for any number of them. A sorted list without radii has to hold all of
+ * them at once: 128 bytes in each thread for each particle or image in the cells around a particle,
+ * which are as wide as the cutoff. Where that is estimated as more than 4 GB for each thread, a
+ * sorted list is refused (KITH_LIMIT).
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space
  * @param cutoff      radius, > 0, its square a normal number in the points' precision; with a table
- *                    of cutoffs, or radii, 0 too: no limit but theirs (RULES). The largest radius
- *                    is along a periodic axis at most 500 times the box's height, or less where a
- *                    box is so flat and skewed that rounding moves images by more than its height
+ *                    of cutoffs, or radii, it may be 0: no limit but theirs (RULES). The radius of
+ *                    the search, which is the cutoff or the largest distance that the rules permit
+ *                    if that is shorter, is at most 500 heights of the box along each periodic
+ *                    axis. A height is the distance between the two faces of the box that the row
+ *                    of the axis connects. The limit is lower in a box so flat and skewed that the
+ *                    bound on the rounding error of an image's position exceeds 8 heights
  * @param options     NULL: the defaults
  * @param[in,out] out the list. Zeroed, or a list from an earlier call on ctx, whose arrays are then
  *                    reused and grown as needed. Free with kith_pairs_free, before kith_close.
@@ -180,8 +197,8 @@ KITH_API kith_status kith_pairs_find(kith_ctx *ctx, const kith_points *points, c
 /**
  * Count the pairs, storing none.
  * @param[out] n           pairs in the list that the options describe
- * @param[out] neighbours  [points->n]: the entries of each i in the full list; host memory; NULL if
- *                         not wanted
+ * @param[out] neighbours  [points->n] number of pairs of each i in the full list, also where the
+ *                         options describe a half list; host memory; NULL: not wanted
  * @return as kith_pairs_find. On failure n is 0, and neighbours are undefined.
  */
 KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, const kith_box *box,
@@ -189,12 +206,14 @@ KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, 
                                       int64_t *neighbours);
 
 /**
- * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
- * the extras named must have arrays. All have room for `capacity` pairs, but offsets, which has
- * points->n + 1 elements for any capacity. With KITH_MATRIX the capacity must be at least points->n
- * times options->width, and counts, of points->n elements, may be NULL.
- * @param[in,out] out  capacity, memory and the arrays set by the caller; the other fields are
- *                     returned
+ * Find all pairs, into the caller's arrays. options->layout says whether i, offsets or neither is
+ * written; the extras that options->extras names must have arrays. All have room for `capacity`
+ * pairs, but offsets, which has points->n + 1 elements for any capacity. With KITH_MATRIX the
+ * capacity must be at least points->n times options->width, and counts, of points->n elements, may
+ * be NULL.
+ * @param[in,out] out  size, capacity, memory and the arrays set by the caller, owner NULL; the
+ *                     other fields are returned. Extras that the options do not name are to be
+ *                     NULL: else a backend may write them, too
  * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed; with
  *         KITH_MATRIX out->widest is the width needed, and the arrays hold what fits. On any other
  *         failure n and rows are 0; on all failures but an overflow of KITH_MATRIX the contents of
@@ -214,18 +233,19 @@ typedef int (*kith_block_fn)(void *user, const kith_pairs *block, int64_t first)
 
 /**
  * Find all pairs and pass them to a callback in blocks, so that memory stays bounded for any number
- * of pairs. The blocks in order are the list of kith_pairs_find with layout KITH_IJ; KITH_MATRIX is
+ * of pairs, unless those of one particle are more than a block. The blocks in order are the list of
+ * kith_pairs_find with layout KITH_IJ, also when options->layout is KITH_CSR; KITH_MATRIX is
  * refused.
  * @param fn    called from the calling thread
  * @param user  passed to fn
- * @return as kith_pairs_find; KITH_CANCELLED when fn stopped it.
+ * @return as kith_pairs_find; KITH_CANCELLED also when fn returned a number that is not 0.
  */
 KITH_API kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                      double cutoff, const kith_pairs_options *options,
                                      kith_block_fn fn, void *user);
 
-/** Elements of the result of kith_pairs_enqueue with KITH_MATRIX. Where KITH_RESULT_OVERFLOWED is
- *  not 0, the arrays hold what fits. */
+/** Indices of the elements of the result of kith_pairs_enqueue with KITH_MATRIX. Where element
+ *  KITH_RESULT_OVERFLOWED is not 0, the arrays hold what fits. */
 enum {
     KITH_RESULT_PAIRS = 0,      /**< pairs of the list, or a negative kith_status */
     KITH_RESULT_WIDEST = 1,     /**< kith_pairs.widest; 0 where the first element is a status */
@@ -247,14 +267,14 @@ enum {
  * cutoff, options and capacity; memory of the context that it uses stays as it is until kith_close,
  * also when later calls need more. Replays and calls of one context share that memory: let them run
  * one after the other, on one stream or by events.
- * @param points       in device memory, as options->against
+ * @param points       in device memory, as are options->against and the arrays of options->batch
  * @param out          arrays in device memory, and capacity, set by the caller; not written itself
  * @param[out] result  in device memory: receives the number of pairs. Larger than the capacity: the
  *                     arrays are undefined. Negative: a kith_status, for example KITH_NOT_FINITE.
  *                     With KITH_MATRIX [3], see KITH_RESULT_OVERFLOWED
  * @return KITH_OK when queued; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_UNSUPPORTED on a CPU,
- *         and in a capture that has failed; KITH_CANCELLED; KITH_DEVICE_LOST. On failure arrays and
- *         result are undefined.
+ *         with radii and cutoff 0, for more than 64 species in a capture, and in a capture that has
+ *         failed; KITH_CANCELLED; KITH_DEVICE_LOST. On failure arrays and result are undefined.
  */
 KITH_API kith_status kith_pairs_enqueue(kith_ctx *ctx, const kith_points *points,
                                         const kith_box *box, double cutoff,

@@ -84,7 +84,8 @@ typedef struct kith_histogram {
     double *edges;     /**< [bins + 1] not rounded [length] */
     int64_t *counts;   /**< [partials][bins] number of pairs */
     double *sums;      /**< [partials][bins] of w_i * w_j: products are truncated to multiples of
-                            2^-62 of the largest w^2, and these are added exactly in each frame;
+                            2^-62 p, at least 2^-1000, and these are added exactly in each frame; p
+                            is the power of 2 next above the product of the largest |w_i| and |w_j|.
                             NULL without weights */
     double *ideal;     /**< [partials][bins] counts expected of as many particles distributed
                             uniformly: in each frame pairs * shell / volume, with its own box. NaN

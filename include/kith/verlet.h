@@ -17,7 +17,7 @@ extern "C" {
 /** What list to keep. Fill with kith_verlet_options_init, then set cutoff and skin. */
 typedef struct kith_verlet_options {
     size_t size;   /**< sizeof(kith_verlet_options): set by the init call */
-    double cutoff; /**< radius of a pair, as the cutoff of kith_pairs_find */
+    double cutoff; /**< radius of a pair, as the cutoff of kith_pairs_find [length] */
     double skin;   /**< 0 or more [length]: the pairs within cutoff + skin are kept, and searched
                         again only when a pair that is not among them could be within the cutoff. 0:
                         each update searches */
@@ -40,17 +40,18 @@ KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_
 
 /**
  * A list that is kept over steps. It holds the pairs within cutoff + skin of the positions at the
- * last rebuild, and these positions: 17 bytes for each of these pairs and some 100 for each
- * particle, in host memory; on a GPU 25 bytes and up to 72, in device memory.
+ * last rebuild, the kept pairs, and these positions: 17 bytes for each kept pair, and some 60
+ * (float) or 90 (double) for each particle, in host memory. On a GPU it takes 25 bytes for each
+ * kept pair, and 40 (float) or 72 (double) for each particle, in device memory.
  *
  * EXACT. After any history, the list of an update has the bits of kith_pairs_find with `sorted`
  * (with_skin 0). It is made from the kept pairs, each of which is decided anew: by the definition
- * of a pair where its distance at the last rebuild leaves that open. It is made so while no other
- * pair can be within the cutoff: (cutoff + 2 u) / s <= cutoff + skin, less bounds on rounding
- * errors. u is the longest displacement since the rebuild, beyond that of a particle whose
- * fractional coordinates stay while the box changes; s is the factor by which the change of the box
- * shortens distances at most. Displacements are between nearest images: positions may be wrapped,
- * or not, in each step.
+ * of a pair where its distance at the last rebuild leaves that open. The kept pairs are used while
+ * no other pair can be within the cutoff: (cutoff + 2 u) / s <= cutoff + skin, less bounds on
+ * rounding errors. u is the longest displacement since the rebuild, beyond that of a particle whose
+ * fractional coordinates stay while the box changes. s is 1 in an unchanged box: the change of the
+ * box alone makes no distance shorter than s times what it was. Displacements are between nearest
+ * images: positions may be wrapped, or not, in each step.
  *
  * BOXES may change from step to step in shape and size. A box that is sheared slowly with its
  * particles needs few rebuilds; one that jumps to an equivalent shape (a tilt from L / 2 to -L / 2)
@@ -58,18 +59,21 @@ KITH_API void kith_verlet_options_init_sized(kith_verlet_options *options, size_
  *
  * PARTICLES may be added, removed and renumbered: indices are those of the points given now. A
  * change of their number leads to a rebuild, and so does a new particle under the index of another
- * one, as it has moved too far. Programs that keep ids carry them along as they carry velocities.
+ * one, as its displacement is too long; where it is not, the list is exact without a rebuild.
+ * Programs that keep ids carry them along as they carry velocities.
  */
 typedef struct kith_verlet kith_verlet;
 
 /** Why a list was rebuilt. */
 typedef enum kith_verlet_reason {
     KITH_VERLET_KEPT = 0,      /**< the list was not rebuilt */
-    KITH_VERLET_FIRST = 1,     /**< first update, or the first one after a failed rebuild */
-    KITH_VERLET_ASKED = 2,     /**< kith_verlet_rebuild */
+    KITH_VERLET_FIRST = 1,     /**< there are no kept pairs: at the first update, and after one that
+                                    failed while it rebuilt, that searched for the reason
+                                    KITH_VERLET_ALWAYS, or that found S too large to keep */
+    KITH_VERLET_ASKED = 2,     /**< kith_verlet_rebuild was called */
     KITH_VERLET_PARTICLES = 3, /**< the number of particles changed, or the precision */
     KITH_VERLET_BOX = 4,       /**< the box changed too much, or its periodic axes, or dim */
-    KITH_VERLET_MOVED = 5,     /**< a particle moved too far */
+    KITH_VERLET_MOVED = 5,     /**< the displacement of a particle was too long */
     KITH_VERLET_ALWAYS = 6     /**< nothing can be kept: the skin is 0, or no longer than rounding
                                     errors, or cutoff + skin exceeds 400 heights of the box */
 } kith_verlet_reason;
@@ -80,10 +84,12 @@ typedef struct kith_verlet_state {
     int64_t rebuilds;          /**< number of updates that searched, and so rebuilt the list */
     kith_verlet_reason reason; /**< why the last update searched; KITH_VERLET_KEPT: it did not */
     int rebuilt;               /**< 1: the last update searched */
-    int64_t kept;              /**< pairs that are kept */
+    int64_t kept;              /**< number of kept pairs; 0 after KITH_VERLET_ALWAYS */
     double displacement;       /**< longest displacement since the last rebuild, as the last update
-                                    found it, before it rebuilt the list; 0 where none was needed;
-                                    infinite beyond some boxes [length] */
+                                    found it, before it rebuilt the list; 0 where the box, or
+                                    another reason, decided without it; infinite where a particle
+                                    crossed more than 4 boxes along an axis, or rounding errors have
+                                    no bound [length] */
     double allowed;            /**< displacement up to which the list could be kept in the last
                                     update's box; 0 where it could not [length] */
 } kith_verlet_state;
@@ -102,8 +108,9 @@ KITH_API kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *
 /**
  * Make the list of the present positions, from the kept pairs where that is possible.
  * Cost: O(n + kept pairs), a fraction of that of a sorted search; a rebuild is a sorted search with
- * the radius cutoff + skin. On a GPU displacements are compared on the device; the host waits once
- * for an update that keeps its pairs and makes a list in device memory whose arrays suffice.
+ * the radius cutoff + skin, and then makes the list of its pairs. On a GPU displacements are
+ * compared on the device; with points in device memory the host waits once for an update that keeps
+ * its pairs and makes a list in device memory whose arrays suffice.
  * @param points  the particles, in any memory, precision and number, as in kith_pairs_find
  * @param box     NULL: open space
  * @param[in,out] list  the list, sorted by i, then j, then Sc, Sb, Sa. Zeroed, or a list from an
@@ -130,7 +137,8 @@ KITH_API kith_status kith_verlet_read_sized(const kith_verlet *verlet, kith_verl
                                             size_t size);
 #define kith_verlet_read(verlet, out) kith_verlet_read_sized(verlet, out, sizeof(kith_verlet_state))
 
-/** Free what is kept. Lists of its updates stay. @param verlet  NULL is fine */
+/** Close a list that is kept, and free its memory. Lists that its updates made stay valid.
+ *  @param verlet  NULL is fine */
 KITH_API void kith_verlet_close(kith_verlet *verlet);
 
 #ifdef __cplusplus

@@ -55,7 +55,7 @@ KITH_API void kith_waves_init_sized(kith_waves *waves, size_t size);
  * Cost: O(n waves).
  * @param ctx        the context
  * @param points     the particles
- * @param box        periodic along some axis
+ * @param box        its axes are periodic where hkl are not 0; NULL: open space, where all are 0
  * @param waves      the waves
  * @param[out] sums  [waves][n_species][2] real and imaginary part; undefined on failure
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

@@ -71,7 +71,7 @@ static bool is_binary(const char *head, int64_t size)
     return false;
 }
 
-/** Return true when a line is one whole number. */
+/** Return true when a line is one number of digits alone, with or without blanks around it. */
 static bool is_count(const char *line)
 {
     char *end = NULL;
@@ -82,7 +82,7 @@ static bool is_count(const char *line)
     return end[strspn(end, " \t\r")] == 0;
 }
 
-/** Return true when a line is "element x y z". */
+/** Return true when a line begins with a word, of any form, and three numbers: "element x y z". */
 static bool is_atom(const char *line)
 {
     io_token token;
@@ -102,9 +102,9 @@ static bool is_atom(const char *line)
     return true;
 }
 
-/** Return true when a file begins as XYZ: a line with a count, a comment, then atoms. A comment
- *  with Lattice or Properties needs no atom. @param head  NUL-terminated; its first lines are
- *  changed */
+/** Return true when a file begins as XYZ: a line with a count, a comment, then atoms. With Lattice
+ *  or Properties in the comment, or a count of 0, no atom is needed. @param head  NUL-terminated;
+ *  the ends of its first lines become 0 */
 static bool is_xyz(char *head)
 {
     char *line[3] = {head, NULL, NULL};

@@ -14,7 +14,8 @@
 typedef struct io_foreign {
     volatile sig_atomic_t inside; /**< The thread is in a call of a library. */
     int length;                   /**< Length of text [byte]. */
-    char text[1600];              /**< Message for a crash: file and library. */
+    char text[1600];              /**< Message for a crash: file and library. It fits, as
+                                       io_foreign_file shortens both names. */
 } io_foreign;
 
 extern _Thread_local io_foreign io_foreign_calls; /* calls of this thread */

@@ -52,7 +52,7 @@ io_status io__header_cosmology(io_file *file, const io_universe *given, io_heade
                              ".npy",
                              header->redshift, u.group, u.a, 1 / (1 + header->redshift));
     }
-    if (u.comoving < 0) {
+    if (u.comoving < 0) { /* a run without cosmology has an Omega of 0, or no redshift and no h */
         u.comoving = agree && u.omega_m != 0 && !(header->redshift == 0 && u.h == 0);
     }
     if (!u.comoving) {

@@ -164,7 +164,8 @@ const char *io__number(const char *text, locale_t locale, double *out);
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
 
-enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 }; /* further bits after IO_DENSITIES */
+/* The bit of positions, which follows IO_DENSITIES; and the first bit that stands for no field. */
+enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 };
 
 /** Return the name of a field in messages: "masses". */
 const char *io__field_name(unsigned field);
@@ -216,7 +217,7 @@ typedef struct io_scalar {
 /** Records of a file, all of one length. */
 typedef struct io_records {
     int64_t offset; /* offset of the first record in the file [byte] */
-    int64_t stride; /* distance from one record to the next [byte] */
+    int64_t stride; /* distance from one record to the next, 1 to 2^20 [byte] */
     int64_t n;      /* number of records */
 } io_records;
 
@@ -528,7 +529,8 @@ typedef struct io_output {
                         overwritten (io__output_patch) */
     char *buffer;    /* bytes that are not yet written [IO_BLOCK] */
     int64_t used;    /* number of bytes in buffer */
-    int64_t written; /* number of bytes written before those in buffer */
+    int64_t written; /* number of bytes written before those in buffer; of io__output_append, with
+                        those of the earlier run */
     io_error *error; /* where messages of the current call go; borrowed */
 } io_output;
 
@@ -558,7 +560,8 @@ void io__part_drop(io_output *output);
  *  cannot be opened or that this process has locked (lock.h) is not locked.
  *  @param path     path of the output, for messages; PATH.lock is tested, too
  *  @param target   path with symbolic links followed
- *  @param[out] fd  descriptor to be closed once the file is replaced; -1: nothing is locked
+ *  @param[out] fd  descriptor to be closed once the file is replaced, which releases the lock; -1:
+ *                  none
  *  @return IO_SYSTEM if another process holds a lock on the target or on PATH.lock */
 io_status io__lock_share(const char *path, const char *target, int *fd, io_error *error);
 
@@ -577,7 +580,8 @@ io_status io__output_stdout(io_output *output, io_error *error);
  *  a killed process is overwritten. */
 io_status io__output_reopen(io_output *output, const char *path, io_error *error);
 
-/** Open a file itself, to append behind a mark (recording.h). Truncates the file at the mark.
+/** Open a file itself, to append behind a mark (recording.h). Truncates the file at the mark. A
+ *  path to a file that is open already (/dev/fd/3) is written at its offset, whatever the mark.
  *  @return IO_FORMAT or IO_TRUNCATED if the file does not hold the tail of the mark; the file is
  *  not changed then */
 io_status io__output_append(io_output *output, const char *path, const io_mark *from,
@@ -598,7 +602,7 @@ io_status io__output_sync(io_output *output);
 char *io__output_reserve(io_output *output, int64_t size);
 
 /** Overwrite bytes of the file from byte `at` of the output on. @return IO_INVALID for a pipe, a
- *  terminal or a file opened to append */
+ *  terminal or an open file with O_APPEND (/dev/stdout after >> of a shell) */
 io_status io__output_patch(io_output *output, int64_t at, const void *data, int64_t size);
 
 /** Append formatted text. */

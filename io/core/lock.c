@@ -158,7 +158,7 @@ static bool lock_now(int fd, int kind)
  *  Other failures than a lock of another process are ignored.
  *  @param path     path of the output, for messages
  *  @param name     path of the file to lock
- *  @param[out] fd  descriptor to be closed; -1: nothing is locked
+ *  @param[out] fd  descriptor to be closed, also of a file that could not be locked; -1: none
  *  @return IO_SYSTEM if another process holds an exclusive lock */
 static io_status share(const char *path, const char *name, int *fd, io_error *error)
 {
@@ -208,6 +208,7 @@ static io_status lock_file(io_lock *lock, const char *path, const char *name, io
             return refuse(lock->fd, path, error);
         }
         if (is_named(lock->fd, name)) {
+            /* name is path itself, not PATH.lock, which has another way to be removed */
             lock->created = created && name == path ? strdup(name) : NULL;
             return IO_OK;
         }

@@ -24,7 +24,7 @@ static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1
 static bool scale(uint64_t value, int64_t power, double *out)
 {
     const int64_t size = power < 0 ? -power : power;
-    if (value <= 1ull << 53 && size <= 22) {
+    if (value <= 1ull << 53 && size <= 22) { /* 10^22 is the last power that a double holds */
         const double integer = (double)value, ten = (double)powers[size];
         *out = power < 0 ? integer / ten : integer * ten;
         return true;
@@ -36,9 +36,9 @@ static bool scale(uint64_t value, int64_t power, double *out)
         uint64_t mantissa;
         memcpy(&mantissa, &wide, sizeof mantissa);
         *out = (double)wide;
-        /* The 11 bits of the mantissa that double lacks decide how wide is rounded to double; 0x400
-         * is halfway. As wide itself has an error of up to half a unit, the result is certain
-         * unless they are 0x3ff to 0x401. */
+        /* x86 stores the 64 bits of the mantissa first. The 11 lowest of them, which double lacks,
+         * decide how wide is rounded to double; 0x400 is halfway. As wide itself has an error of up
+         * to half a unit, the result is certain unless they are 0x3ff to 0x401. */
         return (mantissa & 0x7ff) < 0x3ff || (mantissa & 0x7ff) > 0x401;
     }
 #endif
@@ -65,7 +65,7 @@ static const char *parse_short(const char *text, double *out)
     uint64_t value = 0;
     const char *point = digits(text, &value);
     const char *end = *point == '.' ? digits(point + 1, &value) : point;
-    const int64_t count = end - text - (end > point); /* number of digits */
+    const int64_t count = end - text - (end > point); /* number of digits, without the point */
     if (count < 1 || count > MOST_DIGITS) {
         return NULL;
     }

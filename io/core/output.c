@@ -143,7 +143,7 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
         status = io__destination_find(path, &destination, error);
     }
     output->target = destination.target;
-    if (status == IO_OK && destination.number >= 0) {
+    if (status == IO_OK && destination.number >= 0) { /* written at its offset, without the mark */
         return opened(output, take_number(output, destination.number));
     }
     if (status == IO_OK) {

@@ -83,7 +83,7 @@ void io_remove_parts(void)
 /* -------------------------------------------------------------------------- where a path leads */
 
 /** Return the number of the descriptor in a path like /dev/fd/3 or /proc/self/fd/3; -1 if the path
- *  is another one. */
+ *  is another one. 9 digits are read at most, which an int holds. */
 static int number_of(const char *path)
 {
     int number = -1, end = 0;
@@ -207,6 +207,7 @@ static int copy_attributes(const char *from, int to)
 {
     enum { LARGEST = 1 << 16 /* bytes of a list and of a value, in Linux */ };
     char *names = malloc(2 * (size_t)LARGEST), *value = names ? names + LARGEST : NULL;
+    /* -1 where attributes cannot be listed, as in a file system without them: none is copied */
     const ssize_t all = names ? listxattr(from, names, LARGEST) : 0;
     int failed = names ? 0 : ENOMEM;
     for (ssize_t at = 0; at < all && !failed; at += (ssize_t)strlen(names + at) + 1) {
@@ -278,6 +279,7 @@ static int create_part(io_output *output, mode_t mode)
  *  @return its descriptor; -1 with errno set */
 static int take_part(io_output *output, mode_t mode)
 {
+    /* a symbolic link is not followed, and the open does not wait for the reader of a pipe */
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     struct stat facts;
     io_temporary *part = &output->part;
@@ -297,6 +299,7 @@ static int take_part(io_output *output, mode_t mode)
 
 io_status io__part_open(io_output *output, bool replaces, bool fixed)
 {
+    /* the part of a file that exists is for its owner alone until take_over copies the mode */
     const mode_t mode = replaces ? S_IRUSR | S_IWUSR : 0666;
     output->fd = (fixed ? take_part : create_part)(output, mode);
     if (output->fd < 0) {

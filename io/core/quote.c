@@ -78,7 +78,7 @@ static void escape_gnuplot(char piece[PIECE], const char *also)
     char in[PIECE];
     int used = 0;
     memcpy(in, piece, PIECE);
-    for (const char *c = in; *c && used < PIECE - 8; c++) {
+    for (const char *c = in; *c && used < PIECE - 8; c++) { /* 8: \134 and \ooo of one byte */
         if (strchr(also, *c)) {
             used += sprintf(piece + used, "\\134");
         }
@@ -100,7 +100,7 @@ static int spell(char piece[PIECE], const char *text)
         return length;
     }
     snprintf(piece, PIECE, is_plain((unsigned char)*text) ? "%c" : "\\%03o", (unsigned char)*text);
-    if (piece[1] == '\0') {
+    if (piece[1] == '\0') { /* one printable character, which gnuplot may give a meaning */
         escape_gnuplot(piece, "");
     }
     return 1;
@@ -112,7 +112,7 @@ static void escape(char piece[PIECE], const char *which)
     char in[PIECE];
     int used = 0;
     memcpy(in, piece, PIECE);
-    for (const char *c = in; *c && used < PIECE - 4; c++) {
+    for (const char *c = in; *c && used < PIECE - 4; c++) { /* a byte becomes two at most */
         used += sprintf(piece + used, strchr(which, *c) ? "\\%c" : "%c", *c);
     }
     piece[used] = '\0';

@@ -2,7 +2,7 @@
  *
  * Reading records: numbers of any type and byte order are converted and stored in the arrays of
  * particles. The file is read in blocks that fit the cache. Records that have the form of the array
- * are read into it, without a conversion.
+ * (is_array) are read into it, without a conversion.
  */
 #include "io_internal.h"
 
@@ -163,7 +163,8 @@ static io_status read_array(io_file *file, const io_records *records, const io_f
 io_status io__records_read(io_file *file, const io_records *records, const io_field *fields,
                            int n_fields)
 {
-    const int64_t in_cache = 1 << 20; /* size of a block, which stays in cache until converted */
+    /* size of a block, which stays in cache until converted; a record must not be longer */
+    const int64_t in_cache = 1 << 20;
     IO_TRY(check_fields(file, fields, n_fields));
     assert(records->n >= 0 && records->stride > 0 && records->offset >= 0);
     int64_t record = 0; /* bytes of a record up to the end of the last field */
@@ -178,13 +179,14 @@ io_status io__records_read(io_file *file, const io_records *records, const io_fi
     if (n_fields == 1 && is_array(records, fields)) {
         return read_array(file, records, fields, block);
     }
-    char *buffer = malloc((size_t)(block * records->stride + 1));
+    char *buffer = malloc((size_t)(block * records->stride + 1)); /* never 0 bytes */
     if (!buffer) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory to read with");
     }
     io_status status = IO_OK;
     for (int64_t done = 0; done < records->n && status == IO_OK; done += block) {
         const int64_t n = records->n - done < block ? records->n - done : block;
+        /* the file may end behind the last field of its last record */
         status = io__file_read(file, buffer, (n - 1) * records->stride + record,
                                records->offset + done * records->stride);
         for (int k = 0; k < n_fields && status == IO_OK; k++) {

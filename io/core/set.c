@@ -71,7 +71,7 @@ io_status io__set_split(io_file *file, io_set *out, bool *found)
     out->head = (int)(number - file->path);
     out->digits = number[0] == '0' ? (int)digits : 1;
     snprintf(out->tail, sizeof out->tail, "%s", number + digits);
-    out->path = malloc(strlen(file->path) + MOST_DIGITS + 1);
+    out->path = malloc(strlen(file->path) + MOST_DIGITS + 1); /* for a number of any length */
     if (!out->path) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for the name of a file");
     }
@@ -168,6 +168,7 @@ static void add_snapshot(folder *f, const char *path)
         f->first = strdup(path);
     }
     const char *comma = used ? ", " : "", *name = slash + 1;
+    /* room for a comma, the name, and ", ..." after it; three points are appended once */
     const bool fits = used + length + sizeof ", ..., ..." < sizeof f->listed;
     if (fits || (used == 0 || strcmp(f->listed + used - 3, "...") != 0)) {
         sprintf(f->listed + used, "%s%s", comma, fits ? name : "...");
@@ -286,7 +287,7 @@ io_status io__set_resolve(const char *path, char **out, io_error *error)
     } else if (S_ISDIR(facts.st_mode)) {
         return find_in_folder(path, out, error);
     }
-    if (!*out) {
+    if (!*out) { /* the path itself: if there is no file, opening it fails with the message */
         *out = join(path, strlen(path), "", "");
     }
     return *out ? IO_OK : io__fail(error, path, IO_NO_MEMORY, "no memory for the name of a file");

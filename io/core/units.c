@@ -29,6 +29,7 @@ typedef struct named_unit {
 /** Name a unit of this size and power of h: by the list `known`, else by a number in cgs.
  *  @param[out] out    the name: "kpc/h", "3.1e+21 cm"
  *  @param size        size of the unit [cgs]
+ *  @param known       units that have a name
  *  @param cgs         name of the cgs unit
  *  @param h_exponent  exponent of h in numbers of this unit (io_units) */
 static void name_unit(char out[IO_NAME_LENGTH], double size, const named_unit *known,
@@ -73,8 +74,8 @@ typedef struct unit_name {
     const char *unit; /* unit of length in io_frame.unit */
 } unit_name;
 
-/* The names that have no entry stay as they are. \xc3\x85 is the letter A with a ring in UTF-8,
- * \xe2\x84\xab the sign of the angstrom. */
+/* Names are compared without case. Those that have no entry stay as they are. \xc3\x85 is the
+ * letter A with a ring in UTF-8, \xe2\x84\xab the sign of the angstrom. */
 void io__frames_unit(const char *name, char out[IO_NAME_LENGTH])
 {
     static const unit_name known[] = {{"angstrom", "A"}, {"angstroms", "A"},    {"ang", "A"},

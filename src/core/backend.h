@@ -57,7 +57,8 @@ struct kith__backend {
 extern const struct kith__backend kith__cpu_backend;
 extern const struct kith__backend kith__cuda_backend;
 
-/** End an operation of the context's backend. Every call of an operation is wrapped in this.
+/** End an operation of the context's backend. Public calls wrap each operation in this, or a
+ *  function that calls several.
  *  @param status  what the operation returned
  *  @return the status of the call */
 static inline kith_status kith__end_call(kith_ctx *ctx, kith_status status)

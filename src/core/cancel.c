@@ -33,7 +33,7 @@ void kith__cancel_reset(kith_ctx *ctx)
 {
     ctx->cancel = (struct kith__cancel){.caller = &this_thread,
                                         .due = ctx->watch ? kith__seconds() + watch_interval : 0,
-                                        .total = 1};
+                                        .total = 1}; /* 0 of 1 steps, until there is a report */
 }
 
 void kith__cancel_never(kith_ctx *ctx)
@@ -59,8 +59,8 @@ bool kith__watch(kith_ctx *ctx, int64_t done, int64_t total)
 bool kith__cancelled(kith_ctx *ctx)
 {
     struct kith__cancel *cancel = &ctx->cancel;
-    /* The operation of a lane stops with its parent's call. The parent's callback may run here, if
-     * this is the thread that made that call. */
+    /* The operation of a lane stops with its parent's call, unless kith__cancel_never was called on
+     * the lane. The parent's callback may run here, if this is the thread that made that call. */
     if (ctx->parent && !isinf(cancel->due) && kith__cancelled(ctx->parent)) {
         __atomic_store_n(&cancel->wanted, true, __ATOMIC_RELAXED);
     }

@@ -31,15 +31,17 @@ double kith__seconds(void);
 void kith__cancel_reset(kith_ctx *ctx);
 
 /** Make the rest of the call impossible to cancel: it computes results that the caller needs even
- *  after a cancellation. */
+ *  after a cancellation. To be called while nothing has cancelled the call: the flag `wanted` is
+ *  not cleared. */
 void kith__cancel_never(kith_ctx *ctx);
 
 /** Return true when the call is to stop. Any thread of the call may call it. Costs an atomic load,
- *  and in the calling thread the reading of a clock. Call it about every 10 to 1000 microseconds of
- *  work. */
+ *  and in the calling thread, where there is a watch callback, the reading of a clock. Call it
+ *  about every 10 to 1000 microseconds of work. */
 bool kith__cancelled(kith_ctx *ctx);
 
-/** Report progress and call the watch callback now. Only the calling thread may use it.
+/** Report progress and call the watch callback now, unless there is none, the call is to stop
+ *  already, or kith__cancel_never was called. Only the calling thread may use it.
  *  @param done   work finished so far, 0 to total, in a unit that the operation chooses
  *  @param total  work of the whole call, in that unit
  *  @return true when the call is to stop. */

@@ -44,18 +44,19 @@ kith_status kith__fail(kith_ctx *ctx, kith_status status, const char *format, ..
  *  a context. */
 void kith__clear_message(void);
 
-/** Return how many threads a loop over n particles should use: starting a thread in a loop costs
- *  as much as the work on thousands of particles. */
+/** Return how many threads a loop over n particles should use, 1 to ctx->threads: one for each 4096
+ *  particles, as starting a thread in a loop costs as much as the work on thousands of them. */
 int kith__threads_for(const kith_ctx *ctx, int64_t n);
 
-enum { KITH_RANGE = 1 << 14 }; /**< most particles between two tests for cancellation */
+/** Most particles of a range of kith__loop: between two ranges a thread tests for cancellation. */
+enum { KITH_RANGE = 1 << 14 };
 
 /** Run a loop over n particles on kith__threads_for threads of the context's pool, in ranges of at
  *  most KITH_RANGE particles. */
 void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state);
 
 /** Open the lanes of a context, unless they are open. A lane is a context of one thread with the
- *  backend of its parent. Each worker of the parent's pool has a lane of its own, so that one loop
+ *  backend of its parent. Each thread of the parent's loops has a lane of its own, so that one loop
  *  runs whole operations in parallel: those of the systems of a batch (engine/batch.h). When the
  *  parent's call is cancelled, operations on its lanes end too.
  *  @return KITH_OK, KITH_NO_MEMORY */
@@ -105,15 +106,17 @@ kith_status kith__exit(kith_ctx *ctx, kith_status status);
     } while (0)
 
 /** Refuse memory that is neither KITH_HOST nor KITH_DEVICE, or that the backend cannot reach.
- *  @param name  the struct as the caller writes it, for the message: "points", "out" */
+ *  @param name  the struct as the caller writes it, for the message: "points", "out"
+ *  @return KITH_OK, KITH_INVALID, KITH_UNSUPPORTED */
 kith_status kith__check_memory(kith_ctx *ctx, const char *name, kith_memory memory);
 
 /** Refuse an int that is neither 0 nor 1.
- *  @param name  the field as the caller writes it, for the message: "options.full" */
+ *  @param name  the field as the caller writes it, for the message: "options.full"
+ *  @return KITH_OK, KITH_INVALID */
 kith_status kith__check_flag(kith_ctx *ctx, const char *name, int value);
 
 /** Return true when the call is to stop, so that a loop over items should end before this one. Any
- *  thread of the call may call it. Calls kith__cancelled, which reads the clock, about every
+ *  thread of the call may call it. Calls kith__cancelled, which may read the clock, about every
  *  65536 / cost items; for the others it tests the flag alone.
  *  @param item  number of the item in the loop
  *  @param cost  cost of an item [about 1 ns], 1 or more */

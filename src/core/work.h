@@ -35,7 +35,8 @@ struct kith__work {
         buffer[KITH_WORK_BUFFERS]; /**< buffers, each for one purpose (questions.h) */
 };
 
-/** Allocate memory aligned to KITH_ALIGN, on huge pages where it is large. Release it with free().
+/** Allocate memory aligned to KITH_ALIGN; where it is 2 MiB or more, aligned to that, and huge
+ *  pages are asked for. Release it with free().
  *  @return the memory, or NULL when there is none */
 void *kith__alloc(size_t bytes);
 

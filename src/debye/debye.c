@@ -46,7 +46,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
                                    const int32_t *species, struct kith__debye *d)
 {
     const size_t room = (size_t)d->n + KITH_ALIGN / sizeof(double);
-    const size_t firsts = (size_t)d->n_species + 2;
+    const size_t firsts = (size_t)d->n_species + 2; /* as kith__cut_pieces needs them */
     const size_t pieces = (size_t)kith__most_pieces(d->n, d->n_species, KITH_DEBYE_PIECE);
     double *xyz = kith__work_need(&ctx->work, SORTED,
                                   3 * room * sizeof *xyz + firsts * sizeof *d->first +
@@ -60,7 +60,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     assert((size_t)d->pieces <= pieces && first[d->n_species] == d->n);
     d->first = first;
     d->piece = piece;
-    memset(xyz, 0, 3 * room * sizeof *xyz);
+    memset(xyz, 0, 3 * room * sizeof *xyz); /* the padding is read */
     for (int64_t s = 0; s < d->n; s++) {
         enum { COST = 10 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(ctx, s, COST)) {

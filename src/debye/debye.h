@@ -5,7 +5,7 @@
  *
  * Particles are sorted by species and cut into pieces, and the values of q into runs of
  * KITH_DEBYE_RUN. Within a run sin(q r) of the next q follows from the two before it by
- * sin((k + 1) x) = 2 cos(x) sin(k x) - sin((k - 1) x), where x = q_width r. Rounding errors grow
+ * sin(q r + x) = 2 cos(x) sin(q r) - sin(q r - x), where x = q_width r. Rounding errors grow
  * along a run, so each run starts from sines again. Each piece has sums of its own over its
  * pairs with each species; debye.c adds these in the order of the pieces.
  */
@@ -39,7 +39,7 @@ struct kith__debye {
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__debye_backend {
     /** Compute debye->sums, which are zero before.
-     *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED or KITH_DEVICE_LOST. */
     kith_status (*sum)(kith_ctx *ctx, const struct kith__debye *debye);
 };
 

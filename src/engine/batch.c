@@ -19,8 +19,8 @@
  * number of particles, for the constant part of its cost. */
 enum { GROUP = 1024, SYSTEM = 8 };
 
-/* A system of this many particles or more runs on all threads; a loop over fewer particles would
- * not use them all. */
+/* A system of this many particles or more runs on all threads: a loop over them uses 9 threads
+ * (kith__threads_for), or all where there are fewer. */
 static const int64_t large = (int64_t)1 << 15;
 
 /* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
@@ -187,6 +187,7 @@ kith_status kith__batch_failed(kith_ctx *ctx, int64_t system, kith_status status
 {
     char about[sizeof ctx->message];
     if (status != KITH_OK && status != KITH_CANCELLED) {
+        /* 400: with the longest number of a system, the message fits 512 bytes */
         snprintf(about, sizeof about, "system %lld of the batch: %.400s", (long long)system,
                  ctx->message);
         memcpy(ctx->message, about, sizeof about);

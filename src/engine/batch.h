@@ -24,7 +24,8 @@ enum {
 /** A batch, checked. */
 struct kith__batch {
     struct kith__question whole; /**< the question with the particles of all systems; its box is
-                                      that of all systems where `boxes` is NULL */
+                                      that of all systems where `boxes` is NULL, else open space of
+                                      as many dimensions as these */
     int64_t systems;             /**< number of systems */
     const int64_t *a;            /**< [systems + 1] first particle of each system in set a */
     const int64_t *b;      /**< [systems + 1] first particle of each system in set b; equal to a
@@ -65,7 +66,8 @@ kith_status kith__batch_fetch(kith_ctx *ctx, struct kith__batch *batch);
 kith_status kith__batch_question(kith_ctx *ctx, const struct kith__batch *batch, int64_t system,
                                  struct kith__question *question);
 
-/** Insert the number of the system that a failure is about at the start of the context's message.
+/** Insert the number of the system that a failure is about at the start of the context's message,
+ *  unless status is KITH_OK or KITH_CANCELLED.
  *  @return status */
 kith_status kith__batch_failed(kith_ctx *ctx, int64_t system, kith_status status);
 

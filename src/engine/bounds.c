@@ -49,8 +49,9 @@ static void bounds_of_each(const struct kith__question *q, const kith_points *po
 struct bounds_loop {
     const struct kith__question *question; /**< box and precision */
     const kith_points *points;             /**< the set */
-    struct kith__bounds before;            /**< bounds of the particles of an earlier set, from
-                                                which each range starts */
+    struct kith__bounds before;            /**< bounds of the particles of an earlier set, which the
+                                                bounds of each range are extended from; of the first
+                                                set empty_bounds */
     pthread_mutex_t lock;                  /**< guards *all and *inside */
     struct kith__bounds *all;              /**< bounds of all ranges so far */
     bool *inside;                          /**< all particles so far are inside the box as given */

@@ -12,8 +12,9 @@
  * @param[out] all     the bounds, of fractional coordinates (struct kith__bounds in cells.h)
  * @param[out] inside  true when all particles are known to be inside the box as they are given, so
  *                     that none needs wrapping
- * @return KITH_OK; KITH_NOT_FINITE with the index of the first particle that is not finite in the
- *         message; KITH_LIMIT when a particle is too far outside a periodic box; KITH_CANCELLED
+ * @return KITH_OK; KITH_NOT_FINITE when a particle is not finite, KITH_LIMIT when one is too far
+ *         outside a periodic box, each with the index of the first of these in the message, and in
+ *         all->bad or all->far; KITH_CANCELLED
  */
 kith_status kith__bounds_find(kith_ctx *ctx, const struct kith__question *question,
                               struct kith__bounds *all, bool *inside);

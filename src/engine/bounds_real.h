@@ -7,7 +7,7 @@
 /** Find the smallest and largest of n values, separately for each residue of the index modulo
  *  `every`: the three axes of packed coordinates (3), or one axis (1). BLOCK independent minima and
  *  maxima let the compiler vectorise the loop; BLOCK is a multiple of 3, so that each of them sees
- *  one axis only.
+ *  one axis only, and of 8, so that they fill whole vectors of 2, 4 or 8 lanes.
  *  @param v           [n] the values
  *  @param every       1 or 3
  *  @param[in,out] lo  [every] smaller values replace these
@@ -48,8 +48,9 @@ static bool KITH_REAL(find_range)(const real *v, int64_t n, int every, real lo[3
 
 /** Extend bounds *out by particles [begin, end), from their smallest and largest coordinates alone.
  *  @return false, with *out unchanged, when that is not possible: the box is triclinic, a particle
- *          is outside the box or not finite, the range is empty, or the layout in memory is neither
- *          packed, [n][3], nor split, one array [n] for each axis */
+ *          is not finite or outside the box along a periodic axis, the range is empty, or the
+ *          layout in memory is neither packed, [n][3] in three dimensions, nor split, one array [n]
+ *          for each axis */
 static bool KITH_REAL(bounds_of_extremes)(const struct kith__question *question,
                                           const kith_points *points, int64_t begin, int64_t end,
                                           struct kith__bounds *out)

@@ -57,7 +57,7 @@ KITH_FN double kith__length(const double v[3])
     return scale > 0 ? scale * sqrt(kith__dot(u, u)) : 0;
 }
 
-/** Scale v to length 1. */
+/** Scale v, which is not 0, to length 1. */
 KITH_FN void kith__normalise(double v[3])
 {
     const double scale = kith__length(v);
@@ -66,9 +66,9 @@ KITH_FN void kith__normalise(double v[3])
     }
 }
 
-/** Compute a unit vector perpendicular to v: the part of a coordinate axis that is perpendicular to
- *  v. The axis is the one along which v has the smallest component, and `preferred` when there are
- *  several. */
+/** Compute a unit vector perpendicular to v, which is not 0: the part of a coordinate axis that is
+ *  perpendicular to v, scaled to length 1. The axis is the one along which v has the smallest
+ *  absolute component, and `preferred` when that is one of several. */
 KITH_FN void kith__perpendicular(const double v[3], int preferred, double out[3])
 {
     double unit[3] = {v[0], v[1], v[2]};
@@ -85,7 +85,7 @@ KITH_FN void kith__perpendicular(const double v[3], int preferred, double out[3]
 
 /** Replace rows that are 0 by unit vectors perpendicular to the other rows. If two rows are 0, the
  *  one that follows the given row (cyclically) is made perpendicular to it, and the other is the
- *  vector product of both. */
+ *  vector product of both. If all are 0, they become the unit vectors along x, y and z. */
 KITH_FN void kith__complete_rows(double row[3][3])
 {
     int given = 0; /* rows that are not 0 */
@@ -164,7 +164,7 @@ KITH_FN bool kith__is_orthorhombic(double row[3][3])
     return yes;
 }
 
-/** Round a box to float. */
+/** Copy a box, with origin and rows rounded to float; the inverse stays double. */
 KITH_FN void kith__round_box(const struct kith__lattice_d *d, struct kith__lattice_f *f)
 {
     for (int k = 0; k < 3; k++) {
@@ -203,9 +203,10 @@ KITH_FN int kith__read_axis(const kith_box *box, int k, double row[3], struct ki
     return periodic && !(kith__largest(row) > 0) ? KITH_BOX_ROW_ZERO + k : 0;
 }
 
-/** Return a bound on the rounding error of the distance of an image [length]: the terms of
- *  kith__cell_side (cells.h) that do not depend on the particles. In a triclinic box that is very
- *  flat and skewed, the sums of many rows are rounded by more than its height. */
+/** Return a bound on the rounding error of the distance of an image [length]: the terms for
+ *  rounding errors in kith__cell_side (cells.h) that do not depend on the particles; an
+ *  orthorhombic box would need the first of them alone. In a triclinic box that is very flat and
+ *  skewed, the sums of many rows are rounded by more than its height. */
 KITH_FN double kith__image_error(const struct kith__question *q)
 {
     return kith__epsilon(q) * q->period_sum * (16 + 8 * kith__most_images(q));

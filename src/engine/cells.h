@@ -54,7 +54,7 @@ struct kith__bounds {
  * ranks[m] after it.
  */
 struct kith__axis {
-    int64_t n;        /**< number of cells, after compression */
+    int64_t n;        /**< number of cells, after compression where the axis is compressed */
     int reach;        /**< a neighbour of a particle is at most so many cells away along the axis */
     int subcells;     /**< subcells of each cell along the axis; 1: cells are not divided */
     int subcell_bits; /**< bits of a key that hold the number of a subcell along the axis */
@@ -128,8 +128,9 @@ KITH_FN double kith__epsilon(const struct kith__question *q)
 }
 
 /** Return how far wrapped particles lie outside the box along row k of a periodic axis [boxes]; 0
- *  or less when all are inside, as always in an orthorhombic box. In a triclinic box it is the
- *  rounding error of wrapping, which grows with the number of boxes that are subtracted. */
+ *  or less when all are inside. In an orthorhombic box, whose wrapping leaves no particle outside,
+ *  it is a rounding error of the fraction at most. In a triclinic box it is the rounding error of
+ *  wrapping, which grows with the number of boxes that are subtracted. */
 KITH_FN double kith__outside_along(const struct kith__bounds *bounds, int k)
 {
     return fmax(-bounds->lo[k], bounds->hi[k] - 1);
@@ -148,8 +149,9 @@ KITH_FN double kith__outside(const struct kith__question *q, const struct kith__
     return outside;
 }
 
-/** Return a bound on the shift of a pair along any periodic axis [boxes]; 0 in open space. One is
- *  added to the cutoff in heights of the box, as either particle may be anywhere in the box. */
+/** Return a bound on the shift of a pair of particles inside the box, along any periodic axis
+ *  [boxes]; 0 in open space. One is added to the cutoff in heights of the box, as either particle
+ *  may be anywhere in the box. */
 KITH_FN double kith__most_images(const struct kith__question *q)
 {
     double images = 0;
@@ -263,7 +265,8 @@ KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 
 /** Return a bound on the rounding error of r^2 / cutoff^2 in the definition of a pair (pair.h), for
  *  r up to the cutoff and a j that is not a periodic image: r_j - r_i is then rounded once, with an
- *  error relative to itself. */
+ *  error relative to itself. These are six roundings of epsilon / 2, of which 4 epsilon is a bound:
+ *  the difference, twice as it is squared, its square, two sums, and the square of the cutoff. */
 KITH_FN double kith__definition_error_no_image(const struct kith__question *q)
 {
     return 4 * kith__epsilon(q);

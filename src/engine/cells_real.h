@@ -32,7 +32,8 @@ KITH_FN void KITH_REAL(kith__fractions)(const struct KITH_REAL(kith__lattice) *b
     }
 }
 
-/** Return true when a wrapped position with fractional coordinates f lies more than a box outside.
+/** Return true when a wrapped position with fractional coordinates f lies more than a box outside,
+ *  along a periodic axis.
  *  This occurs in a triclinic box for a particle that was so far away that wrapping was rounded by
  *  more than a box. */
 KITH_FN bool KITH_REAL(kith__lies_outside)(const struct KITH_REAL(kith__lattice) *box,

@@ -56,8 +56,8 @@ KITH_FN real KITH_REAL(kith__wrap_axis)(real x, real lo, real length, real *w)
 }
 
 /** Wrap position r into the box along its periodic axes: subtract image[0] a + image[1] b +
- *  image[2] c, c first. In a triclinic box rounding may leave the result slightly outside
- *  (kith__outside_along in cells.h); it is not corrected.
+ *  image[2] c, c first. In a triclinic box rounding may leave the result outside, far outside
+ *  after many boxes (kith__outside_along in cells.h); it is not corrected.
  *  @param[out] image  number of boxes that were subtracted along each axis
  *  @return 1; 0 when a coordinate is more than kith__farthest_image boxes outside: image is then
  *          undefined */

@@ -17,7 +17,8 @@ struct kith__piece {
     int32_t species; /**< species of all particles of the piece */
 };
 
-/** Return an upper bound on the number of pieces: each species has one piece that is not full.
+/** Return an upper bound on the number of pieces: each species has at most one piece that is not
+ *  full. One is added, to spare.
  *  @param n     number of particles
  *  @param most  most particles of a piece */
 static inline int64_t kith__most_pieces(int64_t n, int32_t n_species, int32_t most)

@@ -22,6 +22,7 @@ static kith_status check_points(kith_ctx *ctx, const char *name, const kith_poin
     KITH_CHECK(ctx, p->precision == KITH_FLOAT || p->precision == KITH_DOUBLE, KITH_INVALID,
                "%s: precision is %d, expected KITH_FLOAT or KITH_DOUBLE", name, (int)p->precision);
 
+    /* the limit that kith/core.h states: an index, plus 64 at most, does not overflow an int32_t */
     KITH_CHECK(ctx, p->n <= INT32_MAX - 64, KITH_LIMIT,
                "%s: n is %lld, the most for one device is 2^31 - 65", name, (long long)p->n);
     KITH_CHECK(ctx, p->n == 0 || p->stride >= 1, KITH_INVALID,
@@ -184,7 +185,7 @@ double kith__shortest_period(const struct kith__question *q)
 kith_status kith__check_species(kith_ctx *ctx, const char *count, const char *name,
                                 const int32_t *species, int64_t n, int32_t n_species)
 {
-    enum { MOST_SPECIES = 1024 };
+    enum { MOST_SPECIES = 1024 }; /* limit that the public headers state */
     KITH_CHECK(ctx, n_species >= 1 && n_species <= MOST_SPECIES, KITH_INVALID,
                "%s is %d, expected 1 to 1024", count, (int)n_species);
     for (int64_t p = 0; p < n && species; p++) {

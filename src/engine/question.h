@@ -9,8 +9,9 @@
 #include "core/context.h"
 #include "pair.h"
 
-/* Largest cutoff, in heights of the box along a periodic axis. With the rounding errors that
- * kith__check_rounding (box.h) permits, no pair has |S[k]| > KITH_MOST_SHIFT. */
+/* Largest cutoff, in heights of the box along a periodic axis: 8 less than KITH_MOST_HEIGHTS
+ * (box.h). With the rounding errors that kith__check_rounding permits, up to these 8 heights for
+ * the largest cutoff, no pair has |S[k]| > KITH_MOST_SHIFT. */
 enum { KITH_MAX_IMAGES = 500 };
 
 /** The arguments of a public call, checked. */
@@ -20,8 +21,10 @@ struct kith__question {
     bool cross;    /**< a and b are two sets: pairs are between them; else pairs are within a */
     kith_precision precision; /**< precision of all coordinates, and of the definition of a pair */
     int dim;                  /**< dimensions, 2 or 3 */
-    double cutoff;            /**< largest distance of a pair, rounded to the precision [length] */
-    double height[3];  /**< distance between the two faces of the box across row k [length] */
+    double cutoff;            /**< largest distance of a pair, rounded to the precision [length]; 0:
+                                   the question has none */
+    double height[3];  /**< distance between the two faces of the box across row k [length]; along
+                            an open axis, whose row has length 1, at most 1 */
     double period_sum; /**< sum of the lengths of the periodic rows; 0 in open space [length] */
     double subcell; /**< 0: cells are as wide as the cutoff. Else, for friends-of-friends, cells are
                          divided into subcells of at most this width [length], and are as small as
@@ -73,7 +76,8 @@ KITH_FN double kith__rounded(double value, kith_precision precision)
  *  @param against      the second set; NULL: pairs are within points
  *  @param box          NULL: open space
  *  @param cutoff_name  what messages call the cutoff; stays as long as the question
- *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT; KITH_UNSUPPORTED for memory that the backend cannot
+ *          reach */
 kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
                                 const kith_points *against, const kith_box *box, double cutoff,
                                 const char *cutoff_name, struct kith__question *question);
@@ -81,7 +85,7 @@ kith_status kith__question_init(kith_ctx *ctx, const kith_points *points,
 /** Check points and box and build a question without a cutoff. Coordinates are not read.
  *  @param against  the second set; NULL: there is one set
  *  @param box      NULL: open space
- *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
+ *  @return as kith__question_init */
 kith_status kith__question_space(kith_ctx *ctx, const kith_points *points,
                                  const kith_points *against, const kith_box *box,
                                  struct kith__question *question);

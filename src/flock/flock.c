@@ -10,8 +10,8 @@
 
 #include "engine/cells.h"
 
-/** Allocate the states, and set the pointers to their arrays, which are padded, as vectors are read
- *  beyond their end. @return false when there is no memory */
+/** Allocate the states, and set the pointers to their arrays. Those of r and v are padded by
+ *  KITH_ALIGN bytes, as vectors are read beyond their end. @return false when there is no memory */
 static bool lay_out(struct kith_flock *flock)
 {
     const size_t n = (size_t)flock->n;
@@ -111,7 +111,7 @@ static kith_status bring(struct kith_flock *flock, const kith_points *points,
     }
     const int dim = flock->question.dim;
     const size_t row = (size_t)points->n * (size_t)points->precision;
-    char *to = kith__buffer_need(copy, (size_t)dim * row + 1);
+    char *to = kith__buffer_need(copy, (size_t)dim * row + 1); /* never 0 bytes */
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a flock of %lld",
                (long long)points->n);
     *out = kith_points_split(to, to + row, dim == 3 ? to + 2 * row : NULL, points->n,

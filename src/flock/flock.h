@@ -36,8 +36,9 @@ struct kith__subset {
 struct kith_flock {
     kith_ctx *ctx;                  /**< context of all calls */
     int64_t n;                      /**< number of particles */
-    struct kith__question question; /**< box, and as cutoff the largest radius of a rule; its points
-                                         are those of `now` */
+    struct kith__question question; /**< box, and as cutoff the largest radius of a rule, none when
+                                         all rules are off; its points are the positions of the
+                                         current state, after a step on a GPU in device memory */
     struct kith__flock_rules rules; /**< checked options */
     kith_box box;                   /**< the box, as the caller gave it */
     int64_t step;                   /**< steps done */
@@ -47,13 +48,13 @@ struct kith_flock {
     struct kith__flock_state now;  /**< state at `step` */
     struct kith__flock_state next; /**< state that is being computed; not used where the backend
                                         keeps the state on a device */
-    struct kith__buffer memory;    /**< memory of both states */
+    struct kith__buffer memory;    /**< memory of `now`, and of `next` where it is used */
     struct kith__subset subset;    /**< subset for a live view */
     void *device;                  /**< the backend's own state; NULL: none yet */
 };
 
 /** Make a public call of a flock: KITH_CALL (core/context.h) with the flock's context. NULL is
- *  refused.
+ *  refused: KITH_INVALID.
  *  @param status  receives the status
  *  @param work    expression of the call, a kith_status */
 #define KITH_FLOCK_CALL(flock, status, work) \
@@ -95,15 +96,20 @@ struct kith__flock_backend {
      *  allocated then. NULL: the state is always in `now`, on the host, and the backend computes
      *  `next`. */
     kith_status (*fetch)(kith_ctx *ctx, const struct kith_flock *flock);
-    /** Copy coordinates from device memory to host memory, without the gaps of their stride.
+    /** Copy coordinates from device memory to host memory, without the gaps of their stride. NULL:
+     *  the backend has no device memory.
+     *  @param points   one particle or more, in device memory
      *  @param[out] to  [dim][n], precision of the points */
     kith_status (*bring)(kith_ctx *ctx, const kith_points *points, int dim, void *to);
-    /** Queue a copy of the state to device memory, in the caller's order.
+    /** Queue a copy of the state to device memory, in the caller's order. NULL: the backend has no
+     *  device memory.
      *  @param positions, velocities  [n][3]; NULL: not wanted */
     kith_status (*read)(kith_ctx *ctx, struct kith_flock *flock, void *positions, void *velocities);
-    /** Start to copy the subset flock->subset to the host; NULL: the host copies it. */
+    /** Start to copy the subset flock->subset, which is not empty, to the host, and set subset.r
+     *  and v to where the copy will be; NULL: the host copies it. */
     kith_status (*subset)(kith_ctx *ctx, struct kith_flock *flock);
-    /** Wait until the copy has arrived, and set subset.r and v; NULL: nothing to wait for. */
+    /** Wait until the copy has arrived, so that subset.r and v can be read; NULL: nothing to wait
+     *  for. */
     kith_status (*wait_subset)(kith_ctx *ctx, struct kith_flock *flock);
     /** Free flock->device; NULL: there is none. */
     void (*forget)(struct kith_flock *flock);

@@ -58,6 +58,7 @@ static void order_range(void *state, int64_t begin, int64_t end)
 static kith_status open_view(const struct kith_flock *flock, struct view *view)
 {
     const size_t n = (size_t)flock->n;
+    /* r, v and terms; 6 numbers are spare */
     view->r = kith__work_need(&flock->ctx->work, VIEW,
                               6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->terms);
     KITH_CHECK(flock->ctx, view->r != NULL, KITH_NO_MEMORY,

@@ -14,7 +14,8 @@
  *  @param step          number of the step: with `id` it determines the random numbers
  *  @param id            index of the particle in the caller's order
  *  @param[in,out] r, v  position and velocity, replaced by those after the step
- *  @return 1; 0 when the result is out of the range of numbers: r and v are then undefined */
+ *  @return 1; 0 when the result is out of the range of numbers, or too far outside the box to wrap:
+ *          r and v are then undefined */
 KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
                                         const struct kith__lattice_d *box,
                                         const struct KITH_REAL(kith__lattice) *lattice,

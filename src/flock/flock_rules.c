@@ -128,8 +128,9 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
         }
         KITH_TRY(check_thing(ctx, thing, t));
         const double length = kith__flock_length(thing->normal);
-        /* a normal of length 1 is not divided, so that a flock opened again with the result of
-         * kith_flock_read_things has equal bits */
+        /* A normal of length 1 is not divided, so that a flock opened again with the result of
+         * kith_flock_read_things has equal bits. Its length is 1 but for the few roundings of the
+         * division here and of the length. */
         const bool unit = fabs(length - 1) < 8 * DBL_EPSILON;
         for (int k = 0; k < 3 && thing->kind == KITH_WALL && !unit; k++) {
             thing->normal[k] /= length;

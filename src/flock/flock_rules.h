@@ -13,7 +13,8 @@
 
 #include "engine/pair.h"
 
-/* Functions that few flocks need. On a GPU they are not inlined. */
+/* Begins a function that few flocks need. On a GPU it is not inlined: inlined, it would enlarge
+ * every kernel. */
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define KITH_RARE_FN static inline __host__ __device__ __noinline__
 #else
@@ -38,12 +39,12 @@ struct kith__flock_rules {
     double weight[KITH_RULES]; /**< weight of each rule; 0 when the rule is off */
     double reach;              /**< largest radius; 0: all rules are off [length] */
     int relative;              /**< alignment is relative to the particle's own velocity */
-    double min_speed;          /**< smallest speed [length / time] */
+    double min_speed;          /**< smallest speed; of Vicsek's models max_speed [length / time] */
     double max_speed;          /**< largest speed; INFINITY: no limit [length / time] */
     double time_step;          /**< [time] */
     int reflecting[3];         /**< the axis has reflecting walls */
-    double lo[3], hi[3];       /**< positions of the walls [length] */
-    int64_t nearest;           /**< only so many nearest neighbours count; 0: all */
+    double lo[3], hi[3];       /**< positions of the walls, of axes that have them [length] */
+    int64_t nearest;           /**< number of nearest neighbours that count; 0: all count */
     int sees_all;              /**< 1: there is no blind angle */
     double blind;              /**< cosine of half the blind angle */
     double noise;              /**< strength of the noise, 0 to 1 */
@@ -53,17 +54,18 @@ struct kith__flock_rules {
     uint64_t seed;             /**< seed of the random numbers */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
-                                                   normals have length 1 */
+                                                   normals of walls have length 1 */
 };
 
-/** Neighbour sums of one particle, in the units of offsets and velocities. */
+/** Neighbour sums of one particle, in fixed point: integers of the units of offsets and velocities
+ *  (kith__flock_unit). */
 struct kith__flock_sums {
     int64_t n[KITH_RULES];      /**< neighbours within the radius of each rule */
     int64_t sum[KITH_RULES][3]; /**< sums of their offsets; of velocities for KITH_ALIGNMENT */
 };
 
 /** Return the unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS
- *  bits: a power of 2. */
+ *  bits: a power of 2, at least 2^-1000, so that 1 / unit is finite. */
 KITH_FN double kith__flock_unit(double largest)
 {
     int exponent = 0;
@@ -120,7 +122,7 @@ KITH_FN double kith__flock_random(uint64_t seed, int64_t step, int64_t id, int n
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         z ^= z >> 31;
     }
-    return (double)(z >> 11) / 9007199254740992.0;
+    return (double)(z >> 11) / 9007199254740992.0; /* 53 bits, divided by 2^53 */
 }
 
 /** Compute cosine and sine of pi t, for |t| <= 2^30, with an error of 2e-16: Taylor series within
@@ -319,7 +321,8 @@ KITH_FN void kith__flock_nearest_image(const struct kith__lattice_d *box, const 
 }
 
 /** Return the distance of r from the surface of an obstacle, negative inside [length].
- *  @param[out] out  outward normal, of length 1 */
+ *  @param thing     a sphere or a wall
+ *  @param[out] out  outward normal, of length 1; the x axis when r is the centre of a sphere */
 KITH_FN double kith__flock_gap(const struct kith__lattice_d *box, const kith_flock_thing *thing,
                                const double r[3], double out[3])
 {
@@ -387,11 +390,12 @@ KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules
     }
 }
 
-/** Compute the velocity u after a step of a particle at r with velocity v.
+/** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
+ *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums
- *  @param unit  units of the sums, for each rule
- *  @param step  number of the step, and
- *  @param id    index of the particle in the caller's order, for random numbers */
+ *  @param unit  units of the sums, for each rule [length] or [length / time]
+ *  @param step  number of the step: with `id` it determines the random numbers
+ *  @param id    index of the particle in the caller's order */
 KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
                                   const struct kith__lattice_d *box,
                                   const struct kith__flock_sums *sums,
@@ -445,7 +449,9 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     }
 }
 
-/** Reflect a coordinate and its velocity at the walls of axis k. */
+/** Reflect a coordinate and its velocity at the walls of axis k. A coordinate that is still outside
+ *  after one reflection, as it was farther beyond a wall than walls are apart, is put on the
+ *  nearer wall. */
 KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, double *x, double *v)
 {
     const double lo = rules->lo[k];

@@ -14,7 +14,7 @@
  *  @return true when done; false when an index is out of range, or twice in the list */
 static bool rank_all(const struct kith_flock *flock, const int32_t *index, int64_t n, int32_t *rank)
 {
-    memset(rank, 0xff, (size_t)flock->n * sizeof *rank);
+    memset(rank, 0xff, (size_t)flock->n * sizeof *rank); /* -1 */
     for (int64_t k = 0; k < n; k++) {
         if (index[k] < 0 || index[k] >= flock->n || rank[index[k]] >= 0) {
             return false;
@@ -83,7 +83,7 @@ static kith_status take_on_host(struct kith_flock *flock)
 {
     struct kith__subset *g = &flock->subset;
     const size_t bytes = 3 * (size_t)g->n * (size_t)flock->question.precision;
-    void *to = kith__buffer_need(&g->copy, 2 * bytes + 1);
+    void *to = kith__buffer_need(&g->copy, 2 * bytes + 1); /* never 0 bytes */
     KITH_CHECK(flock->ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a subset of %lld",
                (long long)g->n);
     struct take_loop loop = {flock, g->rank.data, to, (char *)to + bytes};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The order in which images of the box are searched for nearest neighbours. The images with one
- * value of S[k] lie in a slab between two planes. The slabs are searched from the nearest on, until
- * the next one is farther away than the last neighbour of a full list.
+ * The order in which images of the box are searched for nearest neighbours. S, the shift of an
+ * image, is the number of rows a, b, c that are added to positions. The images with one value of
+ * S[k] lie in a slab between two planes. The slabs are searched from the nearest on, until the next
+ * one is farther away than the last neighbour of a full list, or than the cutoff.
  */
 #ifndef KITH_NEAREST_IMAGES_H
 #define KITH_NEAREST_IMAGES_H
@@ -19,9 +20,10 @@ struct kith__image_planes {
     double normal[3][3]; /**< unit vector perpendicular to all periodic rows but row k, on the side
                               of row k */
     double period[3];    /**< normal[k] . row k: distance between the planes [length] */
-    int32_t most[3];   /**< largest |S[k]| of an image that may hold a neighbour within the cutoff;
-                              KITH_MAX_IMAGES + 1 without a cutoff */
-    double least_sine; /**< sine of the least angle between a row and the plane of the others */
+    int32_t most[3];   /**< bound on |S[k]| of an image that may hold a neighbour within the cutoff
+                            (kith__most_image_along); 0 along open axes */
+    double least_sine; /**< sine of the least angle between a periodic row and the plane, or line,
+                            of the other periodic rows; 1 when fewer than two are periodic */
 };
 
 /** The images that have been searched: those with first[k] <= S[k] <= last[k] along each axis. */
@@ -34,9 +36,10 @@ struct kith__image_range {
 struct kith__image_slab {
     int axis;        /**< 0 to 2 */
     int32_t number;  /**< one beyond the range along this axis */
-    int32_t boxes;   /**< largest |S[k]| of these images */
-    double distance; /**< lower bound of the distance between the particles and these images,
-                          but for rounding errors; may be negative [length] */
+    int32_t boxes;   /**< largest |S[k]| of these images, over all axes k */
+    double distance; /**< lower bound of the distance between the particles whose neighbours are
+                          searched and these images, but for rounding errors; negative where their
+                          bounds overlap [length] */
 };
 
 /** Compute the unit vector perpendicular to all periodic rows but row k, on the side of row k. */
@@ -62,12 +65,14 @@ KITH_FN void kith__find_normal(const struct kith__lattice_d *box, int k, double 
     kith__normalise(normal);
 }
 
-/** Return a bound on |S[k]| of the pairs within the cutoff; KITH_MAX_IMAGES + 1 without a cutoff.
+/** Return a bound on |S[k]| of the pairs within the cutoff; KITH_MAX_IMAGES + 1 at most, and
+ *  without a cutoff: a slab so far away makes the search end with KITH_LIMIT.
  *  Along row k, a particle and the image of its neighbour differ by cutoff / height in fractional
  *  coordinates at most, but for rounding errors (kith__cell_side). The fractional coordinates of
  *  wrapped particles are in [0, 1), or up to a box outside: two differ by less than 3. Where an
- *  open axis is not perpendicular to the periodic ones, this bounds images that the planes do
- *  not. */
+ *  open axis is not perpendicular to the periodic ones, normal . r depends on the position along it
+ *  too: particles far apart along the open axis widen the slabs, and then this bound is the tighter
+ *  one. */
 KITH_FN int32_t kith__most_image_along(const struct kith__question *q, int k)
 {
     const double most = KITH_MAX_IMAGES + 1;
@@ -113,8 +118,9 @@ KITH_FN double kith__image_tolerance(const struct kith__question *question,
      * double */
     const double epsilon = question->precision == KITH_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
     const bool exact = question->box_d.orthorhombic;
-    /* largest numbers of which the vector to a candidate, the normal and the product of both have
-     * rounding errors [length] */
+    /* sums of the magnitudes that are rounded [length]: in the vector to a candidate; in products
+     * of a vector and the normal, which has an error of its own; in products of positions and the
+     * normal, which are exact when the normal is along an axis */
     double vector = question->period_sum, normal = question->period_sum, product = 0;
     for (int m = 0; m < 3; m++) {
         const double part = fabs(planes->normal[axis][m]);
@@ -122,17 +128,20 @@ KITH_FN double kith__image_tolerance(const struct kith__question *question,
         normal += exact ? part * size[m] : size[m];
         product += exact ? 0 : part * (fabs(low[m]) + size[m]);
     }
+    /* 8 is ample: kith__separation rounds each component of the vector 7 times, a product with the
+     * normal is rounded 5 times, and kith__next_slab rounds 3 times, each by half an epsilon */
     return 8 *
            (epsilon * vector + DBL_EPSILON / planes->least_sine * normal + DBL_EPSILON * product);
 }
 
 /** Find the nearest slab of images that have not been searched.
  *  @param lo, hi    bounds of normal[k] . r over the particles whose neighbours are searched
- *  @param all_lo, all_hi  bounds of normal[k] . r over all candidates
+ *                   [length]
+ *  @param all_lo, all_hi  bounds of normal[k] . r over all candidates [length]
  *  @param searched  images that have been searched
  *  @param[out] slab  the nearest slab
- *  @return true when there is one; false when none can hold a neighbour within the cutoff, or no
- *          axis is periodic */
+ *  @return true when there is one; false when no other slab can hold a neighbour within the cutoff
+ *          (kith__image_planes.most), or no axis is periodic */
 KITH_FN bool kith__next_slab(const struct kith__image_planes *planes, const double lo[3],
                              const double hi[3], const double all_lo[3], const double all_hi[3],
                              const struct kith__image_range *searched,

@@ -23,7 +23,7 @@ static const kith_nearest_options defaults = {.size = sizeof(kith_nearest_option
 /* kith_nearest_options_init_sized, kith_nearest_options_init */
 KITH_INIT_CALLS(kith_nearest_options, KITH_NEAREST_OPTIONS_0_2)
 
-/** A search: what is asked, of one system or of a batch. */
+/** The checked arguments of a call, for one system or for a batch. */
 struct search {
     bool is_batch; /**< the search is of a batch */
     struct kith__batch
@@ -68,7 +68,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
 struct batch_result {
     const struct kith__batch *batch; /**< the systems */
     kith_nearest *out;               /**< the whole result */
-    enum kith__nearest_rest rest; /**< systems that are searched one by one: all, or large ones */
+    enum kith__nearest_rest rest;    /**< systems that are still to be searched, each by itself */
 };
 
 /** Return a view of consecutive rows, those of one system: pointers into the arrays of the whole
@@ -91,7 +91,8 @@ static kith_nearest rows_of(const struct batch_result *result, int64_t first, in
     return part;
 }
 
-/** Return true when a system is searched together with others, where the backend offers that. */
+/** Return true when system s is small: kith__nearest_backend.find_together, where a backend offers
+ *  it, may have searched it already. The offsets must be in host memory. */
 static bool is_small(const struct kith__batch *batch, int64_t s)
 {
     return kith__nearest_is_small(batch->a[s + 1] - batch->a[s], batch->b[s + 1] - batch->b[s]);
@@ -135,7 +136,7 @@ static kith_status find_group(kith_ctx *lane, const struct kith__group *group, v
 }
 
 /** Search all systems of a batch: together those for which the backend offers that, then the rest,
- *  one by one. */
+ *  each by itself (kith__batch_loop may search several at a time). */
 static kith_status search_batch(kith_ctx *ctx, struct kith__batch *batch, kith_nearest *out)
 {
     struct batch_result result = {batch, out, KITH_REST_ALL};
@@ -197,7 +198,9 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     const int64_t rows = search.batch.whole.a.n;
     const int64_t n = rows * k;
     const size_t real = (size_t)search.batch.whole.precision;
-    bool ok = owned && n < INT64_MAX / 64; /* sizes in bytes do not overflow */
+    /* rows and k are below 2^31, so n is exact; an element has at most 24 bytes, so sizes in bytes
+     * do not overflow */
+    bool ok = owned && n < INT64_MAX / 64;
     *out = (kith_nearest){
         .rows = rows,
         .k = k,
@@ -239,6 +242,7 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(check_arrays(ctx, search.batch.whole.a.n, extras, out));
     out->rows = search.batch.whole.a.n;
     out->k = k;
+    /* arrays that the options do not name are not written, even when the caller gives them */
     kith_nearest wanted = *out;
     wanted.distances = extras & KITH_DISTANCES ? out->distances : NULL;
     wanted.vectors = extras & KITH_VECTORS ? out->vectors : NULL;

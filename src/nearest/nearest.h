@@ -8,7 +8,8 @@
 #include "core/backend.h"
 #include "engine/batch.h"
 
-/* Most particles, in either set, of a system of a batch that is searched together with others. */
+/* Most particles, in either set, of a system of a batch that a GPU searches together with others.
+ * The cost of that search grows with their number squared (gpu/nearest_batch.cu). */
 enum { KITH_NEAREST_SMALL = 1 << 14 };
 
 /** Return true when a system of a batch is small: a GPU searches all small systems together.
@@ -18,7 +19,7 @@ KITH_FN bool kith__nearest_is_small(int64_t a, int64_t b)
     return a <= KITH_NEAREST_SMALL && b <= KITH_NEAREST_SMALL;
 }
 
-/** Which systems of a batch are still to be searched one by one. */
+/** Which systems of a batch are still to be searched, each by itself. */
 enum kith__nearest_rest {
     KITH_REST_NONE,  /**< none: the rows of all systems are filled */
     KITH_REST_LARGE, /**< the systems that are not small (kith__nearest_is_small) */
@@ -30,24 +31,27 @@ struct kith__nearest_backend {
     /** Find the out->k nearest neighbours of each particle of question->a among question->b. The
      *  cutoff of the question is 0 where neighbours may be at any distance.
      *  @param out  k, and arrays of out->rows rows; those that are NULL are not wanted
-     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE or KITH_LIMIT. */
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE, KITH_LIMIT, or the status
+     *          of a failure of the device. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const kith_nearest *out);
 
     /** Find the nearest neighbours in all small systems of a batch together
      *  (kith__nearest_is_small). Neighbours are given by their indices among the particles of all
-     *  systems. Arrays of the batch may be in device memory. NULL: not offered.
+     *  systems. Offsets and boxes of the batch may be in device memory. NULL: not offered.
      *  @param out  as for find, with the rows of all systems
-     *  @param[out] rest  the systems whose rows remain: all where k is too large, or where few
-     *                    systems are small
-     *  @return as find; KITH_INVALID for boxes and offsets. */
+     *  @param[out] rest  the systems whose rows remain: all where k is too large, where fewer than
+     *                    two systems are small (only offsets in host memory are read), or where a
+     *                    neighbour in one of them may be too many boxes away
+     *  @return as find; and KITH_INVALID for a box or an offset that cannot be used. */
     kith_status (*find_together)(kith_ctx *ctx, const struct kith__batch *batch,
                                  const kith_nearest *out, enum kith__nearest_rest *rest);
 };
 
 /** Read the caller's options, and check them and k: all but the second set, the cutoff and the
  *  batch.
- *  @param[out] options  of full size
+ *  @param given         NULL: the defaults
+ *  @param[out] options  the options, in a struct of full size (core/sized.h)
  *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
 kith_status kith__nearest_options(kith_ctx *ctx, int64_t k, const kith_nearest_options *given,
                                   kith_nearest_options *options);

@@ -10,9 +10,9 @@
 #include "core/sized.h"
 #include "engine/cells.h"
 
-/* Bits of the number of a cell along an axis of the Hilbert curve, beyond those with which there
- * would be one cell for each particle if they filled their space evenly. Regions that are 2^21
- * times denser (2^14 in 2-D) are then ordered, too. More bits take longer to sort. */
+/* Bits of the number of a cell along an axis of the Hilbert curve, beyond those with which there is
+ * a cell for each particle (curve_bits). Regions that are 2^21 times denser (2^14 in 2-D) are then
+ * ordered, too. More bits take longer to sort. */
 enum { DENSER = 7 };
 
 /* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
@@ -37,12 +37,13 @@ struct kith__order_cells kith__order_cells_of(const struct kith__question *q,
         cells.lo[k] = extents->lo[k];
         longest = fmax(longest, extents->hi[k] - extents->lo[k]);
     }
-    const bool spans = longest > 0 && isfinite(longest);
-    const double finest = spans ? most / longest : 0; /* 1 / width of the smallest cell */
+    const bool spans = longest > 0 && isfinite(longest); /* not without particles: lo > hi */
+    const double finest = spans ? most / longest : 0;    /* 1 / width of the smallest cell */
     cells.per_length = cell > 0 && spans ? fmin(1 / cell, finest) : finest;
     cells.per_length = isfinite(cells.per_length) ? cells.per_length : 0;
     double n[3] = {1, 1, 1};
     for (int k = 0; k < q->dim; k++) {
+        /* NaN without particles, of which fmax makes 0 */
         const double extent = (extents->hi[k] - extents->lo[k]) * cells.per_length;
         cells.last[k] = cells.curve_bits > 0 ? most - 1 : fmin(fmax(floor(extent), 0), most - 1);
         n[k] = cells.last[k] + 1;
@@ -64,7 +65,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     return kith__question_space(ctx, points, NULL, box, question);
 }
 
-/** Run the backend's operation, into out->order. */
+/** Run the backend's operation, into out->order, and set out->n. */
 static kith_status order(kith_ctx *ctx, const struct kith__question *question, double cell,
                          kith_order *out)
 {

@@ -28,7 +28,7 @@ KITH_INIT_CALLS(kith_overlap_options, KITH_OVERLAP_OPTIONS_0_1)
 /** Check the fields of the caller's replicas; their values are checked by kith__overlap_rows. */
 static kith_status check_replicas(kith_ctx *ctx, const kith_replicas *r)
 {
-    static const int64_t most = INT32_MAX - 64;
+    static const int64_t most = INT32_MAX - 64; /* the limit of particles, too (question.c) */
     KITH_CHECK(ctx, r != NULL, KITH_INVALID, "replicas is NULL");
     KITH_CHECK(ctx, r->type == KITH_FLOAT || r->type == KITH_DOUBLE || r->type == KITH_BITS,
                KITH_INVALID, "replicas.type is %d, expected KITH_FLOAT, KITH_DOUBLE or KITH_BITS",
@@ -240,7 +240,7 @@ static kith_status compute_rows(kith_ctx *ctx, const kith_replicas *replicas,
                "rows %lld to %lld, expected some of 0 to %lld", (long long)first,
                (long long)(first + rows - 1), (long long)o.n - 1);
     KITH_CHECK(ctx, matrix != NULL || rows == 0, KITH_INVALID, "matrix is NULL");
-    (void)kith__watch(ctx, 0, rows);
+    (void)kith__watch(ctx, 0, rows); /* if the call is to stop, kith__proceed below returns so */
     for (int64_t k = 0; k < rows; k++) {
         (void)kith__report(ctx, k, rows);
         struct row_loop loop = {&o, first + k, matrix + k * o.n};

@@ -5,11 +5,13 @@
  * that each backend offers. A square is the scalar product of a replica with itself; a spin is a
  * number that is 1 or -1, and replicas of spins may be packed into bits.
  *
- * A backend multiplies the replicas, each times a scale (kith__overlap_scale), in blocks. From the
- * product c of replicas i and j follows t = c w_i w_j, the overlap in some unit, with the weights w
- * of kith__overlap_weight; for distances t^2 = (v_i + v_j) - 2 c, with v the squares of the scaled
- * replicas. The band of t is the interval from t less its error bound to t plus its error bound.
- * Where both ends of the band are in one bin, the pair is in that bin; else the definition decides.
+ * A backend multiplies replicas of numbers, each times a scale (kith__overlap_scale), in blocks.
+ * From the product c of replicas i and j follows t = c w_i w_j, the overlap in some unit, with the
+ * weights w of kith__overlap_weight; for distances t^2 = (v_i + v_j) - 2 c, with v the squares of
+ * the scaled replicas. The band of t is the interval from t less its error bound to t plus its
+ * error bound. Where both ends of the band have one counter (kith__overlap_counter), the pair has
+ * that counter; else the definition decides. For bits, the number of unequal spins is exact, and
+ * kith__overlap.table has the counter.
  */
 #ifndef KITH_OVERLAP_INTERNAL_H
 #define KITH_OVERLAP_INTERNAL_H
@@ -104,8 +106,8 @@ struct kith__band {
     double most;   /**< largest counter that occurs: bins when no value is above the last edge */
     double scale;  /**< scale of all replicas; 0: each replica x is scaled by 1 / |x| */
     bool weighted; /**< w_i = 1 / |x_i|; else 1. Unused for distances */
-    bool needs_double; /**< so many bands hold an edge that products must be in double instead of
-                            float */
+    bool needs_double; /**< set for products in float: they must be in double instead, as too many
+                            bands would hold an edge, or the error bound itself would not hold */
 };
 
 /**
@@ -173,7 +175,7 @@ static inline double kith__overlap_product(const struct kith__overlap *o, int64_
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__overlap_backend {
     /** Count the overlaps of all pairs of different replicas, each once, in overlap->counts.
-     *  @return KITH_OK, KITH_NO_MEMORY or KITH_CANCELLED. */
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a failure of the device. */
     kith_status (*count)(kith_ctx *ctx, const struct kith__overlap *overlap);
 };
 

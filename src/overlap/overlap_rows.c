@@ -66,8 +66,9 @@ static void check_row(const kith_replicas *r, int64_t i, struct findings *seen)
     }
 }
 
-/** Run a loop over replicas, on as many threads as kith__threads_for gives for all their numbers.
- */
+/** Run a loop over replicas, on as many threads as kith__threads_for gives for all their numbers,
+ *  in ranges of about KITH_RANGE numbers.
+ *  @param fn  processes a range of replicas */
 static void loop_over_replicas(kith_ctx *ctx, const kith_replicas *r, kith__range_fn *fn,
                                void *state)
 {
@@ -236,8 +237,8 @@ static kith_status make_bits(kith_ctx *ctx, const kith_replicas *r, struct kith_
 }
 
 /** Return a bound on the square that a replica equal to the mean has by rounding: (4 n 2^-53)^2
- *  times its square before the mean was subtracted, as a mean of n numbers has a relative error of
- *  about n 2^-53; 0 when no mean is subtracted. */
+ *  times its square before the mean was subtracted, as a mean of n equal numbers has a relative
+ *  error of at most n 2^-53, and with a factor of 4 to spare; 0 when no mean is subtracted. */
 static double rounding_square(const kith_replicas *r, int64_t i, bool subtract_mean)
 {
     double before = 0;
@@ -334,15 +335,17 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
     return find_squares(ctx, r, subtract_mean, o);
 }
 
-/* With scale g, replicas have |g x| < 1; with scale 1 / |x|, about 1. So the error of a product is
- * at most about one rounding, `unit`, for each of the operations that a term passes, as
- * Cauchy-Schwarz bounds the sum of all |terms| by 1. Where products are exact, g is 1. Overlaps are
- * t per_t. */
+/* Replicas times a scale g have |g x| < 1; with the scale 1 / |x|, about 1. By the Cauchy-Schwarz
+ * inequality the sum of all |terms| of a product is then at most 1. Each rounded operation that a
+ * term passes changes the term by at most `unit` of itself, so that the error of the product is at
+ * most `unit` for each of the operations. Where products are exact, g is 1. The overlap is
+ * t * per_t. */
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
 {
     const double second_order = 1.05; /* factor for second-order terms of the errors */
     const double limit = 0.125; /* largest width of a band in bins: about the fraction of pairs
-                                         that the definition has to decide */
+                                         that the definition has to decide; also the largest error
+                                         of a product */
     const double high = o->edges[o->bins];
     const bool cosine = o->measure == KITH_COSINE, distance = o->measure == KITH_DISTANCE;
     int exponent;
@@ -353,17 +356,37 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
                            .weighted = cosine && o->exact};
     const double g = b.scale > 0 ? b.scale : 1;
     const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* overlap in one unit of t */
-    const double error = second_order * (double)(chain + 8) * unit;   /* of a product in (-1, 1) */
-    /* bound on |t|, for distances on t^2, by which the rounding of the last operations scales */
+    /* Error of a product, which is in [-1, 1]. Of the 8 roundings beside the chain, cosines have 6:
+     * of both scaled numbers, and of the root and the division in both scales. For the other
+     * measures g is a power of 2, and scaling is exact. The rounding of the definition's own scalar
+     * product, of up to dim / 32 + 6 units of 2^-53, is not counted apart. */
+    const double error = second_order * (double)(chain + 8) * unit;
+    /* Roundings from the product to t (for distances t^2), and those of the definition after its
+     * scalar product: 8 units relative to `size`.
+     *   cosine, exact products       |t| <= 1: weights, two products, t less the bound. 5 in float;
+     *                                in double 9.5 at the very worst, with 2.5 of the definition
+     *   cosine, else                 |t| <= 1: t less the bound, and 2.5 of the definition
+     *   distance, exact products     t^2 <= 4 most: sums of up to that size, 10 units of `most`
+     *   distance, else               t^2 <= 4: up to 16, covered by the 8 unused roundings of
+     *                                `error`, which counts twice
+     *   product                      t less the bound; if products are exact, b.edge covers it */
     const double size = o->exact ? (distance ? 4 * o->most : cosine ? 1 : 0) : 1;
     b.half = (o->exact ? 0 : error * (distance ? 2 : 1)) + 8 * unit * size;
+    /* Roundings from t to the position among the bins: 8 units of the edge farthest from 0. In
+     * float 7 are used: by the factor, the offset, the product with the factor, the sum (2, as t
+     * may be farther from `low` than from 0), and for distances by a root and the addition of
+     * b.edge. In double, the edges and the width of bins have errors of that order, too. */
     b.edge = 8 * unit * fmax(fabs(o->low), fabs(high)) / per_t;
     b.factor = per_t / o->width;
     b.offset = 1 - o->low / o->width;
     b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
     b.most = cosine && high >= 1 ? (double)o->bins : (double)o->bins + 1;
-    /* of exact distances, b.half is an error of t^2: that of t at the largest one, sqrt(4 most) */
+    /* An estimate of the error of t, for the width of bands alone. For distances, b.half is an
+     * error of t^2, and that of t is b.half / (2 t). The estimate is b.half / t at the largest t:
+     * for exact distances sqrt(4 most), for others taken as 1. */
     const double half_of_t = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
+    /* `error` is relative to the largest product, 1. Where it is more than about 0.1, second_order
+     * is too small for it: n roundings have a bound of (1 + unit)^n - 1. */
     b.needs_double = error > limit || 2 * (half_of_t + b.edge) * b.factor > limit;
     return b;
 }

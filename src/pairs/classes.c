@@ -10,10 +10,10 @@
 #include <string.h>
 
 /** Return the class of a radius: 0 for the largest, KITH_CLASSES - 1 for all of the smallest.
- *  @param largest  the largest radius of all particles, > 0 */
+ *  @param largest  the largest radius of all particles; 0: all radii are in the last class */
 static int class_of(double radius, double largest)
 {
-    if (!(radius > largest * 0x1p-31)) { /* the last class; 0 is not a divisor below */
+    if (!(radius > largest * 0x1p-31)) { /* the last class, 31; so 0 is not a divisor below */
         return KITH_CLASSES - 1;
     }
     int exponent; /* largest / radius is in [2^(exponent - 1), 2^exponent) */
@@ -34,8 +34,9 @@ static double largest_of(const void *radii, int64_t n, kith_precision precision)
 }
 
 /** Sort the particles of a set by class (counting sort), and find the largest radius of each class.
- *  @param active   [n] particles with 0 are not sorted; NULL: all are
- *  @param largest  the largest radius of both sets */
+ *  @param active   [n] particles with 0 are ignored; NULL: there are none
+ *  @param largest  the largest radius of both sets
+ *  @param set      number of the set: start, largest and order of this set are set in `classes` */
 static void sort_set(const void *radii, int64_t n, kith_precision precision, const uint8_t *active,
                      double largest, int set, struct kith__classes *classes)
 {
@@ -51,7 +52,7 @@ static void sort_set(const void *radii, int64_t n, kith_precision precision, con
             classes->largest[set][c] = fmax(classes->largest[set][c], radius);
         }
     }
-    for (int c = 0; c < KITH_CLASSES; c++) {
+    for (int c = 0; c < KITH_CLASSES; c++) { /* prefix sum: start[c + 1] was the count of class c */
         next[c] = start[c];
         start[c + 1] += start[c];
     }
@@ -102,7 +103,7 @@ static double largest_in(const struct kith__classes *classes, int set, struct cl
     return largest;
 }
 
-/** Return the largest distance of a pair whose radii are at most these. */
+/** Return the largest distance of a pair whose radii are at most hi and hj [length]. */
 static double reach_of(kith_radius_rule rule, kith_precision precision, double hi, double hj)
 {
     return precision == KITH_FLOAT ? (double)kith__radius_of_pair_f(rule, (float)hi, (float)hj)
@@ -113,7 +114,7 @@ static double reach_of(kith_radius_rule rule, kith_precision precision, double h
  *  @param most  the cutoff of the question [length]
  *  @param a     range of set 0, the rows
  *  @param b     range of set 1, the candidates
- *  @return 1; 0, with *search undefined, where one of them has no particles */
+ *  @return 1, the number of searches; 0, with *search undefined, where a range has no particles */
 static int add_search(const struct kith__classes *classes, kith_precision precision, double most,
                       struct class_range a, struct class_range b, struct kith__class_search *search)
 {
@@ -125,8 +126,9 @@ static int add_search(const struct kith__classes *classes, kith_precision precis
             return 0;
         }
     }
-    /* The square of a cutoff has to be a normal number: at least 2^-126 in float and 2^-1022 in
-     * double. And cells smaller than most / 2^32 are of no use. */
+    /* Radii may be 0, but the square of a cutoff has to be a normal number: at least 2^-126 in
+     * float and 2^-1022 in double; the factor 1.2 is far more than its roundings. A cutoff below
+     * most / 2^32, where only the last class can be, is raised to that. */
     const double least = fmax(most * 0x1p-32,
                               precision == KITH_FLOAT ? 1.2 * 0x1p-63 : 1.2 * 0x1p-511);
     const double reach = reach_of(classes->rule, precision, largest_in(classes, 0, a),
@@ -141,7 +143,7 @@ int kith__class_searches_to(const struct kith__classes *classes, kith_precision 
 {
     const struct class_range all = {0, KITH_CLASSES};
     int n = 0;
-    /* class c has larger radii than class c + 1 */
+    /* Class c has larger radii than class c + 1. In step c == tail, `own` is the whole tail. */
     for (int c = 0; c <= tail && c < KITH_CLASSES; c++) {
         const struct class_range own = {c, c == tail ? KITH_CLASSES : c + 1};
         const struct class_range not_larger = {c, KITH_CLASSES};

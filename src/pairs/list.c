@@ -9,8 +9,8 @@
 /* Numbers of the arrays in kith__owned.array. */
 enum { I, J, OFFSETS, DISTANCES, VECTORS, SHIFTS, COUNTS };
 
-/** Make an array hold n elements if the list has this array.
- *  @param array       its number
+/** Make an array hold n elements if the list has this array; its contents are lost when it grows.
+ *  @param array       its number, of the enum above
  *  @param present     the list has this array
  *  @param element     size of an element [bytes]
  *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
@@ -41,7 +41,7 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
     const bool csr = list->layout == KITH_CSR;
     const bool matrix = list->layout == KITH_MATRIX;
     const unsigned extras = list->extras;
-    bool ok = capacity < INT64_MAX / 64; /* sizes in bytes do not overflow */
+    bool ok = capacity < INT64_MAX / 64; /* no array overflows: an element has at most 24 bytes */
     *out = (kith_pairs){
         .rows = rows,
         .i = need(owned, I, ij, capacity, sizeof *out->i, &ok),

@@ -8,15 +8,17 @@
 #include "pairs.h"
 
 /** Make the arrays of out->owner, in the memory out->memory, hold `capacity` pairs of this list;
- *  the contents of arrays that grow are lost. Sets all fields of *out; n, width, widest and
- *  overflowed become 0.
- *  @param rows   particles that have a row in the list: out->rows
- *  @param pairs  pairs of the list, for the message
+ *  the contents of arrays that grow are lost. Arrays that the list does not have become NULL. Sets
+ *  all fields of *out but memory and size; n, width, widest and overflowed become 0. Without memory
+ *  out->capacity becomes 0.
+ *  @param rows      number of particles of the points: out->rows
+ *  @param pairs     number of pairs of the list, for the message
+ *  @param capacity  for KITH_MATRIX, number of entries of all rows
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t pairs, int64_t capacity, kith_pairs *out);
 
-/** Store the message that there is no memory for a list of this size.
+/** Store the message that there is no memory for a list of `pairs` pairs.
  *  @param about     "" where `pairs` is the list's size, "about " where it is an estimate
  *  @param capacity  pairs that the arrays were to hold
  *  @return KITH_NO_MEMORY */
@@ -47,8 +49,9 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
  *  @return KITH_OK or KITH_CAPACITY */
 kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
 
-/** Make the arrays of out->owner hold the rows of a KITH_MATRIX list, and set out->width. The other
- *  fields are set as by kith__list_need.
+/** Make the arrays of out->owner hold the rows of a KITH_MATRIX list, and set out->width. A
+ *  capacity that suffices stays. The other fields are set as by kith__list_need.
+ *  @param rows   number of particles of the points: out->rows
  *  @param width  entries of a row
  *  @return KITH_OK or KITH_NO_MEMORY */
 kith_status kith__matrix_need(kith_ctx *ctx, const struct kith__list *list,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The public functions of the pair search. Each checks its arguments, builds a question
- * (engine/question.h) and calls an operation of the backend.
+ * (engine/question.h) or a batch of questions (engine/batch.h), and calls an operation of the
+ * backend (pairs.h).
  */
 #include "pairs.h"
 #include "list.h"
@@ -22,7 +23,7 @@ static const kith_pairs_options defaults = {.size = sizeof(kith_pairs_options), 
 /* kith_pairs_options_init_sized, kith_pairs_options_init */
 KITH_INIT_CALLS(kith_pairs_options, KITH_PAIRS_OPTIONS_0_1)
 
-/** Check the options that do not depend on the particles. */
+/** Check the options that depend neither on the particles nor on rules. */
 static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *options)
 {
     KITH_TRY(kith__check_flag(ctx, "options.full", options->full));
@@ -44,7 +45,8 @@ static kith_status check_options(kith_ctx *ctx, const kith_pairs_options *option
 /** A public call, checked: the particles, of one system or of a batch, and the form of the list. */
 struct search {
     bool is_batch;            /**< the search is of a batch */
-    struct kith__batch batch; /**< the batch; in a search of one system only batch.whole is set */
+    struct kith__batch batch; /**< the batch. In a search of one system only batch.whole, the
+                                   question, is set */
     struct kith__list list;   /**< the form of the list */
     struct kith__rules rules; /**< the rules of the list, where list.rules is not NULL */
 };
@@ -58,7 +60,8 @@ kith_status kith__pairs_options(kith_ctx *ctx, const kith_pairs_options *given,
 }
 
 /** Check points, box, cutoff and options, and build the search.
- *  @param enqueued     the call may not wait for a device
+ *  @param given        the caller's options; NULL: the defaults
+ *  @param enqueued     the call may not wait for a device: kith__rules_read
  *  @param[out] search  not to be copied: search->list.rules may point to search->rules */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                            double cutoff, const kith_pairs_options *given, bool enqueued,
@@ -118,7 +121,7 @@ static kith_status check_size(kith_ctx *ctx, const struct kith__list *list, cons
 }
 
 /** Check the arrays that a caller gives to be filled.
- *  @param rows  particles that have a row in the list */
+ *  @param rows  number of particles of the points */
 static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, int64_t rows,
                                 const kith_pairs *out)
 {
@@ -142,7 +145,7 @@ static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, in
                                     out->shifts);
 }
 
-/** kith_pairs_find for a list with all fields of this version. */
+/** kith_pairs_find within a public call, for a list with all fields of this version. */
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
@@ -155,7 +158,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
     return make(ctx, &search, true, out);
 }
 
-/** kith_pairs_fill for a list with all fields of this version. */
+/** kith_pairs_fill within a public call, for a list with all fields of this version. */
 static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists of a batch, on backends whose operations take one system at a time. A lane is a
- * context of one thread (engine/batch.h). A thread makes the lists of a group of systems, one
- * behind the other, in a buffer of its lane, with indices of the whole batch. It then waits for its
- * turn: until all earlier groups have added their numbers of pairs to the total. It takes the total
- * as its offset, and copies its lists there, while other threads copy theirs. So the list holds the
- * systems in their order. A large system is written to its place directly. When the library owns
- * the arrays, their size is estimated from a sample of groups; if it is too small, the lists are
- * made again.
+ * context of one thread (engine/batch.h); its scratch memory is its own. A thread makes the lists
+ * of a group of consecutive systems, one behind the other, in a buffer of its lane, with indices of
+ * the whole batch. It then waits for its turn: until all earlier groups have added their numbers of
+ * pairs to the total. It takes the total as its offset, and copies its lists there, while other
+ * threads copy theirs. So the list holds the systems in their order. A large system is a group by
+ * itself, which all threads process together; its list is written to its place directly. When the
+ * library owns the arrays, their size is estimated from a sample of groups; if it is too small, the
+ * lists are made again. Rows of KITH_MATRIX lists have their places in advance, and are written
+ * there.
  */
 #include "pairs_batch.h"
 
@@ -18,9 +20,9 @@
 #include <string.h>
 
 /** Buffers of a lane's scratch memory: the arrays of the lists of a group. pairs_cpu.h has the
- *  numbers before these. */
+ *  numbers before these. kith__batch_each uses those of the context. */
 enum {
-    KITH_BATCH_I = KITH_WORK_OF(pairs) + 8,
+    KITH_BATCH_I = KITH_WORK_OF(pairs) + 8, /**< also the counts of the rows of a matrix */
     KITH_BATCH_J,
     KITH_BATCH_OFFSETS,
     KITH_BATCH_DISTANCES,
@@ -37,8 +39,9 @@ struct lists {
     const struct kith__list *list; /**< the form of the list */
     size_t real;                   /**< size of a distance or coordinate in `out` [bytes] */
     kith_pairs *out;               /**< the whole list */
-    int64_t total;                 /**< pairs of all groups that have ended their turn; more than
-                              out->capacity where some are not written */
+    int64_t total;                 /**< pairs of all groups that have ended their turn, or that were
+                                        counted; more than out->capacity where not all pairs are
+                                        written */
     int64_t *neighbours;           /**< [a.n] counts of each particle; NULL: not wanted */
     int64_t *counts; /**< [groups] pairs of each group, by its number; NULL: not wanted */
 };
@@ -73,7 +76,7 @@ static kith_pairs view_of(const kith_pairs *all, size_t real, int64_t at, int64_
 
 /** Make an array of a lane's buffer hold n elements, keeping the first `used`.
  *  @param number      number of its buffer in the lane's scratch memory
- *  @param present     the list has this array
+ *  @param present     the list has this array; false: nothing is done
  *  @param element     size of an element [bytes]
  *  @param[in,out] ok  false: nothing is allocated any more; set to false when there is no memory
  *  @return the array; NULL where it is not present */
@@ -98,7 +101,7 @@ static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_
     const unsigned extras = lists->list->extras;
     const bool csr = lists->list->layout == KITH_CSR;
     const size_t real = lists->real;
-    bool ok = capacity < INT64_MAX / 64; /* sizes in bytes do not overflow */
+    bool ok = capacity < INT64_MAX / 64; /* no array overflows: an element has at most 24 bytes */
     buffer->capacity = capacity;
     buffer->i = grow_array(lane, KITH_BATCH_I, !csr, used, capacity, sizeof *buffer->i, &ok);
     buffer->j = grow_array(lane, KITH_BATCH_J, true, used, capacity, sizeof *buffer->j, &ok);
@@ -116,7 +119,7 @@ static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_
 
 /** Return the form of the list of one system. Its rules have the offsets from the particles of the
  *  system to those of the whole batch (kith__rules.first).
- *  @param rules  memory for these rules */
+ *  @param rules  memory for these rules; set where the list has rules */
 static struct kith__list list_of(const struct lists *lists, int64_t system,
                                  struct kith__rules *rules)
 {
@@ -131,9 +134,9 @@ static struct kith__list list_of(const struct lists *lists, int64_t system,
 }
 
 /** Make the list of one system, with indices of the whole batch.
- *  @param at            number of pairs before those of the system, added to the offsets
- *  @param[in,out] view  arrays that begin with the pairs and rows of the system; n becomes its
- *                       number of pairs
+ *  @param at            number of pairs before those of the system, added to its offsets
+ *  @param[in,out] view  arrays that begin with the pairs and rows of the system; n becomes the
+ *                       number of its pairs
  *  @return KITH_OK; KITH_CAPACITY, with the list incomplete, when n exceeds the capacity; other
  *          failures */
 static kith_status make_list(kith_ctx *lane, const struct lists *lists, int64_t system, int64_t at,
@@ -197,8 +200,9 @@ static void copy(void *to, const void *from, int64_t n, size_t element)
     }
 }
 
-/** Copy the lists of a group to the whole list, from pair `at` on. Nothing is copied where it has
- *  no room for all of them. */
+/** Copy the lists of a group to the whole list, from pair `at` on. Nothing is copied where the
+ *  whole list has no room for all of them.
+ *  @param buffer  the lists, with offsets that count from the first pair of the group */
 static void copy_group(const struct lists *lists, const struct kith__group *group,
                        const kith_pairs *buffer, int64_t at)
 {
@@ -220,7 +224,8 @@ static void copy_group(const struct lists *lists, const struct kith__group *grou
 }
 
 /** Make the list of a large system at its offset in the whole list. No other group runs beside a
- *  large one, so that it has no need to wait for its turn. */
+ *  large one, so it need not wait for its turn. KITH_CAPACITY is no failure here: kith__batch_fill
+ *  compares the total with the capacity at the end. */
 static kith_status fill_large(kith_ctx *ctx, struct lists *lists, const struct kith__group *group)
 {
     const int64_t at = lists->total;
@@ -234,7 +239,8 @@ static kith_status fill_large(kith_ctx *ctx, struct lists *lists, const struct k
     return kith__batch_failed(ctx, group->first, status);
 }
 
-/** kith__group_fn: make the lists of a group, and copy them to the whole list. */
+/** kith__group_fn: make the lists of a group, and copy them to the whole list.
+ *  @param lane  a lane; the context of the call for a large group */
 static kith_status fill_group(kith_ctx *lane, const struct kith__group *group, void *state)
 {
     struct lists *lists = state;
@@ -253,7 +259,8 @@ static kith_status fill_group(kith_ctx *lane, const struct kith__group *group, v
     return KITH_OK;
 }
 
-/** Make the lists of all systems, as far as the arrays of *lists->out have room. */
+/** Make the lists of all systems, as far as the arrays of *lists->out have room: sets
+ *  lists->total. */
 static kith_status fill_all(struct lists *lists)
 {
     lists->loop.fn = fill_group;
@@ -309,8 +316,8 @@ static kith_status begin(kith_ctx *ctx, const struct kith__batch *batch,
     return kith__batch_groups(ctx, batch, &lists->loop);
 }
 
-/** Estimate the number of pairs from a sample of groups. The estimate is raised by 8 %, so that it
- *  is seldom too small. */
+/** Estimate the number of pairs from a sample of groups, the loop being that of all groups. Unless
+ *  all groups are in the sample, the estimate is raised by 8 %, so that it is seldom too small. */
 static kith_status guess_pairs(struct lists *lists, int64_t *guess)
 {
     enum { SAMPLE = 24 };
@@ -342,7 +349,9 @@ struct matrix {
     pthread_mutex_t lock;          /**< guards n, widest and overflowed of `out` */
 };
 
-/** Return a view of the rows of a system, those from row `first` on; it owns nothing. */
+/** Return a view of the rows of a system; it owns nothing.
+ *  @param first  the first of them in the whole list
+ *  @param rows   their number */
 static kith_pairs rows_of(const struct matrix *matrix, int64_t first, int64_t rows)
 {
     const kith_pairs *all = matrix->out;
@@ -369,7 +378,7 @@ static kith_status fill_rows(kith_ctx *lane, struct matrix *matrix, int64_t syst
         return KITH_OK;
     }
     kith_pairs view = rows_of(matrix, batch->a[system], q.a.n);
-    if (!view.counts) { /* needed below: how many entries of a row are indices */
+    if (!view.counts) { /* needed below: how many entries of a row are indices, not `fill` */
         view.counts = kith__work_need(&lane->work, KITH_BATCH_I,
                                       (size_t)q.a.n * sizeof *view.counts);
         KITH_CHECK(lane, view.counts != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
@@ -400,7 +409,8 @@ static kith_status fill_row_group(kith_ctx *lane, const struct kith__group *grou
     return KITH_OK;
 }
 
-/** Make rows of out->width entries, and set the totals of out. */
+/** Make the rows of all systems, of out->width entries each, and set rows, n, widest and overflowed
+ *  of out. */
 static kith_status fill_width(kith_ctx *ctx, const struct kith__batch *batch,
                               const struct kith__list *list, kith_pairs *out)
 {
@@ -447,7 +457,7 @@ kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
         }
         KITH_TRY(kith__list_need(ctx, list, precision, rows, capacity, capacity, out));
     }
-    kith_pairs arrays = *out; /* without arrays that this layout does not have */
+    kith_pairs arrays = *out; /* without i or offsets where the layout does not have them */
     arrays.i = list->layout == KITH_IJ ? out->i : NULL;
     arrays.offsets = list->layout == KITH_CSR ? out->offsets : NULL;
     lists.out = &arrays;
@@ -485,7 +495,9 @@ struct stream {
     void *user;                      /**< argument of the callback */
 };
 
-/** kith_block_fn: pass on a block of one system, with indices of the whole batch. */
+/** kith_block_fn: pass on a block of one system, with indices of the whole batch, which replace
+ *  those of the system in place: the arrays are the library's. `first` counts the pairs of the
+ *  system. */
 static int pass_on(void *user, const kith_pairs *block, int64_t first)
 {
     struct stream *stream = user;
@@ -515,8 +527,9 @@ static kith_status stream_group(kith_ctx *ctx, struct stream *stream,
     return KITH_OK;
 }
 
-/** Make the lists of some groups in buffers of the context, and pass them on as one block.
- *  @param pairs  their number of pairs */
+/** Make the lists of the groups of the loop in buffers of the context, and pass them on as one
+ *  block.
+ *  @param pairs  number of their pairs, which count_all has found */
 static kith_status stream_block(kith_ctx *ctx, struct stream *stream, int64_t pairs)
 {
     if (pairs == 0) {

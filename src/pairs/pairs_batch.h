@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists of a batch, made of those of its systems, on backends whose operations take one system
- * at a time. Particles and batch are in host memory.
+ * at a time: the operations batch_fill, batch_count and batch_each of kith__cpu_pairs. Particles,
+ * batch and lists are in host memory.
  */
 #ifndef KITH_PAIRS_BATCH_H
 #define KITH_PAIRS_BATCH_H

@@ -14,20 +14,23 @@
 /* Buffers of the context's scratch memory, behind those of pairs_batch.c. */
 enum {
     KITH_RULES_SQUARES = KITH_WORK_OF(pairs) + 16, /**< kith__rules.squares */
-    KITH_RULES_RADII,                              /**< radii that were in device memory */
+    KITH_RULES_RADII,                              /**< copy of radii that are in device memory */
 };
 
 /** The caller's rules that are being read. */
 struct reading {
     const kith_pairs_options *options; /**< with all fields of this version */
     const kith_points *points;         /**< the particles */
-    int64_t n[2];                      /**< particles of each set; of one set both are equal */
+    int64_t n[2];                      /**< number of particles of each set; both are equal where
+                                            there is one set */
     kith_precision precision;          /**< precision of the points */
-    bool on_host;                      /**< arrays are in host memory */
+    bool on_host;                      /**< the points, and so the arrays of rules, are in host
+                                            memory */
 };
 
-/** Check that an array is given for both sets, for none, or for the points alone where there is one
- *  set. */
+/** Check that an array is given for both sets or for none; where there is one set, that it is not
+ *  given for `against`.
+ *  @param name  the field of the options, for the message; with `_against`, that of set b */
 static kith_status check_both(kith_ctx *ctx, const struct reading *r, const char *name,
                               const void *array, const void *against)
 {
@@ -44,7 +47,8 @@ static double square_of(double length, kith_precision precision)
     return kith__rounded(length * length, precision);
 }
 
-/** Read the species, and the table of cutoffs, whose squares are stored in scratch memory. */
+/** Read the species, and the table of cutoffs, whose squares are stored in scratch memory. The
+ *  table is always in host memory; species in device memory are not checked. */
 static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kith__rules *rules)
 {
     const kith_pairs_options *o = r->options;
@@ -95,9 +99,9 @@ static kith_status read_table(kith_ctx *ctx, const struct reading *r, struct kit
     return KITH_OK;
 }
 
-/** Find the largest radius of a set, and check all. Radii in device memory are copied to the host
- *  first.
- *  @param name          of the array, for the message
+/** Find the largest radius of a set, and check all radii. Radii in device memory are copied to the
+ *  host first.
+ *  @param name          field of the options, for the message
  *  @param[out] largest  -1 where there are no particles */
 static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const char *name,
                                   const void *radii, int64_t n, double *largest)
@@ -121,7 +125,8 @@ static kith_status largest_radius(kith_ctx *ctx, const struct reading *r, const 
 }
 
 /** Read the radii.
- *  @param full      the list is full, as rules that are not symmetric in i and j need
+ *  @param full      the list is full. A rule that is not symmetric in i and j, KITH_RADIUS_GATHER
+ *                   or KITH_RADIUS_SCATTER, is refused otherwise
  *  @param enqueued  nothing may wait for the device: rules->most_radius stays infinite */
 static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full, bool enqueued,
                               struct kith__rules *rules)
@@ -156,7 +161,7 @@ static kith_status read_radii(kith_ctx *ctx, const struct reading *r, bool full,
 }
 
 /** Read molecules, bonds, r_min and active particles.
- *  @param full  the list is full, as a list of active particles has to be */
+ *  @param full  the list is full; options.active is refused otherwise */
 static kith_status read_exclusions(kith_ctx *ctx, const struct reading *r, bool full,
                                    struct kith__rules *rules)
 {
@@ -192,8 +197,9 @@ bool kith__has_rules(const kith_pairs_options *o)
            o->molecules || o->molecules_against || o->bond_offsets || o->bonds || o->active;
 }
 
-/** Return true when rules can be read for these sets of particles; others are refused when the
- *  question is built. */
+/** Return true when the numbers, precisions and memory of the particles are valid, as far as
+ *  reading the rules needs it. Other sets are refused by kith__question_init, which makes the
+ *  message. */
 static bool are_sets(const kith_points *points, const kith_points *against)
 {
     return points && points->n >= 0 && points->n <= INT32_MAX &&

@@ -2,7 +2,8 @@
  *
  * The definition of the rules of a list for one precision: kith__radius_of_pair and
  * kith__is_listed, each with the suffix _d or _f. Included by rules.h through per_precision.h,
- * which defines the type `real` and KITH_REAL(name). Every operation is rounded once.
+ * which defines the type `real` and KITH_REAL(name), the name with its suffix. Every operation is
+ * rounded once.
  */
 
 /** Return the largest distance of a pair of particles with radii hi and hj [length].
@@ -18,9 +19,10 @@ KITH_FN real KITH_REAL(kith__radius_of_pair)(kith_radius_rule rule, real hi, rea
     }
 }
 
-/** Return true when the rules list a hit of the search. Not all arrays in device memory were
- *  checked: a species outside the table, and a radius that is negative or NaN, have no pairs.
- *  @param i, j    indices in the caller's order; in a batch, in the system
+/** Return true when the rules list a hit of the search. kith__rules.no_self is not tested here. Not
+ *  all arrays in device memory were checked: a species outside the table, and a radius of the pair
+ *  (kith__radius_of_pair) that is negative or NaN, have no pairs.
+ *  @param i, j    indices in the caller's order, less kith__rules.first
  *  @param r2      squared distance, by the definition of a pair; not used where no rule depends on
  *                 it [length^2] */
 KITH_FN bool KITH_REAL(kith__is_listed)(const struct kith__rules *rules, int32_t i, int32_t j,

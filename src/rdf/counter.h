@@ -14,7 +14,8 @@
 #define KITH_PER_PRECISION "rdf/counter_real.h"
 #include "core/per_precision.h"
 
-/** Return w_i * w_j in units of 1 / weight_scale, rounded towards 0; less than 2^62 in size.
+/** Return w_i * w_j, rounded to double, in units of 1 / weight_scale, then rounded towards 0; less
+ *  than 2^62 in size.
  *  @param i, j  caller's indices, in set 0 and in set 1 */
 KITH_FN int64_t kith__product(const struct kith__rdf *rdf, int32_t i, int32_t j)
 {

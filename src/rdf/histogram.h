@@ -63,7 +63,8 @@ kith_status kith__shell_volumes(kith_ctx *ctx, const kith_box *box, int minimum_
 struct kith__rdf_call {
     struct kith__question question; /**< points, box and last edge */
     struct kith__rdf rdf;           /**< options, and the arrays that the backend writes */
-    struct kith__frame frame;       /**< arrays of this frame; members are set */
+    struct kith__frame frame;       /**< arrays of this frame, which kith__rdf_begin sets, and of
+                                         which it fills edge2, volumes, force_over, members */
 };
 
 /** Read a caller's options, of any version of the struct.
@@ -74,9 +75,9 @@ kith_status kith__rdf_options(kith_ctx *ctx, const kith_rdf_options *given, kith
 
 /** Check all arguments of kith_rdf_count but out.
  *  @param options    of full size
- *  @param[out] call  its question is set, and of rdf the options, most_weight and most_forces.
- *                    src/team/ replaces these by the largest ones of all ranks before
- *                    kith__rdf_begin
+ *  @param[out] call  its question is set, and of rdf the options, nearest, most_weight and
+ *                    most_forces. src/team/ replaces most_weight and most_forces by the largest
+ *                    ones of all ranks before kith__rdf_begin
  *  @return as kith_rdf_count */
 kith_status kith__rdf_check(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *options, struct kith__rdf_call *call);

@@ -79,8 +79,8 @@ static double scale_below(double bound)
 }
 
 /** Return the upper edge e of the pairs of counter k, which pair_force.h defines [length]. Where
- *  bins begin at 0 there are no pairs below the first edge, and the edge of the first bin serves
- *  for counter 0: e must be above 0. */
+ *  bins begin at 0 there are no pairs below the first edge, and the upper edge of the first bin
+ *  serves for counter 0: e must be above 0. */
 static double edge_of(const double *edges, int64_t k)
 {
     return k == 0 && !(edges[0] > 0) ? edges[1] : edges[k];
@@ -116,10 +116,10 @@ kith_status kith__forces_check(kith_ctx *ctx, const struct kith__question *q, st
 void kith__force_units(const struct kith__question *q, const double *edges, double *over,
                        struct kith__rdf *rdf)
 {
-    /* Each component of F_j - F_i is at most most_force, so its length is at most sqrt(3), less
-     * than 2, times that. |p| is at most r times the length, and the term of the second sum (e /
-     * r)^dim times |p|. 2.04 instead of 2 allows for rounding errors, also of r beyond the
-     * cutoff. */
+    /* Each |component| of F_j - F_i is at most most_force, so the length of F_j - F_i is less than
+     * 2 most_force, as sqrt(3) < 2. |p| is at most r times this length, and the term of the second
+     * sum at most (e / r)^dim |p|. 2.04 instead of 2 allows for rounding errors, also where r is
+     * rounded beyond the cutoff. */
     const double least = fmin(edge_of(edges, 0) / 64, q->cutoff / 1024); /* smallest r in 1 / r */
     const double force = 2.04 * rdf->most_force;
     double farthest = 0; /* largest r (e / r)^dim of all bins */
@@ -157,8 +157,9 @@ void kith_rdf_force(const kith_histogram *h, int32_t a, int32_t b, double kT, do
     for (int64_t k = 0; k < h->bins; k++) {
         const double low = pow(h->edges[k], h->dim);
         const double high = pow(h->edges[k + 1], h->dim);
-        /* the average over the bin of the sum over pairs nearer than r: a pair of the bin counts in
-         * the part of the bin's volume that is beyond it, (high - r^dim) / (high - low) */
+        /* The average over the volume of the bin of the sum over pairs nearer than x: a pair of the
+         * bin at distance r is nearer than x in the part (high - r^dim) / (high - low) of the
+         * volume. */
         const double inside = sums ? (high * over[k + 1] - sums[k + 1]) / (high - low) : 0;
         zero[k] = unit * (below + inside);
         infinity[k] = 1 - unit * (all - below - inside);

@@ -5,9 +5,10 @@
  *
  * With F the force on a particle, d the vector from i to j, computed in double, r its length, and e
  * the upper edge of a bin, two sums are made over the pairs of each bin: of p = (F_j - F_i).d, and
- * of p (e / r)^dim, where an r^2 below force_units.least2 is replaced by that. The sums are in
- * fixed point, so that their order does not matter: terms are rounded to 2^-40 of the next power of
- * 2 above the largest term that the forces allow, and 2^22 terms never overflow 63 bits.
+ * of p (e / r)^dim, where an r^2 below force_units.least2 is replaced by that. Two more are made
+ * over the pairs below the first edge, with e of edge_of (pair_force.c). The sums are in fixed
+ * point, so that their order does not matter: terms are rounded to 2^-40 of the next power of 2
+ * above the largest term that the forces allow, and 2^22 terms never overflow 63 bits.
  */
 #ifndef KITH_PAIR_FORCE_H
 #define KITH_PAIR_FORCE_H

@@ -76,8 +76,8 @@ static kith_status scale_weights(kith_ctx *ctx, struct kith__rdf *rdf)
     return KITH_OK;
 }
 
-/** Check the options other than the edges, and copy them to *rdf. rdf->nearest and the forces are
- *  not set yet. */
+/** Check the options other than the edges, and copy them to *rdf. rdf->nearest, the edges, the
+ *  forces and the arrays to write are not set yet. */
 static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
@@ -119,12 +119,14 @@ static kith_status check_options(kith_ctx *ctx, const kith_rdf_options *o,
     return scale_weights(ctx, rdf);
 }
 
-/** Set rdf->nearest: true when images beside the nearest are within the last edge, and the options
- *  exclude them. Check that the box allows that. */
+/** Set rdf->nearest, which is false before: true when images beside the nearest may be within the
+ *  last edge, and the options exclude them. Check that the box allows that. */
 static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
                                  const struct kith__question *q, struct kith__rdf *rdf)
 {
-    static const double almost = 1 - 1e-5; /* allows for rounding of cutoff and box */
+    /* Slightly below half the box, a second image may still be within the last edge, as distances,
+     * edges and the box are rounded: in float by some 2^-24 of the box. 1e-5 is far more. */
+    static const double almost = 1 - 1e-5;
     bool all_periodic = true;
     for (int k = 0; k < q->dim; k++) {
         const bool periodic = q->box_d.periodic[k] != 0;
@@ -251,8 +253,9 @@ static kith_status measure_shells(kith_ctx *ctx, const struct kith__question *q,
 
 /* --------------------------------------------------------------------------------------- batch */
 
-/* Buffers of a lane, a context of one thread that counts groups of systems (engine/batch.h): the
- * counted systems that are not added to the histogram yet, struct kept, and their arrays. */
+/* Buffers of a lane, the context that counts a group of systems (engine/batch.h): a context of one
+ * thread, or for a large system that of the call. They hold the counted systems that are not added
+ * to the histogram yet, struct kept, and their arrays. */
 enum { KEPT = KITH_BATCH_LANE, ARRAYS };
 
 /* Memory for the arrays of counted systems, from which on a lane adds them to the histogram before
@@ -330,7 +333,7 @@ static struct kith__frame lay_out_frame(const struct frames *frames, char *memor
 
 /** Count one system into the arrays of kept->frame, which are zero.
  *  @param lane        context of one thread, or of the call for a large system
- *  @param[out] kept   question, rdf and members are set */
+ *  @param[out] kept   question and rdf are set, and all arrays of frame are filled */
 static kith_status count_system(kith_ctx *lane, const struct frames *frames, int64_t system,
                                 struct kept *kept)
 {
@@ -401,6 +404,7 @@ static kith_status count_group(kith_ctx *lane, const struct kith__group *group, 
         last = group->last - s < fit ? group->last : s + fit;
         KITH_TRY(count_systems(lane, group, frames, s, last));
     }
+    /* a group without systems waits for its turn, too, before it ends the turn */
     if (group->first == group->last && !kith__batch_turn(&frames->loop, lane, group)) {
         return KITH_CANCELLED;
     }
@@ -469,7 +473,7 @@ static const char *cutoff_name(const kith_rdf_options *options)
     return options->edges ? "the last of options.edges" : "options.r_max";
 }
 
-/** Count the systems of a batch. On failure the histogram is what it was. */
+/** Count the systems of a batch. On failure none of them is added to the histogram. */
 static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                                const kith_rdf_options *options, kith_histogram *out)
 {

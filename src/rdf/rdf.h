@@ -26,15 +26,16 @@ struct kith__force_units {
 };
 
 /** Checked copy of kith_rdf_options. Index 0 of pairs of pointers is the points, 1 the other set;
- *  where there is no other set, both are equal. All arrays are in the caller's order. */
+ *  where there is no other set, both are equal. Arrays of particles are in the caller's order (in
+ *  kith__gpu_scale.rdf, a copy for kernels, forces are sorted by slot before the sweep). */
 struct kith__rdf {
     int64_t bins;              /**< number of bins */
     int32_t n_species;         /**< number of species */
     int32_t partials;          /**< number of partial histograms, one for each pair of species
                                     (kith__partial) */
     bool linear;               /**< edges are r_min + k * width, except for rounding */
-    bool nearest;              /**< images beside the nearest are within the last edge, and only the
-                                    nearest is counted */
+    bool nearest;              /**< images beside the nearest may be within the last edge, and only
+                                    the nearest is counted */
     double r_min;              /**< first edge of linear bins [length] */
     double width;              /**< width of linear bins [length] */
     const double *edges;       /**< [bins + 1] edges [length] */
@@ -50,11 +51,12 @@ struct kith__rdf {
     double most_force;     /**< largest |component| of a force of the first set, plus that of
                                 the second [force] */
     struct kith__force_units force_units; /**< fixed-point units of pair-force sums */
-    int64_t *counts; /**< [partials][bins] pairs; zero, the backend writes them on success alone */
-    double *sums;    /**< [partials][bins] sums of products of weights; zero, written on success;
-                          NULL without weights */
-    /** [partials][2][bins + 1] pair-force sums of each counter (kith__force_sum_at); zero, written
-     *  on success; NULL without forces. */
+    int64_t *counts; /**< [partials][bins] pairs; zero before the backend counts, undefined after a
+                          failure */
+    double *sums;    /**< [partials][bins] sums of products of weights; zero before, undefined after
+                          a failure; NULL without weights */
+    /** [partials][2][bins + 1] pair-force sums of each counter (kith__force_sum_at); zero before,
+     *  undefined after a failure; NULL without forces. */
     double *force_sums;
     /** Exact sums as integers, which src/team/ adds over all ranks: wide_sums [partials][bins] in
      *  units of 1 / weight_scale, and wide_force_sums [partials][2][bins + 1] in fixed point. Where
@@ -65,7 +67,8 @@ struct kith__rdf {
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__rdf_backend {
     /** Count the pairs of one frame. The question's cutoff is the last edge.
-     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, a status of the checks of points, or a
+     *          failure of the device. */
     kith_status (*count)(kith_ctx *ctx, const struct kith__question *question,
                          const struct kith__rdf *rdf);
 

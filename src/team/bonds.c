@@ -49,7 +49,10 @@ kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *g
     return KITH_OK;
 }
 
-/** List the bonds as given, by global indices. @param both  as for kith__bonds_deal */
+/** List the bonds as given, by global indices.
+ *  @param given  its `offsets` is not NULL, on all ranks: callers check that bonds are given on all
+ *                ranks or on none
+ *  @param both   as for kith__bonds_deal */
 static kith_status list_bonds(kith_team *team, int buffer, const struct kith__bonds_given *given,
                               const struct kith__set *set, bool both, struct kith__bonds *out)
 {
@@ -93,7 +96,8 @@ static int home_of(const void *state, int64_t item, int *to)
     return 1;
 }
 
-/** Find the rank that the first particle of each bond was dealt to.
+/** Find the rank that the first particle of each bond was dealt to. The first particles are those
+ *  that this rank gave.
  *  @param[out] to  [bonds->n] the ranks */
 static kith_status find_owners(kith_team *team, int buffer, const struct kith__set *set,
                                const struct kith__dealt *dealt, const struct kith__bonds *bonds,

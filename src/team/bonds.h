@@ -47,6 +47,7 @@ kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *g
 /**
  * Bring each bond to the rank that its first particle was dealt to. Collective.
  * @param buffer  first of KITH_BONDS_BUFFERS buffers of the team
+ * @param given   the bonds of this rank, checked by kith__bonds_check; `offsets` is NULL on no rank
  * @param set     the first set, as given
  * @param dealt   the particles of this set that the rank was dealt
  * @param both    true where there is one set: a bond given for one of its particles is listed for
@@ -59,8 +60,8 @@ kith_status kith__bonds_deal(kith_team *team, int buffer, const struct kith__bon
                              bool both, struct kith__bonds *out);
 
 /**
- * List the bonds between this rank's particles and those of a block. Not collective. O(m log m),
- * and O(log m) for each bond.
+ * List the bonds between this rank's particles and those of a block. Not collective. O(n), O(m log
+ * m), and O(log m) for each bond.
  * @param buffer     first of KITH_BOND_ROWS_BUFFERS buffers of the team
  * @param bonds      bonds of this rank's particles
  * @param n          number of particles that are searched for: of this rank, or these and ghosts

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Recursive multisection. Space is cut by planes across the longest axis into slabs, each slab
- * across the next axis, each part of it across the last. The ranks of a section are divided evenly
- * among its parts, and the planes are put so that each part has particles in proportion to its
- * ranks: they are quantiles. Any number of ranks works, also a prime one.
+ * Recursive multisection. Space is cut into slabs by planes across the axis along which particles
+ * extend furthest, each slab across the next axis, each part of it across the last. The ranks of a
+ * section are divided evenly among its parts, and the planes are put so that each part has
+ * particles in proportion to its ranks: they are quantiles. Any number of ranks works, also a prime
+ * one.
  *
  * A quantile is found by histograms: the interval that holds it is divided into BINS bins,
  * particles are counted, the counts of all ranks are added, and the interval becomes the bin that
  * holds the quantile, in ROUNDS rounds at most. Planes depend on these sums alone, which are
- * integers, so all ranks derive equal planes. A sample of about SAMPLES particles times the number
- * of ranks is counted; of it a rank with many particles has more. Cost: O(samples * planes of a
- * section), some ten collective sums.
+ * integers, so all ranks derive equal planes. A sample of at most SAMPLES particles times the
+ * number of ranks is counted; of it a rank with many particles has more. Cost: O(samples * planes
+ * of a section), and for each axis 1 + ROUNDS collective sums at most.
  */
 #include "divide.h"
 
@@ -18,9 +19,9 @@
 #include <string.h>
 
 enum {
-    SAMPLES = 1 << 16, /**< sampled particles, for each rank of the team */
+    SAMPLES = 1 << 16, /**< most sampled particles, for each rank of the team */
     BINS = 128,        /**< bins of an interval */
-    ROUNDS = 6         /**< most refinements: 128^6 is 2^42 */
+    ROUNDS = 6         /**< most refinements: the last interval is 128^-6 = 2^-42 of the first */
 };
 
 /** Fractional coordinates are limited to this absolute value, so that no difference overflows. */
@@ -91,8 +92,9 @@ static uint64_t spread(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/** Sample the particles of this rank: one, chosen at random, of each `every` consecutive ones. The
- *  choice is a hash of global indices. */
+/** Sample the particles of this rank: one, chosen at random, of each `every` consecutive ones; of
+ *  the last ones of a set, which may be fewer, one or none. The choice is a hash of the global
+ *  index of the first. */
 static kith_status take_samples(kith_team *team, const struct kith__question *q,
                                 const struct kith__set *sets, int n_sets, struct samples *out)
 {
@@ -105,7 +107,7 @@ static kith_status take_samples(kith_team *team, const struct kith__question *q,
     const int64_t most = (int64_t)SAMPLES * team->ranks;
     const int64_t every = all / most + 1;
     const int64_t n = own / every + n_sets; /* the last range of a set may be shorter */
-    struct { /* of the size of the elements of both arrays, which are put behind each other */
+    struct { /* at least as large as an element of each array: both are put into one buffer */
         double f[3];
         int32_t inside;
     } * memory;
@@ -220,8 +222,8 @@ static void lay_out(int ranks, const double length[3], int dim, double *memory,
     }
 }
 
-/** Return the bin of an interval that holds f, 0 to BINS - 1. In an interval without width it is
- *  any of them. */
+/** Return the bin of an interval that holds f, 0 to BINS - 1. In an interval without width it is 0,
+ *  as 0 / 0 is not larger than 0. */
 static int bin_of(const struct cut *cut, double f)
 {
     const double t = (f - cut->lo) / (cut->hi - cut->lo) * BINS;
@@ -255,7 +257,8 @@ static void count_bins(const struct samples *samples, const struct kith__level *
  *  @return true when that bin holds few samples, or has no width: no further round is needed */
 static bool narrow(struct cut *cut, const int64_t *bins)
 {
-    enum { FEW = 1000 }; /* few: a thousandth of the samples that are to be below the plane */
+    /* few: at most a thousandth of the samples that are to be below the plane */
+    enum { FEW = 1000 };
     int bin = 0;
     while (bin < BINS - 1 && cut->below + bins[bin] <= cut->target) {
         cut->below += bins[bin++];

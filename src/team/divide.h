@@ -13,10 +13,11 @@
  *  axis. The parts of a level are the sections of the next one; those of the last level are the
  *  domains, of which rank r has number r. */
 struct kith__level {
-    int axis;     /**< axis across which this level cuts */
-    int sections; /**< sections before the cuts */
-    int *first;   /**< [sections + 1] number of the first part of each section, then of all parts */
-    int *rank;    /**< [parts + 1] first rank whose domain is in each part, then `ranks` */
+    int axis;      /**< axis across which this level cuts */
+    int sections;  /**< sections before the cuts */
+    int *first;    /**< [sections + 1] index of the first part of each section, then the number of
+                       all parts */
+    int *rank;     /**< [parts + 1] first rank whose domain is in each part, then `ranks` */
     double *plane; /**< [parts] lower end of each part along the axis, a fractional coordinate
                         [boxes]; that of the first part of a section is not used */
 };
@@ -41,7 +42,7 @@ struct kith__set {
  *  Collective.
  *  @param question     box and precision
  *  @param sets         the sets, each with `base` set
- *  @param[out] bounds  of all particles of all sets
+ *  @param[out] bounds  lo and hi are of all particles of all sets and ranks; `wrapped` stays 0
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT with a particle's global index; KITH_NO_MEMORY;
  *          KITH_CANCELLED; KITH_TEAM_LOST */
 kith_status kith__team_bounds(kith_team *team, const struct kith__question *question,
@@ -66,7 +67,7 @@ static inline int kith__domain_of(const struct kith__domains *domains, const dou
         const struct kith__level *level = &domains->level[l];
         const double at = f[level->axis];
         int part = level->first[section];
-        for (int n = level->first[section + 1] - part; n > 1;) { /* it is in part to part + n - 1 */
+        for (int n = level->first[section + 1] - part; n > 1;) { /* f is in part to part + n - 1 */
             const int half = n / 2;
             part += at >= level->plane[part + half] ? half : 0;
             n -= half;

@@ -18,8 +18,9 @@ enum { KITH_DOMAIN_VIEW_0_2 = KITH_SIZE_UP_TO(kith_domain_view, ids) };
 /** A decomposition that is kept, opaque to callers (kith/team.h). */
 struct kith_domain {
     kith_team *team;  /**< the team */
-    kith_team member; /**< a copy of it with scratch memory of its own, in which the particles
-                                   and the routes stay while the team answers other questions */
+    kith_team member; /**< a copy of it, whose scratch memory is its own: the particles and the
+                                   routes stay there while the team answers other questions. Other
+                                   memory, and the transport, are the team's */
     struct kith__question q; /**< box, precision and width */
     struct kith__set set;    /**< the particles as given: their number and `base`; their coordinates
                                    may be gone after kith_domain_open */
@@ -55,7 +56,9 @@ static kith_status deal(kith_domain *domain, const kith_points *points, const ki
     KITH_TRY(kith__team_deal_near(member, NEAR, &domain->q, KITH_TWO_SIDED, &domain->set, 1,
                                   &domain->dealt, &domain->reach));
     for (int b = KITH_TEAM_SAMPLES; b < KITH_TEAM_QUESTION; b++) {
-        kith__buffer_free(&member->buffer[b]); /* the decomposition is not needed any more */
+        /* free what found the domains and the ghosts. Routes and particles have later buffers; the
+         * earlier ones, of messages, serve kith_domain_send and its like. */
+        kith__buffer_free(&member->buffer[b]);
     }
     return KITH_OK;
 }
@@ -75,7 +78,7 @@ static kith_status open_domain(kith_team *team, const kith_points *points, const
         domain->member = *team;
         memset(domain->member.buffer, 0, sizeof domain->member.buffer);
         status = deal(domain, points, box, width, out != NULL);
-        team->load = domain->member.load;
+        team->load = domain->member.load; /* deal set that of the copy */
     }
     if (status != KITH_OK) {
         kith_domain_close(domain);
@@ -139,7 +142,7 @@ struct values {
     size_t size;      /**< bytes of a value */
 };
 
-/** Sends values one of three ways. Collective. */
+/** Sends values one of three ways: send, refresh or home. Collective. */
 typedef kith_status travel(kith_domain *domain, const struct values *values);
 
 /** Send values to where the particles were dealt, then to their copies. */
@@ -167,7 +170,7 @@ static kith_status home(kith_domain *domain, const struct values *v)
 static kith_status check_values(const kith_domain *domain, const struct values *v, int64_t n_from,
                                 int64_t n_to)
 {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 20 }; /* limit that kith/team.h states [bytes] */
     kith_ctx *ctx = domain->team->ctx;
     KITH_CHECK(ctx, v->size >= 1 && v->size <= MOST, KITH_INVALID,
                "size is %zu bytes, expected 1 to 2^20", v->size);
@@ -184,6 +187,7 @@ static kith_status run(kith_domain *domain, travel *how, const struct values *v,
 {
     const struct kith__equal equal = {"size", (int64_t)v->size};
     KITH_TRY(kith__team_begin(domain->team));
+    /* kith__team_begin zeroed the load: that of this call is that of kith_domain_open */
     domain->team->load = domain->member.load;
     KITH_AGREE(&domain->member, check_values(domain, v, n_from, n_to));
     KITH_TRY(kith__team_equal(&domain->member, &equal, 1));

@@ -2,15 +2,15 @@
  *
  * Friends-of-friends over all ranks. Particles are dealt to domains, and each rank finds the groups
  * among its particles and one-sided ghosts: of each pair of friends on two ranks, one rank has a
- * copy of the other's particle. A component is a group of a rank, of any size; its name is the
- * smallest global index of the rank's own particles in it.
+ * copy of the other's particle; where particles have roles, both have one. A component is a group
+ * of a rank, of any size; its name is the smallest global index of the rank's own particles in it.
  *
  * For each ghost the rank tells the ghost's owner the name of the component that the ghost is in:
  * this name and that of the ghost's component on its own rank belong to one group, an edge. The
- * connected components of all edges (unite.h) are the groups that span ranks. Their sizes and
- * smallest ids are summed where the root of their names is kept; components without edges are whole
- * groups. All groups of enough members are numbered (renumber.h), and the labels travel back the
- * way that particles and names came.
+ * connected components of all edges (unite.h) are the groups that span ranks. Where the root
+ * of their names is kept, their sizes are summed, and the smallest of their ids is found;
+ * components without edges are whole groups. All groups of enough members are numbered
+ * (renumber.h), and the labels travel back the way that particles and names came.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,23 +24,23 @@
 
 /** Buffers of the team's scratch memory. */
 enum {
-    NEAR = KITH_TEAM_QUESTION,                  /**< particles and ghosts */
-    IDS = NEAR + KITH_NEAR_BUFFERS,             /**< ids of particles */
-    VELOCITIES,                                 /**< velocities of particles and ghosts */
-    COMPONENTS,                                 /**< components of this rank */
-    ANSWERS,                                    /**< names for ghosts, later labels for particles */
-    REPLIES,                                    /**< names of the components that copies are in */
-    EDGES,                                      /**< edges between components */
-    SPANNING,                                   /**< components with edges */
-    NAMES,                                      /**< names of components with edges, then roots */
-    UNITE,                                      /**< buffers of kith__team_unite */
-    SUMS = UNITE + KITH_UNITE_BUFFERS,          /**< route of components to the homes of roots */
-    ARRIVED = SUMS + KITH_ROUTE_BUFFERS,        /**< components that arrived at the homes */
-    TARGETS,                                    /**< homes of roots */
-    SIZED,                                      /**< groups that are to be numbered */
-    LABELS,                                     /**< labels of these groups, in 64 bits */
-    ROLES,                                      /**< roles of particles and ghosts */
-    MERGED,                                     /**< particles merged by their global indices */
+    NEAR = KITH_TEAM_QUESTION,      /**< particles and ghosts */
+    IDS = NEAR + KITH_NEAR_BUFFERS, /**< ids of particles */
+    VELOCITIES,                     /**< velocities of particles and ghosts */
+    COMPONENTS,                     /**< components of this rank */
+    ANSWERS, /**< names for ghosts, then components on their way home, then labels for particles */
+    REPLIES, /**< names of the components that copies are in, then pointers to arrived components */
+    EDGES,   /**< edges between components */
+    SPANNING,                            /**< components with edges */
+    NAMES,                               /**< names of components with edges, then roots */
+    UNITE,                               /**< buffers of kith__team_unite */
+    SUMS = UNITE + KITH_UNITE_BUFFERS,   /**< route of components to the homes of roots */
+    ARRIVED = SUMS + KITH_ROUTE_BUFFERS, /**< components that arrived at the homes */
+    TARGETS,                             /**< homes of roots */
+    SIZED,  /**< groups that are to be numbered, then the labels of arrived components */
+    LABELS, /**< labels of these groups, in 64 bits, then of the components with edges */
+    ROLES,  /**< roles of particles and ghosts */
+    MERGED, /**< particles merged by their global indices */
     ROLES_MERGED = MERGED + KITH_MERGE_BUFFERS, /**< roles in the merged order */
     VELOCITIES_MERGED,                          /**< velocities in the merged order */
     NEAREST,                                    /**< nearest friends of attached particles */
@@ -188,7 +188,7 @@ static kith_status demote(struct fof_team *w)
 
 /** Find the components among some particles, and set w->n.
  *  @param velocities  [points->n][3] NULL: none
- *  @param[out] label  [points->n] number of each one's component, from 1, owned by the team */
+ *  @param[out] label  [points->n] number of each one's component, from 1: labels of team->groups */
 static kith_status find_among(struct fof_team *w, const kith_points *points, const void *velocities,
                               const int32_t **label)
 {
@@ -267,8 +267,8 @@ static kith_status find_components(struct fof_team *w)
 /** Send the name of the component that each ghost is in back to the ghost's owner, and mark these
  *  components as SPANS. Collective.
  *  @param[out] reply  [reach.sent] for each copy of a particle of this rank, the name of the
- *                     component of the other rank that it is in; -1: one without that rank's
- *                     particles */
+ *                     component of the other rank that it is in; -1: none of that rank's particles
+ *                     is in it, or the particle does not link */
 static kith_status exchange_names(struct fof_team *w, int64_t **reply)
 {
     kith_team *team = w->team;

@@ -22,7 +22,7 @@ struct reach {
     double per_radius[3];           /**< reach along each axis for each unit of radius [boxes /
                                          length] */
     double least_width[3];          /**< reach along each axis of radius 0 [boxes] */
-    double usual;                   /**< a radius that most particles do not exceed [length]; 0
+    double usual;                   /**< a radius that most finite radii do not exceed [length]; 0
                                          where all have the cutoff */
     int turns[3];                   /**< periods on each side that are tested; 0: open axis */
     int ranks;                      /**< ranks that may need copies */
@@ -64,7 +64,7 @@ static void bounds_of_range(void *state, int64_t piece, int worker)
         kith__team_fractions(loop->q, loop->points, p, f);
         extend(&box, f, f);
         for (int k = 0; k < 3; k++) {
-            if (!isfinite(f[k])) { /* everything is within reach of it */
+            if (!isfinite(f[k])) { /* along axis k everything is within reach of it */
                 box.lo[k] = -INFINITY;
                 box.hi[k] = INFINITY;
             }
@@ -222,7 +222,7 @@ static double width_of(const struct reach *reach, const struct kith__bounds *bou
                        double distance, int k)
 {
     static const double more = 1 + 1e-6;
-    enum { ROUNDINGS = 16 }; /* rounding errors that are allowed for */
+    enum { ROUNDINGS = 16 }; /* twice the operations of kith__fraction (engine/pair_real.h) */
     struct kith__question q = *reach->q;
     const double size = fmax(fabs(bounds->lo[k]), fabs(bounds->hi[k]));
     q.cutoff = distance;
@@ -235,8 +235,8 @@ static void set_turns(const struct kith__bounds *bounds, struct reach *reach)
     for (int k = 0; k < 3; k++) {
         const bool outside = bounds->lo[k] < 0 || bounds->hi[k] > 1;
         /* wrapped fractions are from 0 to 1, with rounding errors from -1 to 2
-         * (kith__lies_outside): two of them differ by 1, or by 3, at most, so that 1, or 4, periods
-         * are enough */
+         * (kith__lies_outside): two of them differ by 1, or by 3, at most, so that 1, or 3, periods
+         * are enough; 4 is one to spare */
         reach->turns[k] = !reach->q->box_d.periodic[k] ? 0 : outside ? 4 : 1;
     }
 }
@@ -256,12 +256,13 @@ kith_status kith__team_reach(kith_team *team, int buffer, const struct kith__que
 }
 
 /** Set the reach of a particle as a linear function of its radius that is nowhere below width_of.
- *  Twice the margin of a cell exceeds the factor of the radius in width_of. The rest of width_of, a
- *  bound on rounding errors, is taken for the largest radius: it holds for all of them.
+ *  The factor of the radius here, 1 + 2 KITH_CELL_MARGIN, exceeds that in width_of, (1 +
+ *  KITH_CELL_MARGIN) (1 + 1e-6). The rest of width_of, a bound on rounding errors, is taken for the
+ *  largest radius: as it grows with the radius, it holds for all of them.
  *  @param most  largest radius that is finite [length] */
 static void set_linear(const struct kith__bounds *bounds, double most, struct reach *reach)
 {
-    enum { ROUNDINGS = 16 };
+    enum { ROUNDINGS = 16 }; /* ample for the few operations of `rest`, which is a difference */
     for (int k = 0; k < 3; k++) {
         const double side = (1 + 2 * KITH_CELL_MARGIN) / reach->q->height[k];
         const double rest = width_of(reach, bounds, most, k) -
@@ -286,7 +287,8 @@ kith_status kith__team_reach_each(kith_team *team, int buffer, const struct kith
     }
     set_turns(bounds, &reach);
     set_linear(bounds, most, &reach);
-    /* twice the mean radius: at least half of the particles have no larger one (Markov) */
+    /* twice the mean, without infinite radii: at most half of the particles have a larger finite
+     * radius (Markov's inequality) */
     reach.usual = points->n > 0 ? 2 * sum / (double)points->n : 0;
     for (int k = 0; k < 3; k++) {
         reach.width[k] = reach.least_width[k] + reach.per_radius[k] * reach.usual;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ghosts: copies of particles on other ranks that may form a pair with particles there. A ghost has
- * its coordinates as they were given, and is on a rank once at most: the search of that rank finds
- * all its periodic images. Nothing is shifted by a box, so that every pair has the bits that one
- * process would give it. Ghosts that no pair needs do no harm.
+ * Ghosts: copies, on a rank, of particles of other ranks that may form a pair with the rank's own.
+ * A ghost has its coordinates as they were given, and is on a rank once at most: the search of that
+ * rank finds all its periodic images. Nothing is shifted by a box, so that every pair has the bits
+ * that one process would give it. Ghosts that no pair needs do no harm.
  */
 #ifndef KITH_GHOSTS_H
 #define KITH_GHOSTS_H
@@ -34,7 +34,7 @@ kith_status kith__team_boxes(kith_team *team, const struct kith__question *quest
  *  particles that they may form pairs with on each rank. Collective.
  *  @param points    particles of this rank that may travel
  *  @param partners  particles of this rank that others may travel to; NULL: both are one set
- *  @param[out] own  bounds of `points`
+ *  @param[out] own  bounds of `points`, those of this rank
  *  @param[out] box  [ranks] bounds of the partners of each rank, in the team's scratch memory
  *  @return as kith__team_boxes */
 kith_status kith__team_box_pair(kith_team *team, const struct kith__question *question,
@@ -76,8 +76,8 @@ kith_status kith__team_copy(kith_team *team, const struct kith__question *questi
 /** Buffers that kith__team_deal_near uses. */
 enum { KITH_NEAR_BUFFERS = 2 * (1 + KITH_DEALT_BUFFERS) + KITH_ROUTE_BUFFERS };
 
-/** Deal the particles of one or two sets to domains, bring copies of those of the last set that are
- *  within the cutoff of other ranks' particles of the first, and set team->load. Collective.
+/** Deal the particles of one or two sets to domains, bring copies of those of the last set that may
+ *  be within the cutoff of other ranks' particles of the first, and set team->load. Collective.
  *  @param buffer      first of KITH_NEAR_BUFFERS buffers
  *  @param sides       of two sets KITH_TWO_SIDED
  *  @param set         [n_sets] the particles as given; this function sets `base`

@@ -56,7 +56,8 @@ struct halos_team {
     struct kith__route route;       /**< of the members */
     struct kith__members members;   /**< members of this rank's groups */
     int32_t *item; /**< [members.points.n] number of each member on the rank that gave it;
-                                         NULL: no halo has a `particle` */
+                                         NULL: no halo has a `particle`, as there are neither
+                                         potentials nor densities */
 };
 
 /** Check the arguments of this rank, all but its arrays, and set w->input and w->q. */

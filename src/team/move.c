@@ -8,7 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-enum { RANGES_EACH = 4 }; /* ranges of items for each thread */
+/* Ranges of items for each thread: several, so that one slow thread does not delay the others. */
+enum { RANGES_EACH = 4 };
 
 /** State of the two loops that make a route. */
 struct route_loop {
@@ -200,6 +201,7 @@ kith_status kith__route_points(kith_team *team, const struct kith__route *route,
 kith_status kith__route_items(kith_team *team, const struct kith__route *route, int32_t *in)
 {
     KITH_AGREE(team, kith__team_parcels(team, &route->ranges, sizeof *in));
+    /* `order` is the column of the numbers in the order of the messages already */
     return kith__team_exchange(team, &route->ranges, false, route->order, in, sizeof *in);
 }
 
@@ -298,8 +300,8 @@ kith_status kith__team_deal(kith_team *team, int buffer, const struct kith__ques
     dealt->n = route->received;
     KITH_AGREE(team, need_arrays(team, q, dealt));
     KITH_TRY(kith__route_points(team, route, q, &set->points, dealt->xyz));
-    /* The numbers, of 32 bits, arrive in the first half of `global`. They are replaced by global
-     * indices of 64 bits from the last one down, so that none is overwritten before it is read.
+    /* The items' numbers, of 32 bits, arrive in the first half of `global`. They become global
+     * indices, of 64 bits, from the last one down, so that none is overwritten before it is read.
      * memcpy, as the memory holds both types. */
     int32_t *item = (int32_t *)(void *)dealt->global;
     KITH_TRY(kith__route_items(team, route, item));

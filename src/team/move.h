@@ -72,19 +72,21 @@ kith_status kith__route_items(kith_team *team, const struct kith__route *route, 
 kith_status kith__route_back(kith_team *team, const struct kith__route *route, const void *answers,
                              size_t size, void *in);
 
-/** Send answers back, and store each at the number of its item. Collective.
+/** Send answers back, and store each at the number of its item. For routes on which an item has one
+ *  target at most: of several answers that of the highest rank would stay. Collective.
  *  @param answers  [route->received] elements of `size` bytes
  *  @param[out] in  elements of `size` bytes, one for each item; those without a target keep theirs
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_TEAM_LOST */
 kith_status kith__route_home(kith_team *team, const struct kith__route *route, const void *answers,
                              size_t size, void *in);
 
-/** Set set->base, the global index of each rank's first particle. Collective.
+/** Set set->base, the global index of each rank's first particle. set->points is set. Collective.
  *  @param buffer  a buffer of the team, which holds the array
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_TEAM_LOST */
 kith_status kith__team_base(kith_team *team, int buffer, struct kith__set *set);
 
-/** Refuse more particles than a rank can hold, 2^31 - 65. @return KITH_OK, KITH_LIMIT */
+/** Refuse more particles than a rank can hold: 2^31 - 65, the limit of a set of points
+ *  (engine/question.c). @return KITH_OK, KITH_LIMIT */
 kith_status kith__team_check_number(const kith_team *team, int64_t n);
 
 /** Return the piece that holds an item when n items are cut into `pieces` by kith__piece_begin
@@ -94,7 +96,7 @@ int kith__piece_of(int64_t n, int pieces, int64_t item);
 /** The particles of a set that this rank was dealt. */
 struct kith__dealt {
     struct kith__route route; /**< from where they were given to here */
-    int64_t n;                /**< particles of this rank, ascending by global index */
+    int64_t n;                /**< particles that this rank was dealt, ascending by global index */
     void *xyz;                /**< [n + ghosts][3] coordinates as given, packed */
     int64_t *global;          /**< [n + ghosts] global index of each */
     int xyz_buffer;           /**< buffer that holds xyz; the next one holds global */
@@ -118,7 +120,8 @@ kith_status kith__team_deal(kith_team *team, int buffer, const struct kith__ques
 kith_status kith__dealt_grow(kith_team *team, const struct kith__question *question,
                              struct kith__dealt *dealt, int64_t ghosts);
 
-/** Return the particles [first, first + n) of this rank as points. */
+/** Return particles [first, first + n) of the arrays, those dealt to this rank and then ghosts, as
+ *  points. */
 kith_points kith__dealt_points(const struct kith__question *question,
                                const struct kith__dealt *dealt, int64_t first, int64_t n);
 

@@ -11,11 +11,11 @@
  * so that it counts the pairs between the two. Pairs between two sets are counted by the rank that
  * has the particle of the first one.
  *
- * The ring: where more than half of all possible ghosts would be made, or where nearest images
- * alone count and others are within the last edge too (kith__rdf.nearest), particles are dealt by
- * number. In step s each rank receives the particles of the rank s places further on, and counts
- * the pairs between them and its own. One set needs half of the steps. A rank has the particles of
- * two ranks at a time.
+ * The ring: where there are more than two ranks and more than half of all possible ghosts would be
+ * made, or where nearest images alone count and others are within the last edge too
+ * (kith__rdf.nearest), particles are dealt by number. In step s each rank receives the particles of
+ * the rank s places further on, and counts the pairs between them and its own. One set needs half
+ * of the steps. A rank has the particles of two ranks at a time.
  */
 #include <assert.h>
 #include <math.h>
@@ -45,7 +45,8 @@ enum {
     LIMBS = FORCE_SUMS + 2,                 /**< sums as numbers of 32 bits, while they travel */
     BONDS,                                  /**< bonds of the particles dealt to this rank */
     BOND_ROWS = BONDS + KITH_BONDS_BUFFERS, /**< bonds of one block */
-    VISITOR_GLOBAL = BOND_ROWS + KITH_BOND_ROWS_BUFFERS, /**< ring: their global indices */
+    VISITOR_GLOBAL = BOND_ROWS + KITH_BOND_ROWS_BUFFERS, /**< ring: global indices of the other
+                                                              rank's particles */
     BUFFERS_END
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
@@ -67,7 +68,8 @@ struct rdf_team {
     struct kith__rdf_call call;           /**< checked arguments, and the frame */
     int n_sets;                           /**< sets of particles, 1 or 2 */
     struct kith__set set[2];              /**< particles of this rank, as given */
-    struct kith__dealt dealt[2];          /**< particles dealt to this rank, then ghosts */
+    struct kith__dealt dealt[2];          /**< particles dealt to this rank; without the ring those
+                                               of the last set with ghosts */
     struct kith__columns columns[2];      /**< columns of the sets */
     struct kith__bonds_given bonds_given; /**< bonds as given */
     struct kith__bonds bonds;             /**< bonds of the particles dealt to this rank */
@@ -330,7 +332,8 @@ static kith_status count_share(struct rdf_team *w)
     }
     KITH_AGREE(team, kith__bonds_check(team, &w->bonds_given, w->set[0].points.n,
                                        w->set[last].base[team->ranks]));
-    enum { MOST_BITS = 31 }; /* less than 2^(MOST_BITS + 1) particles: numbers of pairs are int64 */
+    /* less than n = 2^(MOST_BITS + 1) = 2^32 particles: n^2 / 2 pairs are less than 2^63 */
+    enum { MOST_BITS = 31 };
     KITH_AGREE(team, team->load.points >> (MOST_BITS + 1) == 0
                          ? KITH_OK
                          : kith__fail(team->ctx, KITH_LIMIT,

@@ -46,7 +46,8 @@ static int by_number(const void *left, const void *right)
 static kith_status choose_splitters(kith_team *team, int buffer, const struct kith__sized *group,
                                     int64_t n, struct kith__sized **splitter)
 {
-    const struct kith__sized none = {-1, INT64_MAX}; /* sample of a rank without groups: the last */
+    /* sample of a rank without groups: in the order of by_number it comes after all groups */
+    const struct kith__sized none = {-1, INT64_MAX};
     const int ranks = team->ranks;
     struct kith__sized mine[SAMPLES_EACH];
     struct kith__sized *all = NULL;

@@ -101,7 +101,7 @@ kith_status kith__team_agree(kith_team *team, kith_status status)
     if (team->ranks == 1) {
         return (kith_status) - (worst % STATUSES);
     }
-    /* 480: the message fits with the rank in front of it */
+    /* 480: with the longest number of a rank, 17 characters in front, the message fits 512 bytes */
     return kith__fail(ctx, (kith_status) - (worst % STATUSES), "rank %d: %.480s", rank,
                       team->messages[rank]);
 }
@@ -296,7 +296,8 @@ static kith_status prepare(kith_ctx *ctx, const kith_transport *t, const kith_te
 }
 
 /** Set up a team, and compare its options with those of the other ranks. A failure before the
- *  comparison aborts the transport: the agreement of all ranks needs the memory of messages. */
+ *  comparison aborts the transport, so that the comparison fails on the ranks that wait in it:
+ *  kith__team_agree, which would tell them, needs the memory of messages. */
 static kith_status open_checked(kith_ctx *ctx, const kith_team_options *given, kith_team *team)
 {
     kith_team_options own = defaults;

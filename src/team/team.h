@@ -17,25 +17,30 @@
 enum {
     KITH_TEAM_PARCELS,      /**< list of parcels of an exchange */
     KITH_TEAM_SEND,         /**< items in the order of their messages, before they are sent */
-    KITH_TEAM_COUNTS,       /**< scratch of counting sorts: a count for each rank */
-    KITH_TEAM_SAMPLES,      /**< fractional coordinates of sampled particles */
-    KITH_TEAM_BINS,         /**< histograms of sampled coordinates */
+    KITH_TEAM_COUNTS,       /**< scratch of a route's counting sort (move.c): a count for each
+                                 range of items and rank, and the targets of an item */
+    KITH_TEAM_SAMPLES,      /**< fractional coordinates and sections of sampled particles */
+    KITH_TEAM_BINS,         /**< histograms of sampled coordinates, one for each plane */
     KITH_TEAM_CUTS,         /**< planes of the decomposition while they are being found */
-    KITH_TEAM_LEVELS,       /**< the decomposition */
-    KITH_TEAM_OWNERS,       /**< rank that each particle is dealt to */
-    KITH_TEAM_BOXES,        /**< bounds of the particles of each rank */
-    KITH_TEAM_REACHED,      /**< ranks whose ghosts come from this rank */
+    KITH_TEAM_LEVELS,       /**< arrays of the decomposition (struct kith__level in divide.h) */
+    KITH_TEAM_OWNERS,       /**< not used */
+    KITH_TEAM_BOXES,        /**< bounds of the particles of each rank, then of each range of this
+                                 rank's particles */
+    KITH_TEAM_REACHED,      /**< ranks that may need copies of this rank's particles (ghosts.c) */
     KITH_TEAM_QUESTION = 16 /**< first buffer of the question */
 };
 enum { KITH_TEAM_BUFFERS = 80 }; /**< number of buffers, of all uses */
 
 struct kith__domains;
 
-/** Replaces the decomposition in tests: chooses the domain of a particle.
+/** Replaces the decomposition in tests: chooses the domain of a particle. It is not called where
+ *  particles are dealt by number, without domains (kith__team_deal).
  *  @param user    what kith__team_deal_by was given
  *  @param f       fractional coordinates of the particle, wrapped into the box
  *  @param global  its global index
- *  @return the rank to deal the particle to, 0 to ranks - 1 */
+ *  @param ranks   number of ranks
+ *  @return the domain, 0 to ranks - 1: the number of the rank that gets the particle, unless
+ *          domains are joined (kith__domains.host) */
 typedef int kith__team_deal_fn(void *user, const double f[3], int64_t global, int ranks);
 
 /** One rank's part of a team, opaque to callers (kith/team.h). */
@@ -65,10 +70,12 @@ kith_status kith__team_begin(kith_team *team);
 /** Make one status of those of all ranks. Collective.
  *  @param status  status of this rank's work; its message is in the context
  *  @return KITH_OK when all ranks passed it; else the status of the lowest rank that did not, whose
- *          message is now in this context; KITH_TEAM_LOST */
+ *          message is now in this context, after "rank R: " where there are several ranks;
+ *          KITH_TEAM_LOST */
 kith_status kith__team_agree(kith_team *team, kith_status status);
 
-/** Complete the load of this rank by those of the others. Collective.
+/** Set most_owned and most_ghosts of team->load to the largest `owned` and `ghosts` of all ranks.
+ *  Collective.
  *  @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_measure_load(kith_team *team);
 
@@ -120,7 +127,9 @@ kith_status kith__team_equal(kith_team *team, const struct kith__equal *argument
  *  @return their number */
 int kith__team_space(const kith_points *points, const kith_box *box, struct kith__equal *argument);
 
-enum { KITH_TEAM_SPACE = 17 }; /**< arguments that kith__team_space lists */
+/** Arguments that kith__team_space lists: precision and dim, and for each axis periodic, origin and
+ *  three components of its row. */
+enum { KITH_TEAM_SPACE = 17 };
 
 /** Refuse points that are in device memory, which no team takes yet.
  *  @param name  "points" or "against"
@@ -156,7 +165,8 @@ kith_status kith__team_fill(kith_team *team, const struct kith__team_out *out,
 
 /** Refuse a result whose arrays are the caller's, or are in device memory.
  *  @param owner   the result's owner
- *  @param arrays  the result holds arrays
+ *  @param arrays  true when the result holds arrays: without an owner they are the caller's
+ *  @param memory  where the result says that its arrays are
  *  @return KITH_OK, KITH_INVALID, KITH_UNSUPPORTED */
 kith_status kith__team_check_out(kith_team *team, const void *owner, bool arrays,
                                  kith_memory memory);
@@ -169,7 +179,9 @@ kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t 
  *  @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_largest(kith_team *team, double *number, int n);
 
-/** Gather `bytes` bytes of each rank. Collective. @return KITH_OK, KITH_TEAM_LOST */
+/** Gather `bytes` bytes of each rank. Collective.
+ *  @param[out] all  [ranks][bytes] those of all ranks, in the order of the ranks
+ *  @return KITH_OK, KITH_TEAM_LOST */
 kith_status kith__team_gather(kith_team *team, const void *mine, size_t bytes, void *all);
 
 /** Make a buffer of the team hold n elements of `size` bytes; its contents are lost when it grows.

@@ -17,11 +17,12 @@ enum { MOST_RANKS = 4096 }; /* limit that kith/team.h states */
 
 /** What a rank publishes for one collective function. */
 struct published {
-    const void *from; /**< the array that others read */
+    const void *from; /**< counts, gather: the array that others read */
     int64_t *inout;   /**< combine: [n] the array; each rank writes one piece of all arrays */
     const kith_parcel *parcel; /**< exchange: [parcels] the parcels that the rank sends */
     int64_t parcels;           /**< exchange: their number */
-    int64_t n;                 /**< elements, or bytes, of an array: equal on all ranks */
+    int64_t n;                 /**< combine: elements, gather: bytes of the array; each rank checks
+                                    that all ranks state one number */
 };
 
 /** State that all ranks share. */

@@ -17,7 +17,8 @@ struct kith__edge {
 enum { KITH_UNITE_BUFFERS = KITH_ROUTE_BUFFERS + 6 }; /**< buffers that kith__team_unite uses */
 
 /** Return the home of a name: the rank that keeps its link to a smaller name of its component, and
- *  adds up its group (fof_team.c). Names are spread evenly over the ranks, by a hash. */
+ *  adds up the group whose root it is (fof_team.c). Names are spread evenly over the ranks, by a
+ *  hash. */
 int kith__name_home(const kith_team *team, int64_t name);
 
 /**
@@ -28,7 +29,7 @@ int kith__name_home(const kith_team *team, int64_t name);
  *                      rank or on several; its contents are lost
  * @param n_edges       edges of this rank
  * @param name          [n] names whose roots are wanted; a name without edges is its own root
- * @param[out] root     [n] their roots
+ * @param[out] root     [n] their roots; may be the array `name`
  * @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST
  */
 kith_status kith__team_unite(kith_team *team, int buffer, int edge_buffer, int64_t n_edges,

@@ -35,9 +35,9 @@ KITH_INIT_CALLS(kith_verlet_options, KITH_VERLET_OPTIONS_0_2)
 
 /* ------------------------------------------------------------------------------- how far is far */
 
-/** Sum over the periodic axes: sum |B_k| and sum |B_k| / h_k of verlet.h.
+/** Compute two sums over the periodic axes of verlet.h, sum |B_k| and sum |B_k| / h_k.
  *  @param[out] rows     sum of the lengths of the rows [length]
- *  @param[out] heights  sum of these lengths, each in heights of the box along its axis */
+ *  @param[out] heights  sum of the lengths of the rows, each in heights of the box across it */
 static void sum_rows(const struct kith__question *q, double *rows, double *heights)
 {
     *rows = *heights = 0;
@@ -50,7 +50,8 @@ static void sum_rows(const struct kith__question *q, double *rows, double *heigh
     }
 }
 
-/** Return X, a bound on |d| of all pairs of a question [length]; infinity where there is none. */
+/** Return X of verlet.h, a bound on |d| of all pairs of a question [length]; infinity where q >=
+ *  1/2 there: the box is so flat that rounding errors have no useful bound. */
 static double bound_of_pairs(const struct kith__question *q)
 {
     const double eps = kith__epsilon(q);
@@ -61,7 +62,7 @@ static double bound_of_pairs(const struct kith__question *q)
                       : (double)INFINITY;
 }
 
-/** Return Y: all (i, j, S) with |d| up to this are pairs of a question [length]; may be
+/** Return Y of verlet.h: all (i, j, S) with |d| up to this are pairs of a question [length]; may be
  *  negative. */
 static double certain_pairs(const struct kith__question *q)
 {
@@ -89,7 +90,8 @@ static void strain_of(double a[3][3], double strain[3][3])
     }
 }
 
-/** Return the Frobenius norm of a symmetric matrix, or of its elements off the diagonal. */
+/** Return the Frobenius norm of a matrix.
+ *  @param diagonal  false: only elements off the diagonal count */
 static double norm_of(double h[3][3], bool diagonal)
 {
     double sum = 0;
@@ -102,7 +104,7 @@ static double norm_of(double h[3][3], bool diagonal)
 }
 
 /** Rotate a symmetric matrix in the plane (p, q) so that h[p][q] becomes 0: a Jacobi rotation,
- *  which keeps the eigenvalues. */
+ *  which keeps the eigenvalues. t is the tangent of the smaller of the two possible angles. */
 static void rotate(double h[3][3], int p, int q)
 {
     if (h[p][q] == 0) {
@@ -145,7 +147,7 @@ static bool is_identity(double a[3][3])
  *  @param[out] most   upper bound; infinity where the strain of A is 1 or more */
 static void find_stretch(double a[3][3], double *least, double *most)
 {
-    enum { SWEEPS = 8 };
+    enum { SWEEPS = 8 }; /* convergence is quadratic; what is left is added to the bounds */
     double h[3][3];
     strain_of(a, h);
     const double norm = norm_of(h, true);
@@ -179,7 +181,8 @@ static bool is_same_box(const struct kith__question *a, const struct kith__quest
     return same;
 }
 
-/** Return element (l, m) of inverse(B0) B, which keeps fractional coordinates. */
+/** Return element (l, m) of inverse(B0) B, which keeps fractional coordinates. box_d.inverse is the
+ *  transpose of the inverse matrix of verlet.h: row k has fractional coordinate k. */
 static double element_of_map(const struct kith__question *from, const struct kith__question *to,
                              int l, int m)
 {
@@ -197,7 +200,7 @@ static double norm_1(const double v[3])
 }
 
 /** Choose A and t so that the fractional coordinates of a position stay, and set the bounds of
- *  rounding errors. A is exactly the identity where the boxes are equal.
+ *  rounding errors. A is exactly the identity where the periodic rows of both boxes are equal.
  *  @param from  box at the reference
  *  @param to    box now */
 static void choose_map(const struct kith__question *from, const struct kith__question *to,
@@ -227,8 +230,9 @@ static void choose_map(const struct kith__question *from, const struct kith__que
     map->far = from->box_d.orthorhombic && to->box_d.orthorhombic ? 0 : 64 * DBL_EPSILON * inverse;
 }
 
-/** Return R, a bound on sum |S0_k| |E_k|: by how much the change of the box changes the vector of a
- *  pair beyond A [length]. 0 where the boxes are equal.
+/** Return R of verlet.h, a bound on sum |S0_k| |E_k|: by how much the change of the box changes the
+ *  vector of a pair beyond A [length]. 0 where the boxes are equal. Both bounds of |S0_k| there are
+ *  used: 12 and 4 are those of verlet.h.
  *  @param from   the question of the reference, with the radius cutoff + skin
  *  @param to     the question now
  *  @param bound  X of `to` [length] */
@@ -255,12 +259,12 @@ static double bound_of_residue(const struct kith__question *from, const struct k
     return sum;
 }
 
-/** Find how far particles may move.
+/** Find how far particles may move: max |u| of verlet.h. The kept pairs are those of `from`.
  *  @param from         the question of the reference, with the radius cutoff + skin
- *  @param to           the question now
+ *  @param to           the question now, with the radius cutoff
  *  @param[out] map     from the reference to now
- *  @param[out] limits  bounds on distances now, for displacements up to that length
- *  @return a length; 0 or less, or NaN: the list cannot be kept */
+ *  @param[out] limits  how distances at the reference bound those of now
+ *  @return longest displacement [length]; 0 or less, or NaN: the list cannot be kept */
 static double find_allowed(const struct kith__question *from, const struct kith__question *to,
                            struct kith__verlet_map *map, struct kith__verlet_limits *limits)
 {
@@ -280,7 +284,7 @@ struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *
     const struct kith__question *skin = &plan->skin;
     const double eps = kith__epsilon(skin);
     const double bound = bound_of_pairs(skin);
-    /* the squares of shorter distances underflow */
+    /* squares of distances shorter than this lose bits by underflow, or become 0 */
     const double least = skin->precision == KITH_FLOAT ? 0x1p-70 : 0x1p-520;
     double rows, heights;
     sum_rows(skin, &rows, &heights);
@@ -300,7 +304,8 @@ int64_t kith__verlet_guess(const struct kith__verlet_plan *plan, int64_t kept)
 
 /* ------------------------------------------------------------------------------------- planning */
 
-/** Return true when pairs of this radius can be kept: their shifts can be packed.
+/** Return true when pairs of this radius can be kept: it is at most KITH_VERLET_MOST_BOXES heights
+ *  of the box, so that their shifts can be packed.
  *  @param skin  the question with the radius cutoff + skin */
 static bool has_room(const struct kith__question *skin)
 {
@@ -325,7 +330,7 @@ static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
 {
     const struct kith__question *from = &v->reference;
     const struct kith__question *to = &plan->now;
-    struct kith__verlet_map ignored; /* the identity: from the present box to itself */
+    struct kith__verlet_map ignored; /* from the present box to itself: the identity */
     plan->allowed = 0;
     if (!(find_allowed(&plan->skin, to, &ignored, &plan->fresh) > 0) || !has_room(&plan->skin)) {
         plan->reason = KITH_VERLET_ALWAYS;
@@ -345,7 +350,8 @@ static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
     }
 }
 
-/** Check points and box, and set the plan. */
+/** Check points and box, and set the plan. Two questions are built, with the radii cutoff and
+ *  cutoff + skin. */
 static kith_status make_plan(struct kith_verlet *v, const kith_points *points, const kith_box *box,
                              struct kith__verlet_plan *plan)
 {
@@ -367,7 +373,7 @@ static kith_status make_plan(struct kith_verlet *v, const kith_points *points, c
     return KITH_OK;
 }
 
-/** Make the list by a search, keeping no pairs. */
+/** Make the list by a search, keeping no pairs: for the reason KITH_VERLET_ALWAYS. */
 static kith_status search(struct kith_verlet *v, const struct kith__verlet_plan *plan,
                           kith_pairs *out)
 {
@@ -480,7 +486,7 @@ kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *options, 
     return status;
 }
 
-/** Make the next update search. */
+/** kith_verlet_rebuild within a public call: make the next update search. */
 static kith_status ask(struct kith_verlet *v)
 {
     v->asked = true;

@@ -2,13 +2,15 @@
  *
  * Verlet lists, which are kept over the steps of a simulation: what they hold, how far particles
  * may move before a list has to be rebuilt, and the operations that a backend offers. A rebuild
- * searches the pairs within cutoff + skin, the kept pairs. Later updates make the list of these.
+ * searches the pairs within cutoff + skin, the kept pairs. It and later updates make the list of
+ * these.
  *
- * WHEN A LIST STAYS VALID. The reference is the state of the last rebuild. x0 and x are the wrapped
- * coordinates of a particle at the reference and now, as stored numbers, row vectors; B0 and B are
- * the boxes, matrices of their rows. A is any matrix and t any vector; the nearer A is to
- * inverse(B0) B, the better. For each particle choose any whole numbers v[k] along the periodic
- * axes, its turn: the boxes that it has crossed since the reference. Let
+ * WHEN A LIST STAYS VALID. The reference is the positions and the box at the last rebuild. x0 and x
+ * are the wrapped coordinates of a particle at the reference and now, as stored numbers, row
+ * vectors; B0 and B are the boxes, matrices of their rows. A is any matrix and t any vector; the
+ * nearer A is to inverse(B0) B, the shorter are the displacements below (choose_map in verlet.c
+ * chooses both). For each particle choose any whole numbers v[k] along the periodic axes, its turn:
+ * the boxes that it has crossed since the reference. Let
  *
  *     u = x - (x0 A + t + v B)                                            (displacement)
  *
@@ -37,8 +39,8 @@
  *     Y (1 + q) = C (1 - 8 eps) - 24 eps sum |B_k|,        with C, B and h of the reference,
  *
  * where the constants are rounded up, which covers the rounding of these formulas as well. |v_k| <=
- * 4 is tested, so |S0_k| <= |S_k| + 8. The displacements, s and E are computed in double precision
- * with bounds on their rounding errors, which are added.
+ * 4 is tested, so |S0_k| <= |S_k| + 8, which is the 12 above. The displacements, s and E are
+ * computed in double precision with bounds on their rounding errors, which are added.
  *
  * BANDS. Most of the kept pairs need no test. At a rebuild each of them is put into a band of
  * distance, of which there are 256 of one width around the cutoff (kith__verlet_scale). By the
@@ -65,8 +67,9 @@ enum {
     KITH_VERLET_MOST_SHIFT = 500, /**< largest |S0_k| of a list that is kept: S = S0 + v_i - v_j can
                                        then be packed (kith__pack_shift) */
     KITH_VERLET_MOST_BOXES = 400, /**< longest cutoff + skin of a list that is kept [heights] */
-    KITH_VERLET_ROWS = 256,       /**< rows of a group, which a thread processes at a time */
-    KITH_VERLET_FIRST_BAND = -128, /**< smallest number of a band */
+    KITH_VERLET_ROWS = 256,       /**< rows of a group, which a thread processes at a time (cpu/);
+                                       their numbers in the group fit a uint8_t */
+    KITH_VERLET_FIRST_BAND = -128, /**< smallest number of a band: bands are stored as int8_t */
     KITH_VERLET_LAST_BAND = 127    /**< largest number of a band */
 };
 
@@ -80,18 +83,18 @@ struct kith__verlet_map {
     double norm_a;        /**< largest sum of absolute elements of a row of A */
     double norm_by;       /**< sum of absolute components of t and of the origins of both boxes
                                [length] */
-    double norm_row[3];   /**< sum of absolute components of each row [length] */
+    double norm_row[3];   /**< sum of absolute components of each element of `row` [length] */
     double far;           /**< bound on the rounding error of a fractional coordinate, for each unit
-                               of the sum of absolute coordinates [1 / length]; 0 where wrapping
-                               leaves no coordinate outside the box */
+                               of the sum of absolute coordinates [1 / length]; 0 where both boxes
+                               are orthorhombic, as wrapping then leaves no coordinate outside */
 };
 
-/** How the distance of a pair at the reference, |d0|, bounds that of now, |d|. u is the longest
- *  displacement. */
+/** How the distance of a pair at the reference, |d0|, bounds its distance now, |d|, and so tells
+ *  pairs from others (BANDS above). u is the longest displacement. */
 struct kith__verlet_limits {
-    double farthest; /**< X + R: pairs have |d0| <= (farthest + 2 u) / least [length] */
-    double nearest;  /**< Y of the cutoff and of the box now, less R: kept pairs with
-                          most |d0| + 2 u <= nearest are pairs [length] */
+    double farthest; /**< X + R, rounded up: pairs have |d0| <= (farthest + 2 u) / least [length] */
+    double nearest;  /**< Y of the cutoff and of the box now, less R, rounded down: kept pairs with
+                          most |d0| + 2 u <= nearest are pairs; may be negative [length] */
     double least;    /**< s: lower bound on the singular values of A */
     double most;     /**< S: upper bound on the singular values of A */
 };
@@ -102,7 +105,8 @@ struct kith__verlet_limits {
 struct kith__verlet_scale {
     double cutoff; /**< lower end of band 0 [length] */
     double width;  /**< width of a band [length] */
-    double error;  /**< bound on the rounding error of |d0| as computed [length] */
+    double error;  /**< bound on the rounding error of |d0| as computed when bands are found
+                        [length] */
 };
 
 /** What is known about an update before coordinates are read. */
@@ -114,7 +118,8 @@ struct kith__verlet_plan {
                                             enough; 0 unless keep [length] */
     struct kith__verlet_map map;       /**< from the reference to now; set when keep is true */
     struct kith__verlet_limits limits; /**< limits of the kept pairs; set when keep is true */
-    struct kith__verlet_limits fresh;  /**< limits of pairs that a rebuild searches now */
+    struct kith__verlet_limits fresh;  /**< limits of the pairs that a rebuild in this update
+                                            searches: the reference is the present state */
     struct kith__question now;         /**< points, box and cutoff */
     struct kith__question skin;        /**< points and box with the radius cutoff + skin */
     struct kith__list kept;            /**< form of the kept list: rows with shifts */
@@ -128,42 +133,46 @@ struct kith_verlet {
     kith_verlet_options options;     /**< checked options */
     kith_verlet_state state;         /**< counters, and what the last update did */
     bool asked;                      /**< the next update is to search: kith_verlet_rebuild */
-    bool valid;                      /**< there are kept pairs, those of `reference`; false: the
-                                          next update rebuilds */
+    bool valid;                      /**< there are kept pairs, those of `reference`, and their S
+                                          can be packed in later updates, too; false: the next
+                                          update rebuilds */
     double displacement;             /**< longest displacement in the running update [length] */
     bool rebuilt;                    /**< true when the running update has searched */
     struct kith__question reference; /**< box, precision, n and radius of the last rebuild; its
-                                          coordinates are not kept */
+                                          pointers to coordinates are not valid any more */
     void *data;                      /**< the backend's data; NULL: none yet */
 };
 
 /** The operations of a backend. */
 struct kith__verlet_backend {
     /** Make the list: from the kept pairs where plan->keep, and where no displacement is longer
-     *  than plan->allowed; else rebuild. Sets verlet->displacement and rebuilt; a rebuild also
-     *  valid, reference and state.kept.
+     *  than plan->allowed; else rebuild first. Not called for the reason KITH_VERLET_ALWAYS. Sets
+     *  verlet->rebuilt and, where plan->keep, verlet->displacement, which is 0 before; a rebuild
+     *  also valid, reference and state.kept. Allocates verlet->data where it is NULL.
      *  @param[in,out] out  the list, whose arrays the library owns and grows
      *  @return KITH_OK, KITH_NOT_FINITE, KITH_LIMIT, KITH_NO_MEMORY, KITH_CANCELLED,
      *          KITH_DEVICE_LOST */
     kith_status (*update)(kith_ctx *ctx, struct kith_verlet *verlet,
                           const struct kith__verlet_plan *plan, kith_pairs *out);
 
-    /** Free verlet->data. */
+    /** Free verlet->data, which is not NULL. */
     void (*forget)(struct kith_verlet *verlet);
 };
 
 extern const struct kith__verlet_backend kith__cpu_verlet, kith__cuda_verlet;
 
-/** Return the bands of a list that is rebuilt now: their width is skin / KITH_VERLET_LAST_BAND. */
+/** Return the bands of a list that is rebuilt now: their width is skin / KITH_VERLET_LAST_BAND, so
+ *  that the last band begins at cutoff + skin. */
 struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *plan);
 
-/** Estimate the number of pairs of the list, for its capacity: the part of the kept pairs that is
- *  within the cutoff in a uniform density, plus 10 % and 64, for later steps.
+/** Estimate the number of pairs of the list, for its capacity: all kept pairs with plan->with_skin;
+ *  else the part of the kept pairs that is within the cutoff at uniform density, plus 10 % and 64
+ *  for later steps, and at most all.
  *  @param kept  number of kept pairs */
 int64_t kith__verlet_guess(const struct kith__verlet_plan *plan, int64_t kept);
 
 /** Find which bands need no test.
- *  @param displacement  the longest [length]
+ *  @param displacement  the longest displacement; at most kith__verlet_plan.allowed [length]
  *  @param[out] inner    kept pairs in bands up to this one are pairs now; may be below the first
  *                       band: then there are none
  *  @param[out] outer    kept pairs in bands beyond this one are no pairs now */
@@ -171,28 +180,33 @@ KITH_FN void kith__verlet_bands(const struct kith__verlet_limits *limits,
                                 const struct kith__verlet_scale *scale, double displacement,
                                 int *inner, int *outer)
 {
-    const double slack = 1.0 / 64; /* more than the rounding errors of a band's ends, in widths */
+    /* more than the rounding errors of a band's ends, and of finding a pair's band [widths] */
+    const double slack = 1.0 / 64;
     const double near = (limits->nearest - 2 * displacement) / limits->most - scale->error;
     const double far = (limits->farthest + 2 * displacement) / limits->least + scale->error;
     /* the last band whose upper end is at most `near`, and the last whose lower end is below
      * `far` */
     const double first = floor((near - scale->cutoff) / scale->width - slack) - 1;
     const double last = ceil((far - scale->cutoff) / scale->width + slack) - 1;
-    /* the first band has no lower end, the last one no upper end */
+    /* the last band has no upper end, so its pairs are never certain; the first band has no lower
+     * end, so its pairs are never excluded */
     const double lowest = KITH_VERLET_FIRST_BAND;
     const double highest = KITH_VERLET_LAST_BAND;
     *inner = (int)fmax(lowest - 1, fmin(first, highest - 1));
     *outer = (int)fmax(lowest, fmin(last, highest));
 }
 
-/** Return an upper bound on the longest displacement, rounding errors included [length].
+/** Return an upper bound on the longest displacement, with the rounding errors of its computation
+ *  [length].
  *  @param square  largest u . u of the particles, u being the computed displacement [length^2]
  *  @param size    largest sum of the absolute values of the terms of which u was computed [length]
- *  @return infinity where the bounds at the head of this file do not hold */
+ *  @return infinity where a fractional coordinate may be rounded by 1/2 or more (ROUNDING above),
+ *          or a coordinate overflows */
 KITH_FN double kith__verlet_displacement(const struct kith__verlet_map *map, double square,
                                          double size)
 {
-    /* each term of u is rounded 9 times, and its square may underflow where u is below 1e-160 */
+    /* Each term of u is rounded 9 times at most, which is 9 DBL_EPSILON / 2 of it. The square may
+     * underflow where u is below 1e-160. The factor covers roundings of square, root and sum. */
     const double error = 16 * DBL_EPSILON * size + 1e-160;
     const double bound = (sqrt(square) + error) * (1 + 8 * DBL_EPSILON);
     return size * map->far < 0.5 && bound < (double)INFINITY ? bound : (double)INFINITY;

@@ -16,8 +16,8 @@
 enum { KITH_MOST_POWER = 1 << 14 };
 
 /** Compute the phases of particle p: its fractional coordinates, less the nearest integers, which
- *  change no wave. With the position r relative to the origin of the box, exp(i q.r) =
- *  exp(2 pi i (h t[0] + k t[1] + l t[2])).
+ *  change no wave: of an open axis, where they would, the power h, k or l is 0. With the position r
+ *  relative to the origin of the box, exp(i q.r) = exp(2 pi i (h t[0] + k t[1] + l t[2])).
  *  @param p       caller's index
  *  @param[out] t  phases along the axes, -1/2 to 1/2 [turns]; undefined on failure
  *  @return KITH_OK; KITH_NOT_FINITE; KITH_LIMIT: the particle is too far outside the box */

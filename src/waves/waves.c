@@ -15,7 +15,8 @@ static const kith_waves defaults = {.size = sizeof(kith_waves), .n_species = 1};
 /* kith_waves_init_sized, kith_waves_init */
 KITH_INIT_CALLS(kith_waves, KITH_WAVES_0_1)
 
-/** Check that h, k and l are in range, and 0 along open axes. */
+/** Check that h, k and l of all waves are in range (KITH_MOST_POWER), and 0 along open axes.
+ *  @return KITH_OK, KITH_LIMIT, KITH_INVALID */
 static kith_status check_hkl(kith_ctx *ctx, const struct kith__question *q, const kith_waves *waves)
 {
     for (int64_t w = 0; w < waves->n; w++) {

@@ -22,8 +22,9 @@ struct kith__waves {
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__waves_backend {
     /** Sum exp(i q.r) over the particles of each species, with r relative to the origin of the box.
-     *  The question has no cutoff; coordinates are checked here.
-     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE or KITH_LIMIT. */
+     *  The question has no cutoff; its coordinates have not been checked: the backend does it.
+     *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE, KITH_LIMIT or
+     *          KITH_DEVICE_LOST. */
     kith_status (*sum)(kith_ctx *ctx, const struct kith__question *question,
                        const struct kith__waves *waves);
 };

@@ -13,7 +13,7 @@ static kith_status sum_debye(kith_ctx *ctx, const struct kith__debye *debye)
     static kith__work_fn *const sum_sines[] = {KITH_EACH_ISA(sum_sines)};
     struct kith__debye job = *debye;
     const int64_t tasks = (debye->n_q + KITH_DEBYE_RUN - 1) / KITH_DEBYE_RUN * debye->pieces;
-    struct kith__question none = {.cutoff = 1};
+    struct kith__question none = {.cutoff = 1}; /* kith__run_prepare divides by the cutoff */
     struct kith__grid grid = {.cells = 0};
     struct kith__run run = kith__run_of(ctx, tasks);
     run.block = sum_sines[kith__isa(ctx)];

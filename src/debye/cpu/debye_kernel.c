@@ -20,8 +20,8 @@ struct pair_block {
     lanes twice;       /**< 2 cos(q_width r) */
 };
 
-/** Return the pairs of particle i with particles [j, j + LANES), at a value of q; those with
- *  particles outside [begin, end) add 0.
+/** Return the state of the recurrence at a value of q for the pairs of particle i with particles
+ *  [j, j + LANES); pairs with particles outside [begin, end) are 0, and add 0.
  *  @param i, j  positions in the order by species; coordinates up to j + LANES - 1 are readable */
 static struct pair_block start_block(const struct kith__debye *d, double q, int64_t i, int64_t j,
                                      int64_t begin, int64_t end)

@@ -21,8 +21,8 @@ static void count_pairs(const struct kith__debye *d)
     }
 }
 
-/** Return the number of pieces of one launch, one for each thread block: some ten milliseconds of
- *  work, but at least 16 blocks for each multiprocessor. */
+/** Return the number of pieces of one launch, each processed by a thread block: some ten
+ *  milliseconds of work, but at least 16 thread blocks for each multiprocessor. */
 static int64_t pieces_per_launch(const struct kith__gpu *gpu, const struct kith__debye *d)
 {
     const int64_t many_pairs = (int64_t)1 << 35;

@@ -10,8 +10,8 @@
 
 #include "cpu_state.h"
 
-/* Instruction sets that this build has code for, from slow to fast: in the order of KITH_EACH_ISA
- * (isa.h), into which the index of a set selects. */
+/* Instruction sets that this build has code for, from slow to fast, in the order of KITH_EACH_ISA
+ * (isa.h): the index of a name is that of its function in an array {KITH_EACH_ISA(function)}. */
 static const char *const isas[] = {
     "baseline",
 #ifdef KITH_HAVE_AVX2
@@ -22,7 +22,9 @@ static const char *const isas[] = {
 #endif
 };
 
-/** Return true when this processor has the instruction set of this name. */
+/** Return true when this processor has the instruction set of this name, with the extensions that
+ *  its kernels use: they are compiled for x86-64-v3 ("avx2") or x86-64-v4 ("avx512"). Compared by
+ *  name, as the index of a set depends on the build. */
 static bool can_run(const char *isa)
 {
     bool can = strcmp(isa, "baseline") == 0;
@@ -49,8 +51,8 @@ static int choose(const char *name)
     return isa;
 }
 
-/** Return true when this is the name of an instruction set, whether or not this build has code for
- *  it. */
+/** Return true when this is the name of an instruction set, or "", the choice of the fastest one;
+ *  whether or not this build has code for it. */
 static bool is_known(const char *variant)
 {
     static const char *const known[] = {"", "baseline", "avx2", "avx512"};
@@ -61,7 +63,8 @@ static bool is_known(const char *variant)
     return found;
 }
 
-/** kith__backend.open: choose the instruction set, allocate the working memory of each thread. */
+/** kith__backend.open: choose the instruction set, and allocate a struct kith__sweep for each
+ *  thread; its buffers are allocated when they are first needed. Sets ctx->state and ctx->name. */
 static kith_status cpu_open(kith_ctx *ctx, const char *variant)
 {
     KITH_CHECK(ctx, is_known(variant), KITH_INVALID,
@@ -102,7 +105,7 @@ static void cpu_close(kith_ctx *ctx)
     free(cpu);
 }
 
-/** kith__backend.scratch_bytes */
+/** kith__backend.scratch_bytes: the working memory of all threads, without `staging`. */
 static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
 {
     const struct kith__cpu *cpu = ctx->state;
@@ -117,7 +120,7 @@ static int64_t cpu_scratch_bytes(const kith_ctx *ctx)
     return bytes;
 }
 
-/* The table of operations of each question, defined in the question's folder cpu/. */
+/* The table of operations of each question (core/questions.h), defined in src/QUESTION/cpu/. */
 #define DECLARE(question) extern const struct kith__##question##_backend kith__cpu_##question;
 KITH_QUESTIONS(DECLARE)
 

@@ -11,12 +11,14 @@
 
 /** The data of the CPU backend. */
 struct kith__cpu {
-    int isa;                    /**< instruction set, an index into KITH_EACH_ISA */
+    int isa; /**< instruction set, an index into the functions that KITH_EACH_ISA lists (isa.h) */
     struct kith__sweep *sweeps; /**< [threads] working memory of each thread */
-    kith_pairs staging;         /**< pairs that kith_pairs_each passes to its callback next */
+    kith_pairs staging;         /**< list in which pairs are gathered before they are passed to the
+                                     callback of kith_pairs_each, or copied to a KITH_MATRIX list
+                                     (radii_cpu.c) */
 };
 
-/** Return the context's instruction set, an index into KITH_EACH_ISA. */
+/** Return the context's instruction set, an index into the functions that KITH_EACH_ISA lists. */
 static inline int kith__isa(const kith_ctx *ctx)
 {
     return ((const struct kith__cpu *)ctx->state)->isa;

@@ -16,8 +16,8 @@
 #include "cpu_state.h"
 #include "keys.h"
 
-/* Axes with more cells than this are compressed (kith__axis in cells.h) when the table of first
- * slots is too large. */
+/* Axes with more cells than this are compressed (kith__axis in cells.h), one after the other, as
+ * long as the table of first slots is too large. */
 static const int64_t long_axis = 64;
 
 /** Return the number after compression of an occupied cell, from its number before compression.
@@ -41,7 +41,8 @@ static int spare_slot(const struct kith__question *q)
 }
 
 /** Return the bytes to allocate for the coordinates of n slots along one axis: a whole number of
- *  cache lines, and readable for a full vector from any slot on. */
+ *  cache lines, of which at least 2 KITH_ALIGN bytes are beyond slot n: two vectors of doubles, 16
+ *  numbers, can be read from any slot on. */
 static size_t axis_room(const struct kith__question *q, int64_t n)
 {
     const size_t align = KITH_ALIGN;
@@ -51,7 +52,8 @@ static size_t axis_room(const struct kith__question *q, int64_t n)
 #define KITH_PER_PRECISION "engine/cpu/grid_real.h"
 #include "core/per_precision.h"
 
-/** Compute the fractional coordinates of particle p of the caller's points, wrapped. */
+/** Compute the fractional coordinates of particle p of the caller's points, wrapped. It can be
+ *  wrapped: kith__bounds_find has refused particles that are too far outside. */
 static void locate(const struct kith__question *q, const kith_points *points, int64_t p,
                    double f[3])
 {
@@ -64,7 +66,7 @@ static void locate(const struct kith__question *q, const kith_points *points, in
 /** Return the element that is number `nth` (from 0) of a[0, n) in ascending order, by quickselect;
  *  reorders a. The partition is Lomuto's without branches that could be mispredicted: every element
  *  is swapped, smaller than the pivot or not. O(n) expected, O(n^2) where many elements are
- *  equal. */
+ *  equal; find_anchor has at most 255. */
 static double select_nth(double *a, int n, int nth)
 {
     int begin = 0;
@@ -157,7 +159,8 @@ static void list_range(void *state, int64_t begin, int64_t end)
 }
 
 /** Find the cells that particles occupy along axis k, numbered before compression.
- *  @param[out] occupied  the cells, ascending, without repetitions; in a scratch buffer
+ *  @param[out] occupied  the cells, ascending, without repetitions; in one of the two arrays of the
+ *                        sort, until that is next used. Undefined when the call is cancelled
  *  @return their number */
 static int64_t occupied_cells(kith_ctx *ctx, const struct kith__question *q, int k,
                               const struct kith__axis *axis, uint64_t **occupied)
@@ -198,9 +201,9 @@ static bool is_compressed(const struct kith__axis *axis)
 #endif
 
 /**
- * Compress axis k: the distance of two occupied cells is kept up to the reach, and wider gaps are
- * shortened to reach + 1 cells. The axis then has O(n) cells, and cells within the reach of each
- * other are exactly those that were so before.
+ * Compress axis k: the distance from one occupied cell to the next is kept where it is at most the
+ * reach, and is shortened to reach + 1 cells where it is more. The axis then has O(n) cells, and
+ * cells within the reach of each other are exactly those that were so before.
  */
 static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, int k,
                                  struct kith__axis *axis)
@@ -237,7 +240,8 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__bounds *bounds, struct kith__grid *grid)
 {
     const int64_t most = kith__table_limit(q);
-    /* with subcells, other tables are kept beside the table of cells */
+    /* a quarter less with subcells: friends-of-friends keeps other tables beside that of the
+     * cells */
     const int64_t limit = q->subcell > 0 ? most - most / 4 : most;
     const double near = grid->near = kith__cell_side(q, bounds);
     double anchor[3];
@@ -278,8 +282,8 @@ static int index_length(int64_t n)
 }
 
 /** Set the constants from which write_elements computes keys (keys.h).
- *  @return false when keys cannot be computed so: the box is triclinic, a particle may need
- *          wrapping, an axis is compressed, or keys are too long */
+ *  @return false when keys cannot be computed from them: the box is triclinic, a particle may need
+ *          wrapping, an axis is compressed or has 2^31 - 1 cells or more, or keys are too long */
 static bool set_key_axes(const struct kith__question *q, const struct kith__grid *grid,
                          struct kith__key_axis key_axis[3])
 {
@@ -505,7 +509,8 @@ static bool is_table(const struct kith__grid *grid, const struct kith__sorted *s
 }
 #endif
 
-/** Sort a set by cell: set all members of *sorted except the coordinates.
+/** Sort a set by cell: set all members of *sorted, but not yet the elements of x, y and z. With
+ *  subcells, sorted->id is already set, to the caller's memory.
  *  @param set    0: set a, 1: set b
  *  @param table  also fill the table of first slots, in that of the two arrays of the sort which
  *                does not hold the result
@@ -541,6 +546,7 @@ struct gather_loop {
     struct kith__sorted *sorted;           /**< the set; its coordinates are written */
 };
 
+/** kith__range_fn: copy the coordinates of slots [begin, end). */
 static void gather_range(void *state, int64_t begin, int64_t end)
 {
     const struct gather_loop *loop = state;
@@ -568,6 +574,8 @@ static kith_status prepare(kith_ctx *ctx, const struct kith__question *q, struct
     if (q->a.n == 0 || q->b.n == 0) {
         return KITH_OK;
     }
+    /* compress_axis lists cells of both sets; padding of 2 KITH_ALIGN as in need_set, so that the
+     * buffers are not allocated again there */
     const size_t all = (size_t)(q->a.n + (q->cross ? q->b.n : 0)) * sizeof(uint64_t) +
                        (size_t)2 * KITH_ALIGN;
     const size_t spare = q->subcell > 0 ? 3 * axis_room(q, q->a.n) : all;

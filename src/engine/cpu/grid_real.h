@@ -4,7 +4,8 @@
  * per_precision.h, which defines the type `real` and KITH_REAL(name), the name with _d or _f.
  */
 
-/** Read particle p of the caller's points and wrap it into the box.
+/** Read particle p of the caller's points and wrap it into the box. It can be wrapped:
+ *  kith__bounds_find has refused particles that are too far outside.
  *  @param plain  all particles are known to be inside the box, so that none needs wrapping */
 static inline __attribute__((always_inline)) void KITH_REAL(read_wrapped)(
     const struct kith__question *question, const kith_points *points, int64_t p, bool plain,
@@ -23,7 +24,7 @@ static inline __attribute__((always_inline)) void KITH_REAL(read_wrapped)(
 
 /** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
  *  the key (kith__axis in cells.h) in the bits above them; the high bits of a key that does not fit
- *  are lost.
+ *  are lost, and then `keys` is not NULL.
  *  @param elements  [n] the elements, by the caller's index of the particle
  *  @param keys      [n] the whole keys are written here; NULL: they are not written */
 static void KITH_REAL(make_elements)(const struct kith__question *question,
@@ -64,7 +65,8 @@ static void KITH_REAL(make_elements)(const struct kith__question *question,
     }
 }
 
-/** Copy the coordinates of slots [begin, end), wrapped. */
+/** Copy the coordinates of the particles of slots [begin, end), wrapped, to sorted->x, y, z.
+ *  @param plain  all particles are known to be inside the box, so that none needs wrapping */
 static void KITH_REAL(gather)(const struct kith__question *question, const kith_points *points,
                               int64_t begin, int64_t end, bool plain, struct kith__sorted *sorted)
 {

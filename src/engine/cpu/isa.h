@@ -2,9 +2,9 @@
  *
  * Names of functions that are compiled once for each instruction set: the functions of files named
  * *_kernel.c. src/CMakeLists.txt compiles these files with KITH_ISA, the name of the instruction
- * set, in which KITH_OF_ISA(sum) is a name like kith__sum_avx2. It compiles all other files with
- * KITH_HAVE_AVX2 and KITH_HAVE_AVX512 where this build has code for these instruction sets. A
- * header declares a function for all instruction sets of this build by
+ * set, in which KITH_OF_ISA(sum) is a name like kith__sum_avx2. It compiles all files, these
+ * included, with KITH_HAVE_AVX2 and KITH_HAVE_AVX512 where this build has code for these
+ * instruction sets. A header declares a function for all instruction sets of this build by
  *
  *     kith__work_fn KITH_EACH_ISA(sum);
  *
@@ -17,8 +17,8 @@
 #ifndef KITH_CPU_ISA_H
 #define KITH_CPU_ISA_H
 
-/* The name for one instruction set, with a comma before it; nothing where this build has no code
- * for it. */
+/* The name of a function for AVX2 (AVX-512), with a comma before it; nothing where this build has
+ * no code for that instruction set. */
 #ifdef KITH_HAVE_AVX2
 #define KITH_AVX2_OF(name) , kith__##name##_avx2
 #else

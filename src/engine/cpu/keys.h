@@ -15,13 +15,13 @@ enum { KITH_PLAIN_BITS = 52 };
 
 /** The constants from which cell and subcell of a coordinate follow along one axis, as doubles. */
 struct kith__key_axis {
-    double origin;        /**< origin of the box [length] */
-    double inverse;       /**< 1 / length of the box [1 / length] */
-    double anchor;        /**< kith__axis.anchor [fractional coordinate] */
-    double scale;         /**< kith__axis.scale: cells for each unit of fractional coordinate */
-    double first;         /**< kith__axis.first: cell 0 of the axis, counted from the anchor */
-    double last_cell;     /**< number of cells - 1 */
-    double subcells;      /**< subcells of a cell */
+    double origin;    /**< origin of the box [length] */
+    double inverse;   /**< 1 / length of the box [1 / length] */
+    double anchor;    /**< kith__axis.anchor [fractional coordinate] */
+    double scale;     /**< kith__axis.scale: cells for each unit of fractional coordinate */
+    double first;     /**< kith__axis.first: cell 0 of the axis, counted from the anchor [cells] */
+    double last_cell; /**< number of cells - 1 */
+    double subcells;  /**< subcells of a cell */
     double last_subcell;  /**< subcells of a cell - 1 */
     double subcell_scale; /**< 2^b, with the b bits of a key that hold the number of the subcell */
 };
@@ -30,7 +30,8 @@ struct kith__key_axis {
  *  the key in the bits above them. Cell and subcell are computed as in kith__uncompressed_subcell
  *  (engine/cells.h), but `first` is subtracted before the number is rounded down: a particle that
  *  is within a rounding error of the face between two cells may get the other cell, which
- *  KITH_CELL_MARGIN permits.
+ *  KITH_CELL_MARGIN permits. KITH_FAR_CELLS is not tested: an axis of less than 2^31 cells, which
+ *  contain the anchor, does not extend that far.
  *  @param key_axis  constants of each axis
  *  @param low       bits of an index
  *  @param elements  [n] the elements, by the caller's index of the particle */

@@ -10,7 +10,8 @@
 /* Particles whose keys are computed together. */
 enum { BLOCK = 64 };
 
-/** Copy the coordinates of particles [begin, begin + n) to at[3][BLOCK], converted to double. */
+/** Copy the coordinates of particles [begin, begin + n) to at[3][BLOCK], converted to double. In
+ *  two dimensions at[2] keeps its zeros. */
 static void read_block(const struct kith__question *question, const kith_points *points,
                        int64_t begin, int n, double at[3][BLOCK])
 {
@@ -61,7 +62,7 @@ void KITH_OF_ISA(write_elements)(const struct kith__question *question, const ki
         const int n = end - p < BLOCK ? (int)(end - p) : BLOCK;
         read_block(question, points, p, n, at);
         uint64_t block[BLOCK];
-        for (int l = 0; l < n; l += D) {
+        for (int l = 0; l < n; l += D) { /* the last vector may have lanes beyond n: not used */
             /* the shifts clear sign and exponent, which are the high 12 bits of a double */
             const vp key = (vp)keys_of(key_axis, at, l) << above >> above << low;
             memcpy(&block[l], &key, sizeof key);

@@ -9,7 +9,8 @@
 
 #include "simd.h"
 
-/* The functions without a comment are those of simd.h or of math.h, under another name. */
+/* The functions without a comment are those of simd.h or of math.h, under another name. A function
+ * that is _f and _d has its comment at _f. */
 
 typedef vf vector_f;
 typedef vd vector_d;
@@ -51,7 +52,8 @@ static inline vd larger_d(vd a, vd b)
  *  from[4 at[lane] + m] in each lane. Each position is loaded as a whole, and they are transposed:
  *  LOW and HIGH interleave the x and y, or the z and fourth numbers, of two positions; FOUR joins
  *  the results of two.
- *  @param from  positions; with AVX2 and AVX-512 the fourth number is read, too
+ *  @param from  positions; with AVX2 and AVX-512 the fourth number is read too, so the array must
+ *               have it also for the last position
  *  @param at    [SIDE_BY_SIDE] indices of the positions */
 KITH_INLINE void gather_f(const float *from, const int32_t *at, vf out[3])
 {
@@ -131,7 +133,7 @@ KITH_INLINE void gather_d(const double *from, const int32_t *at, vd out[3])
 #undef ROW
 }
 
-/** Convert integers. */
+/** Convert one vector of integers: W to float, D to double. */
 KITH_INLINE vf convert_f(const int32_t *from)
 {
     return vf_from(vi_load(from));
@@ -163,8 +165,9 @@ static inline unsigned lanes_before(int64_t n)
     return (1u << (n < W ? n : W)) - 1;
 }
 
-/** Compress: copy those of W numbers whose mask bits are set, without gaps, to `to`. All W numbers
- *  at `to` are overwritten. `to` may equal `from`, or be at a lower address of one array.
+/** Compress: copy those of W numbers whose mask bits are set, without gaps, to `to`. Up to W
+ *  numbers at `to` are overwritten. `to` may equal `from`, or be at a lower address of one array:
+ *  all W numbers are loaded before any is stored.
  */
 static inline void pack_f(float *to, const float *from, unsigned mask)
 {

@@ -14,7 +14,8 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
                               size_t state_bytes)
 {
     struct kith__cpu *cpu = ctx->state;
-    const size_t each = (state_bytes + KITH_ALIGN) / KITH_ALIGN * KITH_ALIGN; /* never 0 */
+    /* whole cache lines, so that threads share none (false sharing); at least one, never 0 bytes */
+    const size_t each = (state_bytes + KITH_ALIGN) / KITH_ALIGN * KITH_ALIGN;
     char *states = kith__work_need(&ctx->work, KITH_SWEEP_STATES, (size_t)ctx->threads * each);
     KITH_CHECK(ctx, states != NULL, KITH_NO_MEMORY, "out of memory for %d threads", ctx->threads);
     memset(states, 0, (size_t)ctx->threads * each);
@@ -32,7 +33,7 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
         sweep->failed = KITH_OK;
         sweep->candidates_since_poll = 0;
         kith__sweep_discard_hits(sweep);
-        sweep->room_hits = 0;
+        sweep->room_hits = 0; /* kith__hits_room then sets the arrays that are kept */
         sweep->state = states + (size_t)t * each;
         sweep->columns = NULL;
         sweep->query_fill = KITH_QUERY_FILL;
@@ -45,7 +46,8 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *q,
     return KITH_OK;
 }
 
-/** Report the progress of a run; the watch callback is called when it is due. */
+/** Report the progress of a run; the watch callback is called when it is due. When it cancels the
+ *  call, the pool drops the remaining work blocks (core/cancel.h), so the result is not needed. */
 static void report(const struct kith__run *run, int64_t blocks_done)
 {
     const double part = (double)blocks_done / (double)(run->last - run->first);
@@ -53,7 +55,7 @@ static void report(const struct kith__run *run, int64_t blocks_done)
     (void)kith__report(run->ctx, (int64_t)done, run->watch_total);
 }
 
-/** Process one work block, unless another has failed or the call is to stop. The calling thread,
+/** kith__piece_fn: process one work block, unless one has failed before. The calling thread,
  *  worker 0, reports progress. */
 static void do_block(void *state, int64_t piece, int worker)
 {

@@ -24,7 +24,8 @@ struct kith__run {
     atomic_int status; /**< KITH_OK, or the failure for which the remaining blocks are skipped */
 };
 
-/** Return a pass over n work blocks; the watch callback counts these alone. */
+/** Return a pass over n work blocks, with `done` and `total` of the watch callback in work blocks.
+ *  `block`, and `job` where that needs one, are to be set. */
 static inline struct kith__run kith__run_of(kith_ctx *ctx, int64_t n)
 {
     return (struct kith__run){.ctx = ctx, .last = n, .watch_to = n, .watch_total = n};
@@ -39,14 +40,15 @@ kith_status kith__run_prepare(kith_ctx *ctx, const struct kith__question *questi
                               const struct kith__grid *grid, enum kith__stencil stencil,
                               size_t state_bytes);
 
-/** Process every work block of a pass.
+/** Process every work block of a pass. Afterwards the buffers of all threads are made equally large
+ *  (kith__sweep_equalise): hits that an operation has not used by then are lost.
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 kith_status kith__run(struct kith__run *run);
 
 /** Wait until *turn is `block`: the threads of all earlier work blocks, which were claimed before,
  *  have then advanced it. So results of work blocks are appended in ascending order.
- *  @param status  status of the pass: other than KITH_OK where it has stopped; NULL: it does not
- *                 fail
+ *  @param status  status of the pass: other than KITH_OK where it has stopped; NULL: the blocks of
+ *                 the pass cannot fail
  *  @return false when the pass has stopped, or the call is to stop */
 bool kith__wait_turn(kith_ctx *ctx, const _Atomic int64_t *turn, int64_t block,
                      const atomic_int *status);

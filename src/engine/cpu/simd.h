@@ -6,8 +6,9 @@
  *
  * Types: vf floats, vd doubles, vi 32-bit integers, vp 64-bit integers, vm the result of a
  * comparison. Functions are named TYPE_OPERATION; those that differ between instruction sets have
- * their comments at the first of them, AVX-512. Loads and stores need no alignment. A mask in an
- * unsigned has one bit for each lane, the first lane in the lowest bit.
+ * their comments at the first of them, AVX-512; those without a comment do what their name says in
+ * each lane. Loads and stores need no alignment. A mask in an unsigned has one bit for each lane,
+ * the first lane in the lowest bit.
  */
 #ifndef KITH_CPU_SIMD_H
 #define KITH_CPU_SIMD_H
@@ -28,7 +29,7 @@
 #endif
 #if defined(__SSE2__)
 #include <immintrin.h>
-#elif defined(__aarch64__) && defined(__ARM_NEON)
+#elif defined(__aarch64__) && defined(__ARM_NEON) /* vectors of 128 bits: W is 4 */
 #define KITH_NEON
 #include <arm_neon.h>
 #endif
@@ -37,7 +38,7 @@ typedef float vf __attribute__((vector_size(4 * W)));
 enum { D = W / 2 }; /**< lanes of a vector of doubles */
 typedef double vd __attribute__((vector_size(4 * W)));
 typedef int32_t vi __attribute__((vector_size(4 * W)));
-typedef uint64_t vp __attribute__((vector_size(4 * W)));
+typedef uint64_t vp __attribute__((vector_size(4 * W))); /* D lanes */
 
 static inline vf vf_load(const float *p)
 {
@@ -164,11 +165,12 @@ static inline vi vi_lanes(void)
 
 #if defined(__AVX512F__)
 
-/** Return a * b + c: rounded once with AVX-512, AVX2 and NEON, twice without. */
+/** Return a * b + c: rounded once with AVX-512, AVX2 and NEON, twice otherwise. */
 static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
+/** Return the larger of a and b; b when one of them is NaN. So do vf_min, vd_max and vd_min. */
 static inline vf vf_max(vf a, vf b)
 {
     return (vf)_mm512_max_ps((__m512)a, (__m512)b);
@@ -196,7 +198,7 @@ static inline vi vi_gather(const int32_t *from, vi at)
 {
     return (vi)_mm512_i32gather_epi32((__m512i)at, from, sizeof *from);
 }
-/** Return a mask of the lanes with a <= b. */
+/** Return a mask of the lanes with a <= b: clear where one of them is NaN. */
 static inline unsigned vf_le(vf a, vf b)
 {
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
@@ -238,8 +240,8 @@ static inline unsigned vf_classify(vf v, vf clear, vf most, unsigned *between)
     *between = _mm512_mask_cmp_ps_mask(mask, (__m512)v, (__m512)clear, _CMP_GT_OQ);
     return mask;
 }
-/** A mask in the form that comparisons of this instruction set give: one bit for each lane, or all
- *  bits of each lane. */
+/** A mask in the form that comparisons of this instruction set give: one bit for each lane
+ *  (AVX-512), or all bits of each lane set or clear (the others). vm_bits converts it. */
 typedef __mmask16 vm;
 static inline vm vm_all(void)
 {
@@ -264,9 +266,10 @@ static inline vi vi_add_where(vi a, vm mask, vi b)
 {
     return (vi)_mm512_mask_add_epi32((__m512i)a, mask, (__m512i)a, (__m512i)b);
 }
-/** Compress: store the lanes of the mask without gaps, from `to` on. All W lanes at `to` are
- *  overwritten. With AVX-512, lanes are compressed in a register and stored as a whole vector: the
- *  instruction that compresses to memory is slow on some processors. */
+/** Compress: store the lanes of the mask without gaps, from `to` on. Up to W (vd_compress: D)
+ *  elements at `to` are overwritten, whatever the mask. With AVX-512, lanes are compressed in a
+ *  register and stored as a whole vector: the instruction that compresses to memory is slow on some
+ *  processors. */
 static inline void vi_compress(int32_t *to, vi a, unsigned mask)
 {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)mask, (__m512i)a));
@@ -315,8 +318,9 @@ static inline vd vd_whole(vd a)
     return (vd)_mm256_round_pd((__m256d)a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 
-/** The lanes of each mask of 8 bits: byte k of an element is the number of the k-th lane, in
- *  ascending order. A lookup takes fewer instructions than pdep and pext, which are also slow on
+/** The lanes of each mask of 8 bits: byte k of an element is the number of the k-th lane that is
+ *  set, in ascending order. LANE(m, l) is the byte of lane l; lane 0 needs none, as its byte is 0
+ *  and comes first. A lookup takes fewer instructions than pdep and pext, which are also slow on
  *  AMD processors before Zen 3. */
 #define LANE(m, l) \
     ((uint64_t)((m) >> (l)&1) * (l) << 8 * __builtin_popcount((m) & ((1 << (l)) - 1)))
@@ -333,7 +337,7 @@ static const uint64_t lanes_of_mask[256] = {LANES_64(0), LANES_64(64), LANES_64(
 #undef LANES_16
 #undef LANES_64
 
-/** Return the numbers of the lanes of a mask, in ascending order. */
+/** Return the numbers of the lanes that are set in a mask, in ascending order, then zeros. */
 static inline __m256i set_lanes(unsigned mask)
 {
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)(lanes_of_mask + mask)));
@@ -360,7 +364,7 @@ static inline vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
-/* Returns b when a or b is NaN, as the maximum and minimum of the other instruction sets do. */
+/* vmaxq_f32 would return NaN when a or b is NaN, and not b, as the other instruction sets do. */
 static inline vf vf_max(vf a, vf b)
 {
     return (vf)vbslq_f32((uint32x4_t)(a > b), (float32x4_t)a, (float32x4_t)b);
@@ -576,7 +580,7 @@ static inline vi vi_add_where(vi a, vm mask, vi b)
 
 #endif
 
-/** Convert W bytes to integers. */
+/** Convert W unsigned bytes to integers. */
 static inline vi vi_from_bytes(const uint8_t *p)
 {
 #if defined(__AVX512F__)
@@ -588,7 +592,8 @@ static inline vi vi_from_bytes(const uint8_t *p)
 #endif
 }
 
-/** Return a mask of those of 64 bytes that are at most `most`: the first byte in the lowest bit. */
+/** Return a mask of those of 64 signed bytes that are at most `most`: the first byte in the lowest
+ *  bit. */
 static inline uint64_t bytes_to(const int8_t *p, int8_t most)
 {
 #if defined(__AVX512BW__)

@@ -9,7 +9,9 @@
 
 #include <assert.h>
 
-enum { FEW = 64 }; /* elements that insertion sort takes: fewer steps than a digit has bins */
+/* Most elements for insertion sort: in random order they take about 64 * 64 / 4 = 1024 steps, half
+ * as many as a digit has bins. */
+enum { FEW = 64 };
 
 /** Shared state of the parallel loops of the sort by one digit. */
 struct digit_loop {
@@ -137,6 +139,7 @@ uint64_t *kith__sort(kith_ctx *ctx, uint64_t *data, uint64_t *spare, int64_t n, 
         data = spare;
         spare = swap;
     }
-    assert(ctx->cancel.wanted || is_sorted(data, n, low, high)); /* this thread sets the flag */
+    /* the flag is read without an atomic load, as this thread alone sets it */
+    assert(ctx->cancel.wanted || is_sorted(data, n, low, high));
     return data;
 }

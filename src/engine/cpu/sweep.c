@@ -10,7 +10,8 @@
 #include <string.h>
 
 /** Allocate the arrays of a tile for `room` candidates, padding included, and copy its contents.
- *  @return false when there is no memory; the tile is unchanged then */
+ *  @return false when there is no memory, or tile->room cannot hold the number; the tile is
+ *          unchanged then */
 static bool resize(struct kith__tile *tile, int64_t room)
 {
     enum { FLOATS = 4, INTS = 4 + KITH_COLUMNS, ARRAYS = FLOATS + INTS };
@@ -45,6 +46,8 @@ bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t
     if (n + (int64_t)2 * KITH_LANES <= tile->room) {
         return true;
     }
+    /* a quarter and 1024 more than needed, so that a tile that grows by small steps is seldom
+     * copied; rounded down to whole vectors */
     const int64_t room = (n + n / 4 + 1024 + (int64_t)2 * KITH_LANES) / KITH_LANES * KITH_LANES;
     const bool fits = resize(tile, room);
     if (!fits) {
@@ -59,7 +62,7 @@ bool kith__hits_room(struct kith__sweep *sweep, int64_t n)
     if (needed <= sweep->room_hits) {
         return true;
     }
-    enum { LEAST = 1 << 15 };
+    enum { LEAST = 1 << 15 }; /* smallest capacity [hits] */
     const int64_t room = needed > LEAST ? needed + needed / 2 : LEAST;
     const size_t bytes = (size_t)room * sizeof(int32_t);
     const size_t used = (size_t)sweep->n_hits * sizeof(int32_t);

@@ -36,20 +36,22 @@ enum {
     KITH_QUERY_CELLS = 8, /**< most cells that a query block spans along x; on a compressed axis, it
                                is any number of consecutive occupied cells */
     KITH_LANES = 16,  /**< lanes of the widest vector: tiles are padded by this many candidates */
-    KITH_COLUMNS = 6, /**< most integers of a candidate that are packed into a tile (columns) */
+    KITH_COLUMNS = 6, /**< integers of a candidate that an operation may have packed into a tile
+                           (kith__columns) */
     KITH_TILE = 1 << 18, /**< candidates from which on a tile is processed before it is filled
                               further */
-    /** Bytes for each candidate of a tile that is sorted by index: two tiles, and the arrays of the
-     *  sort. */
+    /** Bytes for each candidate of a tile that is sorted by index: in each of two tiles, 8 +
+     *  KITH_COLUMNS arrays of 4 bytes; in the sort, two arrays of 8 bytes. */
     KITH_SORTED_CANDIDATE_BYTES = 2 * (8 + KITH_COLUMNS) * 4 + 16,
-    KITH_CURSORS = 64 /**< rows of cells around a query block whose last search is remembered
-                           (kith__sweep.cursor); a power of two */
+    KITH_CURSORS = 64 /**< elements of kith__sweep.cursor: rows of cells around a query block whose
+                           last search is remembered; a power of two, as a mask selects one */
 };
 
 /** Which cells around a query block are searched. */
 enum kith__stencil {
-    KITH_FORWARD, /**< half of the cells, so that each unordered pair is found once: later slots of
-                       the block's own row of cells, and rows of higher number (y, then z) */
+    KITH_FORWARD, /**< half of the cells, so that each unordered pair of one set is found once: the
+                       block's own row of cells, from the block on, and the rows at a higher y of
+                       its layer, and all rows at a higher z, counted through images of the box */
     KITH_ALL      /**< all cells in reach: each pair of one set is found twice, as (i, j) and (j,
                        i); each pair of sets a and b is found once */
 };
@@ -57,14 +59,15 @@ enum kith__stencil {
 /** Integers of each particle that an operation has packed into the tile with the candidates. */
 struct kith__columns {
     int32_t *of[KITH_COLUMNS]; /**< [n + KITH_LANES] value of each slot of grid->b; the padding is
-                                    readable */
+                                    readable. All KITH_COLUMNS arrays are read: none is NULL */
     int32_t row[3][3];         /**< rows of the box in the units of columns 0 to 2, which hold
                                     positions: S[k] times row k is added to those of a candidate at
                                     image S, modulo 2^32 */
 };
 
 /** The candidates of a query block: arrays of n elements, padded by KITH_LANES candidates that are
- *  never hits. The arrays follow each other in the order below, `room` elements apart. */
+ *  never hits: x, y, z, q and, with sweep->upper, rank are set in the padding, other arrays are
+ *  not. The arrays follow each other in the order below, `room` elements apart. */
 struct kith__tile {
     int n;                      /**< candidates */
     int room;                   /**< elements that each array has room for, padding included */
@@ -75,8 +78,9 @@ struct kith__tile {
     int32_t *id;      /**< index in the caller's order; not set when there are columns */
     int32_t *slot;    /**< slot in grid->b */
     int32_t *shift;   /**< shift S of the candidate's image, packed by kith__pack_shift */
-    int32_t *rank;    /**< with sweep->upper: 2 id + (the last non-zero of S is positive), sign bit
-                           flipped. A half list that is written by rows (sorted, or CSR) keeps the
+    int32_t *rank;    /**< with sweep->upper: 2 id + (the last non-zero of S is positive), a number
+                           of 32 bits, with the sign bit flipped, so that signed comparison orders
+                           it. A half list that is written by rows (sorted, or CSR) keeps the
                            candidates with a rank above that of the query particle, 2 id. Without
                            sweep->upper: scratch memory of the operation */
     int32_t *column[KITH_COLUMNS]; /**< the candidate's values of sweep->columns, positions moved to
@@ -97,7 +101,8 @@ struct kith__query_block {
     float half_extent[3];  /**< half the size of the bounding box, rounded up [cutoff] */
     float error_bound;     /**< bound on the rounding error of r^2 / cutoff^2 */
 
-    /** Bound on the rounding error of r^2 / cutoff^2 when no candidate is an image. */
+    /** Bound on the rounding error of r^2 / cutoff^2 when no candidate is an image, for operations
+     *  that compare distances again (tally_kernel.c); the sweep uses error_bound. */
     float error_bound_no_image;
 
     /** Coordinates of the particles, relative to the centre [cutoff]. */
@@ -119,8 +124,8 @@ enum {
     KITH_SWEEP_SQUARES,  /**< kith__sweep.hit_r2 */
     KITH_SWEEP_ROWS,     /**< kith__sweep.rows */
     KITH_SWEEP_OWN_TILE, /**< scratch memory of the operation, for one tile */
-    KITH_SWEEP_OWN,      /**< scratch memory of the operation, for a whole run: kith__sweep_equalise
-                              keeps its contents */
+    KITH_SWEEP_OWN,      /**< scratch memory of the operation, for a whole run:
+                              kith__sweep_equalise does not touch it */
     KITH_SWEEP_BUFFERS   /**< number of these buffers */
 };
 
@@ -153,21 +158,24 @@ struct kith__sweep {
     struct kith__tile tile;                         /**< candidates of the query block */
     struct kith__tile spare;                        /**< second tile, for sorting the first */
     struct kith__buffer memory[KITH_SWEEP_BUFFERS]; /**< buffers, numbered by KITH_SWEEP_... */
-    int64_t cursor[KITH_CURSORS]; /**< slot where the last search of the keys ended, for each row of
-                                       cells around a query block, where the next one begins; used
-                                       without a table of first slots */
-    kith_status failed;           /**< KITH_NO_MEMORY or KITH_CANCELLED: set once; the sweep then
-                                       does nothing more */
-    kith_ctx *ctx;                /**< context of the call */
+    int64_t cursor[KITH_CURSORS]; /**< for row number k of the cells around a query block, in
+                                       element k modulo KITH_CURSORS: slot where the last search of
+                                       the keys ended, and where the next one begins. Used without a
+                                       table of first slots */
+    kith_status failed; /**< KITH_NO_MEMORY or KITH_CANCELLED once the sweep has failed: it then
+                             does nothing more until kith__run_prepare; else KITH_OK */
+    kith_ctx *ctx;      /**< context of the call */
     int64_t candidates_since_poll; /**< candidates since kith__cancelled was last called */
-    int64_t candidates; /**< the cost of all searches, for tests: candidates considered for tiles,
-                             plus candidates tested */
+    int64_t candidates; /**< the cost of all searches since the context was opened, for tests:
+                             candidates considered for tiles, candidates tested, and other work in
+                             units of these (all n of kith__sweep_goes_on) */
 
     /* Parameters and state of the operation. */
     void *job;                           /**< data that all threads share (kith__run.job) */
     void *state;                         /**< data of this thread alone (kith__run_prepare) */
     const struct kith__columns *columns; /**< integers to pack with candidates; NULL: none. With
-                                              columns, a tile holds all candidates of a block */
+                                              columns, a tile holds all candidates of a block, and
+                                              by_id is false: a sort would not move the columns */
 
     /** Cells are added to a query block until it has this many particles. */
     int64_t query_fill;
@@ -222,8 +230,10 @@ static inline void kith__sweep_discard_hits(struct kith__sweep *sweep)
     sweep->n_rows = 0;
 }
 
-/** Make the capacity of a tile at least n candidates and their padding; its contents are kept.
- *  @return false when there is no memory; sweep->failed is set then */
+/** Make the capacity of a tile at least n candidates and 2 KITH_LANES: the padding, and a vector
+ *  that is stored where fewer candidates are appended. Its contents are kept.
+ *  @return false when there is no memory, or the capacity would exceed an int; sweep->failed is set
+ *          then */
 bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t n);
 
 /** Make the capacity of the arrays of hits at least n more than those collected, and a vector of
@@ -231,13 +241,14 @@ bool kith__tile_room(struct kith__sweep *sweep, struct kith__tile *tile, int64_t
  *  @return false when there is no memory; sweep->failed is set then */
 bool kith__hits_room(struct kith__sweep *sweep, int64_t n);
 
-/** Allocate sweep->rows.
+/** Allocate sweep->rows for 2048 query particles: when they are full, an operation processes them
+ *  and begins again. Its contents are lost.
  *  @return false when there is no memory; sweep->failed is set then */
 bool kith__rows_room(struct kith__sweep *sweep);
 
 /** Grow the buffers of all threads to the size of the largest, so that a second run allocates
  *  nothing, whichever thread processes which work block. Buffers that cannot be grown now are grown
- *  when they are needed. Contents are lost, except those of KITH_SWEEP_OWN.
+ *  when they are needed. Contents are lost. KITH_SWEEP_OWN is left as it is.
  *  @param sweeps  [n] the working memory of all threads */
 void kith__sweep_equalise(struct kith__sweep *sweeps, int n);
 

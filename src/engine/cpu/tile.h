@@ -17,7 +17,7 @@
 #include "sweep.h"
 
 /* Query blocks whose half diagonal is this or more [cutoff] are too wide for float coordinates: all
- * their pairs are decided by the definition. */
+ * their candidates are borderline cases, decided by the definition. */
 static const double widest_query_block = 1000;
 
 /* An error bound with which every candidate is a borderline case. It is finite, so that the padding
@@ -25,19 +25,22 @@ static const double widest_query_block = 1000;
 static const float unlimited_error = 1e30f;
 
 /**
- * Set the error bounds of the query block: bounds on the error of r^2 / cutoff^2 as computed from
- * the tile, for values near 1. Lengths are in cutoffs, u = 2^-24, the query particles are within h
- * of the centre and all candidates within m of it. The bound is at least the sum of these errors,
- * in units of u: 2 (m + h) in r^2 by rounding coordinates; 3 m^2 and 3 h^2 in the squares q; m^2 +
- * 2 h m in each of the first two sums of squares_at (visit.h), and r^2 - h^2 in the third; without
- * FMA, 2 h m in the products; 2 + h^2 in the thresholds; and the rounding error of the definition.
+ * Set the error bounds, half_extent and inverse_cutoff of the query block. The error bounds are
+ * those of r^2 / cutoff^2 as computed from the tile, for values near 1. Lengths are in cutoffs, u =
+ * 2^-24, the query particles are within h of the centre and all candidates within m of it. The
+ * bound is at least the sum of these errors, in units of u: 2 (m + h) in r^2 by rounding
+ * coordinates; 3 m^2 and 3 h^2 in the squares q; m^2 + 2 h m in each of the first two sums of
+ * squares_at (visit.h), and r^2 - h^2 in the third; without FMA, 2 h m in the products; 2 + h^2 in
+ * the thresholds; and the rounding error of the definition. That is 2 (m + h) + 5 m^2 + 6 h m + 5
+ * h^2 + 3 and the definition; the code has a little more.
  * @param extent  half the size of the bounding box of the query particles [cutoff]
  */
 static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
 {
     struct kith__query_block *query = &sweep->query;
     const double h = sqrt(extent[0] * extent[0] + extent[1] * extent[1] + extent[2] * extent[2]);
-    const bool spread = !(h < widest_query_block);
+    const bool spread = !(h < widest_query_block); /* also when h is infinite or NaN */
+    /* append_near keeps candidates up to about 1.001 from the bounding box, which is within h */
     const double m = h + 1.01 + sweep->definition_error;
     const double units = 2 * (m + h) + 5 * m * m + 6 * h * m + 6 * h * h + 8;
     query->inverse_cutoff = spread ? 0 : 1 / sweep->question->cutoff;
@@ -47,7 +50,7 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
                                          : (float)(units / 16777216.0 +
                                                    sweep->definition_error_no_image);
     for (int k = 0; k < 3; k++) {
-        query->half_extent[k] = spread ? 0 : (float)extent[k] * 1.0001f;
+        query->half_extent[k] = spread ? 0 : (float)extent[k] * 1.0001f; /* rounded up */
     }
 }
 
@@ -69,7 +72,7 @@ static void find_move(const struct kith__columns *columns, int32_t image,
     }
 }
 
-/** Append the columns of candidates [s, s + W) to the tile, from index `at` on.
+/** Append the columns of the candidates of slots [s, s + W) to the tile, from index `at` on.
  *  @param near  mask of the candidates to append
  *  @param move  numbers to subtract from each column */
 KITH_INLINE void append_columns(const struct kith__sweep *sweep, int64_t s, int at, unsigned near,
@@ -95,7 +98,8 @@ static void append_near(struct kith__sweep *sweep, int64_t s, int n, const float
     const vf hx = vf_set(query->half_extent[0]);
     const vf hy = vf_set(query->half_extent[1]);
     const vf hz = vf_set(query->half_extent[2]);
-    /* square of the cutoff, in units of which it is 1, with a margin for the rounding of floats */
+    /* the cutoff is 1; 0.001 covers the rounding of coordinates up to widest_query_block as
+     * floats */
     const vf limit = vf_set((1.001f + (float)sweep->definition_error) *
                             (1.001f + (float)sweep->definition_error));
     const vi shifts = vi_set(shift);
@@ -164,7 +168,8 @@ KITH_INLINE double true_square(const struct kith__sweep *sweep, int64_t i, int k
 
 /** Find the range of slots of set b in cells x0 to x1 of row (cy, cz).
  *  @param nth         number of the row among those around the query block, which selects the
- *                     cursor where a search of the keys begins
+ *                     cursor from which a search of the keys begins: the result for this row of the
+ *                     previous query block is usually near
  *  @param[out] begin  first slot
  *  @param[out] end    slot after the last */
 static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_t cy, int64_t cz,
@@ -180,6 +185,7 @@ static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_
         int64_t *cursor = &sweep->cursor[nth & (KITH_CURSORS - 1)];
         *begin = kith__grid_search(b, (uint64_t)(row + x0), *cursor);
         *end = *begin;
+        /* these slots are read next anyway: no search is needed */
         while (*end < b->n && b->key[*end] <= (uint64_t)(row + x1)) {
             ++*end;
         }
@@ -194,7 +200,8 @@ static int64_t floor_divide(int64_t a, int64_t n)
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
-/** Append the candidates of slots [begin, end), at the image with shift s, to the tile. */
+/** Append the candidates of slots [begin, end), at the image with shift s, to the tile. Nothing is
+ *  appended when the sweep is to stop or there is no memory; sweep->failed is set then. */
 static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, const int32_t s[3])
 {
     if (begin >= end || !kith__sweep_goes_on(sweep, end - begin) ||
@@ -220,8 +227,8 @@ static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, 
     }
 }
 
-/** Append the candidates of slots [begin, end), which contain the query block, and set query->self.
- *  All query particles are appended: they are within the bounding box. */
+/** Append the candidates of slots [begin, end), which contain the query block, and set query->self:
+ *  all query particles are within their bounding box, so none of them is skipped. */
 static void append_own_range(struct kith__sweep *sweep, int64_t begin, int64_t end)
 {
     static const int32_t here[3] = {0, 0, 0};
@@ -321,7 +328,8 @@ static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell,
     return true;
 }
 
-/** Append candidates from the position of the walk on, until the tile is full.
+/** Append candidates from the position of the walk on, until the tile is full or the sweep is to
+ *  stop.
  *  @return true when the query block has no further candidates */
 static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
 {
@@ -356,6 +364,7 @@ static void sort_tile(struct kith__sweep *sweep)
     struct kith__tile *from = &sweep->tile;
     struct kith__tile *to = &sweep->spare;
     const int n = from->n;
+    /* two arrays of n elements (one more each is allocated) */
     uint64_t *order = kith__buffer_need(&sweep->memory[KITH_SWEEP_ORDER],
                                         2 * (size_t)(n + 1) * sizeof *order);
     if (!order || !kith__tile_room(sweep, to, n)) {
@@ -408,9 +417,10 @@ static void sort_tile(struct kith__sweep *sweep)
     *to = swap;
 }
 
-/** Set the rank of all candidates (kith__tile.rank). A half list that is written by rows (sorted,
- *  or CSR) keeps a candidate with a larger index than the query particle, or with its index and a
- *  shift whose last non-zero component is positive. */
+/** Set the rank of all candidates (kith__tile.rank), and that of the padding to the lowest: it has
+ *  no hits. A half list that is written by rows (sorted, or CSR) keeps a candidate with a larger
+ *  index than the query particle, or with its index and a shift whose last non-zero component is
+ *  positive. */
 static void rank_tile(struct kith__sweep *sweep)
 {
     struct kith__tile *tile = &sweep->tile;
@@ -447,7 +457,7 @@ static bool is_filled(const struct kith__sweep *sweep)
 #endif
 
 /** Fill the tile with candidates of the query block from the position of the walk on, and add the
- *  padding. The tile may stay empty.
+ *  padding, unless the tile stays empty or the sweep has failed.
  *  @return true when the query block has no further candidates */
 static bool fill_tile(struct kith__sweep *sweep, struct walk *walk)
 {

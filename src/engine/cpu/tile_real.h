@@ -32,12 +32,13 @@ static void KITH_REAL(load_query_block)(struct kith__sweep *sweep)
         const real *c = coordinate[k] + query->begin;
         for (int h = 0; h < n; h++) {
             const double d = ((double)c[h] - query->centre[k]) * query->inverse_cutoff;
-            scaled[k][h] = query->inverse_cutoff > 0 ? (float)d : 0;
+            scaled[k][h] = query->inverse_cutoff > 0 ? (float)d : 0; /* 0: d may be NaN */
         }
     }
 }
 
-/** Append the candidates of slots [begin, end) that may be near the query block to the tile.
+/** Append the candidates of slots [begin, end) that may be near the query block to the tile:
+ *  compute their coordinates relative to the block, CHUNK at a time, and pass them to append_near.
  *  @param move   vector that is added to their positions [length]
  *  @param shift  shift S of their image, packed */
 static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t end,
@@ -62,7 +63,7 @@ static void KITH_REAL(append)(struct kith__sweep *sweep, int64_t begin, int64_t 
                 y[l] = (float)(((double)by[s + l] - oy) * unit);
                 z[l] = (float)(((double)bz[s + l] - oz) * unit);
             }
-        } else {
+        } else { /* the block is too wide: all candidates are kept, and are borderline cases */
             memset(x, 0, sizeof x);
             memset(y, 0, sizeof y);
             memset(z, 0, sizeof z);

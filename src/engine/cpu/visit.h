@@ -6,9 +6,10 @@
  * set.
  *
  * The inner loop computes v = q - 2 i.j = r^2 - |i|^2, with q = |j|^2, for W candidates j with
- * three fused multiply-adds, with all coordinates relative to the centre of the query block, and
- * compares it with two thresholds: below the first is a hit, above the second is none, and between
- * the two is a borderline case, which the definition decides.
+ * three fused multiply-adds (products and sums without FMA), with all coordinates relative to the
+ * centre of the query block, and compares it with two thresholds: a candidate up to the first is a
+ * hit, one above the second is none, and one between the two is a borderline case, which the
+ * definition decides.
  */
 #ifndef KITH_CPU_VISIT_H
 #define KITH_CPU_VISIT_H
@@ -33,15 +34,18 @@ struct query_particle {
 /** An operation: process the candidates of query particle i. */
 typedef void query_fn(struct kith__sweep *sweep, const struct query_particle *i);
 
-/** Process a tile, before or after its query particles are processed. */
+/** Process a tile, before or after its query particles are processed: an argument of
+ *  process_work_block. */
 typedef void tile_fn(struct kith__sweep *sweep);
 
 /** Decide borderline candidates by the definition of a pair (engine/pair.h). Cold path, not
- *  inlined: few candidates are within the error bound of the cutoff.
+ *  inlined, so that the inner loop keeps its registers: few candidates are within the error bound
+ *  of the cutoff.
  *  @param k           index of the candidate in lane 0
  *  @param mask        candidates that are not above the upper threshold
  *  @param borderline  those of them that are undecided
- *  @param radius      a pair is at most this far apart [length]
+ *  @param radius      a pair is at most this far apart: a number of the precision of the
+ *                     coordinates [length]
  *  @return mask without the candidates that form no pair */
 static __attribute__((noinline, cold)) unsigned decide(const struct kith__sweep *sweep,
                                                        const struct query_particle *i, int k,
@@ -90,7 +94,7 @@ KITH_INLINE vf squares_at(const struct tile_operands *operands, int k)
     return vf_fma(operands->iz, vf_load(x + 2 * stride), v);
 }
 
-/** Return a mask of the candidates [k, k + W) that form a pair with i.
+/** Return a mask of the candidates [k, k + W) within the cutoff of i; i itself is not excluded.
  *  @param[out] r2  r^2 - |i|^2 of each candidate [cutoff^2] */
 KITH_INLINE unsigned hits_at(const struct kith__sweep *sweep, const struct query_particle *i,
                              const struct tile_operands *operands, int k, vf *r2)
@@ -125,9 +129,10 @@ struct hit_output {
 };
 
 /** Store the hits among candidates [k, k + W), in ascending order, after the n stored before.
- *  @param mask  the hits
+ *  @param mask  the candidates within the cutoff; with output->upper, those of lower rank are
+ *               removed here
  *  @param r2    r^2 - |i|^2 of each candidate [cutoff^2]
- *  @return the number of hits */
+ *  @return the number of hits of these W candidates */
 KITH_INLINE int store_hits(const struct kith__sweep *sweep, const struct query_particle *i, int k,
                            unsigned mask, vf r2, const struct hit_output *output, int n)
 {
@@ -145,9 +150,9 @@ KITH_INLINE int store_hits(const struct kith__sweep *sweep, const struct query_p
 }
 
 /** Test candidates [k, end) of the tile against query particle i, which is none of them, and store
- *  the hits behind n others. The inner loop ends at a borderline candidate, so that it has no call,
- *  and all of its operands stay in registers; they are loaded again after the call.
- *  @return the number of hits, those n included */
+ *  the hits behind n others. The inner loop ends at a vector with a borderline candidate, so that
+ *  it has no call, and all of its operands stay in registers; they are loaded again after the call.
+ *  @return n plus the number of hits */
 KITH_INLINE int collect_range(const struct kith__sweep *sweep, const struct query_particle *i,
                               int k, int end, const struct hit_output *output, int n)
 {
@@ -166,7 +171,8 @@ KITH_INLINE int collect_range(const struct kith__sweep *sweep, const struct quer
         }
         if (k < end) {
             mask = decide(sweep, i, k, mask, borderline, sweep->question->cutoff);
-            atomic_signal_fence(memory_order_seq_cst); /* the compiler loads the operands again */
+            /* the compiler must load the operands again, not save them across the call */
+            atomic_signal_fence(memory_order_seq_cst);
             n += store_hits(sweep, i, k, mask, r2, output, n);
             k += W;
         }
@@ -174,8 +180,9 @@ KITH_INLINE int collect_range(const struct kith__sweep *sweep, const struct quer
     return n;
 }
 
-/** Test the candidates of the tile against query particle i (with the forward stencil, where i is
- *  one of them, those after i alone), and store the hits in ascending order.
+/** Test the candidates of the tile against query particle i, and store the hits in ascending order.
+ *  With the forward stencil, only candidates after i are tested where i is in the tile. The vector
+ *  that holds i is tested apart from those before and after it: there i itself is masked out.
  *  @return the number of hits */
 KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query_particle *i,
                              struct hit_output output)
@@ -197,7 +204,7 @@ KITH_INLINE int collect_hits(const struct kith__sweep *sweep, const struct query
     return n;
 }
 
-/** Return the record of query particle i and its n hits. */
+/** Return the record of query particle i and its n hits in this tile. */
 KITH_INLINE struct kith__row row_of(const struct kith__sweep *sweep, const struct query_particle *i,
                                     int n)
 {
@@ -212,7 +219,8 @@ KITH_INLINE int count_hits(const struct kith__sweep *sweep, const struct query_p
     return collect_hits(sweep, i, (struct hit_output){.upper = upper, .nothing = true});
 }
 
-/** Run the operation for each particle of the query block. */
+/** Run the operation for each particle of the query block with an index in [id_begin, id_end),
+ *  until the sweep is to stop. */
 KITH_INLINE void process_query_block(struct kith__sweep *sweep, query_fn *operation)
 {
     const struct kith__query_block *query = &sweep->query;
@@ -263,7 +271,8 @@ static void choose_query_block(struct kith__sweep *sweep, int64_t s, int64_t lim
     }
     uint64_t last = key;
     const uint64_t row_end = (row + 1) * nx;
-    /* in a compressed axis, consecutive numbers are neighbours; others may be far apart */
+    /* on a compressed axis, only cells of consecutive numbers are sure to be neighbours: each is
+     * compared with the cell before it, else with the first cell */
     const uint64_t farthest = grid->axis[0].n_occupied ? 1 : KITH_QUERY_CELLS - 1;
     const int64_t enough = sweep->query_fill;
     while (e < limit && e - s < enough && a->key[e] < row_end &&
@@ -311,7 +320,7 @@ static bool query_block_wanted(const struct kith__sweep *sweep)
     return wanted;
 }
 
-/** Prepare the query block that was chosen.
+/** Prepare the query block that was chosen: its coordinates, error bounds, and no hits yet.
  *  @return the start of the walk over the cells around it */
 static struct walk start_query_block(struct kith__sweep *sweep)
 {
@@ -326,10 +335,11 @@ static struct walk start_query_block(struct kith__sweep *sweep)
 }
 
 /** Process a work block: run the operation for each query particle with each tile of its
- *  candidates; there are several tiles where one cannot hold all.
+ *  candidates; there are several tiles where one cannot hold all. Tiles without candidates are
+ *  skipped, so a query particle without candidates is not passed to the operation.
  *  @param begin_tile  called for each tile before its query particles are processed; NULL: nothing
- *  @param end_tile    called for each tile after its query particles were processed; NULL:
- *                     nothing */
+ *  @param end_tile    called for each tile after its query particles were processed, also when the
+ *                     sweep failed among them; NULL: nothing */
 KITH_INLINE void process_work_block(struct kith__sweep *sweep, int64_t block, tile_fn *begin_tile,
                                     query_fn *operation, tile_fn *end_tile)
 {

@@ -16,7 +16,7 @@ static __device__ __forceinline__ int64_t floor_divide(int64_t a, int64_t n)
     return a >= 0 ? a / n : -((-a + n - 1) / n);
 }
 
-/** The cells around an i-cluster. */
+/** The cells around an i-cluster: those within the reach of its cells along each axis. */
 struct around {
     int64_t x0, x1; /**< x numbers of the first and last cell of the i-cluster */
     int64_t y, z;   /**< y and z number of the i-cluster's row of cells */
@@ -78,7 +78,10 @@ static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, 
 }
 
 /** Find the slots [*begin, *end) of set b in segment number s around an i-cluster, and their image.
- *  @param cluster_begin  first slot of the i-cluster */
+ *  A segment outside an open axis, or out of reach, is empty: *begin and *end are then 0, and image
+ *  is not complete.
+ *  @param cluster_begin  first slot of the i-cluster
+ *  @param[out] image     shift of the segment's cells along each axis */
 static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
                                            const struct around &c, int64_t cluster_begin, int64_t s,
                                            int64_t *begin, int64_t *end, int32_t image[3])
@@ -113,7 +116,9 @@ static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
     *begin = first_of_cell(sweep.grid.b, plan, first + from);
     *end = first_of_cell(sweep.grid.b, plan, first + to + 1);
     if (own && sx == 0) {
-        *begin = cluster_begin + 1; /* in a forward sweep the first particle is no candidate */
+        /* A forward sweep pairs a candidate of the i-cluster with the query particles before it
+         * (`allowed` in i_cluster.cuh). The first particle has none before it. */
+        *begin = cluster_begin + 1;
     }
 }
 

@@ -56,7 +56,8 @@ static kith_status upload_batch(struct kith__gpu_batch *b)
     return KITH_OK;
 }
 
-/** Allocate what the systems need, and clear their small data and bounds. */
+/** Allocate what the systems need, and clear their small data and bounds. `cells` has n + 1
+ *  elements; the other arrays have one more than they need, and so are never empty. */
 static kith_status need_systems(struct kith__gpu_batch *b)
 {
     kith_ctx *ctx = b->ctx;
@@ -113,7 +114,8 @@ static kith_status need_set(struct kith__gpu_batch *b, int number, struct kith__
     return KITH_OK;
 }
 
-/** Test if all systems are single cells, so that their particles are sorted as given.
+/** Test if all systems are single cells, so that their particles are sorted as given. Offsets in
+ *  device memory can only be tested by waiting for the device.
  *  @param wait         the host may wait for the device
  *  @param[out] sorted  true when all are known to be */
 static kith_status find_order(struct kith__gpu_batch *b, bool wait, bool *sorted)
@@ -143,7 +145,10 @@ static kith_status find_order(struct kith__gpu_batch *b, bool wait, bool *sorted
     return KITH_OK;
 }
 
-/** Queue the sort of one set. @param sorted  the words are sorted as they are made */
+/** Queue the keys, the sort, and the copy in the order of the cells of one set.
+ *  @param number  0: set a, 1: set b
+ *  @param sorted  the words are sorted as they are made
+ *  @param word    the two arrays of words of need_set */
 static kith_status sort_set(struct kith__gpu_batch *b, int number, bool sorted, uint64_t *word[2])
 {
     kith_ctx *ctx = b->ctx;
@@ -202,7 +207,8 @@ kith_status kith__gpu_batch_begin(kith_ctx *ctx, const struct kith__batch *batch
     b->empty = q->a.n == 0 && q->b.n == 0;
     b->sweep.unit = 1 / q->cutoff;
     all->by_number = by_number;
-    b->sweep.blocks = 12 * gpu->processors;
+    b->sweep.blocks = 12 * gpu->processors; /* 3 times BATCH_BLOCKS on each multiprocessor */
+    /* a system has one cell, or at most one for KITH_GPU_CELL_FILL particles of its larger set */
     all->most_cells = batch->systems + (q->a.n + q->b.n) / KITH_GPU_CELL_FILL;
     KITH_TRY(upload_batch(b));
     KITH_TRY(need_systems(b));
@@ -235,7 +241,8 @@ kith_status kith__gpu_batch_scan(struct kith__gpu_batch *b)
 
 /* ------------------------------------------------------------------------------------- results */
 
-/** Copy small data and a result to the host. */
+/** Copy the small data to b->small, and the last of b->counts to *total, unless total is NULL.
+ *  Waits for all work that is queued before. */
 static kith_status read_small(struct kith__gpu_batch *b, int64_t *total)
 {
     const struct kith__gpu_systems *all = &b->sweep.systems;
@@ -247,7 +254,8 @@ static kith_status read_small(struct kith__gpu_batch *b, int64_t *total)
     return kith__gpu_download(b->ctx, copies);
 }
 
-/** Store the message that an offset cannot be used. */
+/** Store the message that an offset cannot be used: decode kith__gpu_batch_small.offsets_failed,
+ *  with the index in 36 bits. */
 static kith_status refuse_offset(struct kith__gpu_batch *b)
 {
     const unsigned long long what = ~b->small.offsets_failed;
@@ -270,7 +278,8 @@ static kith_status refuse_offset(struct kith__gpu_batch *b)
     }
 }
 
-/** Store the message that the box of a system cannot be used: that of a call for it alone. */
+/** Store the message that the box of a system cannot be used: the message of a call for that system
+ *  alone, which checks the box on the host. */
 static kith_status refuse_box(struct kith__gpu_batch *b, int64_t system)
 {
     kith_box box;
@@ -288,7 +297,8 @@ static kith_status refuse_box(struct kith__gpu_batch *b, int64_t system)
                 : kith__question_space(b->ctx, &none, NULL, &box, &q);
 }
 
-/** Store the message that a system cannot be used. */
+/** Store the message that a system cannot be used: decode kith__gpu_batch_small.failed. Faults
+ *  below KITH_SYSTEM_NOT_FINITE are of the box; the lowest bit of others is the set. */
 static kith_status refuse_system(struct kith__gpu_batch *b)
 {
     const unsigned long long what = ~b->small.failed;

@@ -16,10 +16,11 @@ struct kith__gpu_batch {
     struct kith__gpu *gpu;              /**< ctx->state */
     const struct kith__batch *batch;    /**< the batch as given */
     struct kith__gpu_batch_sweep sweep; /**< the systems and the parameters of the sweep */
-    bool empty;                         /**< a set has no particles: nothing to sweep */
+    bool empty;                         /**< neither set has a particle: nothing is sorted */
     void *temporary;                    /**< scratch of the vendor's sort and scan; on the device */
     size_t temporary_bytes;             /**< size of `temporary` */
-    int64_t *counts; /**< [a.n + 1] counts, then offsets, of rows; device memory */
+    int64_t *counts; /**< [a.n + 1] counts, then offsets, of rows, which a question
+                          may use; device memory */
     struct kith__gpu_batch_small small; /**< copy of the small data, after kith__gpu_batch_read */
 };
 

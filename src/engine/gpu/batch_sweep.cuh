@@ -17,7 +17,7 @@
  *     void take(cluster, shared, at, mask)   called by the whole warp: BATCH_DEEP candidates of
  *                                            each lane, each with a mask of the query particles
  *                                            that form a pair with it
- *     void end(cluster, shared)              the i-cluster ends
+ *     void end(cluster, shared)              the i-cluster ends; called where begin returned true
  * and, for work that is done once for a thread block, overloads of
  *     batch_begin_block(operation), batch_end_block(operation)
  */
@@ -33,26 +33,28 @@ enum {
     BATCH_BLOCKS = 4,                    /**< thread blocks on a multiprocessor: limits registers */
     BATCH_DEEP = 2,                      /**< candidates in each lane at a time */
     BATCH_UNROLL = 4,                    /**< query particles of one iteration */
-    BATCH_CLUSTER = 32,                  /**< most query particles of an i-cluster */
+    BATCH_CLUSTER = 32,                  /**< most query particles of an i-cluster: bits of a
+                                              mask */
     BATCH_SLOTS = 32,                    /**< slots of a block of work */
-    BATCH_QUEUE = (BATCH_DEEP + 1) * LANES /**< candidates in the queue */
+    BATCH_QUEUE = (BATCH_DEEP + 1) * LANES /**< capacity of the queue: a queue of less than
+                                                BATCH_DEEP * LANES gets up to LANES more */
 };
 
 /** A range of candidates: a row of cells at one image. The candidates of all listed ranges are
  *  numbered through, modulo 2^32. */
 struct __align__(16) batch_range
 {
-    uint32_t end;  /**< number of the candidate behind the last */
-    uint32_t from; /**< offset from the number of a candidate to its slot */
-    int32_t shift; /**< image of all candidates of the range, packed */
-    float x, y, z; /**< vector of the image [cutoff]; set in boxes with a kith__gpu_system.span */
+    uint32_t end;      /**< number of the candidate behind the last */
+    uint32_t from;     /**< offset from the number of a candidate to its slot */
+    int32_t shift;     /**< image of all candidates of the range, packed */
+    float x, y, z;     /**< vector of the image [cutoff]; set where batch_cluster.single is true */
     int32_t unused[2]; /**< padding to 32 bytes */
 };
 
 /** An i-cluster and its candidates, in shared memory, one for each warp. */
 struct batch_shared {
-    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff]; padded with
-     *  never. */
+    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff], see `excess` in
+     *  i_cluster.cuh; in the padding the last number is `never`. */
     float4 i[BATCH_CLUSTER];
     float4 queue[BATCH_QUEUE];        /**< coordinates of the candidates kept, and |r|^2 [cutoff] */
     struct batch_range range[LANES];  /**< ranges of candidates */
@@ -76,10 +78,12 @@ template <typename real> struct batch_cluster {
     bool single;     /**< coordinates are floats, and are moved to images in float arithmetic */
     float origin[3]; /**< shared->origin; exact when `single` is set [length] */
     float unit;      /**< shared->unit in float, positive where shared->unit is [1 / length] */
-    float half[3]; /**< distance of the query particles from the origin along each axis [cutoff] */
-    float keep;    /**< squared distance from the bounding box up to which a candidate is kept
+    float half[3];   /**< largest distance of a query particle from the origin along each axis: the
+                        bounding box of the i-cluster, about the origin [cutoff] */
+    float keep;      /**< squared distance from the bounding box up to which a candidate is kept
                         [cutoff^2] */
-    uint32_t borderline_bits; /**< twice the error bound of r^2 / cutoff^2: the bits of a float */
+    uint32_t borderline_bits; /**< twice the error bound of r^2 / cutoff^2: the bits of a float, see
+                                   `excess` in i_cluster.cuh */
 };
 
 /** A candidate. */
@@ -180,7 +184,7 @@ static __device__ __forceinline__ void batch_load_cluster(batch_cluster<real> &c
         c.half[k] = batch_most(fabsf(x[k]));
     }
     c.unit = unit > 0 ? fmaxf((float)unit, FLT_MIN) : 0.0f; /* no underflow: 0 has a meaning */
-    c.keep = 1.0001f + 2 * error_bound;
+    c.keep = 1.0001f + 2 * error_bound; /* 0.0001: rounding errors of batch_gap */
     c.borderline_bits = __float_as_uint(2 * error_bound);
     if (c.lane < BATCH_CLUSTER) {
         const bool real_one = c.lane < c.n;
@@ -202,7 +206,7 @@ struct batch_around {
     int32_t sx;       /**< first image along x that is in reach */
     int32_t n_sx;     /**< number of images along x in reach */
     int32_t wide_y;   /**< rows of cells of a layer */
-    int64_t segments; /**< rows of cells at their images, those outside an open axis included */
+    int64_t segments; /**< rows of cells at their images, including rows outside an open axis */
 };
 
 /** Return a / n rounded down, n > 0. */
@@ -251,7 +255,9 @@ static __device__ __forceinline__ int32_t batch_step(const struct kith__axis &ax
 }
 
 /** Find the slots of set b in segment number s around an i-cluster, and their image.
- *  @param[out] range  shift and vector of the image are set
+ *  @param[out] begin  first slot; 0 when the segment is outside an open axis or out of reach
+ *  @param[out] range  shift and vector of the image are set unless the segment is outside or out of
+ *                     reach
  *  @return the number of slots */
 template <typename real>
 static __device__ __forceinline__ int64_t batch_segment(const batch_cluster<real> &c,
@@ -287,7 +293,8 @@ static __device__ __forceinline__ int64_t batch_segment(const batch_cluster<real
     return (int64_t)b.start[first + to + 1] - *begin;
 }
 
-/** List up to LANES segments from number s on. @return the number of their candidates */
+/** List up to LANES segments from number s on in shared memory, one in each lane.
+ *  @return the number of their candidates */
 template <typename real>
 static __device__ __forceinline__ int64_t batch_list_segments(const batch_cluster<real> &c,
                                                               const struct batch_around &around,
@@ -352,7 +359,8 @@ static __device__ __forceinline__ float batch_gap(float x, float half, float sum
 }
 
 /** Load a candidate: its coordinates, and the sum of their squares.
- *  @return false when it is none: beyond the cutoff from the bounding box of the i-cluster */
+ *  @return false when the slot is no candidate, as it is beyond the cutoff from the bounding box of
+ *          the i-cluster */
 template <typename real>
 static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<real> &c,
                                                             int32_t slot,
@@ -375,7 +383,10 @@ static __device__ __forceinline__ bool batch_load_candidate(const batch_cluster<
     return gap <= c.keep;
 }
 
-/** Append the candidates that are to be kept to the queue. @return candidates in the queue */
+/** Append the candidates that are to be kept to the queue.
+ *  @param kept  candidates in the queue before
+ *  @param keep  the candidate of this lane is to be kept
+ *  @return candidates in the queue */
 template <typename real>
 static __device__ __forceinline__ int batch_enqueue(const batch_cluster<real> &c, int kept,
                                                     bool keep, float4 r, int32_t slot,
@@ -423,7 +434,8 @@ template <typename real> struct batch_cell_walk {
             const bool is_one = from + c.lane < total;
             const uint32_t number = (uint32_t)(is_one ? from + c.lane : total - 1);
             struct batch_range range = c.shared->range[segment];
-            while ((int32_t)(number - range.end) >= 0) { /* segments are shorter than 2^31 */
+            /* numbers are modulo 2^32; their difference is exact: segments are below 2^31 */
+            while ((int32_t)(number - range.end) >= 0) {
                 range = c.shared->range[++segment];
             }
             const int32_t slot = (int32_t)(number + range.from);
@@ -437,14 +449,17 @@ template <typename real> struct batch_cell_walk {
 };
 
 /** Walk over the candidates of an i-cluster in a system of one cell, when images are moved in
- *  float: each lane holds a particle, and moves it to all images, along x, then y, then z. */
+ *  float: each lane holds a particle, and moves it to all images, along x, then y, then z. A lane
+ *  without a particle holds the last one, which it does not keep. */
 template <typename real> struct batch_image_walk {
     int32_t from, last;    /**< slot of the first lane's particle; slot behind the last particle */
-    int s[3];              /**< the next image */
+    int s[3];              /**< shift of the next image along each axis */
     int most[3];           /**< images on each side of the box */
     float length[3];       /**< lengths of the box [cutoff] */
-    float r[3];            /**< position of the particle in the box [cutoff] */
-    float y, z, square_yz; /**< coordinates of the particle at the image, and y^2 + z^2 [cutoff] */
+    float r[3];            /**< position of the particle at image 0, from the origin of the
+                                i-cluster [cutoff] */
+    float y, z, square_yz; /**< coordinates of the particle at the image, from the origin, and y^2 +
+                                z^2 [cutoff] */
     float gap_yz;          /**< square of the distance from the bounding box of the i-cluster in the
                                 yz plane [cutoff^2] */
 
@@ -553,6 +568,7 @@ static __device__ __forceinline__ void batch_test(const batch_cluster<real> &c, 
         mask[d] = 0;
         least[d] = ~0u;
     }
+    /* from the last query particle, padding included, to the first: each shifts the masks left */
     const int steps = (c.n + BATCH_UNROLL - 1) / BATCH_UNROLL * BATCH_UNROLL;
     for (int k = steps; k > 0; k -= BATCH_UNROLL) {
 #pragma unroll
@@ -623,8 +639,9 @@ static __device__ __forceinline__ void batch_visit(batch_cluster<real> &c, Opera
     operation.end(c, shared);
 }
 
-/** Return true when an i-cluster begins at slot p: a cell, or a part of a cell with more than
- *  BATCH_CLUSTER particles, divided into parts of equal size.
+/** Return true when an i-cluster begins at slot p: an i-cluster is a cell, or a part of a cell with
+ *  more than BATCH_CLUSTER particles, which is divided into parts of equal size, the last one being
+ *  smaller where they do not divide evenly.
  *  @param[out] n  particles of the i-cluster */
 static __device__ __forceinline__ bool batch_begins(const struct kith__gpu_set &set, int64_t p,
                                                     int *n)

@@ -6,7 +6,8 @@
  * two functions for both types.
  */
 
-/** For one type of coordinate: member NAME is the function kith__NAME_d or kith__NAME_f. */
+/** For one type of coordinate: member NAME is the function kith__NAME_d or kith__NAME_f, except for
+ *  box and square. */
 template <> struct definition<real> {
     typedef struct KITH_REAL(kith__lattice) lattice;
     /** Return the box of a question in this precision. */

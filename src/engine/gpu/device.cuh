@@ -75,7 +75,8 @@ template <typename T> static __device__ __forceinline__ T from_lane(T value, int
 {
     return __shfl(value, lane);
 }
-/** Shuffle up: return the value of the lane whose number is lower by `distance`. */
+/** Shuffle up: return the value of the lane whose number is lower by `distance`; the lane's own
+ *  value where there is none. */
 template <typename T> static __device__ __forceinline__ T from_below(T value, int distance)
 {
     return __shfl_up(value, distance);
@@ -188,7 +189,7 @@ static inline int64_t blocks_for(int64_t n, int threads)
     return blocks > 0 ? blocks : 1;
 }
 
-/** Return a mask of the lanes before this one. */
+/** Return a mask of the lanes before lane number `lane`. */
 static __device__ __forceinline__ lanes_t lanes_below(int lane)
 {
     return ((lanes_t)1 << lane) - 1;
@@ -203,7 +204,7 @@ template <typename T> static __device__ __forceinline__ T sum_lanes(T value)
     return value;
 }
 
-/** Inclusive prefix sum: return the sum over the lanes up to this one. */
+/** Inclusive prefix sum: return the sum over the lanes up to this one, number `lane`, included. */
 template <typename T> static __device__ __forceinline__ T scan_lanes(T value, int lane)
 {
     for (int distance = 1; distance < LANES; distance *= 2) {

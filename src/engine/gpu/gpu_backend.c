@@ -37,8 +37,9 @@ static kith_status check_allocation(kith_ctx *ctx, kith_status status)
                : kith__gpu_fail(ctx, error, "reserving memory");
 }
 
-/** End a call: note where its work ends on the stream, and make the device current again that was
- *  current when the call began. */
+/** kith__backend.end_call: note where the call's work ends on the stream, and make the device
+ *  current again that was current when the call began. A failure to record the event does not
+ *  change the status: that of the work is returned. */
 static kith_status end_call(kith_ctx *ctx, kith_status status)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -70,7 +71,8 @@ static kith_status load_scan(kith_ctx *ctx)
     return KITH_OK;
 }
 
-/** Open a device: make it current, create streams, events and pinned memory. */
+/** Open a device: make it current, load all kernels, create streams, events and pinned memory. What
+ *  was made before a failure is freed by gpu_close. */
 static kith_status open_device(kith_ctx *ctx, int device)
 {
     struct kith__gpu *gpu = ctx->state;
@@ -153,8 +155,9 @@ static void gpu_close(kith_ctx *ctx)
     free(gpu);
 }
 
-/** Store the message that no GPU can be used. Of a driver that is too old, it has the version of
- *  CUDA that the driver is for, and the one that this build needs. @return KITH_NO_BACKEND */
+/** Store the message that no GPU can be used. Where the driver is too old, the message names the
+ *  version of CUDA that the driver is for, and the one that this build needs.
+ *  @return KITH_NO_BACKEND */
 static kith_status refuse_driver(kith_ctx *ctx, gpuError_t error)
 {
     int has = 0, needs = 0;
@@ -170,7 +173,8 @@ static kith_status refuse_driver(kith_ctx *ctx, gpuError_t error)
                       gpuGetErrorString(error));
 }
 
-/** kith__backend.open: the variant is the number of the device. */
+/** kith__backend.open: the variant is the number of the device; "" is device 0. Numbers from 1024
+ *  on are refused before they are converted to int. */
 static kith_status gpu_open(kith_ctx *ctx, const char *variant)
 {
     char *end = NULL;
@@ -202,8 +206,8 @@ static kith_status gpu_open(kith_ctx *ctx, const char *variant)
     return KITH_OK;
 }
 
-/** Wait for an event while some stream is captured, which a thread may do in the relaxed mode
- *  alone. */
+/** Wait for an event while a stream is captured: a thread may do that only while its capture mode
+ *  is relaxed, which is set for the wait. */
 static gpuError_t wait_beside_capture(gpuEvent_t event)
 {
     gpuStreamCaptureMode mode = gpuStreamCaptureModeRelaxed;
@@ -215,8 +219,8 @@ static gpuError_t wait_beside_capture(gpuEvent_t event)
     return error;
 }
 
-/** Change the stream. The new one waits for the work of earlier calls by an event, which was
- *  recorded at the end of the last call: the old stream may have been destroyed. An event from
+/** kith__backend.set_stream. The new stream waits for the work of earlier calls by an event, which
+ *  was recorded at the end of the last call: the old stream may have been destroyed. An event from
  *  outside would invalidate a capture, so the host waits where the new stream is captured. */
 static kith_status gpu_set_stream(kith_ctx *ctx, void *stream)
 {
@@ -233,7 +237,8 @@ static kith_status gpu_set_stream(kith_ctx *ctx, void *stream)
     return KITH_OK;
 }
 
-/** kith__backend.scratch_bytes: on the device, without pinned memory. */
+/** kith__backend.scratch_bytes: scratch memory on the device, also that which only captured graphs
+ *  use, and struct kith__gpu; without pinned memory and `staging`. */
 static int64_t gpu_scratch_bytes(const kith_ctx *ctx)
 {
     const struct kith__gpu *gpu = ctx->state;

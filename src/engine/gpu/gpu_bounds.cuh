@@ -8,7 +8,7 @@
 #include "device.cuh"
 #include "gpu_grid.h"
 
-/** Extend bounds *to by bounds *from, with atomic operations. */
+/** Extend bounds *to by bounds *from, with atomic operations; to->blocks is unchanged. */
 static __device__ inline void merge_bounds(struct kith__gpu_bounds *to,
                                            const struct kith__gpu_bounds *from)
 {
@@ -22,7 +22,7 @@ static __device__ inline void merge_bounds(struct kith__gpu_bounds *to,
 }
 
 /** Reduce the bounds of each lane of a warp to the bounds of the warp, in every lane, and encode
- *  them. All lanes must call. */
+ *  them; warp->blocks is not set. All lanes must call. */
 static __device__ void bounds_warp(struct kith__bounds mine, struct kith__gpu_bounds *warp)
 {
     for (int bits = LANES / 2; bits > 0; bits /= 2) {

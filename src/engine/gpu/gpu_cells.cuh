@@ -146,7 +146,8 @@ static __device__ __forceinline__ bool is_beside(const struct kith__gpu_set &set
  *  cells with at most `enough` particles. The run that contains p lies within `enough` slots of p,
  *  so only these are searched: a run that also contains slot p - enough or p + enough has too many
  *  particles.
- *  @param nx  cells of a row */
+ *  @param nx      cells of a row
+ *  @param enough  most particles of a run */
 static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_t nx,
                                          uint32_t enough, int64_t p)
 {
@@ -174,7 +175,7 @@ static __device__ inline bool begins_run(const struct kith__gpu_set &set, int64_
 /** Return true when an i-cluster begins at slot p of the sorted set. An i-cluster is the widest
  *  aligned run of 2, 4, 8, ..., 64 cells of a row that has at most most / 2 particles. A cell that
  *  is in no run is an i-cluster of its own; with more than `most` particles it is divided into
- *  i-clusters of equal size.
+ *  i-clusters of equal size, the last one being smaller where they do not divide evenly.
  *  @param most  most particles of an i-cluster */
 static __device__ inline bool begins_cluster(const struct kith__gpu_set &set,
                                              const struct kith__gpu_plan &plan, uint32_t most,

@@ -9,8 +9,10 @@
 
 enum {
     THREADS = 256,     /**< threads of a thread block */
-    BOUNDS_BLOCKS = 4, /**< thread blocks on a multiprocessor, for the kernel find_bounds */
-    RESIDENT = 8 /**< thread blocks on a multiprocessor, for kernels bound by memory latency */
+    BOUNDS_BLOCKS = 4, /**< thread blocks on a multiprocessor, for the kernel find_bounds: limits
+                            its registers */
+    RESIDENT = 8 /**< thread blocks on a multiprocessor, for kernels bound by memory latency: limits
+                      their registers */
 };
 
 /* -------------------------------------------------------------------------------------- bounds */
@@ -50,8 +52,8 @@ static __device__ void bounds_block(const struct kith__question &q, const kith_p
 /**
  * Compute the approximate median of the fractional coordinates of a sample of particles: a point
  * where most particles are, regardless of outliers. One warp for each axis finds the upper 32 bits
- * of the median, bit by bit from the highest: a bit is set when at most half of the numbers are
- * smaller than the median with that bit.
+ * of the median, in the form of `ordered`, bit by bit from the highest: a bit is set when at most
+ * half of the numbers are smaller than the median with that bit. The lower 32 bits are left 0.
  */
 template <typename real>
 static __device__ void find_anchor(const struct kith__question &q, double anchor[3])
@@ -118,8 +120,9 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
                   images_pack(bounds.wrapped, plan->axis[2]);
 }
 
-/** Return the bounds of all sets together, and set the plan's status: whether all coordinates can
- *  be used, else the first particle that cannot. */
+/** Return the bounds of all sets together, and set the plan's status, and with a failure the first
+ *  particle that cannot be used.
+ *  @param bounds  volatile, as other thread blocks have written them */
 static __device__ struct kith__bounds merge_sets(const struct kith__question &q,
                                                  const volatile struct kith__gpu_bounds *bounds,
                                                  struct kith__gpu_plan *plan)
@@ -236,11 +239,11 @@ gpuError_t kith__gpu_choose_cells(const struct kith__gpu_grid *grid,
 
 /* ---------------------------------------------------------------------------------------- sort */
 
-/** Return true when a particle's key and its index fit one 64-bit word. Sorting one array of words
- *  moves less memory than sorting two arrays. */
+/** Return true when a key of `bits` bits and an index of id_bits bits fit one 64-bit word. Sorting
+ *  one array of words moves less memory than sorting two arrays. */
 static __host__ __device__ bool fits_word(int bits, int id_bits)
 {
-    return bits + id_bits < 64; /* rocPRIM compares no bits that end at 64 */
+    return bits + id_bits < 64; /* not 64: rocPRIM compares no bits that end at 64 */
 }
 
 /** Write the key and the index of each particle: in one word, the index in the low bits, where that
@@ -297,8 +300,9 @@ struct row_number {
     }
 };
 
-/** Copy the coordinates in cell order, wrapped, and fill the table of first slots.
- *  @param sorted   [n] sorted keys, above the index
+/** Copy the coordinates in cell order, wrapped, with the wrapping where any particle was wrapped;
+ *  split words into set.key and set.id; fill the table of first slots, of cells or of rows.
+ *  @param sorted   [n] sorted keys, above the index; where it is set.key, that is kept as it is
  *  @param id_bits  bits of an index below the key; 0: the indices are in set.id */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -399,7 +403,8 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
 
 /* ---------------------------------------------------------------------------------- i-clusters */
 
-/** Set a bit for each slot at which an i-cluster begins. */
+/** Set a bit of grid.marks for each slot at which an i-cluster begins: each warp writes the word of
+ *  its slots. */
 static __global__ void mark_clusters(const struct kith__gpu_grid grid)
 {
     const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

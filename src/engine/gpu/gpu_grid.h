@@ -2,9 +2,10 @@
  *
  * The grid in device memory: particles sorted by cell (engine/cells.h). It is built without waiting
  * for the host: a kernel chooses the cells, and later kernels read the choice, the plan, from
- * device memory. A table of the first slot of each cell is kept while it has at most a few entries
- * for each particle; beyond that, cells are found by a search in the sorted keys: in those of one
- * row of cells, while a table of the first slot of each row is not too large, else in all keys.
+ * device memory. A table of the first slot of each cell is kept while there are at most
+ * kith__table_limit cells, about two for each particle; beyond that, cells are found by a search in
+ * the sorted keys: in those of one row of cells, while there are at most so many rows, of which a
+ * table is kept instead, else in all keys.
  *
  * All functions queue their work on a stream and return the run-time library's error code.
  */
@@ -25,10 +26,12 @@ struct kith__gpu_plan {
     int64_t cells;             /**< number of all cells; 0: a set has no particles */
     int bits;                  /**< bits of the largest key */
     double near;    /**< upper bound on the distance of a pair, rounding errors included [length] */
-    bool far;       /**< a subcell may hold particles that are further apart than its width */
-    bool table;     /**< there is a table of the first slot of each cell */
+    bool far;       /**< a subcell may hold particles that are further apart than its width
+                         (kith__divide_cells), or cells were made wider so that keys fit */
+    bool table;     /**< cells are few enough for a table of the first slot of each; with subcells,
+                         friends-of-friends fills it */
     int64_t rows;   /**< entries of the table of the first slot of each row; 0: there is none */
-    bool wrapped;   /**< at least one particle was outside the box */
+    bool wrapped;   /**< at least one particle was outside the box as given */
     bool packs;     /**< shifts of pairs between the coordinates as given, not wrapped, can be
                          packed (kith__pack_shift) */
     int32_t status; /**< a kith_status; later kernels exit early unless it is KITH_OK */
@@ -53,7 +56,7 @@ struct kith__gpu_set {
 
     int32_t *wrap; /**< [n] boxes that wrapping subtracted from the coordinates of each slot's
                         particle, in the form of wrapping_sum() in gpu_cells.cuh; set when any
-                        particle was wrapped */
+                        particle was wrapped; NULL with subcells */
 };
 
 /** The sorted particles of a question. */
@@ -78,8 +81,8 @@ struct kith__gpu_sort {
 };
 
 /** Bounds of the coordinates (kith__bounds), encoded so that atomicMax merges them: each number is
- *  larger the further out the bound is, and 0 for no particles. The ordered form of a double is an
- *  integer that compares as the double does (`ordered` in device.cuh). */
+ *  larger the further out the bound is, and 0 before any bounds are merged. The ordered form of a
+ *  double is an integer that compares as the double does (`ordered` in device.cuh). */
 struct kith__gpu_bounds {
     unsigned long long below[3]; /**< inverted bits of the ordered form of the lower bounds */
     unsigned long long above[3]; /**< ordered form of the upper bounds */

@@ -49,7 +49,8 @@ struct kith__gpu {
     gpuError_t lost; /**< error that made the device unusable in an earlier call; else gpuSuccess */
     pid_t process;   /**< process that opened the device: a child of fork() cannot use it */
     int device;      /**< number of the device */
-    int caller_device;  /**< device that was current before the running call; -1 outside of calls */
+    int caller_device;  /**< device that was current before the running call made its own current;
+                             -1 until then */
     int processors;     /**< number of multiprocessors (CUDA) or compute units (HIP) */
     int64_t shared;     /**< most shared memory of a thread block [bytes] */
     int64_t shared_all; /**< shared memory of a multiprocessor, for all its thread blocks [bytes] */

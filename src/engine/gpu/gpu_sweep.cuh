@@ -104,7 +104,8 @@ struct cluster_batch {
  *  @param[in,out] o     the batch; n and each are set
  *  @param[out] cluster  first slot of this lane's i-cluster
  *  @param[out] around   the cells around it
- *  @return number of this lane's segment around its i-cluster */
+ *  @return number of this lane's segment around its i-cluster; lanes beyond those that are shared
+ *          get numbers from around->segments on */
 template <typename real>
 static __device__ __forceinline__ int share_lanes(const visit<real> &v, struct cluster_batch *o,
                                                   int32_t *cluster, struct around *around)
@@ -256,7 +257,7 @@ static __device__ __forceinline__ int visit_clusters(visit<real> &v, int first,
             const int64_t from = h > 0 ? v.shared->range[lane - 1].end : 0;
             const int64_t to = alone ? v.shared->candidates
                                      : v.shared->range[lane + o.each - 1].end;
-            if (to > from && !begun) {
+            if (to > from && !begun) { /* again after each list for which begin returned false */
                 v.begin = v.shared->cluster[first + h];
                 v.n = v.shared->cluster[first + h + 1] - v.begin;
                 v.borderline_bits = prepare_cluster(v, operation);
@@ -330,7 +331,7 @@ static gpuError_t run_sweep(const struct kith__gpu_sweep *sweep, const Operation
                             gpuStream_t stream, size_t bytes = 0)
 {
     gpuError_t error = gpuMemsetAsync(sweep->next, 0, sizeof *sweep->next, stream);
-    if (error == gpuSuccess && bytes > 0) {
+    if (error == gpuSuccess && bytes > 0) { /* CUDA grants more than 48 KiB on request alone */
         error = gpuFuncSetAttribute((const void *)sweep_kernel<real, Operation>,
                                     gpuFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     }

@@ -19,12 +19,13 @@ enum { KITH_GPU_WORK_BLOCK = 32 };
 struct kith__gpu_sweep {
     struct kith__gpu_grid grid; /**< the sorted particles */
     bool forward;               /**< each unordered pair is found once; else as (i, j) and (j, i) */
-    int work_block; /**< slots of a work block, a power of 2; a warp processes the i-clusters that
-                         begin there */
+    int work_block; /**< slots of a work block, a power of 2, at most KITH_GPU_WORK_BLOCK; a warp
+                         processes the i-clusters that begin there */
     int64_t first;  /**< first work block to process */
     int64_t last;   /**< work block behind the last */
     unsigned *next; /**< work queue counter, in device memory: work blocks claimed so far */
-    int blocks;     /**< thread blocks to launch: as many as fill the device */
+    int blocks;     /**< thread blocks to launch: enough to fill the device, fewer for few
+                         particles */
 };
 
 #endif

@@ -40,10 +40,11 @@ struct __align__(16) range
 
 /** An i-cluster, and the ranges of its candidates. In shared memory, one for each warp. */
 struct visit_shared {
-    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff], see `excess`;
-     *  padded with `never`. */
+    /** -2 x, -2 y, -2 z, |r|^2 - 1 + error bound of each query particle [cutoff], see `excess`; in
+     *  the padding the last number is `never`. */
     float4 i[KITH_GPU_CLUSTER];
-    int32_t id[KITH_GPU_CLUSTER]; /**< index of each query particle in the caller's order */
+    int32_t id[KITH_GPU_CLUSTER]; /**< index of each query particle in the caller's order; -1 in
+                                       the padding */
 
     /** [clusters + 1] First slot of each i-cluster of the work block, and the slot behind the
      *  last. */
@@ -53,7 +54,8 @@ struct visit_shared {
     struct range range[LANES]; /**< the ranges listed by each lane */
     double origin[3]; /**< point that coordinates are measured from: the first particle [length] */
     double unit;      /**< 1 / cutoff; 0: the i-cluster is too wide for float coordinates */
-    float4 frame;     /**< origin and unit, rounded to float */
+    float4 frame;     /**< origin and unit, rounded to float: where coordinates are floats, the
+                           origin is exact */
 };
 
 /** The i-cluster that a warp processes. Registers: a copy in each lane. */
@@ -202,7 +204,8 @@ static __device__ __forceinline__ bool find_candidate(const visit<real> &v, int6
     const int left = end - c < LANES ? (int)(end - c) : LANES;
     const uint32_t number = (uint32_t)c + (uint32_t)(v.lane < left ? v.lane : left - 1);
     struct range range = v.shared->range[at->segment];
-    while ((int32_t)(number - range.end) >= 0) { /* segments are shorter than 2^31 */
+    /* numbers are modulo 2^32; the difference is exact, as segments are shorter than 2^31 */
+    while ((int32_t)(number - range.end) >= 0) {
         range = v.shared->range[++at->segment];
     }
     at->slot = (int32_t)(number + range.from);
@@ -243,8 +246,8 @@ static __device__ __forceinline__ void scale_candidate(const visit<real> &v,
 }
 
 /** Compute the coordinates of a candidate relative to the origin of the i-cluster [cutoff]. When
- *  they are too large, they are replaced by others at distance far_out; by 0 when the i-cluster is
- *  too wide for float coordinates.
+ *  they are too large, or NaN, they are replaced by others at distance far_out. When the i-cluster
+ *  is too wide for float coordinates, all are 0.
  *  @return the sum of their squares */
 template <typename real>
 static __device__ __forceinline__ float load_candidate(const visit<real> &v,
@@ -260,8 +263,9 @@ static __device__ __forceinline__ float load_candidate(const visit<real> &v,
     return r[0] * r[0];
 }
 
-/** Return a mask of the query particles that a candidate may form a pair with: not itself, and in a
- *  forward sweep no query particle after it. */
+/** Return a mask of the query particles that a candidate may form a pair with: all, except where
+ *  the candidate is a particle of the i-cluster at image 0: not itself, and in a forward sweep no
+ *  query particle after it. */
 template <typename real>
 static __device__ __forceinline__ uint32_t allowed(const visit<real> &v, const struct candidate &at)
 {

@@ -16,8 +16,10 @@
 #include "gpu_state.h"
 #include "gpu_sweep.h"
 
-static const size_t transfer_bytes = (size_t)8 << 20; /* size of a transfer buffer [bytes] */
-static const size_t page_bytes = (size_t)64 << 10; /* sizes of allocations are multiples of this */
+/* size of a transfer buffer: more than the largest step of an upload and half of it [bytes] */
+static const size_t transfer_bytes = (size_t)8 << 20;
+/* sizes of allocations are multiples of this; copies up to this size need a buffer of one page */
+static const size_t page_bytes = (size_t)64 << 10;
 
 /* An upload is cut into steps [bytes]. The first is small, so that the transfer starts soon. Steps
  * grow, as each costs the bus some microseconds, but stay small enough that little is left to
@@ -102,8 +104,9 @@ kith_status kith__gpu_begin(kith_ctx *ctx)
     return KITH_OK;
 }
 
-/** Set the stop flag that the running kernel reads. Queued work may reset the flag (the
- *  memset before a sweep), so the host sets it again until the stream is idle. */
+/** Set the stop flag that the running kernel reads, if there is one, by a copy on a second stream.
+ *  Queued work may reset the flag (the memset before a sweep), so the host sets it again until the
+ *  stream is idle. */
 static gpuError_t stop_sweep(struct kith__gpu *gpu)
 {
     unsigned *word = (unsigned *)(void *)((char *)gpu->small_memory.data + KITH_GPU_SMALL_BYTES);
@@ -117,9 +120,9 @@ static gpuError_t stop_sweep(struct kith__gpu *gpu)
 kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing)
 {
     enum { SPINS = 2000 }; /* queries after which the thread sleeps between them */
-    static const struct timespec pause = {.tv_nsec = 50000};
+    static const struct timespec pause = {.tv_nsec = 50000}; /* 50 microseconds */
     gpuError_t error = gpuErrorNotReady;
-    if (!ctx->watch) {
+    if (!ctx->watch) { /* nothing can stop the call */
         error = gpuEventSynchronize(event);
     }
     for (int turn = 0; error == gpuErrorNotReady; turn++) {
@@ -239,7 +242,7 @@ void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes)
 
 void kith__gpu_free_scratch(struct kith__gpu *gpu)
 {
-    void *const *held = gpu->held.data;
+    void *const *held = gpu->held.data; /* some of it is in a buffer too: it is freed once */
     for (int s = 0; s < KITH_WORK_BUFFERS; s++) {
         if (!is_held(gpu, gpu->slot[s].data)) {
             kith__gpu_buffer_free(&gpu->slot[s]);
@@ -283,6 +286,7 @@ struct copy_loop {
     const char *from;    /**< copy from here */
 };
 
+/** kith__range_fn: copy bytes [begin, end). */
 static void copy_range(void *state, int64_t begin, int64_t end)
 {
     const struct copy_loop *loop = state;
@@ -292,7 +296,7 @@ static void copy_range(void *state, int64_t begin, int64_t end)
 /** Copy on all threads: one core is slower than the bus. */
 static void copy(const kith_ctx *ctx, copy_fn *copy_piece, void *to, const void *from, size_t bytes)
 {
-    enum { PIECE = 1 << 16 };
+    enum { PIECE = 1 << 16 }; /* bytes */
     struct copy_loop loop = {copy_piece, to, from};
     kith__pool_chunks(ctx->pool, ctx->threads, (int64_t)bytes, PIECE, copy_range, &loop);
 }
@@ -421,6 +425,7 @@ static size_t bytes_left(const struct kith__gpu_copy copies[KITH_GPU_COPIES])
 }
 
 /** Queue as much of the copies to the host as a transfer buffer holds.
+ *  @param number          number of the buffer
  *  @param[in,out] copies  the copies; afterwards what is left of them
  *  @param[in,out] load    empty; afterwards the parts in the buffer */
 static kith_status load_transfer(kith_ctx *ctx, size_t number,
@@ -468,6 +473,7 @@ static kith_status unload_transfer(kith_ctx *ctx, size_t number, struct load *lo
 
 kith_status kith__gpu_download(kith_ctx *ctx, struct kith__gpu_copy copies[KITH_GPU_COPIES])
 {
+    /* buffers 0 and 1 in turn: queue the copies to one, then empty the other */
     struct load load[KITH_GPU_TRANSFERS] = {{0}};
     bool more = bytes_left(copies) > 0;
     for (size_t number = 0, other = 1; more || load[other].n > 0; number = other, other = !other) {

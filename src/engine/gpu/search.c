@@ -87,7 +87,8 @@ kith_status kith__gpu_read_back(struct kith__gpu_search *s, const void *total, i
     return KITH_OK;
 }
 
-/** Copy the coordinates of a set to the device, unless they are there.
+/** Copy the coordinates of a set to the device, unless they are there, with the gaps between them
+ *  that its stride leaves.
  *  @param[in,out] points  the set; afterwards its copy in device memory */
 static kith_status upload_points(struct kith__gpu_search *s, int set, kith_points *points)
 {
@@ -134,8 +135,9 @@ static size_t table_bytes(const struct kith__question *q)
     return (size_t)(kith__table_limit(q) + 1) * sizeof(uint32_t);
 }
 
-/** Return the size of an array of n + 1 keys [bytes]. With subcells, the table of first slots later
- *  uses its memory. */
+/** Return the size of an array of n + 1 keys [bytes]: one of the arrays of keys becomes
+ *  kith__gpu_search.counts after the sort. With subcells, the table of first slots later uses its
+ *  memory. */
 static size_t key_bytes(const struct kith__question *q, int64_t n)
 {
     const size_t keys = (size_t)(n + 1) * sizeof(uint64_t);
@@ -143,14 +145,16 @@ static size_t key_bytes(const struct kith__question *q, int64_t n)
     return keys > table ? keys : table;
 }
 
-/** Allocate the arrays of a set. @param number  0: set a, 1: set b */
+/** Allocate the arrays of a set.
+ *  @param number  0: set a, 1: set b */
 static kith_status need_set(struct kith__gpu_search *s, int number, const struct kith__question *q,
                             struct kith__gpu_set *set)
 {
     struct kith__gpu *gpu = s->gpu;
     const int slot = number * KITH_GPU_SET_SLOTS;
     const size_t n = (size_t)(number ? q->b.n : q->a.n);
-    /* arrays of both sets are exchanged by the sort, so both have the larger size */
+    /* the sort exchanges key and id with its second arrays, which both sets share: all of them have
+     * the size for the larger set */
     const int64_t most = q->a.n > q->b.n ? q->a.n : q->b.n;
     const size_t real = (size_t)q->precision;
     const bool table = !(q->subcell > 0);
@@ -212,7 +216,8 @@ kith_status kith__gpu_need_temporary(struct kith__gpu_search *s, int64_t n)
 
 /** Exchange two buffers after the sort may have exchanged their data.
  *  @param slot   a buffer
- *  @param data   the data it should have now: its own, or that of `other` */
+ *  @param data   the data it should have now: its own, or that of `other`
+ *  @param other  the buffer to exchange it with */
 static void follow_exchange(struct kith__buffer *slot, const void *data, struct kith__buffer *other)
 {
     if (slot->data != data) {
@@ -249,14 +254,16 @@ static kith_status need_small(struct kith__gpu_search *s, struct kith__gpu_small
     return KITH_OK;
 }
 
-/** Choose the size of work blocks: KITH_GPU_WORK_BLOCK slots, fewer when each warp would otherwise
- *  get less than several work blocks. */
+/** Choose the size of work blocks: KITH_GPU_WORK_BLOCK slots, fewer, but at least 4, when there
+ *  would otherwise be less than 16 work blocks for each thread block of the sweep, 4 for each
+ *  warp. */
 static void choose_work_blocks(struct kith__gpu_search *s)
 {
     const int least = 4;
     const int64_t n = s->sweep.grid.question.a.n;
-    const int64_t most = (int64_t)12 * s->gpu->processors; /* thread blocks */
-    const int64_t enough = 16 * most;                      /* work blocks */
+    /* thread blocks: twice SWEEP_BLOCKS on each multiprocessor */
+    const int64_t most = (int64_t)12 * s->gpu->processors;
+    const int64_t enough = 16 * most; /* work blocks */
     s->sweep.blocks = (int)(n < most ? n : most);
     s->sweep.work_block = KITH_GPU_WORK_BLOCK;
     while (s->sweep.work_block > least && n / s->sweep.work_block < enough) {

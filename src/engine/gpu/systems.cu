@@ -35,7 +35,7 @@ static __device__ void note_system(struct kith__gpu_batch_small *small, int64_t 
     atomicMax(&small->failed, ~((unsigned long long)system << 8 | (unsigned long long)fault));
 }
 
-/** Check offsets of one set. */
+/** Check offset s of one set, and that the next is not less. */
 static __device__ void check_set(const struct kith__gpu_systems &all, int set, int64_t s)
 {
     const int64_t *first = set ? all.first_b : all.first_a;
@@ -116,7 +116,7 @@ static __global__ void complete_boxes(const struct kith__gpu_systems all)
 /* -------------------------------------------------------------------------------------- bounds */
 
 /** Return true when the cells of a box do not depend on the bounds of the particles: it is periodic
- *  on all axes, and wrapped particles are inside. */
+ *  on all axes, and orthorhombic, so that wrapped particles are never outside. */
 template <typename lattice> static __device__ __forceinline__ bool is_whole(const lattice &box)
 {
     return box.orthorhombic && box.periodic[0] && box.periodic[1] && box.periodic[2];
@@ -173,7 +173,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --------------------------------------------------------------------------------------- cells */
 
-/** Merge the bounds of both sets of a system.
+/** Merge the bounds of both sets of a system. Bounds that were not needed are 0, and decode to NaN,
+ *  which fmin and fmax ignore.
  *  @return 0, or what is wrong with the first particle that cannot be used */
 static __device__ int merge_sets(const struct kith__gpu_systems &all, int64_t s,
                                  struct kith__bounds *bounds)
@@ -209,8 +210,9 @@ static __device__ struct kith__axis one_cell(const struct kith__question &q,
 }
 
 /** Return the width of cells that hold KITH_GPU_CELL_FILL of n particles on average, if these fill
- *  their bounding box; 0 when they coincide [length]. Cube roots keep the product of three extents
- *  from overflow. */
+ *  their bounding box; 0 when they coincide [length]. Axes without extent do not count. `side` is
+ *  the cube root of the product of the extents; where their product overflows, the width is
+ *  infinite, which gives one cell. */
 static __device__ double side_by_number(const struct kith__question &q,
                                         const struct kith__bounds *bounds, int64_t n)
 {
@@ -227,7 +229,8 @@ static __device__ double side_by_number(const struct kith__question &q,
 }
 
 /** Choose the cells of a system of n particles: of width `side`, or wider where that gives too many
- *  cells. The width grows by a quarter at a time, after some turns faster.
+ *  cells: the width grows by a factor of 1.25, after nine turns of 2.25, up to 64 times. One cell
+ *  where that does not suffice, and for a small system.
  *  @return the number of cells */
 static __device__ int64_t choose_cells(const struct kith__question &q,
                                        const struct kith__bounds *bounds, int64_t n, double side,

@@ -43,8 +43,9 @@ struct kith__gpu_system {
     float span;      /**< largest length of the box along a periodic axis [cutoff]; negative in a
                           triclinic or very long box, where candidates must not be moved to images
                           in float arithmetic */
-    float length[3]; /**< length of the box along each axis [cutoff] */
-    int images[3];   /**< of a single cell: images in reach on each side of the box */
+    float length[3]; /**< length of the box along each axis, where it is orthorhombic [cutoff] */
+    int images[3];   /**< with one_cell: images in reach on each side of the box; 0 along open
+                          axes */
     struct kith__axis axis[3]; /**< cells of the system along each row of the box */
     bool one_cell;             /**< the system is a single cell */
     int64_t first_cell;        /**< number of the system's first cell in the batch */
@@ -57,7 +58,7 @@ struct kith__gpu_batch_small {
                                             | index << 4 | what is wrong, the smallest */
     unsigned long long failed; /**< 0: all systems are good; else the inverted bits of system << 8 |
                                     what is wrong, the smallest */
-    int64_t most;              /**< particles of the largest system */
+    int64_t most;              /**< particles of the largest system, in set a or set b */
     int64_t total;             /**< number of pairs, of a sweep that counts them */
     int64_t detail;            /**< after a failure: index of the particle in its system, or the
                                     offset */
@@ -99,7 +100,7 @@ struct kith__gpu_batch_sweep {
     struct kith__gpu_systems systems; /**< the particles */
     double unit;                      /**< 1 / cutoff */
     bool upper;                       /**< pairs of a half list alone: j after i */
-    int blocks;                       /**< thread blocks to launch: as many as fill the device */
+    int blocks;                       /**< thread blocks to launch: enough to fill the device */
 };
 
 #ifdef __cplusplus
@@ -112,8 +113,8 @@ gpuError_t kith__gpu_check_offsets(const struct kith__gpu_systems *systems, gpuS
 /** Queue boxes, bounds and numbers of cells of all systems. */
 gpuError_t kith__gpu_plan_systems(const struct kith__gpu_systems *systems, gpuStream_t stream);
 
-/** Queue the numbers of the first cells, from the prefix sum of the numbers of cells, and keys of
- *  one set, as words with the index of the particle below.
+/** Queue the keys of one set, as words with the index of the particle in the low bits; with set a,
+ *  also kith__gpu_system.first_cell. systems->cells holds the prefix sum of the numbers of cells.
  *  @param set        0: set a, 1: set b
  *  @param[out] word  [n] the words */
 gpuError_t kith__gpu_make_system_keys(const struct kith__gpu_systems *systems, int set,

@@ -48,14 +48,14 @@ static struct prey find_nearest(const struct kith_flock *flock, const double pla
 #define KITH_PER_PRECISION "flock/cpu/flock_step_real.h"
 #include "core/per_precision.h"
 
-/** State of the loop that finds the largest component of a velocity. */
+/** State of the loop that finds the largest absolute component of a velocity. */
 struct fastest_loop {
     const struct kith_flock *flock; /**< the flock */
-    _Atomic int64_t bits; /**< bits of the largest so far, as a double: as integers, they have the
-                               order of the numbers, which are >= 0 */
+    _Atomic int64_t bits; /**< bits of the largest so far, as a double, for kith__atomic_max64: as
+                               integers, they have the order of the numbers, which are >= 0 */
 };
 
-/** kith__range_fn: find the largest component of a velocity in entries [begin, end). */
+/** kith__range_fn: find the largest absolute component of a velocity in entries [begin, end). */
 static void find_fastest(void *state, int64_t begin, int64_t end)
 {
     struct fastest_loop *loop = state;
@@ -66,8 +66,8 @@ static void find_fastest(void *state, int64_t begin, int64_t end)
     kith__atomic_max64(&loop->bits, bits);
 }
 
-/** Set the units of offsets and velocities: powers of 2, from the largest radius and velocity. Also
- *  convert the rows of the box to units. */
+/** Set the units of offsets and velocities: powers of 2, from the largest radius and the largest
+ *  absolute component of a velocity. Also convert the rows of the box to units. */
 static void find_units(kith_ctx *ctx, struct kith__flock_step *step)
 {
     const struct kith_flock *flock = step->flock;
@@ -99,6 +99,7 @@ static void round_range(void *state, int64_t begin, int64_t end)
 static kith_status quantize_state(kith_ctx *ctx, struct kith__flock_step *step)
 {
     const int64_t n = step->flock->n;
+    /* vectors read up to KITH_LANES numbers beyond the end of the last column */
     int32_t *to = kith__work_need(&ctx->work, KITH_FLOCK_QUANTIZED,
                                   (KITH_COLUMNS * (size_t)n + KITH_LANES) * sizeof *to);
     KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for a step of %lld particles",

@@ -8,9 +8,10 @@
 #include "engine/cpu/visit.h"
 #include "flock_step.h"
 
-/* Most terms that are summed in 32 bits: offsets and velocities are about 2^23 units at most, so
- * that the absolute value of the sum stays below 2^31. Positions, which are larger, are summed
- * modulo 2^32: the sum of offsets follows from it exactly (add_axis). */
+/* Most terms that are summed in 32 bits: offsets and velocities are about 2^KITH_FLOCK_BITS units
+ * at most, so that the absolute value of the sum stays below 2^31 = 256 * 2^23; 230 leaves room for
+ * the rounding of offsets. Positions, which are larger, are summed modulo 2^32: the sum of offsets
+ * follows from it exactly (add_axis). */
 enum { MOST_TERMS = 230 };
 
 /** Radii of the rules, as two thresholds for r^2 - |i|^2 of the tile's candidates, like those of
@@ -286,11 +287,11 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         return;
     }
     const int n = collect_all(sweep, i);
-    struct chosen list[KITH_MOST_NEAREST + 1];
+    struct chosen list[KITH_MOST_NEAREST + 1]; /* one entry is spare */
     int listed = 0;
     int32_t here[3];
     double v[3];
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < 3; c++) { /* until move, `next` has the velocity before the step */
         here[c] = step->quantized.of[c][i->slot];
         v[c] = kith__real_at(step->flock->next.v[c], i->slot, sweep->question->precision);
     }

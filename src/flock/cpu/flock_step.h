@@ -31,7 +31,7 @@ struct kith__flock_step {
     double offset_unit;         /**< unit of positions and offsets in sums, a power of 2, from the
                                      largest radius (kith__flock_unit) [length] */
     double velocity_unit;       /**< unit of velocities in sums, a power of 2, from the largest
-                                     velocity component [length / time] */
+                                     absolute velocity component [length / time] */
     float ratio[KITH_RULES];    /**< radius^2 / cutoff^2 of each rule */
     bool at_cutoff[KITH_RULES]; /**< the radius of the rule is the cutoff of the sweep */
     double square[KITH_RULES];  /**< radius^2, rounded to the precision as in the definition of a

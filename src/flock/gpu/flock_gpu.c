@@ -2,8 +2,8 @@
  *
  * Flock steps on a GPU, host side. The state stays in device memory, in the order of cells, until
  * it is read. Where the box or its walls bound all particles, the cells stay from step to step: a
- * counting sort arranges the particles, and no step waits for the host. Elsewhere each step builds
- * a grid as a search for pairs does.
+ * counting sort arranges the particles, and no step waits for the host, unless there are predators
+ * or new walls (steps_at_once). Elsewhere each step builds a grid as a search for pairs does.
  */
 #include "flock_state_gpu.h"
 
@@ -14,8 +14,8 @@
 
 /* --------------------------------------------------------------------------------------- cells */
 
-/** Return true when all particles are within the box at every step: each axis is periodic or
- *  reflecting. */
+/** Return true when all particles are within the box at every step from flock->walled on: each axis
+ *  is periodic or reflecting. */
 static bool is_bounded(const struct kith_flock *flock)
 {
     const struct kith__question *q = &flock->question;
@@ -47,6 +47,8 @@ static void narrow(const struct kith__question *q, const struct kith__bounds *wh
     static const double anchor[3] = {0, 0, 0};
     struct kith__axis fine[3];
     if (kith__choose_axes(q, whole, anchor, plan->near / parts, fine) >= 0) {
+        /* cells of the new width in the old one; 1 - 1e-9, so that a quotient that is an integer
+         * but for rounding is not rounded up to the next one */
         const double wide = plan->near * fine[0].scale / q->height[0];
         plan->axis[0] = fine[0];
         plan->axis[0].reach = (int)ceil(wide * (1 - 1e-9));
@@ -126,7 +128,8 @@ static struct kith__gpu_quantizer choose_quantizer(const struct kith_flock *floc
             most = fmax(most, fmax(fabs(flock->rules.lo[k]), fabs(flock->rules.hi[k])));
         }
     }
-    /* below 2^31 and 2^50; 1 / unit is a normal float */
+    /* 2.147e9 is just below 2^31, 1e15 below 2^50; the limits of the unit make 1 / unit a normal
+     * float */
     const bool narrow = most / unit < 2.147e9 && unit > 1e-30 && unit < 1e30;
     return (struct kith__gpu_quantizer){1 / unit, narrow ? (float)(1 / unit) : 0,
                                         most / unit < 1e15};
@@ -137,7 +140,8 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step 
 {
     const struct kith__flock_rules *rules = &flock->rules;
     const struct kith__question *q = &flock->question;
-    const double many = q->precision == KITH_FLOAT ? 10 : 6; /* particles in a cube of the cutoff */
+    /* particles in a cube of the cutoff from which on the matrix unit is used */
+    const double many = q->precision == KITH_FLOAT ? 10 : 6;
     const double crowded = rules->reach > 0 ? particles_per_cube(flock) : 0;
     const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
     f->offsets = choose_quantizer(flock, f->offset_unit);
@@ -215,7 +219,7 @@ static void point_at(const struct kith_flock *flock, const struct kith__gpu_floc
     char *r = state->r;
     q->a = kith_points_split(r, r + real, q->dim == 3 ? r + 2 * real : NULL, flock->n,
                              flock->question.precision);
-    q->a.stride = 4;
+    q->a.stride = 4; /* numbers of a record */
     q->a.memory = KITH_DEVICE;
     q->b = q->a;
 }
@@ -391,7 +395,7 @@ static kith_status move_predators(kith_ctx *ctx, const struct kith_flock *flock,
  *  the host takes part in each step. */
 static int64_t steps_at_once(const struct kith_flock *flock, enum kith__gpu_arrangement order)
 {
-    /* particles times steps, and steps */
+    /* most particles times steps, and most steps, that are queued at once */
     static const int64_t particles = 100000000, most = 512;
     if (flock->step < flock->walled) {
         return 1;

@@ -11,7 +11,8 @@ enum { THREADS = 128 }; /* threads of a block */
 
 /* ----------------------------------------------------------------------------------- arranging */
 
-/** Find the fastest particle of `there`, and count the particles of each cell: sets their ranks. */
+/** Find the largest absolute component of a velocity in `there`, and count the particles of each
+ *  cell, which gives their ranks. */
 template <typename real>
 static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
@@ -30,18 +31,18 @@ static __global__ void enter(const KITH_IN_PLACE struct kith__gpu_flock_step f)
     update_fastest(f, v);
 }
 
-/** Set the unit of velocities of the next step from the fastest particle, and prepare the counters
- *  of the step after it. One thread calls it.
+/** Set the unit of velocities of the next step from the largest absolute component of a velocity,
+ *  and zero the counters that the next step sets. One thread calls it.
  *  @param stepped  increment the number of steps */
 static __device__ void begin_step(const struct kith__gpu_flock_step &f, bool stepped)
 {
     const double fastest = __longlong_as_double((long long)f.progress->fastest[f.side]);
     const double unit = kith__flock_unit(fastest);
-    const bool fits = unit > 1e-30 && unit < 1e30;
+    const bool fits = unit > 1e-30 && unit < 1e30; /* 1 / unit is a normal float */
     f.progress->velocity_unit = unit;
     f.progress->velocities.inverse = 1 / unit;
     f.progress->velocities.narrow = fits ? (float)(1 / unit) : 0;
-    f.progress->velocities.plain = true;
+    f.progress->velocities.plain = true; /* no velocity has more than 2^KITH_FLOCK_BITS units */
     f.progress->fastest[1 - f.side] = 0;
     f.progress->at_rim[1 - f.side] = 0;
     f.progress->step += stepped;
@@ -66,9 +67,10 @@ static __device__ __forceinline__ void list_rim(const struct kith__gpu_flock_ste
     }
 }
 
-/** Move each particle from `there` to `here`, and clear the counts. With a table of cells the entry
- *  is the first one of the new cell, which a prefix sum of the counts has found, plus the rank
- *  within it: the second half of a counting sort. After a lost particle nothing is moved. */
+/** Move each particle from `there` to `here`, list the rim, and clear the counts. With a table of
+ *  cells the entry is the first one of the new cell, which a prefix sum of the counts has found,
+ *  plus the rank within it: the second half of a counting sort. After a lost particle nothing is
+ *  moved. */
 template <typename real>
 static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flock_step f, bool stepped)
 {

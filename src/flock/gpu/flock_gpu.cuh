@@ -63,7 +63,8 @@ static __device__ __forceinline__ bool is_well(const struct kith__gpu_flock_step
 }
 
 /** Return the nearest integers of units, modulo 2^32, for a plain quantizer. Cold path, not
- *  inlined: only floats whose products do not fit 32 bits (kith__gpu_quantizer.narrow) need it. */
+ *  inlined: only floats that cannot be converted in float arithmetic (kith__gpu_quantizer.narrow)
+ *  need it. */
 static __device__ __noinline__ int3 in_wide_units(double inverse, double x, double y, double z)
 {
     return make_int3(kith__flock_round_near(x * inverse), kith__flock_round_near(y * inverse),
@@ -138,8 +139,8 @@ static __device__ __forceinline__ void subtract_itself(const struct kith__gpu_fl
 
 /* -------------------------------------------------------------------------------------- moving */
 
-/** Update the maximum progress->fastest[f.side] by the velocity of each lane's particle: a
- *  reduction over the warp, of the upper and then of the lower 32 bits, and one atomic operation.
+/** Update the maximum progress->fastest[f.side] by the largest absolute component of each lane's v:
+ *  a reduction over the warp, of the upper and then of the lower 32 bits, and one atomic operation.
  *  All lanes of the warp call it. */
 template <typename real>
 static __device__ __forceinline__ void update_fastest(const struct kith__gpu_flock_step &f,

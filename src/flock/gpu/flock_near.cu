@@ -13,9 +13,9 @@
 enum {
     NEAR_THREADS = 64,                /* threads of a block */
     MASKS = 10,                       /* masks of a thread */
-    MASK_BITS = 24,                   /* most candidates of a mask. Summands have 23 bits
-                                         (KITH_FLOCK_BITS), so that sums over MASKS * MASK_BITS
-                                         candidates fit 32 bits */
+    MASK_BITS = 24,                   /* most candidates of a mask. Summands are about 2^23 at most
+                                         (KITH_FLOCK_BITS), so that sums over MASKS * MASK_BITS =
+                                         240 candidates are below 2^31 */
     AT_A_TIME = KITH_GPU_FLOCK_BEHIND /* candidates that are read at a time */
 };
 
@@ -23,7 +23,7 @@ enum {
 struct __align__(8) hit_mask
 {
     int32_t first; /**< entry in `here` that bit 0 stands for; it may precede the candidates */
-    uint32_t near; /**< bit k is set when candidate k is near */
+    uint32_t near; /**< bit k is set when the particle of entry first + k is near */
 };
 
 /** Shared memory of a block: each thread has a column. */
@@ -286,6 +286,7 @@ static __device__ __forceinline__ void test_rows(traversal<real> &t, int32_t cel
             end = (int32_t)start[at + axis[0].reach + 1];
         }
         step_rows(axis, 1 << SHARE, &dy, &dz);
+        /* without sharing all lanes have one dz */
         more = SHARE > 0 ? which_lanes(dz <= axis[2].reach) != 0 : dz <= axis[2].reach;
         test_row<real, USUAL, ITSELF>(t, none, begin, end, !more);
     }

@@ -8,7 +8,8 @@
 
 #include "flock_gpu.cuh"
 
-/** Return floor(a / n), for any a. */
+/** Return floor(a / n), for any a. Cold path, not inlined: only cells more than a box away from the
+ *  box need it. */
 static __device__ __noinline__ int32_t divide_far(int32_t a, int32_t n)
 {
     return a >= 0 ? a / n : -((-a + n - 1) / n);
@@ -22,7 +23,8 @@ static __device__ __forceinline__ int32_t floor_divide(int32_t a, int32_t n)
 
 /** Wrap cell *at of an axis into the box.
  *  @param[in,out] at  number of the cell along the axis
- *  @param[out] image  periodic image in which it was
+ *  @param[out] image  periodic image in which it was: a number of boxes along the axis; 0 of an
+ *                     open axis
  *  @return true when there is a cell; false beyond the end of an open axis */
 static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, int32_t *at,
                                                  int32_t *image)

@@ -15,7 +15,8 @@ struct kith__gpu_flock_small {
     struct kith__gpu_plan plan;               /**< cells that stay from step to step */
 };
 
-/** Numbers of the buffers of a flock in device memory. */
+/** Numbers of the buffers of a flock in device memory. The first four are allocated by number, in
+ *  this order (lay_out in flock_state_gpu.c). */
 enum {
     KITH_GPU_FLOCK_HERE_R,    /**< kith__gpu_flock_step.here.r; later swapped with `there` */
     KITH_GPU_FLOCK_HERE_V,    /**< kith__gpu_flock_step.here.v */
@@ -46,14 +47,16 @@ struct kith__gpu_flock {
     bool there_is_now;                /**< the state is `there`, and must be arranged before a step;
                                            false: it is `here`, in the order of cells */
     bool newer;                       /**< the state is newer than flock->now on the host */
-    double cutoff;                    /**< cutoff of the cells of `here` [length] */
+    double cutoff;                    /**< cutoff of the cells of `here`; 0: all rules are off
+                                           [length] */
     int64_t at_once;                  /**< most steps to queue between two calls of the watch
                                            callback (choose_at_once) */
     size_t temporary_bytes;           /**< size of the temporary memory of the prefix sum */
     struct kith__gpu_flock_step step; /**< arguments of kernels */
     struct kith__gpu_subset subset;   /**< subset read */
     gpuGraphExec_t graph; /**< KITH_GPU_RECORDED steps that are queued at once; or NULL */
-    struct kith__gpu_flock_step recorded; /**< arguments with which `graph` was recorded */
+    struct kith__gpu_flock_step recorded; /**< arguments with which `graph` was recorded, or with
+                                               which recording failed last */
 };
 
 /* Steps in a recorded graph: an even number, as kith__gpu_flock_step.side alternates. */

@@ -31,13 +31,15 @@ enum {
     COLUMNS = LANES + FOUR, /* row length of a table of sums: avoids bank conflicts */
     TILE_WARPS = 2,         /* warps of a block */
     TILE_THREADS = TILE_WARPS * LANES, /* threads of a block */
-    MOST_HITS = 1 << 14 /* hits after which sums of bytes are combined: two of them fit 32 bits */
+    MOST_HITS = 1 << 14 /* candidates after which sums of bytes are combined: one sum plus 256 times
+                           another fits 32 bits then (put_together) */
 };
 
 static const float scale = 256;         /* units of a scaled length in one cutoff */
 static const float square_part = 1024;  /* |j|^2 is divided by it to fit a half, and i has it as
                                            factor */
-static const float farthest = 60000;    /* largest |j|^2 after that: (30 cutoffs)^2 */
+static const float farthest = 60000;    /* largest |j|^2 / square_part, which fits a half: more than
+                                           that of 30 cutoffs, 57600 */
 static const float in_no_reach = 4e30f; /* squared distance of a padding particle */
 
 /** Records of a tile's candidates, as they are loaded asynchronously. */
@@ -293,8 +295,9 @@ static __device__ double exact(const struct kith__gpu_flock_step &f,
     return (double)def::separation(def::box(f.sweep.grid.question), ri, rj, image, d);
 }
 
-/** Tests of one lane for two homes: for each home those with the first sixteen candidates, and with
- *  the second. */
+/** Tests of one lane, 4g + t, for particle g of two homes: for each home those with the first
+ *  sixteen candidates, and with the second. The four tests are of candidates 2t, 2t + 1, 8 + 2t and
+ *  9 + 2t of the sixteen. */
 struct verdicts {
     float t[PAIR * 2][FOUR];             /**< squared distances, less scale^2 */
     uint32_t hits[PAIR * 2][KITH_RULES]; /**< bytes of -1, else 0 */

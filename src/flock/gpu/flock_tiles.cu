@@ -185,9 +185,12 @@ static __device__ void process_candidates(i_cluster<real> &p, float band, const 
         const int32_t total = list_rows(p, rows, s, &images);
         sync_warp();
         const double blur = images ? p.f->blur : p.f->own_blur;
+        /* the error bound of the definition is doubled, which is ample */
         const float trust = band + 2 * scale * scale * (float)blur;
         p.c->band = trust;
-        /* 1.02: two factors are rounded to bfloat16, and their product */
+        /* find_hits returns t (t + beyond) when USUAL: when one factor is within `trust` of 0, the
+         * other is at most beyond + trust. 1.02: two factors are rounded to bfloat16, by up to 2^-7
+         * each, and their product, by up to 2^-8. */
         p.clear = 1.02f * trust * (USUAL ? p.beyond[KITH_SEPARATION] + trust : 1);
         struct cursor cursor = {p.c->segment[0], 0};
         int side = 0;
@@ -210,7 +213,8 @@ static __device__ void process_candidates(i_cluster<real> &p, float band, const 
     }
 }
 
-/** Return the maximum over the lanes of a warp, rounded up to an integer. */
+/** Return the maximum over the lanes of a warp, rounded up to an integer, for a reduction of
+ *  integers by one instruction. */
 static __device__ __forceinline__ float most_of(float value)
 {
     return (float)__reduce_max_sync(all_lanes, __float2int_ru(value));

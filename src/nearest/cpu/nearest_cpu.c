@@ -42,7 +42,8 @@ static void search_leaves(void *state, int64_t piece, int worker)
     }
 }
 
-/** Compute the bounds of the coordinates of the particles of both trees.
+/** Compute the bounds of the coordinates of the particles of both trees, from the boxes of their
+ *  roots, node 0. Both sets have particles.
  *  @param[out] low   lower bounds [length]
  *  @param[out] size  differences between the upper and the lower bounds [length] */
 static void find_extent(const struct kith__nearest_search *s, double low[3], double size[3])

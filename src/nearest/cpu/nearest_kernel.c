@@ -5,8 +5,9 @@
  *
  * For image S = 0 of the box, and then for others as long as one may hold a neighbour, the tree of
  * the candidates is walked from its root, the nearer half of a node first. A node is skipped when
- * the distance between the bounding boxes of node and leaf is larger than the distance to the k-th
- * neighbour found so far, for each particle of the leaf. The distance of two boxes is computed by
+ * the distance between the bounding boxes of node and leaf is larger, for each particle of the
+ * leaf, than the distance to the k-th neighbour found so far, or than the cutoff while fewer than k
+ * are found. The distance of two boxes is computed by
  * the operations that define r^2 of a pair (engine/pair.h), from the lowest and highest coordinates
  * of the boxes. As rounding is monotonic, it is never larger than r^2 of a pair of particles in the
  * two boxes: no margin for rounding is needed.
@@ -20,15 +21,15 @@
 #include "engine/cpu/lanes.h"
 
 /** Capacity of the stack of nodes. A tree of 2^31 particles has 2^26 leaves, so 26 levels of nodes
- *  above them, and the descent through each level leaves one more node on the stack. */
+ *  above them, and the descent through each level leaves one more node on the stack: 27 entries. */
 enum { STACK = 64 };
 
 /** A node of the candidates' tree that is still to be searched. */
 struct pending_node {
     int64_t node;       /**< number of the node, in preorder */
     int64_t begin, end; /**< leaves [begin, end) of the node */
-    double least2;      /**< lower bound of r^2 between particles of the leaf and of the node
-                        [length^2] */
+    double least2;      /**< lower bound of r^2 between particles of the leaf whose neighbours are
+                             searched and of the node, at the image that is searched [length^2] */
 };
 
 /** Return a bit mask of the lanes with a <= b: bit l for lane l. */
@@ -49,8 +50,9 @@ static inline bool is_before(const struct kith__neighbour *a, const struct kith_
     return a->r2 < b->r2 || (a->r2 == b->r2 && a->place < b->place);
 }
 
-/** Lists with k <= MOST_SORTED are sorted at all times; longer ones are binary heaps, whose first
- *  entry is the last neighbour in the order of is_before. */
+/** Lists with k <= MOST_SORTED are sorted at all times: an insertion moves up to k entries. Longer
+ *  ones are binary heaps, whose first entry is the last neighbour in the order of is_before: an
+ *  insertion moves up to log2(k) entries. */
 enum { MOST_SORTED = 64 };
 
 /** Move entry `at` of a heap of n neighbours down until neither of its children comes after it. */

@@ -14,16 +14,18 @@ struct KITH_REAL(leaf_search) {
     int64_t leaf;                           /**< number of the leaf in the tree all->a */
     int n;                                  /**< particles of the leaf */
     int64_t k;                              /**< neighbours to find of each particle */
-    int64_t steps;                          /**< nodes that have been visited, in all images */
+    int64_t steps;                          /**< nodes that have been visited, in all images: counts
+                                                 the tests for cancellation */
     bool only_others;                       /**< there is one set: in the box itself a particle is
                                                  not its own neighbour */
-    real x[3][KITH_LEAF];                   /**< [n] coordinates of the particles [length] */
+    real x[3][KITH_LEAF];                   /**< coordinates of the particles; NaN from n on
+                                                 [length] */
     int32_t id[KITH_LEAF];                  /**< [n] indices in the caller's order */
     real lo[3], hi[3];                      /**< bounds of the coordinates [length] */
     int64_t found[KITH_LEAF];               /**< [n] neighbours in the list of each */
-    real reach2[KITH_LEAF];       /**< [n] largest r^2 that a candidate of each particle may have:
-                                 r^2 of the last neighbour in a full list, else the squared cutoff
-                                 [length^2] */
+    real reach2[KITH_LEAF];       /**< largest r^2 that a candidate of each particle may have:
+                                       r^2 of the last neighbour in a full list, else the squared
+                                       cutoff, infinity without a cutoff; -1 from n on [length^2] */
     real widest2;                 /**< largest of reach2 [length^2] */
     struct kith__neighbour *list; /**< [n][k] list of each particle */
     int32_t packed_shift;         /**< shift S of the image that is being searched, packed */
@@ -99,7 +101,7 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
     }
 }
 
-/** Compute the least r^2 between candidates in a bounding box and each of the particles c to
+/** Compute lower bounds of r^2 between candidates in a bounding box and each of the particles c to
  *  c + SIDE_BY_SIDE - 1 of the leaf, one in each lane of a vector.
  *  @param box          bounding box of the candidates
  *  @param[out] least2  lower bounds of r^2 [length^2]
@@ -184,8 +186,9 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf,
     }
 }
 
-/** Return an entry of the stack of nodes.
- *  @param begin, end  leaves of the node */
+/** Return an entry of the stack of nodes, for the image that is searched.
+ *  @param node        number of the node
+ *  @param begin, end  leaves [begin, end) of the node */
 static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf_search) *s,
                                                      int64_t node, int64_t begin, int64_t end)
 {
@@ -260,7 +263,9 @@ static void KITH_REAL(search_slab)(struct KITH_REAL(leaf_search) *s, int axis, i
     }
 }
 
-/** Search images of the box as long as one may hold a neighbour. @return KITH_OK, KITH_LIMIT */
+/** Search images of the box as long as one may hold a neighbour.
+ *  @return KITH_OK; KITH_LIMIT when one that may hold a neighbour is more than KITH_MAX_IMAGES
+ *          boxes away */
 static kith_status KITH_REAL(search_images)(struct KITH_REAL(leaf_search) *s)
 {
     const struct kith__nearest_search *all = s->all;

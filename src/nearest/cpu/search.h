@@ -27,7 +27,8 @@ struct kith__nearest_search {
     struct kith__tree b;                   /**< tree of the candidates; a copy of `a` in one set */
     struct kith__image_planes planes;      /**< planes between which images of the box lie */
     double lo[3], hi[3]; /**< bounds of planes.normal[k] . r over all candidates [length] */
-    double tolerance[3]; /**< kith__image_tolerance of each periodic axis [length] */
+    double tolerance[3]; /**< kith__image_tolerance of each periodic axis; 0 of open ones
+                              [length] */
     char *lists;         /**< [threads][list_bytes] neighbours found so far, for one leaf's
                               particles */
     size_t list_bytes;   /**< size of one thread's lists */

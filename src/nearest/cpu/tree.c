@@ -9,7 +9,8 @@
 #include "engine/cells.h"
 
 enum {
-    OPEN_EACH = 8,         /* least subtrees for each thread, unless the tree is too small */
+    OPEN_EACH = 8,         /* least subtrees for each thread, for load balance; small trees have
+                              fewer */
     INSERTION_SORTED = 24, /* largest number of records that are sorted by insertion */
     BLOCK = 128            /* records of a block of partition_blocks; an offset fits 8 bits */
 };
@@ -26,7 +27,8 @@ struct build_loop {
     const struct kith__question *question; /**< box and precision */
     const kith_points *points;             /**< the set */
     struct kith__tree *tree;               /**< the tree */
-    void *records;                         /**< [n] struct record: a permutation of the particles */
+    void *records;                         /**< [n] struct record_f or record_d, by the precision: a
+                                                permutation of the particles */
     struct open_node *open;                /**< [nodes of the level] nodes of the current level */
     struct open_node *next;                /**< [twice as many] nodes of the next level: their
                                                 halves */
@@ -88,9 +90,10 @@ static void build_open(void *state, int64_t piece, int worker)
         loop, node->node, node->begin, node->end);
 }
 
-/** Set the pointers of a tree to scratch memory of the context: buffers `buffer`, + 1 and + 4, and
- *  that of the records to + 2. Buffer + 3 is for the lists of open nodes.
- *  @param[out] records  [leaves * KITH_LEAF] memory for struct record
+/** Allocate the arrays of a tree, and the records, in scratch memory of the context: xyz and id in
+ *  buffer number `buffer`, box in the next one, the records in buffer + 2, least in buffer + 4.
+ *  Buffer + 3 is for the lists of open nodes, which kith__tree_build allocates.
+ *  @param[out] records  [leaves * KITH_LEAF] memory for struct record_f or record_d
  *  @return KITH_OK, KITH_NO_MEMORY */
 static kith_status need_tree(kith_ctx *ctx, kith_precision precision, int buffer,
                              struct kith__tree *tree, void **records)
@@ -124,15 +127,16 @@ kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *questio
     KITH_TRY(need_tree(ctx, question->precision, buffer, tree, &loop.records));
     kith__loop(ctx, points->n, make_records, &loop);
     const int threads = kith__threads_for(ctx, points->n);
-    const size_t most = 2 * OPEN_EACH * (size_t)threads; /* nodes of the last level that is split */
+    /* bound on the nodes of a level: one that is split has fewer than OPEN_EACH * threads */
+    const size_t most = 2 * OPEN_EACH * (size_t)threads;
     loop.open = kith__work_need(&ctx->work, buffer + 3, 2 * most * sizeof *loop.open);
     KITH_CHECK(ctx, loop.open != NULL, KITH_NO_MEMORY, "out of memory for %d threads", threads);
     loop.next = loop.open + most;
     loop.open[0] = (struct open_node){0, 0, tree->leaves};
     int64_t n = 1;
     int levels = 0;
-    /* the nodes of a level differ by one leaf at most: a node that is split has four leaves or
-     * more */
+    /* The nodes of a level differ by one leaf at most. So a node that is split has four leaves or
+     * more, where split_node needs two, and no subtree that one thread builds is a single leaf. */
     while (n < (int64_t)OPEN_EACH * threads && 4 * n <= tree->leaves && !kith__cancelled(ctx)) {
         kith__pool_run(ctx->pool, threads, n, split_open, &loop);
         struct open_node *swap = loop.open;

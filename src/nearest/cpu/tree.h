@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A k-d tree over the wrapped positions of a set of particles. Each node is halved at the median
- * along the longest side of its bounding box, so the tree is balanced for any distribution. Leaves
- * have KITH_LEAF particles each, the last one at most that. Nodes are numbered in preorder: a node
- * with leaves [begin, end) is followed by its left half, leaves [begin, m) with m as
- * kith__tree_split returns it, and then by its right half, node number + 2 * (m - begin).
+ * A k-d tree over the wrapped positions of a set of particles. Each node is halved along the
+ * longest side of its bounding box, at the boundary between leaves that is nearest to the median,
+ * so the tree is balanced for any distribution. Leaves have KITH_LEAF particles each, the last one
+ * at most KITH_LEAF. Nodes are numbered in preorder, the root is node 0. A node with leaves [begin,
+ * end) is followed by its left half, leaves [begin, m) with m as kith__tree_split returns it. The
+ * left half has 2 * (m - begin) - 1 nodes, so the right half is node number + 2 * (m - begin).
  */
 #ifndef KITH_NEAREST_TREE_H
 #define KITH_NEAREST_TREE_H
@@ -42,6 +43,7 @@ static inline int64_t kith__tree_split(int64_t begin, int64_t end)
  *  @param points  the set: question->a or question->b
  *  @param buffer  number of the first of KITH_TREE_BUFFERS scratch buffers for the tree, which own
  *                 its arrays
+ *  @param[out] tree  the tree; without particles its arrays are NULL
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *question,
                              const kith_points *points, int buffer, struct kith__tree *tree);

@@ -68,13 +68,14 @@ static real KITH_REAL(guess_median)(const struct KITH_REAL(record) *p, int64_t b
 }
 
 /** Exchange records of the blocks at both ends of [*begin, *end) that are on the wrong side of the
- *  pivot, without a branch for each, and drop blocks from the range until it is shorter than two.
- *  Records before *begin are then <= pivot, and those from *end on >= pivot (Edelkamp and Weiss
- *  2016, BlockQuicksort). When the call is cancelled, it returns early, with a longer range. */
+ *  pivot, or equal to it, without a branch for each record, and drop blocks from the range until it
+ *  is shorter than two blocks. Records before *begin are then <= pivot, and those from *end on >=
+ *  pivot (Edelkamp and Weiss 2016, BlockQuicksort). When the call is cancelled, it returns early,
+ *  with a range of two blocks or more. */
 static void KITH_REAL(partition_blocks)(kith_ctx *ctx, struct KITH_REAL(record) *p, int64_t *begin,
                                         int64_t *end, int axis, real pivot)
 {
-    /* offsets of the records on the wrong side: from *begin upwards, from *end - 1 downwards */
+    /* offsets of the records to exchange: from *begin upwards, from *end - 1 downwards */
     uint8_t low[BLOCK], high[BLOCK];
     int n_low = 0, n_high = 0, at_low = 0, at_high = 0;
     for (int64_t step = 0; *end - *begin >= 2 * BLOCK && !kith__skip(ctx, step, BLOCK); step++) {
@@ -119,6 +120,9 @@ static void KITH_REAL(select_nth)(kith_ctx *ctx, struct KITH_REAL(record) *p, in
             return; /* cancelled */
         }
         high--;
+        /* Hoare's partition. Its inner loops need no bounds: the pivot is one of the records at
+         * first, and each exchange leaves a record >= pivot behind `low` and one <= pivot before
+         * `high`. */
         while (low <= high) {
             while (p[low].r[axis] < pivot) {
                 low++;

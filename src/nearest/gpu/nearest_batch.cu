@@ -4,7 +4,7 @@
  * system are sorted by its cells, and cut into leaves of as many particles as a warp has lanes. A
  * warp takes the particles of one leaf, a lane each, and keeps the list of each in registers. It
  * tests the leaves of its own system whose bounding boxes are near enough, in the box itself and
- * then in images from the nearest on. As consecutive cells of a system touch
+ * then in images from the nearest on (nearest/images.h). As consecutive cells of a system touch
  * (kith__gpu_systems.by_number), the particles of a leaf are near each other. The lower bound of
  * the distance of two bounding boxes is computed by the operations that define r^2 of a pair, so
  * that it needs no margin for rounding (nearest/cpu/nearest_kernel.c). A system of n particles
@@ -111,7 +111,7 @@ static __device__ __forceinline__ double along_normal(const struct kith__image_p
 
 /* ------------------------------------------------------------------------------------- bounds */
 
-/** Find the planes of each system, and clear its bounds. */
+/** Find the planes of each system, a thread each, and clear its bounds. */
 static __global__ void __launch_bounds__(THREADS)
     find_planes(const struct kith__gpu_nearest_batch all)
 {
@@ -126,7 +126,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /** Find the bounds of the leaves of a set, a warp for each, and merge them into those of the
- *  systems. Those of the leaves of candidates are written to all.bounds.
+ *  systems. The bounds of the leaves of candidates are also written to all.bounds. Lanes without a
+ *  particle take the last one of the leaf, which changes no bound.
  *  @param set  0: set a, 1: set b */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
@@ -269,7 +270,8 @@ template <typename real, int K> struct leaf_search {
     real move[3][3];        /**< S[k] * row[k], rounded products [length]; equal */
     enum motion moved_by;   /**< how candidates are moved; equal */
 
-    /** Read the lane's particle, and compute the bounds of all. */
+    /** Read the lane's particle, and compute the bounds of the particles of all lanes. Lanes
+     *  without a particle take the last one of the leaf, which changes no bound. */
     __device__ __forceinline__ leaf_search(const struct kith__gpu_nearest_batch &call,
                                            const struct leaf_range &leaf, record<real> *shared)
         : all(call), own(call.system[leaf.system]),
@@ -324,7 +326,8 @@ template <typename real, int K> struct leaf_search {
                          at_image<MOTION>(r.z - z, 2));
     }
 
-    /** Test the first n of `candidate`, and insert those that are near enough. */
+    /** Test the first n of `candidate`, and insert those that are near enough. First each lane
+     *  records its hits in a mask, then all lanes insert theirs together. */
     template <motion MOTION> __device__ __forceinline__ void test_candidates(int n)
     {
         const bool only_others = MOTION == AT_HOME && own_leaf >= 0;
@@ -389,7 +392,8 @@ template <typename real, int K> struct leaf_search {
         return bits_below(square_of(gap[0], gap[1], gap[2]));
     }
 
-    /** Search one image of the candidates: of each LANES leaves the nearest first. */
+    /** Search one image of the candidates: in the box itself first the leaf of the particles, then
+     *  of each LANES leaves the nearest first. */
     __device__ __forceinline__ void search_image()
     {
         const int64_t leaves = (last - first + LANES - 1) / LANES;

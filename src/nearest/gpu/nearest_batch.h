@@ -9,12 +9,12 @@
 #include "engine/gpu/systems.h"
 #include "nearest_gpu.h"
 
-/** What the search needs to know about a system beside struct kith__gpu_system. */
+/** Data of one system for the search, beside struct kith__gpu_system. */
 struct kith__gpu_nearest_system {
     struct kith__image_planes planes; /**< planes between which images of its box lie */
     struct kith__gpu_extent
         extent;          /**< bounds of the coordinates of both sets, and of normal[k] . r
-                                         of the candidates; `bad` and `far` are not used */
+                              of the candidates; `bad` and `far` are not used */
     double tolerance[3]; /**< kith__image_tolerance along each periodic axis [length] */
 };
 
@@ -25,8 +25,9 @@ struct kith__gpu_nearest_system {
 struct kith__gpu_nearest_batch {
     struct kith__gpu_systems systems;        /**< the particles, sorted by system and cell */
     struct kith__gpu_nearest_system *system; /**< [systems.n] planes, bounds and tolerances */
-    void *bounds;     /**< [leaves of set b][6] lower, then upper bounds of the coordinates of each
-                           leaf, in the precision of the points [length] */
+    void *bounds;     /**< [kith__gpu_nearest_leaves of set b][6] lower, then upper bounds of the
+                           coordinates of each leaf, by its number, in the precision of the points
+                           [length] */
     kith_nearest out; /**< k, and the arrays of the result */
 };
 

@@ -2,12 +2,14 @@
  *
  * Nearest neighbours of the small systems of a batch on a GPU, host side: sort the particles of all
  * systems by system and cell, then one search for all. The host waits for the device at the end,
- * and where offsets are in device memory for the size of the largest system.
+ * for the small data and then for the result; and before, where offsets are in device memory and
+ * systems are small on average, for the size of the largest system.
  */
 #include "engine/gpu/batch_search.h"
 #include "nearest_batch.h"
 
-/* Numbers of buffers of scratch memory on the device, behind those of nearest_gpu.c. */
+/* Numbers of buffers of scratch memory on the device, behind those of nearest_gpu.c, which are
+ * fewer than 16. */
 enum { SYSTEMS = KITH_WORK_OF(nearest) + 16, BOUNDS };
 
 /** Return true when a batch has several systems that are small and not empty, or may have some:
@@ -49,6 +51,7 @@ kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__ba
         return KITH_OK;
     }
     KITH_TRY(kith__gpu_begin(ctx));
+    /* the host may wait for the size of the largest system; consecutive cells of a system touch */
     KITH_TRY(kith__gpu_batch_begin(ctx, batch, true, true, &b));
     struct kith__gpu_nearest_batch all = {.systems = b.sweep.systems};
     KITH_TRY(kith__gpu_nearest_rows(ctx, batch->whole.a.n, batch->whole.precision, out, &all.out,
@@ -58,7 +61,8 @@ kith_status kith__gpu_nearest_find_together(kith_ctx *ctx, const struct kith__ba
     }
     KITH_TRY(kith__gpu_batch_read(&b, NULL));
     if (b.small.refused) {
-        /* *rest is KITH_REST_ALL: one by one, each particle of a group may need fewer images */
+        /* *rest is KITH_REST_ALL: the search of each system by itself divides particles into other
+         * groups, which may need fewer images; else it refuses the system */
         return KITH_OK;
     }
     *rest = b.small.most > KITH_NEAREST_SMALL ? KITH_REST_LARGE : KITH_REST_NONE;

@@ -17,8 +17,8 @@
  *
  * The candidates of a leaf are read by a lane each. Those within reach of the bounding box of the
  * queries are put in shared memory, where each lane tests all of them against its own query, by
- * three multiply-add operations each. The few hits are inserted later, after CHUNKS * CHUNK tests,
- * so that lanes insert theirs together.
+ * three multiply-add operations each. The few hits are inserted later, after up to CHUNKS * CHUNK
+ * tests, so that lanes insert theirs together.
  */
 #include "nearest_list.cuh"
 #include "nearest_node.cuh"
@@ -37,22 +37,24 @@ enum {
     TABLE = CODES / KITH_GPU_LEAF, /**< most leaves of a walk */
     CHUNK = 32,                    /**< candidates of a mask of hits */
     CHUNKS = 3,                    /**< chunks that are tested before hits are inserted */
-    ROOM = CHUNKS * CHUNK + LANES, /**< candidates that wait to be tested */
-    MASKS = (ROOM - 1) / CHUNK,    /**< most chunks that are tested at once: LANES candidates may be
-                                        added to one fewer than fill CHUNKS of them */
+    ROOM = CHUNKS * CHUNK + LANES, /**< most candidates that wait to be tested: fewer than
+                                        CHUNKS * CHUNK, and LANES that read_leaves appends */
+    MASKS = (ROOM - 1) / CHUNK,    /**< most chunks that are tested at once */
     IMAGES = 16,                   /**< most images of the box for one walk */
     LEAF_BITS = 28                 /**< bits of a leaf's number in the table; the number of the
                                         image has the 4 bits above */
 };
 
-/** How a search ends: neighbours were written; rounding errors may have changed which they are;
- *  there are too many candidates between the particles of a group. */
+/** How a search ends: neighbours were written; they are not decided, as rounding errors may have
+ *  changed which they are, or as numbers or the tables of a walk were exceeded; there are too many
+ *  candidates between the particles of a group for one walk. */
 enum searched { FOUND, UNDECIDED, TOO_FAR_APART };
 
 /** What a step through the tree has found: leaves; no more leaves; more than the table holds. */
 enum walked { SOME, NONE, FULL };
 
-/* Slack of squared distances, for rounding errors of the tests that drop candidates early. */
+/* Slack of squared distances, for rounding errors of the tests that drop candidates early: ample,
+ * as each of the few operations of a test has an error of 2^-24. */
 #define KITH_WIDER (1 + 1.0f / (1 << 16))
 
 /* Leaves at a squared distance of up to this part of `widest` are read at once; others are noted,
@@ -89,11 +91,11 @@ template <typename real> struct filter_memory {
     struct kith__gpu_unit unit;                   /**< the tree's unit of length */
     real centre[3];                               /**< centre of the active particles [length] */
     float half[3];            /**< largest distances of the active particles from the centre, along
-                                   the axes, in the tree's unit */
+                                   the axes, and a margin for rounding, in the tree's unit */
     float move[3];            /**< vector of the image that is searched, in the tree's unit */
     float scale;              /**< unit.scale */
     float lo[3], hi[3];       /**< bounds of the active particles in the tree's unit */
-    float at_lo[3], at_hi[3]; /**< lo and hi less the vector of the image */
+    float at_lo[3], at_hi[3]; /**< lo and hi less the vector of the image, rounded outwards */
 };
 
 /** Return `bits` shifted left by one, with the sign bit of a number as the lowest bit. */
@@ -120,8 +122,11 @@ static __device__ __forceinline__ void store_four(double *to, const double x[4])
 /** Return a bound on the difference between r^2 by the definition and by the filter, for candidates
  *  at a distance, in the tree's unit. When each component of a vector of length d has an error of e
  *  at most, the square has one of 2 sqrt(3) d e + 3 e^2, less than 4 e (d + e). To this are added
- *  the errors of squaring and summing, relative to the square, and those of underflow.
- *  @param farthest  largest |q[m]|, squared
+ *  the errors of squaring and summing, relative to the square, and those of underflow of the three
+ *  squares and their sum. One rounding of a float is 2^-24 at most; the divisors 2^22, 2^21 and
+ *  2^20 allow for 4, 8 and 16 of them. Called once or twice in a search, so not inlined.
+ *  @param unit      the tree's unit of length
+ *  @param farthest  largest |q[m]| of filter_search, squared: of a position relative to the centre
  *  @param images    largest distance of an image that was searched; 0: there was none [length]
  *  @param least     smallest normal number of the precision
  *  @param square    r^2 of the candidates, in the tree's unit */
@@ -165,27 +170,29 @@ template <typename real, int K> struct filter_search {
     const struct kith__gpu_nearest &all; /**< the call; equal */
     struct filter_memory<real> *memory;  /**< shared memory of the warp; equal */
     int64_t group; /**< number of the group of LANES records that the warp takes; equal */
-    int n;         /**< neighbours wanted; equal */
+    int n;         /**< neighbours wanted, K at most; equal */
     real r[3];     /**< position of the lane's particle [length] */
     int32_t row;   /**< index of the lane's particle; -1: the lane has none */
     bool active;   /**< the lane's particle is searched for now */
     bool crowded;  /**< a part of a group is searched, as the whole group was too far apart: leaves
                         are tested against each active lane (within_reach); equal */
-    bool few;      /**< few lanes are active; equal */
+    bool few;      /**< at most a quarter of the lanes is active; equal */
     float q[3]; /**< position of the lane's particle relative to the centre, in the tree's unit */
-    float farthest;     /**< largest |q[m]| since `begin`, squared */
-    float most;         /**< squared cutoff and a margin; KITH_UNLIMITED without a cutoff */
-    float offset;       /**< number to add to |c|^2 - 2 q . c, for candidate c, so that the sum is
-                             negative for hits: |q|^2 less threshold and margin */
-    float widest;       /**< largest r^2 below which an active lane inserts candidates; equal */
+    float farthest; /**< largest |q[m]| since `begin`, squared, of this lane */
+    float most;     /**< squared cutoff and a margin, in the tree's unit; KITH_UNLIMITED without a
+                         cutoff */
+    float offset;   /**< number to add to |c|^2 - 2 q . c, for candidate c, so that the sum is
+                         negative for hits: |q|^2 less threshold and margin */
+    float widest;   /**< largest r^2 below which an active lane inserts candidates; equal */
     uint32_t key[KEYS]; /**< nearest candidates so far, sorted; the first K - n are 0 */
-    uint32_t own;       /**< code of the lane's particle itself */
+    uint32_t own;       /**< code of the lane's particle itself; KITH_NO_KEY in two sets */
     int n_leaves; /**< number of leaves at the beginning of the table, which have been or are being
                        read; equal */
     int n_later;  /**< leaves at the end of the table, which are to be read later; equal */
     int waiting;  /**< number of candidates that wait to be tested; equal */
     int image;    /**< number of the image that is searched, from 0, the box itself; equal */
-    int boxes;    /**< largest |S[k]| of an image that was searched, or a bound; equal */
+    int boxes;    /**< largest |S[k]| of an image that was searched, or a bound on it that `begin`
+                       sets; equal */
     int level;    /**< level of the nodes that are searched; equal */
     int32_t opened; /**< first node, in `level`, of the children of a node that was taken and whose
                          distances are not computed yet; -1: there are none; equal */
@@ -316,7 +323,7 @@ template <typename real, int K> struct filter_search {
     }
 
     /** Test some chunks of the candidates that wait, and insert the hits.
-     *  @param end  a multiple of CHUNK */
+     *  @param end  number of candidates to test: a multiple of CHUNK, MASKS * CHUNK at most */
     __device__ __forceinline__ void test_chunks(int end)
     {
         uint32_t hits[MASKS] = {0}; /* masks of the chunks, from the last one back */
@@ -364,7 +371,8 @@ template <typename real, int K> struct filter_search {
     }
 
     /** Test the candidates that wait.
-     *  @param all_of_them  false: the last ones, which do not fill a chunk, go on waiting */
+     *  @param all_of_them  true: the last chunk is padded with points that are no hits; false: the
+     *                      last candidates, which do not fill a chunk, go on waiting */
     __device__ __forceinline__ void test_waiting(bool all_of_them)
     {
         const int end = (waiting + (all_of_them ? CHUNK - 1 : 0)) / CHUNK * CHUNK;
@@ -498,9 +506,10 @@ template <typename real, int K> struct filter_search {
     }
 
     /** Walk on to the next leaves within reach, and append them to the table: those below one node
-     *  that are near (KITH_NEAR), nearest node first, while others are noted at the end of the
-     *  table; then those that were noted, unless they are out of reach by then. The walk is depth
-     *  first: least2 has the nodes of each level that are still to be searched.
+     *  that are near (KITH_NEAR; all those within reach when few lanes are active), nearest node
+     *  first, while others are noted at the end of the table; then those that were noted, unless
+     *  they are out of reach by then. The walk is depth first: least2 has the nodes of each level
+     *  that are still to be searched. Seeds are skipped, as they have been read.
      *  @return SOME: leaves were appended; NONE: there are no more; FULL: the table is full */
     __device__ __forceinline__ enum walked next_leaves()
     {
@@ -509,11 +518,12 @@ template <typename real, int K> struct filter_search {
             bool valid, noted = false;
             int32_t mine;
             int64_t node;
-            if (opened >= 0) {
+            if (opened >= 0) { /* children of the node taken last, at first the last level's nodes
+                                  */
                 mine = opened + my_lane();
                 valid = mine < tree.count[level];
                 node = tree.first[level] + mine;
-            } else if (level < tree.levels) {
+            } else if (level < tree.levels) { /* take the nearest node of this level, or go up */
                 const unsigned bits = memory->least2[level][my_lane()];
                 const unsigned least = min_lanes(bits);
                 if (least > __float_as_uint(widest)) {
@@ -527,7 +537,7 @@ template <typename real, int K> struct filter_search {
                 }
                 level--;
                 continue;
-            } else if (n_later > 0) {
+            } else if (n_later > 0) { /* the tree is done: leaves that were noted, a lane each */
                 const int some = min(n_later, (int)LANES);
                 valid = my_lane() < some;
                 mine = memory->leaf[TABLE - n_later + (valid ? my_lane() : 0)];
@@ -581,7 +591,8 @@ template <typename real, int K> struct filter_search {
 
     /** Drop the leaves that were noted and are out of reach now. The others are moved to the end of
      *  the table.
-     *  @return true when the table has room again */
+     *  @return true when the table has room for one more step: LANES leaves to read, and LANES to
+     *          note */
     __device__ __forceinline__ bool drop_later()
     {
         int kept = 0;
@@ -741,13 +752,15 @@ template <typename real, int K> struct filter_search {
                 return true;
             }
             image++;
+            /* `begin` assumes no |S[k]| above IMAGES in the error bound of the cutoff */
             if (image == IMAGES || memory->walk.slab.boxes > IMAGES) {
                 return false;
             }
         }
     }
 
-    /** Choose the seeds, in the box itself, and insert all their candidates. */
+    /** Choose the seeds, in the box itself, and insert their candidates, but for those beyond the
+     *  cutoff. */
     __device__ __forceinline__ void search_seeds()
     {
         for (int m = 0; m < 3; m++) {
@@ -760,7 +773,7 @@ template <typename real, int K> struct filter_search {
         for (int entry = 0; entry < n_leaves; entry += OWN) {
             read_leaves(entry, n_leaves);
         }
-        test_waiting(true); /* all are hits: the threshold is still the cutoff, or infinite */
+        test_waiting(true); /* the threshold is still the cutoff, or KITH_UNLIMITED */
     }
 
     /* ------------------------------------------------------------------------------- the result */
@@ -787,6 +800,7 @@ template <typename real, int K> struct filter_search {
             memory->lo[m] = least;
             memory->hi[m] = greatest;
             memory->centre[m] = middle;
+            /* the margin is for the rounding of `gap` in read_leaves */
             memory->half[m] = half * (1 + 1.0f / (1 << 20));
             largest = fmaxf(largest, away);
         }
@@ -857,7 +871,8 @@ template <typename real, int K> struct filter_search {
 
     /** Sort the neighbours of the active lanes by the definition, and write them. They are decided
      *  when r^2 of the last one, with the error bound, is less than r^2 of the last key: candidates
-     *  that are in no key are then farther away.
+     *  that are in no key are then farther away. When the last key is KITH_NO_KEY, all candidates
+     *  within the cutoff have keys.
      *
      *  This runs once in a search. Its arrays are in local memory and its loops are not unrolled:
      *  unrolled, with all neighbours in registers, it took half of the kernel's registers and

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Nearest neighbours on a GPU, host side: sort the particles along a Hilbert curve, build the tree,
- * search. The host waits for the device once, at the end.
+ * search. All kernels are queued before the host waits for them; then it waits for the copy of the
+ * state, and for the copies of the result where that is in host memory.
  */
 #include "nearest_gpu.h"
 
@@ -27,13 +28,16 @@ enum {
 
 /** State of one call, host side. */
 struct task {
-    struct kith__gpu_search s;    /**< buffers of a grid, of which the sort's are used */
-    struct kith__gpu_nearest all; /**< what kernels are given */
-    uint64_t *key[2];             /**< sort keys, and the sort's second buffer */
-    int32_t *id[2];               /**< particles, and the sort's second buffer */
+    struct kith__gpu_search s;    /**< question with its points on the device, and the temporary
+                                       memory of the sort; there is no grid */
+    struct kith__gpu_nearest all; /**< arguments of the kernels */
+    uint64_t *key[2];             /**< device memory: keys, and the second buffer of the sort */
+    int32_t *id[2];               /**< device memory: indices of particles, and the second buffer of
+                                       the sort */
 };
 
-/** Return the size of a record of engine/gpu/record.cuh: three coordinates and a number [bytes]. */
+/** Return the size of a record of engine/gpu/record.cuh: three coordinates, and an integer of the
+ *  size of one [bytes]. */
 static size_t record_bytes(const struct kith__question *q)
 {
     return 4 * (size_t)q->precision;
@@ -64,7 +68,8 @@ static int key_bits(const struct kith__question *q)
     return bits < most ? bits : most;
 }
 
-/** Allocate the tree, the records of the points, and the state. */
+/** Allocate the tree, the records of the points, the lists of groups, and the state, which is
+ *  zeroed and whose stop flag becomes that of the context. */
 static kith_status need_memory(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -108,7 +113,8 @@ static kith_status sort_set(struct task *t, int set, int64_t n)
     return KITH_OK;
 }
 
-/** Queue the bounds, the tree of the candidates, and when cross the records of the points. */
+/** Queue the bounds, the unit of length, the tree of the candidates, and when cross the records of
+ *  the points. */
 static kith_status build_tree(struct task *t)
 {
     kith_ctx *ctx = t->s.ctx;
@@ -206,7 +212,9 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *question,
     if (question->b.n > 0) {
         kith__find_image_planes(question, &t.all.planes);
     } else {
-        t.all.question.period_sum = 0; /* kernels then search no images */
+        /* Without candidates there are none in images either: the planes stay zero, and with a sum
+         * of 0 kernels search no images, for which they would need bounds of the candidates. */
+        t.all.question.period_sum = 0;
     }
     t.all.key_bits = key_bits(question);
     KITH_TRY(need_memory(&t));

@@ -30,8 +30,10 @@ struct kith__gpu_extent {
     unsigned long long below[3], above[3];             /**< bounds of the wrapped coordinates */
     unsigned long long along_below[3], along_above[3]; /**< bounds of normal[k] . r, with the
                                                             normals of kith__image_planes */
-    unsigned long long bad; /**< INT64_MAX - index of the first particle that is not finite */
-    unsigned long long far; /**< INT64_MAX - index of the first particle too far outside */
+    unsigned long long bad; /**< INT64_MAX - index of the first particle that is not finite; 0:
+                                 none */
+    unsigned long long far; /**< INT64_MAX - index of the first particle that is too far outside the
+                                 box to wrap; 0: none */
 };
 
 /** The tree's unit of length: coordinates r become (r - origin) * scale. Numbers are then far from
@@ -40,11 +42,12 @@ struct kith__gpu_unit {
     double origin[3]; /**< lower bounds of all coordinates [length] */
     double size[3];   /**< differences between upper and lower bounds of all coordinates [length] */
     double longest;   /**< largest of `size` [length] */
-    double scale;     /**< a power of two: products with it are exact [1 / length] */
+    double scale;     /**< a power of two, so that products with it are exact: the longest side, or
+                           the sum of the periods if larger, becomes 1 to 2 [1 / length] */
     double inverse;   /**< 1 / scale [length] */
 };
 
-/** What kernels find out, beside the neighbours. In device memory; zero at the beginning. */
+/** Results of the kernels beside the neighbours. In device memory; zero at the beginning. */
 struct kith__gpu_nearest_state {
     struct kith__gpu_extent extent[2]; /**< [0]: of the points, which are the candidates too when
                                             !cross; [1]: of the candidates when cross, else 0 */
@@ -59,12 +62,12 @@ struct kith__gpu_nearest_state {
 /** The candidates in the order of a Hilbert curve, cut into leaves. A node of level 0 is a leaf,
  *  one of level l + 1 has KITH_GPU_FANOUT nodes of level l below it, the last one perhaps fewer. */
 struct kith__gpu_tree {
-    int64_t n;                           /**< number of particles */
-    void *records;                       /**< [leaves * KITH_GPU_LEAF] record: wrapped position and
-                                              index; those after the last particle pad the last
-                                              leaf, with its position and the index -1 */
-    int levels;                          /**< number of levels: the last one has KITH_GPU_FANOUT
-                                              nodes at most, and there is no root above it */
+    int64_t n;     /**< number of particles */
+    void *records; /**< [count[0] * KITH_GPU_LEAF] record (record.cuh): wrapped position and index;
+                        records after the last particle pad the last leaf, with the last particle's
+                        position and the index -1 */
+    int levels;    /**< number of levels: the last one has KITH_GPU_FANOUT nodes at most, and there
+                        is no root above it */
     int64_t count[KITH_GPU_TREE_LEVELS]; /**< nodes of each level */
     int64_t first[KITH_GPU_TREE_LEVELS]; /**< index of each level's first node in `bound` and
                                               `least_id` */
@@ -77,12 +80,13 @@ struct kith__gpu_tree {
 
 /** State of one call, as kernels see it. All arrays are in device memory. */
 struct kith__gpu_nearest {
-    struct kith__question question;        /**< points, box, and cutoff or 0 */
-    struct kith__image_planes planes;      /**< planes between which images of the box lie */
-    struct kith__gpu_nearest_state *state; /**< what kernels find out */
+    struct kith__question question;   /**< points in device memory, box, and cutoff or 0; without
+                                           candidates period_sum is 0, whatever the box */
+    struct kith__image_planes planes; /**< planes between which images of the box lie */
+    struct kith__gpu_nearest_state *state; /**< results of the kernels beside the neighbours */
     struct kith__gpu_tree tree;            /**< the candidates */
-    void *records; /**< [a.n] points whose neighbours are searched, in the order of a Hilbert curve;
-                        those of the tree when !cross */
+    void *records; /**< [a.n] record (record.cuh): points whose neighbours are searched, in the
+                        order of a Hilbert curve; those of the tree when !cross */
     int key_bits;  /**< bits of a sort key along each axis */
     int32_t *hard; /**< [state->n_hard] numbers of groups of KITH_GPU_FANOUT consecutive `records`
                         that are too far apart for the filter to search for them together; the bit
@@ -140,12 +144,13 @@ gpuError_t kith__gpu_nearest_points(const struct kith__gpu_nearest *all, const i
 gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int32_t *id,
                                   gpuStream_t stream);
 
-/** Queue the filter, which fills the rows of most points when k is KITH_GPU_FILTER_MOST at most.
- *  The groups of the other points are put on the list `rest`. */
+/** Queue the filter, which fills the rows of most points; k is KITH_GPU_FILTER_MOST at most. The
+ *  groups of the other points are put on the list `rest`. kith__gpu_nearest_search must be queued
+ *  after it: vectors and shifts are incomplete before (nearest_rows.cuh). */
 gpuError_t kith__gpu_nearest_filter(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 /** Queue the exact search, which fills the rows of the groups on the list `rest`, or all rows when
- *  k is more than KITH_GPU_FILTER_MOST. */
+ *  k is more than KITH_GPU_FILTER_MOST; then queue vectors and shifts of all rows. */
 gpuError_t kith__gpu_nearest_search(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 #ifdef __cplusplus

@@ -31,6 +31,7 @@ template <> struct neighbour<float> {
     {
         return (uint32_t)bits;
     }
+    /** Return true when this neighbour comes first by r^2, then j. */
     __device__ __forceinline__ bool is_before(const neighbour &other) const
     {
         return bits < other.bits;

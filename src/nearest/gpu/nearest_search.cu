@@ -10,10 +10,11 @@
  *
  * A first kernel searches the box itself. Groups of particles that may have neighbours in images of
  * the box are put on the list `rim`, for a second kernel, which searches images from the nearest
- * on.
+ * on (nearest/images.h).
  *
- * A list has at most 32 entries. More neighbours are found in passes: each finds those that come
- * after the last one of the pass before.
+ * A list has at most LONGEST entries. More neighbours are found in passes: each finds those that
+ * come after the last one of the pass before. The second kernel then begins anew, with the first
+ * pass and the box itself.
  */
 #include "nearest_rows.cuh"
 #include "nearest_walk.cuh"
@@ -46,7 +47,8 @@ static __device__ __forceinline__ uint32_t append_sign(uint32_t bits, double num
     return __funnelshift_l((uint32_t)__double2hiint(number), bits, 1);
 }
 
-/** An image of the candidates. S = 0 too: adding a vector of 0 does not change r^2. */
+/** An image of the candidates, or for S = 0 the box itself: adding a vector of 0 does not change
+ *  r^2. */
 template <typename real> struct image_shift {
     int32_t packed;              /**< S, packed */
     real move[3][3];             /**< S[k] * row[k]: rounded products, which are added in the order
@@ -84,7 +86,8 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     int32_t count;         /**< neighbours of the lane that were written */
     real reach2;           /**< largest r^2 of a neighbour; -1 when not active [length^2] */
     unsigned widest;       /**< bits of the largest reach2, in the tree's unit, rounded up; equal */
-    uint32_t last_j;       /**< largest j of the active lanes' last neighbours; equal */
+    uint32_t last_j;       /**< largest j of the active lanes' last neighbours; KITH_EMPTY while a
+                                list is not full; equal */
     uint64_t waiting;      /**< bit mask of the candidates that wait to be inserted into the lane's
                                 list: KITH_GPU_LEAF bits for each leaf */
     int32_t leaf;          /**< lane l: leaf number l of those that wait */
@@ -359,7 +362,8 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     }
 
     /** Choose the seeds: leaves near the warp's particles that hold enough candidates to fill the
-     *  lists, so that most other leaves are skipped. In one set they begin with the leaves of the
+     *  lists, one more than a list has entries, as a particle is not its own neighbour. Most other
+     *  leaves are then skipped. In one set they begin with the leaves of the
      *  warp's own particles, else around the leaf that is found by descending to the nearest node
      *  at each level. Sets seed and seed_end. */
     __device__ __forceinline__ void choose_seeds()

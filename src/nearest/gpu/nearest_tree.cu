@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Building the tree of nearest neighbours on a GPU. The particles are sorted along a Hilbert curve,
- * so consecutive ones are near each other, whatever their distribution. Runs of 8 are the leaves,
- * runs of 32 leaves the nodes above these, and so on. O(n).
+ * so consecutive ones are near each other, whatever their distribution. Runs of KITH_GPU_LEAF
+ * particles are the leaves, runs of KITH_GPU_FANOUT leaves the nodes above these, and so on. O(n).
  */
 #include "engine/curve.h"
 #include "nearest_node.cuh"
@@ -14,7 +14,8 @@ enum {
 
 /** Read the position of particle p of a set, and wrap it into the box.
  *  @param set  0: the points, 1: the candidates when cross
- *  @return 0 when it is too far outside the box to be wrapped */
+ *  @return 0 when it is too far outside the box to be wrapped. Kernels after find_bounds ignore
+ *          this: find_bounds has recorded it in state->extent, and the call will fail */
 template <typename real>
 static __device__ __forceinline__ int read_position(const struct kith__gpu_nearest &all, int set,
                                                     int64_t p, real r[3])
@@ -230,7 +231,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /** Make the nodes of a level from those of the level below: a thread takes one of these. A warp has
- *  the KITH_GPU_FANOUT nodes below one node.
+ *  the KITH_GPU_FANOUT nodes below one node. Threads after the last node take that one, which does
+ *  not change the node above it.
  *  @param level  the level to make, 1 or more */
 static __global__ void __launch_bounds__(THREADS)
     make_nodes(const KITH_IN_PLACE struct kith__gpu_nearest all, int level)

@@ -8,7 +8,8 @@
 
 #include "nearest_node.cuh"
 
-/* Bits of a distance that is larger than any: marks a node that is not to be searched any more. */
+/* Larger than the bits of any distance, compared as unsigned integers: marks a node that is not to
+ * be searched any more. */
 #define KITH_DONE 0xffffffffu
 
 /** The order in which images are searched: the slabs from the nearest on. */
@@ -65,10 +66,11 @@ static __device__ __forceinline__ void begin_slab(struct image_walk *walk)
 }
 
 /** Find the nearest slab of images that have not been searched. All lanes of the warp call it.
+ *  @param unit    the tree's unit of length
  *  @param active  the lane's particle is one of those whose neighbours are searched
  *  @param r       its position [length]
  *  @param widest  largest squared distance of a neighbour, in the tree's unit
- *  @param[out] walk  slab is set
+ *  @param[in,out] walk  the images that have been searched; its slab is set
  *  @return true, in every lane, when there is one within reach */
 template <typename real>
 static __device__ __forceinline__ bool find_slab(const struct kith__gpu_nearest &all,

@@ -29,7 +29,8 @@ struct order_loop {
     int32_t *order;     /**< [n] the result: index of the particle at each place */
 };
 
-/** Read the position of particle p, wrapped into the box [length]. */
+/** Read the position of particle p, wrapped into the box [length]. It can be wrapped:
+ *  kith__bounds_find has refused particles that are too far outside. */
 static void position_of(const struct kith__question *q, int64_t p, double r[3])
 {
     int32_t image[3];
@@ -122,7 +123,7 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *q, double ce
 {
     (void)where; /* the host's: there is no other */
     const int64_t n = q->a.n;
-    struct kith__bounds bounds; /* unused: the call checks the coordinates */
+    struct kith__bounds bounds; /* unused, as is `inside`: the call checks the coordinates */
     bool inside;
     KITH_TRY(kith__bounds_find(ctx, q, &bounds, &inside));
     struct order_loop loop = {

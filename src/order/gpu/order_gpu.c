@@ -48,7 +48,8 @@ static kith_status find_extents(struct kith__gpu_search *s, struct kith__extents
     return KITH_OK;
 }
 
-/** kith__order_backend.find */
+/** kith__order_backend.find. Where keys have no bits, all particles are in one cell, and their
+ *  order is that of the caller. */
 static kith_status find(kith_ctx *ctx, const struct kith__question *question, double cell,
                         int32_t *order, kith_memory where)
 {

@@ -9,7 +9,7 @@
 #include "engine/gpu/gpu.h"
 #include "order/order.h"
 
-/** Extents of the coordinates, encoded so that atomicMax merges them; all 0 without particles. The
+/** Extents of the coordinates, encoded so that atomicMax merges them; all 0 at the beginning. The
  *  ordered form of a double is an integer that compares as the doubles do (engine/gpu/device.cuh).
  */
 struct kith__gpu_extents {

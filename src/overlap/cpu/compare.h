@@ -3,11 +3,12 @@
  * Counting the overlaps of blocks of replicas on CPU cores: the data that overlap_cpu.c and the
  * kernels share. overlap/overlap.h defines overlaps, scales, weights and bands.
  *
- * Replicas are copied to panels of a fixed number of replicas, 48 floats or 24 doubles: number 0 of
+ * Replicas of numbers are copied to panels of 48 replicas in float, or of 24 in double: number 0 of
  * all replicas of a panel, then number 1, and so on. So both factors of a product are read in order
  * of their addresses, and one copy serves for both. A block is KITH_COMPARE_BLOCK consecutive
- * replicas, 5 or 10 panels; a task is all pairs of two blocks. Replicas of spins, which are packed
- * bits, are read from their rows.
+ * replicas, 5 panels in float or 10 in double; a task is all pairs of two blocks. A slice is
+ * KITH_COMPARE_DEPTH consecutive numbers of all replicas. Replicas of spins, which are packed bits,
+ * are read from their rows.
  */
 #ifndef KITH_CPU_COMPARE_H
 #define KITH_CPU_COMPARE_H
@@ -23,8 +24,8 @@ enum {
     KITH_PANEL_BYTES = 192,   /**< bytes of one number of all replicas of a panel: whole vectors of
                                    every instruction set */
     KITH_COMPARE_BLOCK = 240, /**< replicas of a block: whole panels of floats or doubles */
-    KITH_COMPARE_DEPTH = 128, /**< numbers of a replica whose products are summed in registers at a
-                                   time */
+    KITH_COMPARE_DEPTH = 128, /**< numbers of a slice, whose products are summed in registers before
+                                   they are added to those of earlier slices */
     KITH_COMPARE_COPIES =
         4 /**< copies of a thread's counters: adjacent pairs use different ones, so that increments
                of one counter do not wait for each other */
@@ -35,7 +36,7 @@ struct kith__compare_own {
     void *products;  /**< [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] products of the replicas of two
                           blocks, in kith__compare.precision; unused for bits */
     int64_t *counts; /**< [copies][bins + 2] pairs; counter 0 is below the first edge, k + 1 is
-                          bin k */
+                          bin k, bins + 1 is above the last edge */
 };
 
 /** State that all threads share. All pairs of blocks I <= J of replicas are task J (J + 1) / 2 +

@@ -11,11 +11,11 @@
 #include "engine/cpu/lanes.h"
 
 /* VECTOR: bytes of a vector. ROWS, VECTORS: rows, and vectors of columns, of the part of a matrix
- * product that is kept in registers: ROWS * VECTORS sums, with the factors, fit the 32 registers of
- * AVX-512, or the 16 of AVX2. */
+ * product that is kept in registers: ROWS * VECTORS sums, VECTORS right factors and one left factor
+ * fit the 32 registers of AVX-512, or the 16 of AVX2 and SSE2. */
 enum { VECTOR = 4 * W, ROWS = W == 16 ? 8 : 6, VECTORS = W == 16 ? 3 : 2 };
 
-/* a * b + c, with one rounding where the processor has FMA. */
+/* a * b + c: with one rounding in the versions for AVX-512 and AVX2, else with two. */
 #if defined(__AVX512F__)
 #define multiply_add_f(a, b, c) ((vector_f)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define multiply_add_d(a, b, c) \

@@ -9,7 +9,7 @@
 
 /** Compute the products of ROWS replicas of one panel with the replicas in VECTORS vectors of
  *  another, summed over n numbers in registers.
- *  @param a, b  first number of the first replica in each of the panels
+ *  @param a, b  in each of the two panels, the first of the n numbers of the first replica
  *  @param add   true: add the products to those in `to`; false: write them
  *  @param to    [ROWS][KITH_COMPARE_BLOCK] products, of which the first VECTORS vectors of each row
  *               are set */
@@ -20,7 +20,7 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
     for (int64_t k = 0; k < n; k++) {
         KITH_REAL(vector) right[VECTORS];
 #pragma GCC unroll 3
-        for (int v = 0; v < VECTORS; v++) { /* gcc copies all at once through the stack */
+        for (int v = 0; v < VECTORS; v++) { /* gcc would copy all at once through the stack */
             memcpy(&right[v], b + k * WIDTH + v * LANES, sizeof right[v]);
         }
 #pragma GCC unroll 8
@@ -48,9 +48,9 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
     }
 }
 
-/** Compute the products of blocks I and J over numbers [from, from + n) of the replicas; for from >
- *  0 add them to those of earlier slices. Of a block with itself, panels below the diagonal are
- *  skipped.
+/** Compute the products of blocks I and J over one slice, numbers [from, from + n) of the replicas;
+ *  unless it is the first slice, add them to those of earlier slices. Of a block with itself, pairs
+ *  of panels below the diagonal are skipped.
  *  @param products  [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
 static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real *products,
                                       int64_t from, int64_t n, int64_t I, int64_t J)
@@ -93,6 +93,7 @@ static void KITH_REAL(find_counters)(const struct kith__compare *compare, const 
     const bool distance = compare->overlap->measure == KITH_DISTANCE;
     const real half = (real)band->half, edge = (real)band->edge, spread = half + edge;
     const real factor = (real)band->factor, offset = (real)band->offset;
+    /* conversion to an integer truncates most + 0.5 to the largest counter */
     const real least = (real)band->least, most = (real)band->most + (real)0.5;
     for (int64_t j = 0; j < n; j++) {
         real from, to;
@@ -116,7 +117,8 @@ static void KITH_REAL(find_counters)(const struct kith__compare *compare, const 
 }
 
 /** Count all pairs of blocks I <= J; of a block with itself, each pair once. Pairs whose band holds
- *  an edge are decided by the definition. Returns early when the call is to stop. */
+ *  an edge are decided by the definition. When the call is to stop, it returns early, and pairs may
+ *  have wrong counters: no counter is reported then. */
 static void KITH_REAL(count_block)(const struct kith__compare *compare,
                                    struct kith__compare_own *own, int64_t I, int64_t J)
 {

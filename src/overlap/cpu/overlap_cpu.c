@@ -9,7 +9,8 @@
 #include "compare.h"
 #include "engine/cpu/run.h"
 
-enum { NUMBER_COST = 10 }; /* cost of one number of a panel, for kith__skip [about 1 ns] */
+/* Cost of copying or zeroing one number, for kith__skip [about 1 ns]. */
+enum { NUMBER_COST = 10 };
 
 /** Write replica i, times its scale, to its panel.
  *  @param panels  all panels: [panels][dim][width] */
@@ -19,7 +20,7 @@ static void pack_row(const struct kith__compare *c, int64_t i, void *panels)
     const struct kith__overlap *o = c->overlap;
     const double scale = kith__overlap_scale(o, &c->band, i);
     const int64_t width = kith__panel_width(c->precision);
-    const int64_t at = i / width * width * o->dim + i % width; /* of number 0, in all panels */
+    const int64_t at = i / width * width * o->dim + i % width; /* index of number 0 in `panels` */
     const int64_t part = o->dim < PART ? o->dim : PART;
     const int64_t parts = (o->dim + part - 1) / part;
     for (int64_t p = 0; p < parts && !kith__skip(c->ctx, i * parts + p, part * NUMBER_COST); p++) {
@@ -66,15 +67,18 @@ static kith_status make_panels(kith_ctx *ctx, struct kith__compare *c)
 }
 
 /** Choose the precision of products and their error band, and pack the replicas. Products of floats
- *  are in float, unless the bands would then hold too many edges. */
+ *  are in float, unless kith__band.needs_double. */
 static kith_status prepare(kith_ctx *ctx, struct kith__compare *c)
 {
     const struct kith__overlap *o = c->overlap;
     const int64_t depth = o->dim < KITH_COMPARE_DEPTH ? o->dim : KITH_COMPARE_DEPTH;
-    /* a term is added in registers, then its slice's sum to those of other slices */
+    /* Rounded operations that a term passes: its product, where that is not part of an FMA (1); the
+     * additions in its slice (depth, of KITH_COMPARE_DEPTH numbers at most, see compare.h); and the
+     * additions of slices, of which the last may be shorter (dim / KITH_COMPARE_DEPTH + 1). */
     const int64_t chain = depth + o->dim / KITH_COMPARE_DEPTH + 2;
     if (o->type == KITH_BITS) {
-        c->precision = KITH_FLOAT;
+        c->precision =
+            KITH_FLOAT; /* either: there are no products, only make_own's room for them */
         return KITH_OK;
     }
     c->precision = (kith_precision)o->type;
@@ -111,7 +115,9 @@ static kith_status make_own(kith_ctx *ctx, struct kith__compare *c)
 static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
 {
     static kith__work_fn *const compare[] = {KITH_EACH_ISA(compare)};
-    enum { SMALL = 4096 }; /* bins of which all copies of the counters fit the first-level cache */
+    /* With fewer bins than SMALL, KITH_COMPARE_COPIES copies of a thread's counters take at most
+     * 128 KiB, which a second-level cache holds. */
+    enum { SMALL = 4096 };
     struct kith__cpu *cpu = ctx->state;
     struct kith__compare c = {.ctx = ctx,
                               .overlap = o,
@@ -119,7 +125,8 @@ static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
                               .sweeps = cpu->sweeps};
     KITH_TRY(prepare(ctx, &c));
     KITH_TRY(make_own(ctx, &c));
-    for (int t = 0; t < ctx->threads; t++) { /* there is no kith__run_prepare, which resets it */
+    /* kith__run_prepare, which resets `failed` elsewhere, is not called: there is no grid */
+    for (int t = 0; t < ctx->threads; t++) {
         cpu->sweeps[t].failed = KITH_OK;
     }
     const int64_t blocks = (o->n + KITH_COMPARE_BLOCK - 1) / KITH_COMPARE_BLOCK;

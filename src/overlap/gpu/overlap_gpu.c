@@ -13,8 +13,8 @@
 /* Numbers of buffers of scratch memory, on the device and on the host. */
 enum { ROWS = KITH_WORK_OF(overlap), PANELS, ARRAYS };
 
-/* Shared memory for the counters of a thread block, beside the slices of its panels: all fits
- * 48 KiB, which every device has [bytes]. */
+/* Shared memory for the counters of a thread block [bytes]. With the slices of its panels, 32 KiB
+ * in double (replicas.cu), it fits the 48 KiB that every device has. */
 static const int64_t counter_bytes = 12 << 10;
 
 /** Upload the rows, and allocate the panels.
@@ -46,7 +46,7 @@ static kith_status upload_arrays(kith_ctx *ctx, struct kith__gpu_replicas *all)
     const size_t numbers = 3 * n + bins + 1;
     double *here = kith__work_need(&ctx->work, ARRAYS, numbers * sizeof *here);
     const size_t table = o->type == KITH_BITS ? (size_t)(o->dim + 1) * sizeof *o->table : 0;
-    const size_t counters = bins + 2 + 1; /* and the stop flag */
+    const size_t counters = bins + 2 + 1; /* words of 64 bits; the last one holds the stop flag */
     double *there = kith__gpu_need(gpu, ARRAYS, (numbers + counters) * sizeof *there + table);
     KITH_CHECK(ctx, here != NULL, KITH_NO_MEMORY, "out of memory for the weights of replicas");
     KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY,
@@ -83,6 +83,7 @@ static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
     const int64_t squares = (all->n_panels + KITH_GPU_SQUARE - 1) / KITH_GPU_SQUARE;
     const int64_t tiles = squares * (squares + 1) / 2 * SQUARE;
     const int64_t resident = (int64_t)gpu->processors * kith__gpu_compare_blocks(all->precision);
+    /* multiplications of a tile, to which counting a pair adds the cost of 64 */
     const double each = (double)KITH_GPU_PANEL * KITH_GPU_PANEL * (double)(all->depth + 64);
     const double run = much / each < (double)(MOST_EACH * resident)
                            ? much / each
@@ -103,7 +104,9 @@ static kith_status count_tiles(kith_ctx *ctx, struct kith__gpu_replicas *all)
 /** kith__overlap_backend.count */
 static kith_status count_overlaps(kith_ctx *ctx, const struct kith__overlap *o)
 {
-    const int64_t chain = o->dim + 2; /* a term is in one chain of additions (kith__overlap_band) */
+    /* A term is part of one chain of fused multiply-adds (kith__overlap_band): at most dim rounded
+     * operations, and 2 to spare. */
+    const int64_t chain = o->dim + 2;
     struct kith__gpu_replicas all = {.overlap = *o, .precision = KITH_FLOAT};
     KITH_TRY(kith__gpu_begin(ctx));
     if (o->type != KITH_BITS) {

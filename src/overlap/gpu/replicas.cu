@@ -17,7 +17,8 @@ enum {
     THREADS = 256,          /**< threads of a block */
     PANEL = KITH_GPU_PANEL, /**< replicas of a panel */
     SIDE = 8,               /**< rows, and columns, of the products of a thread */
-    QUAD = 4                /**< adjacent ones of these; the other QUAD are half a panel away */
+    QUAD = 4                /**< adjacent rows, or columns, of a thread; the others are half a
+                                 panel away */
 };
 
 /** For each type of packed numbers: the type of sums of products, and the thread blocks that a
@@ -43,7 +44,8 @@ template <typename item> struct slice {
     static const int pieces = bytes / 16 / THREADS; /**< pieces of 16 bytes for each thread */
 };
 
-/** QUAD numbers of adjacent replicas, which are read at once. */
+/** QUAD numbers of adjacent replicas, which are read by loads of 16 bytes: one, or two for doubles.
+ */
 template <typename item> struct alignas(16) quad {
     item of[QUAD]; /**< the numbers */
 };
@@ -75,7 +77,7 @@ template <typename item> static __device__ __forceinline__ item scaled(uint32_t 
 }
 
 /** Fill panels, one in each block, with one thread for each replica.
- *  @param per_row  numbers, or words of 32 spins, from one row to the next */
+ *  @param per_row  numbers, or words of 32 spins, of a row; rows are contiguous */
 template <typename item, typename row>
 static __global__ void pack(const struct kith__gpu_replicas all, int64_t per_row)
 {
@@ -263,7 +265,8 @@ static __device__ __forceinline__ void count_pair(const struct tile_counters &c,
     }
 }
 
-/** Copy of struct kith__band in the precision of products; `most` is larger by 0.5. */
+/** Copy of struct kith__band in the precision of products; `most` is larger by 0.5, which its
+ *  conversion to an integer truncates. */
 template <typename real> struct scale_of_counters {
     real half, edge, factor, offset, least, most; /**< fields of the band */
     bool distance;                                /**< the measure is the distance */

@@ -25,7 +25,8 @@ struct kith__gpu_replicas {
     struct kith__overlap overlap; /**< the replicas; rows, square, edges and table are in device
                                        memory */
     struct kith__band band;       /**< from products to counters */
-    int precision;                /**< of products: KITH_FLOAT or KITH_DOUBLE */
+    int precision;                /**< of products: KITH_FLOAT or KITH_DOUBLE; KITH_FLOAT for bits,
+                                       too, where it says how many thread blocks are resident */
     const double *scales;         /**< [n] kith__overlap_scale of each replica; unused for bits */
     const double *weights;        /**< [n] kith__overlap_weight of each replica; unused for bits */
     void *panels;                 /**< [n_panels][depth][KITH_GPU_PANEL] scaled numbers in
@@ -34,7 +35,7 @@ struct kith__gpu_replicas {
     int64_t depth;              /**< numbers, or words of 32 spins, of a replica in its panel: whole
                                      slices of KITH_GPU_SLICE */
     unsigned long long *counts; /**< [bins + 2] pairs; counter 0 is below the first edge, k + 1 is
-                                     bin k */
+                                     bin k, bins + 1 is above the last edge */
     const unsigned *stop;       /**< the stop flag: KITH_GPU_STOP or more ends the count early */
     int copies; /**< copies of a thread block's counters in shared memory, a power of 2; 0: pairs
                      are counted in device memory */

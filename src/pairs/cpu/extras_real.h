@@ -3,10 +3,11 @@
  * Distances and vectors of the pairs of a row (write_vectors), and the hits that the rules of a
  * list permit (keep_listed), for one precision. Included by pairs_kernel.c through per_precision.h,
  * which defines the type `real` and KITH_REAL(name), the name with _d or _f. Before, pairs_kernel.c
- * defines KITH_SEPARATIONS, is_reversed and has_radii_alone.
+ * defines KITH_SEPARATIONS, is_reversed and has_radii_alone, and includes engine/cpu/lanes.h (root)
+ * and engine/cpu/visit.h (tile_shift, no_shift).
  */
 
-/** Separations of a query particle and some of its hits. */
+/** Separations of a query particle and up to KITH_SEPARATIONS of its hits. */
 struct KITH_REAL(separations) {
     real d[3][KITH_SEPARATIONS]; /**< x, y and z of the vector to each hit [length] */
     real r2[KITH_SEPARATIONS];   /**< squared distance of each hit [length^2] */
@@ -42,7 +43,7 @@ KITH_INLINE void KITH_REAL(find_separations)(const struct kith__sweep *sweep, co
 }
 
 /** Write the distances and vectors of collected hits [first, first + row->n), those of one row, to
- *  the list, from pair p on. */
+ *  the arrays of the list, from index p on. An array that is NULL is not written. */
 static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const struct kith__row *row,
                                      int64_t first, int64_t p)
 {
@@ -67,18 +68,20 @@ static void KITH_REAL(write_vectors)(const struct kith__sweep *sweep, const stru
         for (int l = 0; l < n && vector; l++) {
             const real sign = is_reversed(sweep, row, sweep->hit_id[h + l]) ? -1 : 1;
             for (int m = 0; m < 3; m++) {
-                vector[3 * (p + l) + m] = sign * separations.d[m][l] + 0; /* -0 becomes 0 */
+                /* + 0: -0 becomes 0, as the sign of a zero depends on which end of the pair was the
+                 * query particle */
+                vector[3 * (p + l) + m] = sign * separations.d[m][l] + 0;
             }
         }
     }
 }
 
-/** Remove the hits that are beyond their radii, for rules that have radii alone: without branches,
- *  as they would be mispredicted. Each hit is stored, and the next one overwrites it unless it is
- *  kept.
- *  @param i            index of the query particle in the caller's order
- *  @param id           [n] indices of the hits in the caller's order
- *  @param self         [n] 1 for the query particle itself, which is not listed
+/** Remove the hits that are beyond their radii, for rules that have radii alone
+ *  (has_radii_alone): the tests of kith__is_listed without branches, as they would be mispredicted.
+ *  Each hit is stored, and the next one overwrites it unless it is kept.
+ *  @param i            index of the query particle in the caller's order, less rules->first[0]
+ *  @param id           [n] indices of the hits in the caller's order, less rules->first[1]
+ *  @param self         [n] 1 for a hit that is not listed by kith__rules.no_self
  *  @param r2           [n] squared distances [length^2]
  *  @param n            number of hits, at most KITH_SEPARATIONS
  *  @param[in] hit      [n] indices in the tile
@@ -109,8 +112,10 @@ static int KITH_REAL(keep_within_radii)(const struct kith__rules *rules, int32_t
     return kept;
 }
 
-/** Remove the hits that the rules do not list.
+/** Remove the hits that the rules do not list, with kith__rules.no_self also the query particle
+ *  itself at shift 0.
  *  @param i            the query particle
+ *  @param n            number of hits
  *  @param[in,out] hit  [n] indices in the tile; those that are left come first
  *  @return the number of hits that are left */
 static int KITH_REAL(keep_listed)(const struct kith__sweep *sweep, const struct query_particle *i,

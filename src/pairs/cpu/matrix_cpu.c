@@ -2,7 +2,8 @@
  *
  * KITH_MATRIX lists on CPU cores: rows of a fixed width. One sweep writes the hits of each particle
  * to its row, as many as fit, and counts all of them. A second sweep follows only where the rows of
- * the library's arrays have to grow. O(n (width + neighbours)) time.
+ * the library's arrays have to grow. O(n (width + neighbours)) time. Lists with radii of several
+ * classes are made by radii_cpu.c, which uses kith__matrix_pad.
  */
 #include <math.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ void kith__matrix_pad(kith_precision precision, unsigned extras, int32_t fill, i
             kith__set_real(out->distances, e, precision, (double)INFINITY);
         }
     }
-    if (to > from && (extras & KITH_VECTORS)) { /* memset: the number 0 has no bits set */
+    if (to > from && (extras & KITH_VECTORS)) { /* by memset, as 0.0 has no bits set */
         const size_t element = 3 * (size_t)precision;
         memset((char *)out->vectors + (size_t)from * element, 0, (size_t)(to - from) * element);
     }
@@ -42,8 +43,9 @@ struct finish_loop {
     pthread_mutex_t lock;          /**< guards n, widest and overflowed of `out` */
 };
 
-/** Write the counts of rows [begin, end), and add to the totals. Pad the rows without neighbours:
- *  the operation is not called for a particle without candidates. */
+/** Write the counts of rows [begin, end), and add to the totals. Pad the rows without neighbours,
+ *  which the sweep may have left as they were: its operation, fill_matrix_operation, is not called
+ *  for a particle without candidates. */
 static void finish_rows(void *state, int64_t begin, int64_t end)
 {
     struct finish_loop *loop = state;
@@ -70,7 +72,8 @@ static void finish_rows(void *state, int64_t begin, int64_t end)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/** Fill rows of out->width entries, and set the counts and totals of out. */
+/** Fill rows of out->width entries, and set counts, rows, n, widest and overflowed of out.
+ *  @param counts  [a.n] scratch memory: receives the neighbours of each particle */
 static kith_status fill_width(kith_ctx *ctx, const struct kith__question *q,
                               const struct kith__list *list, const struct kith__grid *grid,
                               int64_t *counts, kith_pairs *out)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists on CPU cores: the operations count, fill and each (kith__cpu_pairs, at the end), by
- * the sweep (engine/cpu/sweep.h). Two algorithms make a list:
+ * the sweep (engine/cpu/sweep.h). Lists with radii of several classes are made by radii_cpu.c,
+ * those of batches by pairs_batch.c, which calls these operations. Two algorithms make other lists:
  *
- * Appended, for (i, j) lists in any order of i: one sweep. A thread collects the hits of a work
+ * Appended, for (i, j) lists that are not sorted: one sweep. A thread collects the hits of a work
  * block in a buffer, waits until all earlier blocks have added their numbers of pairs to the total,
  * takes the total as its offset, adds its own number, and writes its pairs, while other threads
  * write theirs. So the order of the list does not depend on the threads. When the library owns the
@@ -25,7 +26,7 @@
 #include "pairs/list.h"
 #include "pairs/pairs_batch.h"
 
-/** Return the status of work blocks that were processed outside of kith__run. */
+/** Return the status of work blocks that this thread processed outside of kith__run. */
 static kith_status check_sweep(kith_ctx *ctx, const struct kith__sweep *sweep)
 {
     KITH_CHECK(ctx, sweep->failed != KITH_NO_MEMORY, KITH_NO_MEMORY, "out of memory in the sweep");
@@ -56,8 +57,8 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
     struct kith__list_state *state = kith__list_of(sweep);
     if (extras != 0 && !sweep->keep_slots) {
         sweep->keep_slots = true;
-        /* Counting by rules may have allocated the arrays of hits without slots and shifts: a
-         * capacity of 0 makes kith__hits_room allocate all of them. */
+        /* Counting with rules (count_listed) may have allocated the arrays of hits without slots
+         * and shifts: a capacity of 0 makes kith__hits_room allocate all of them. */
         sweep->room_hits = 0;
     }
     state->extras = extras;
@@ -67,7 +68,8 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
 
 /* ------------------------------------------------------------------------------------ counting */
 
-/** Count the hits of each particle.
+/** Count the hits of each particle. The sweeps have been prepared with KITH_ALL.
+ *  @param n            number of particles of the points
  *  @param upper        count only candidates of higher rank (kith__tile.rank) than the particle:
  *                      those of a half list
  *  @param[out] counts  [n] the numbers, by the caller's index */
@@ -82,7 +84,9 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
         sweep->upper = upper;
     }
     struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
-    run.watch_total *= 2; /* counting is the first half of the progress, filling rows the second */
+    /* Counting is the first half of the progress, filling rows the second. In count_pairs nothing
+     * follows, and the progress ends at one half. */
+    run.watch_total *= 2;
     run.block = kernel[kith__isa(ctx)];
     return kith__run(&run);
 }
@@ -99,7 +103,8 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
         return KITH_OK;
     }
     KITH_TRY(kith__grid_build(ctx, q, &grid));
-    /* a forward sweep finds each pair once, which is enough unless (j, i) may be no pair */
+    /* A forward sweep finds each pair once, which is enough unless the rules may list (i, j), but
+     * not (j, i). Between two sets KITH_ALL finds each pair once. */
     const bool from_both = q->cross || (list->rules && list->rules->one_sided);
     const int64_t each_twice = list->full && !from_both ? 2 : 1;
     if (neighbours) {
@@ -151,7 +156,8 @@ static void write_or_drop(struct append *append, struct kith__sweep *sweep, int6
 }
 
 /** kith__list_state.flush: write the collected hits before the work block is complete, as the
- *  buffer is full: wait until `turn` is this block, and do not advance it. */
+ *  buffer is full: wait until `turn` is this block, and do not advance it. Where the run has
+ *  stopped, hits are discarded. */
 static void flush_append(struct kith__sweep *sweep)
 {
     struct append *append = sweep->job;
@@ -164,7 +170,7 @@ static void flush_append(struct kith__sweep *sweep)
     write_or_drop(append, sweep, at);
 }
 
-/** Append the pairs of a work block. */
+/** kith__work_fn: append the pairs of a work block. */
 static void append_block(struct kith__sweep *sweep, int64_t block)
 {
     struct append *append = sweep->job;
@@ -180,7 +186,8 @@ static void append_block(struct kith__sweep *sweep, int64_t block)
     }
 }
 
-/** Append the pairs of work blocks [run.first, run.last) to out, from its beginning.
+/** Append the pairs of work blocks [run.first, run.last) to out, from its beginning. The sweeps
+ *  have been prepared.
  *  @param[out] total  number of pairs of these blocks; above out->capacity when not all of them
  *                     were written */
 static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct kith__run run,
@@ -199,8 +206,9 @@ static kith_status append_blocks(const kith_pairs *out, unsigned extras, struct 
     return KITH_OK;
 }
 
-/** Estimate the number of pairs from a sample of work blocks. The estimate is raised by 8 %, so
- *  that it is seldom too small. The sweeps have been prepared. */
+/** Estimate the number of pairs from a sample of work blocks, which the calling thread counts.
+ *  Unless all blocks are in the sample, the estimate is raised by 8 %, so that it is seldom too
+ *  small. The sweeps have been prepared. */
 static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int64_t *guess)
 {
     enum { SAMPLE = 24 };
@@ -220,8 +228,8 @@ static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int
     return KITH_OK;
 }
 
-/** kith__pairs_backend.fill for (i, j) lists in any order of i: one sweep, or two where the
- *  estimated capacity is too small. */
+/** kith__pairs_backend.fill for (i, j) lists that are not sorted: one sweep, or two where the
+ *  capacity, estimated or that of an earlier list, is too small. */
 static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__list *list, const struct kith__grid *grid,
                                  bool grow, kith_pairs *out)
@@ -254,13 +262,15 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
 /* ------------------------------------------------------------------------------------- by rows */
 
 /** Refuse sorted rows that take too much memory: they need all candidates of a query block, with
- *  their periodic images, in one tile. The number of candidates is estimated as the number of
- *  particles times the volume of the cells in reach, in boxes.
+ *  their periodic images, in one tile (KITH_SORTED_CANDIDATE_BYTES for each). The number of
+ *  candidates is estimated as the number of particles times the volume of the cells in reach, in
+ *  boxes: along each axis the query block's cell, `reach` cells on each side, and one to spare; on
+ *  an open axis at most all cells.
  *  @return KITH_OK, KITH_LIMIT */
 static kith_status check_images(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__grid *grid)
 {
-    const double most = 4e9; /* bytes of each thread */
+    const double most = 4e9; /* limit of kith_pairs_find [bytes in each thread] */
     double bytes = (double)grid->b.n * KITH_SORTED_CANDIDATE_BYTES;
     for (int k = 0; k < 3 && grid->cells != 0; k++) {
         const struct kith__axis *axis = &grid->axis[k];
@@ -297,8 +307,10 @@ static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *
     return KITH_OK;
 }
 
-/** Write rows [begin, end) to out, from its beginning.
- *  @param out  its arrays have room for all pairs of these rows */
+/** Write rows [begin, end) to out, from its beginning. The sweeps have been prepared by
+ *  find_row_offsets.
+ *  @param offsets  [a.n + 1] first pair of each row in the list
+ *  @param out      its arrays have room for all pairs of these rows */
 static kith_status fill_row_range(kith_ctx *ctx, const struct kith__list *list,
                                   const struct kith__grid *grid, const int64_t *offsets,
                                   int64_t begin, int64_t end, const kith_pairs *out)
@@ -412,7 +424,7 @@ static kith_status deliver(struct stream *stream, int64_t n)
 }
 
 /** kith__list_state.flush: pass the collected hits to the callback. They are part of a work block
- *  with too many pairs for `staging`. */
+ *  with more than block_pairs pairs. */
 static void flush_stream(struct kith__sweep *sweep)
 {
     struct stream *stream = sweep->job;
@@ -427,7 +439,8 @@ static void flush_stream(struct kith__sweep *sweep)
     kith__sweep_discard_hits(sweep);
 }
 
-/** Pass a work block with more than block_pairs pairs to the callback, on the calling thread. */
+/** Make a work block with more than block_pairs pairs on the calling thread, and pass its pairs to
+ *  the callback, whenever the buffer of hits is full and at the end. */
 static kith_status stream_large_block(struct stream *stream, int64_t block)
 {
     struct kith__sweep *sweep = kith__sweep_of(stream->ctx, 0);
@@ -441,7 +454,7 @@ static kith_status stream_large_block(struct stream *stream, int64_t block)
     return KITH_OK;
 }
 
-/** Count the pairs of a work block. */
+/** kith__work_fn: count the pairs of a work block. */
 static void count_block(struct kith__sweep *sweep, int64_t block)
 {
     const struct stream *stream = sweep->job;
@@ -451,7 +464,7 @@ static void count_block(struct kith__sweep *sweep, int64_t block)
     stream->counts[block] = state->hits - before;
 }
 
-/** Pass a list in any order of i to the callback: count the pairs of all work blocks, then make as
+/** Pass a list that is not sorted to the callback: count the pairs of all work blocks, then make as
  *  many consecutive work blocks at a time as together have at most block_pairs pairs. */
 static kith_status stream_appended(struct stream *stream)
 {
@@ -493,7 +506,7 @@ static kith_status stream_appended(struct stream *stream)
 }
 
 /** Pass a sorted list to the callback: make as many rows at a time as together have at most
- *  block_pairs pairs. */
+ *  block_pairs pairs, or one row with more. Each time a sweep passes over all particles. */
 static kith_status stream_by_rows(struct stream *stream)
 {
     int64_t *offsets = NULL;

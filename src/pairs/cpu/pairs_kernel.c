@@ -11,15 +11,17 @@
 #include "engine/cpu/lanes.h"
 #include "engine/cpu/visit.h"
 
-/** Return true when a hit of a row is written as (j, i), so that the smaller index comes first. */
+/** Return true when a hit of a row is written as (j, i), so that the smaller index comes first: in
+ *  half lists that a forward sweep makes.
+ *  @param hit  index of the hit in the caller's order */
 static inline bool is_reversed(const struct kith__sweep *sweep, const struct kith__row *row,
                                int32_t hit)
 {
     return sweep->stencil == KITH_FORWARD && row->id > hit;
 }
 
-/** Return true when the hits of a query particle are decided by radii alone. A rule on active
- *  particles is permitted: collect_listed has applied it to the query particle. */
+/** Return true when the hits of a query particle are decided by radii alone. `active` may be set,
+ *  too: collect_listed has applied it to the query particle. */
 static inline bool has_radii_alone(const struct kith__rules *rules)
 {
     return rules->radii[0] && !rules->species[0] && !(rules->least2 > 0) &&
@@ -49,7 +51,8 @@ static __attribute__((noinline)) int collect_listed(const struct kith__sweep *sw
                                                     : keep_listed_d(sweep, i, n, to);
 }
 
-/** Return the number of hits of query particle i that are listed.
+/** Return the number of hits of query particle i that are listed. With rules, the arrays of hits
+ *  serve as scratch memory; without memory for them it is 0, and sweep->failed is set.
  *  @param upper  count only candidates of higher rank (kith__tile.rank) than i */
 KITH_INLINE int64_t count_listed(struct kith__sweep *sweep, const struct query_particle *i,
                                  bool upper)
@@ -73,8 +76,9 @@ void KITH_OF_ISA(count_pairs)(struct kith__sweep *sweep, int64_t block)
     process_work_block(sweep, block, NULL, count_operation, NULL);
 }
 
-/** Complete n collected hits that are stored as indices in the tile: store their shifts and slots,
- *  where the list's extras need them, and replace the indices in the tile by the caller's indices.
+/** Complete n hits that are stored behind the collected ones as indices in the tile: store their
+ *  shifts where the tile has images, their slots where distances or vectors need them, and replace
+ *  the indices in the tile by the caller's indices. Called for lists with extras.
  *  @param[in,out] hit  [n] index in the tile; afterwards index in the caller's order */
 KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict hit)
 {
@@ -95,7 +99,7 @@ KITH_INLINE void keep_hits(struct kith__sweep *sweep, int n, int32_t *restrict h
     }
 }
 
-/** Store the hits of query particle i that are listed. Not inlined, as most lists have no rules.
+/** buffer_hits for a list with rules. Not inlined, as most lists have no rules.
  *  @param upper    only candidates of higher rank (kith__tile.rank) than i are hits
  *  @param[out] to  [tile.n + KITH_LANES] the caller's indices
  *  @return the number of hits */
@@ -114,7 +118,8 @@ static __attribute__((noinline)) int buffer_listed(struct kith__sweep *sweep,
     return n;
 }
 
-/** Store the hits of query particle i after those collected.
+/** Store the hits of query particle i that are listed after those collected. The arrays of hits
+ *  have room for them (kith__hits_room).
  *  @param upper  only candidates of higher rank (kith__tile.rank) than i are hits
  *  @return the number of hits */
 KITH_INLINE int buffer_hits(struct kith__sweep *sweep, const struct query_particle *i, bool upper)
@@ -149,7 +154,8 @@ void KITH_OF_ISA(count_rows)(struct kith__sweep *sweep, int64_t block)
  * than the caches. */
 static const int64_t large_list = (int64_t)1 << 22;
 
-/* Most hits that a thread collects: beyond, it writes them before its work block is complete. */
+/* Most hits that a thread collects, unless one tile has more candidates: it writes them before its
+ * work block is complete where more might come. */
 static const int64_t most_hits = (int64_t)1 << 20;
 
 /** Operation: collect the listed hits, after writing those collected before when the buffers are
@@ -176,7 +182,9 @@ void KITH_OF_ISA(collect_rows)(struct kith__sweep *sweep, int64_t block)
     process_work_block(sweep, block, NULL, collect_operation, NULL);
 }
 
-/** Compute how many boxes wrapping subtracted from the coordinates of a particle.
+/** Compute how many boxes wrapping subtracted from the coordinates of a particle: again from the
+ *  caller's coordinates, as the grid does not keep it. The result of kith__load is ignored, as the
+ *  grid was built, which refuses particles that are too far outside the box.
  *  @param id          index of the particle in the caller's order
  *  @param[out] image  number of boxes along each axis */
 static __attribute__((noinline)) void image_of(const struct kith__question *q,
@@ -187,7 +195,8 @@ static __attribute__((noinline)) void image_of(const struct kith__question *q,
     (void)kith__load(q, points, id, r, image);
 }
 
-/** Unpack n shifts that kith__pack_shift packed.
+/** Unpack n shifts that kith__pack_shift packed: kith__unpack_shift written out, for arrays that do
+ *  not overlap.
  *  @param[out] out  [n][3] */
 static void unpack_shifts(const int32_t *restrict packed, int64_t n, int32_t *restrict out)
 {
@@ -198,10 +207,10 @@ static void unpack_shifts(const int32_t *restrict packed, int64_t n, int32_t *re
     }
 }
 
-/** Write the shifts of collected hits [first, first + row->n), those of one row, to the list, from
- *  pair p on. The sweep finds shifts between the wrapped positions; the list holds shifts between
- *  the caller's positions: the boxes that wrapping subtracted from j are subtracted, and those of i
- *  are added. Reversed pairs get the opposite sign. */
+/** Write the shifts of collected hits [first, first + row->n), those of one row, to the arrays of
+ *  the list, from index p on. The sweep finds shifts between the wrapped positions; the list holds
+ *  shifts between the caller's positions: the boxes that wrapping subtracted from j are subtracted,
+ *  and those of i are added. Reversed pairs (is_reversed) get the opposite sign. */
 static void write_shifts(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -234,7 +243,7 @@ static void write_shifts(const struct kith__sweep *sweep, const struct kith__row
 }
 
 /** Write the extras (distances, vectors and shifts) of collected hits [first, first + row->n),
- *  those of one row, to the list, from pair p on. */
+ *  those of one row, to the arrays of the list, from index p on. */
 static void write_extras(const struct kith__sweep *sweep, const struct kith__row *row,
                          int64_t first, int64_t p)
 {
@@ -251,9 +260,10 @@ static void write_extras(const struct kith__sweep *sweep, const struct kith__row
 }
 
 /** Set i and j of n pairs of particle `id` and its hits. With the forward stencil the smaller index
- *  becomes i.
- *  @param id   index of the particle in the caller's order
- *  @param hit  [n] indices of the hits in the caller's order */
+ *  becomes i (is_reversed).
+ *  @param id         index of the particle in the caller's order
+ *  @param hit        [n] indices of the hits in the caller's order
+ *  @param[out] i, j  [n] indices of the pairs */
 static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *restrict hit,
                    int64_t n, int32_t *restrict i, int32_t *restrict j)
 {
@@ -270,9 +280,10 @@ static void expand(const struct kith__sweep *sweep, int32_t id, const int32_t *r
     }
 }
 
-/** Copy n integers with non-temporal stores, which do not read the destination's cache lines. The
- *  integers before the first cache line boundary and the last W are written with ordinary stores,
- *  whose vectors may overlap the others. */
+/** Copy n integers with non-temporal stores, which do not read the destination's cache lines, and
+ *  have to be aligned. The integers before the first cache line boundary behind `to`, at most a
+ *  line, and the last W are written with ordinary stores, whose vectors may overlap the others. Few
+ *  integers are copied by memcpy; else a line and these vectors fit in n. */
 static void stream(int32_t *to, const int32_t *from, int64_t n)
 {
     if (n < (int64_t)4 * KITH_LANES) {
@@ -292,8 +303,8 @@ static void stream(int32_t *to, const int32_t *from, int64_t n)
     vi_store(to + n - W, vi_load(from + n - W));
 }
 
-/** Write i and j of the collected hits with non-temporal stores, from pair `at` on. Rows are short,
- *  so their pairs are gathered to STAGE pairs first, which are written together. */
+/** Write i and j of the collected hits with non-temporal stores, from index `at` of the arrays on.
+ *  Rows are short, so their pairs are gathered to STAGE pairs first, which are written together. */
 static void stream_ends(const struct kith__sweep *sweep, int64_t at)
 {
     enum { STAGE = 4096 };
@@ -377,13 +388,13 @@ void KITH_OF_ISA(fill_rows)(struct kith__sweep *sweep, int64_t block)
     process_work_block(sweep, block, NULL, fill_row_operation, NULL);
 }
 
-/** Write the hits of query particle i to its row of a KITH_MATRIX list, behind those of earlier
- *  tiles. */
+/** Operation: write the listed hits to the row of the query particle in a KITH_MATRIX list, behind
+ *  those of earlier tiles. */
 static void fill_matrix_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     const struct kith__list_state *state = kith__list_of(sweep);
     int64_t *const filled = &sweep->query.filled[i->slot - sweep->query.begin];
-    if (state->width == 0) { /* count only */
+    if (state->width == 0) { /* rows have no entries: count only */
         *filled += count_listed(sweep, i, false);
         state->counts[i->id] = *filled;
         return;
@@ -403,7 +414,7 @@ static void fill_matrix_operation(struct kith__sweep *sweep, const struct query_
         const struct kith__row row = row_of(sweep, i, kept);
         write_extras(sweep, &row, 0, at);
     }
-    if (*filled == 0) { /* first hits: pad the rest of the row, which later tiles may overwrite */
+    if (*filled == 0) { /* no hits before: pad the rest of the row, which later tiles overwrite */
         kith__matrix_pad(sweep->question->precision, state->extras, state->fill, at + kept, end,
                          state->out);
     }

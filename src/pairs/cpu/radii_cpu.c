@@ -4,8 +4,9 @@
  * (pairs/classes.h), each with a grid of its own. All lists are made by rows: the searches count
  * the hits of each particle, the prefix sum of the counts gives the offset of each row, and the
  * searches are made again and append their hits to the rows. Sorted rows are sorted last. The grid
- * of a search holds copies of the particles of its classes, whose indices are replaced by those of
- * the caller; so kernels see the caller's particles alone. O(n) for each search, and O(candidates).
+ * of a search is built of copies of the particles of its classes; then its indices, which are those
+ * of the copies, are replaced by the caller's (name_particles), so that the kernels of
+ * pairs_kernel.c write the caller's indices. O(n) for each search, and O(candidates).
  */
 #include "radii_cpu.h"
 
@@ -18,11 +19,12 @@
 #include "pairs/classes.h"
 #include "pairs/list.h"
 
-/** Buffers of the context's scratch memory, behind those of rules.c. */
+/** Buffers of the context's scratch memory, behind those of rules.c. Of the first two there is one
+ *  for each set. */
 enum {
-    KITH_RADII_ORDER = KITH_WORK_OF(pairs) + 18, /**< kith__classes.order of both sets */
+    KITH_RADII_ORDER = KITH_WORK_OF(pairs) + 18, /**< kith__classes.order */
     KITH_RADII_COPIES = KITH_RADII_ORDER + 2,    /**< coordinates of the particles of a search */
-    KITH_RADII_FILLED = KITH_RADII_COPIES + 2,   /**< hits that were appended to each row */
+    KITH_RADII_FILLED = KITH_RADII_COPIES + 2,   /**< kith__list_state.filled */
     KITH_RADII_KEYS                              /**< keys of the pairs whose rows are sorted */
 };
 
@@ -36,11 +38,12 @@ struct radii_list {
     int tail;                              /**< the classes from this one on are searched as one */
     struct kith__class_search search[KITH_CLASS_SEARCHES]; /**< the searches */
     int searches;                                          /**< number of searches */
-    int64_t done, total; /**< work blocks of the searches so far, and of all passes, for the watch
-                              callback */
+    int64_t done, total; /**< for the watch callback: work blocks of the searches made so far, and
+                              of all searches of the call, which are made twice: to count and to
+                              fill */
 };
 
-/** Return the points of a set. */
+/** Return the points of a set: 0 is a, 1 is b. */
 static const kith_points *points_of(const struct kith__question *q, int set)
 {
     return set ? &q->b : &q->a;
@@ -51,9 +54,9 @@ static const kith_points *points_of(const struct kith__question *q, int set)
 /** Shared state of the parallel loop that copies the coordinates of particles. */
 struct copy_loop {
     const kith_points *from; /**< the caller's particles */
-    const int32_t *index;    /**< [n] those to copy */
-    int dim;                 /**< dimensions */
-    void *to[3];             /**< [n] coordinates */
+    const int32_t *index;    /**< [n] indices of the particles to copy */
+    int dim;                 /**< dimensions: number of coordinates that are copied */
+    void *to[3];             /**< [n] each: receive x, y and z, in the precision of `from` */
 };
 
 /** Copy the coordinates of particles [begin, end) of the loop. */
@@ -97,9 +100,10 @@ static kith_status copy_points(const struct radii_list *r, const struct kith__cl
     return kith__proceed(r->ctx);
 }
 
-/** Build the grid of copies of the particles of a search, as a search between two sets. Its indices
- *  are those of the copies.
- *  @param[out] q  its question: points are the copies */
+/** Build the grid of copies of the particles of a search, as for a question between two sets, as
+ *  its rows and its candidates are of different classes. The grid's indices are those of the
+ *  copies.
+ *  @param[out] q  question of the search: its points are the copies */
 static kith_status build_grid(const struct radii_list *r, const struct kith__class_search *search,
                               struct kith__question *q, struct kith__grid *grid)
 {
@@ -112,7 +116,8 @@ static kith_status build_grid(const struct radii_list *r, const struct kith__cla
 }
 
 /** Estimate the mean number of candidates of a query particle: the particles of set b in its cell,
- *  times the number of cells around it in three dimensions. */
+ *  times 27, the number of cells around it in three dimensions. Both sets are sorted by key, so one
+ *  pass over both finds the particles of each cell. */
 static double candidates_of_each(const struct kith__grid *grid)
 {
     enum { AROUND = 27 };
@@ -138,8 +143,9 @@ static double candidates_of_each(const struct kith__grid *grid)
     return a->n > 0 ? AROUND * sum / (double)a->n : 0;
 }
 
-/** Choose r->tail, the first of the classes that are searched as one: the lowest class for which a
- *  search with the largest radius of the tail has few candidates. */
+/** Choose r->tail, the first of the classes that are searched as one: the lowest class that is
+ *  tried for which the first search of the tail (kith__class_tail) has few candidates.
+ *  KITH_CLASSES, no tail, where it would have fewer than two classes with particles. */
 static kith_status choose_tail(struct radii_list *r)
 {
     static const double few = 300; /* candidates whose tests cost less than one more search */
@@ -158,8 +164,9 @@ static kith_status choose_tail(struct radii_list *r)
         if (each <= few) {
             return KITH_OK;
         }
-        /* The next class has half the radius, so an eighth of the candidates or more: `step`
-         * classes are the least that can bring `each` down to `few`. */
+        /* The next class has half the radius. At uniform density it has an eighth of the
+         * candidates, or more: `step` is the least number of classes to go on by that can bring
+         * `each` down to `few`. */
         step = (int)ceil(log2(each / few) / 3);
     }
     r->tail = KITH_CLASSES;
@@ -178,9 +185,10 @@ static void name_particles(struct kith__sorted *sorted, const int32_t *index)
 /** What all threads do in the searches. */
 struct operation {
     kith__work_fn *const *kernel;  /**< [instruction sets] the kernel */
-    bool upper;                    /**< rows hold only j after i, as in half lists */
-    struct kith__list_state state; /**< copied to the state of each thread, with the rules */
-    int64_t begin, end;            /**< rows that are written: [begin, end) */
+    bool upper;                    /**< only pairs of a half list: (i, j, S) with j after i, or j =
+                                        i and S after 0 */
+    struct kith__list_state state; /**< copied to the state of each thread; the rules are added */
+    int64_t begin, end;            /**< rows that are counted or written: [begin, end) */
 };
 
 /** Make one search: build its grid, and run the operation for all of its query particles. */
@@ -193,7 +201,9 @@ static kith_status search_classes(struct radii_list *r, const struct kith__class
     KITH_TRY(build_grid(r, search, &q, &grid));
     name_particles(&grid.a, r->classes.order[0] + search->first[0]);
     name_particles(&grid.b, r->classes.order[1] + search->first[1]);
-    q.a = r->question->a; /* kernels read them by the caller's indices, for shifts as given */
+    /* pairs_kernel.c reads the points by the caller's indices, for shifts between the coordinates
+     * as given (image_of) */
+    q.a = r->question->a;
     q.b = r->question->b;
     KITH_TRY(kith__run_prepare(ctx, &q, &grid, KITH_ALL, sizeof(struct kith__list_state)));
     for (int t = 0; t < ctx->threads; t++) {
@@ -247,7 +257,8 @@ static kith_status begin(kith_ctx *ctx, const struct kith__question *q,
     if (kith__classes_find(q, &r->rules, radii, active, &r->classes) < 2) {
         return KITH_OK;
     }
-    /* here, as a message of a grid of copies would have the index of a copy */
+    /* Coordinates are checked here, as the message of a grid of copies would have the index of a
+     * copy. */
     KITH_TRY(kith__bounds_check(ctx, q));
     r->rules.no_self = !q->cross;
     KITH_TRY(choose_tail(r));
@@ -261,8 +272,8 @@ static kith_status begin(kith_ctx *ctx, const struct kith__question *q,
 
 /* ------------------------------------------------------------------------------------- the rows */
 
-/** Count the hits of each particle.
- *  @param upper        count only j after i
+/** Count the hits of each particle, by all searches.
+ *  @param upper        count only pairs of a half list
  *  @param[out] counts  [a.n] the numbers */
 static kith_status count_hits_of(struct radii_list *r, bool upper, int64_t *counts)
 {
@@ -299,7 +310,7 @@ struct sort_loop {
     const int64_t *offsets;   /**< [rows + 1] first pair of each row in the whole list */
     int64_t first;            /**< first row */
     int64_t base;             /**< number of the pair at index 0 of the arrays */
-    uint64_t *keys;           /**< [pairs of the arrays] scratch */
+    uint64_t *keys;           /**< [pairs of the arrays] scratch memory */
 };
 
 /** Sort n keys: insertion sort of few, heap sort of many. */
@@ -366,8 +377,9 @@ static void order_elements(char *row, size_t element, uint64_t *key, int64_t n, 
     }
 }
 
-/** Sort rows [begin, end) of the loop by j, and images of one particle by their position before:
- *  one search has found them, in the order of their shifts. */
+/** Sort rows [begin, end) of the loop by j. A key is j in the high half and the present position in
+ *  the row in the low half, so images of one particle stay in their order: one search has found
+ *  them, in the order of their shifts. */
 static void sort_range(void *state, int64_t begin, int64_t end)
 {
     const struct sort_loop *loop = state;
@@ -399,7 +411,8 @@ static void sort_range(void *state, int64_t begin, int64_t end)
 
 /** Write rows [begin, end) to out, from its beginning, and sort them in a sorted list. All searches
  *  are made for it.
- *  @param out  has those arrays that are wanted */
+ *  @param offsets  [a.n + 1] first pair of each row in the whole list
+ *  @param out      arrays that the form of the list does not have are NULL (wanted_arrays) */
 static kith_status fill_range(struct radii_list *r, const int64_t *offsets, int64_t begin,
                               int64_t end, const kith_pairs *out)
 {
@@ -446,7 +459,8 @@ static kith_pairs wanted_arrays(const struct kith__list *list, const kith_pairs 
     return arrays;
 }
 
-/** Make the arrays of the context's staging list hold some pairs, as an (i, j) list.
+/** Make the arrays of the context's staging list hold `pairs` pairs, as an (i, j) list with the
+ *  extras of the list.
  *  @param[out] staging  the staging list */
 static kith_status stage(struct radii_list *r, int64_t pairs, kith_pairs **staging)
 {
@@ -600,8 +614,9 @@ kith_status kith__radii_fill(kith_ctx *ctx, const struct kith__question *q,
     return fill_range(&r, offsets, 0, rows, &arrays);
 }
 
-/** Pass pairs to the callback, in blocks of at most list->block_pairs.
- *  @param[in,out] delivered  pairs that were passed so far */
+/** Pass the first n pairs of a list to the callback, in blocks of at most list->block_pairs.
+ *  @param all                an (i, j) list in host memory
+ *  @param[in,out] delivered  number of pairs that were passed so far */
 static kith_status deliver(const struct radii_list *r, const kith_pairs *all, int64_t n,
                            kith_block_fn fn, void *user, int64_t *delivered)
 {
@@ -620,8 +635,8 @@ kith_status kith__radii_each(kith_ctx *ctx, const struct kith__question *q,
                              const struct kith__list *list, kith_block_fn fn, void *user,
                              bool *done)
 {
-    /* Each part of the list takes all searches again, so it may have as many pairs as this, also
-     * when blocks are shorter. */
+    /* Each part of the list takes all searches again, so a part has up to this many pairs, also
+     * when the blocks of the callback are shorter. */
     static const int64_t least = (int64_t)1 << 22;
     struct radii_list r;
     int64_t *offsets;

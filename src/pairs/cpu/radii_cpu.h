@@ -2,9 +2,9 @@
  *
  * Lists with a radius for each particle, made by searches between classes of radius
  * (pairs/classes.h). Each function is the operation of struct kith__pairs_backend with the last
- * word of its name. It sets *done to false where it has made no list, as all radii are of one
- * class: then one search with the largest radius is as good. Call them where kith__wants_classes is
- * true.
+ * word of its name: count, fill or each. It sets *done to false, and does nothing else, where all
+ * radii are of one class: then one search with the largest radius is as good. Call them where
+ * kith__wants_classes is true.
  */
 #ifndef KITH_PAIRS_RADII_CPU_H
 #define KITH_PAIRS_RADII_CPU_H

@@ -9,8 +9,8 @@
 
 #include "radii_gpu.h"
 
-/* Buffers of scratch memory, on the device; HOST_ORDER and HOST_RADII, one for each set, on the
- * host. */
+/* Buffers of scratch memory: of the device, and, named HOST_..., of the context on the host, which
+ * are numbered independently. Of HOST_ORDER and HOST_RADII there is one for each set. */
 enum {
     ORDER = KITH_WORK_OF(pairs) + 17, /**< kith__class_lists.order of both sets */
     POINTS,              /**< two buffers, one for each set: copies of the particles of a search */
@@ -21,15 +21,17 @@ enum {
     HOST_ACTIVE = HOST_RADII + 2           /**< kith__rules.active that was in device memory */
 };
 
-/** Return the points of a set. */
+/** Return the points of a set: 0 is a, 1 is b. */
 static const kith_points *points_of(const struct kith__question *q, int set)
 {
     return set ? &q->b : &q->a;
 }
 
-/** Copy an array of the caller's to scratch memory on the host, where it is in device memory.
+/** Copy an array of the caller's to scratch memory on the host, where it is in device memory. Waits
+ *  for the copy.
  *  @param memory         where the array is
- *  @param slot           number of the buffer that receives it
+ *  @param slot           number of the host buffer that receives it
+ *  @param bytes          size of the array
  *  @param[in,out] array  the array; afterwards in host memory. NULL: there is none */
 static kith_status fetch(kith_ctx *ctx, kith_memory memory, int slot, size_t bytes,
                          const void **array)
@@ -45,7 +47,8 @@ static kith_status fetch(kith_ctx *ctx, kith_memory memory, int slot, size_t byt
 }
 
 /** Divide the particles into classes, on the host.
- *  @param[out] n  number of classes that are not empty */
+ *  @param host    the rules, whose arrays are the caller's
+ *  @param[out] n  number of classes that have particles (kith__classes_find) */
 static kith_status find_classes(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__rules *host, struct kith__classes *classes,
                                 int *n)
@@ -102,7 +105,8 @@ kith_status kith__gpu_classes_begin(kith_ctx *ctx, const struct kith__question *
     return KITH_OK;
 }
 
-/** Begin a search between classes: the grid of copies of their particles.
+/** Begin a search between classes: build the grid of copies of their particles, as for a question
+ *  between two sets, and replace its indices by the caller's.
  *  @param all       the search of all particles, with the points in device memory
  *  @param[out] one  the search */
 static kith_status begin_search(const struct kith__gpu_search *all,
@@ -183,8 +187,9 @@ kith_status kith__gpu_classes_fill(struct kith__gpu_search *s, const struct kith
                      kith__gpu_append_rows(&one.sweep, &lists->rules, !list->full, part, s->counts,
                                            lists->filled, stream));
         if (list->sorted && k == lists->searches - 1) {
-            /* The plan of this grid says only whether one of its copies was wrapped, but the rows
-             * have particles of all searches: set it, so that write_shift computes the wrapping. */
+            /* All rows are complete. The sort uses the grid of the last search, whose plan says
+             * only whether one of its copies was wrapped, but the rows have particles of all
+             * searches: set plan->wrapped, a bool, so that write_shift computes the wrapping. */
             KITH_GPU_TRY(ctx, "sorting rows",
                          gpuMemsetAsync(&one.sweep.grid.plan->wrapped, 1, 1, stream));
             struct kith__gpu_grid grid = one.sweep.grid;

@@ -9,17 +9,17 @@
 #include "engine/gpu/i_cluster.cuh"
 #include "pairs_gpu.h"
 
-/** How images between the coordinates as given follow from those between wrapped ones: the wrapping
- *  of j is subtracted, and that of i added. */
+/** How images between the coordinates as given follow from those between wrapped ones: the numbers
+ *  of boxes that wrapping subtracted from j are subtracted, and those of i are added. */
 struct images {
     bool wrapped; /**< a particle was wrapped: images are to be corrected */
     bool pack;    /**< corrected images can be packed, so that kith__gpu_set.wrap can be added to
                        packed ones; else the wrapping is computed again from the coordinates */
 };
 
-/* Accessors for an i-cluster of the sweep over a grid, so that packet.cuh and the functions below
- * can be used in the sweep over a batch, too: pairs_batch.cu has the overloads for its
- * i-clusters. */
+/* Accessors for an i-cluster of the sweep over a grid (packet.cuh has their meanings), so that
+ * packet.cuh and the functions below can be used in the sweep over a batch, too: pairs_batch.cu has
+ * the overloads for its i-clusters. */
 
 template <typename real>
 static __device__ __forceinline__ const struct kith__gpu_set &set_a(const visit<real> &v)
@@ -86,16 +86,19 @@ static __device__ __forceinline__ void write_vector(const struct kith__gpu_list 
     }
     if (list.vectors) {
         for (int m = 0; m < 3; m++) {
-            ((real *)list.vectors)[3 * p + m] = (is_reversed ? -d[m] : d[m]) + 0; /* -0 becomes 0 */
+            /* + 0: -0 becomes 0, as on CPU cores; the sign of a zero depends on is_reversed */
+            ((real *)list.vectors)[3 * p + m] = (is_reversed ? -d[m] : d[m]) + 0;
         }
     }
 }
 
-/** Write the image of pair p of the arrays, between the caller's particles i and j. The list refers
- *  to the coordinates as given: the wrapping of j is subtracted, and that of i added.
- *  @param shift        the image between the wrapped coordinates, packed
- *  @param wrapped      a particle was wrapped, and `shift` is not corrected yet
- *  @param is_reversed  the list holds (j, i) */
+/** Write the image of pair p of the arrays, between the caller's particles i and j at their
+ *  coordinates as given (struct images).
+ *  @param q            its points are the caller's, as i and j are their indices
+ *  @param shift        the image, packed
+ *  @param wrapped      a particle was wrapped, and `shift` is between wrapped coordinates: it is
+ *                      corrected here
+ *  @param is_reversed  the list holds (j, i): the image is negated */
 template <typename lattice>
 static __device__ __forceinline__ void write_shift(const lattice &box,
                                                    const struct kith__question &q,
@@ -130,11 +133,12 @@ static inline bool has_extras(const struct kith__gpu_list *list)
 }
 
 /** Write the extras of pair p of the arrays.
+ *  @param c      the i-cluster
  *  @param at     slot of the query particle in set a
  *  @param place  slot of the candidate in set b
- *  @param shift  image of the candidate, packed
+ *  @param shift  image of the candidate between wrapped coordinates, packed
  *  @param i, j   indices of both in the caller's order
- *  @param is_reversed the list holds (j, i) */
+ *  @param is_reversed  the list holds (j, i) */
 template <class Cluster>
 static __device__ __forceinline__ void write_extras(const Cluster &c,
                                                     const struct kith__gpu_list &list, int64_t p,
@@ -157,7 +161,8 @@ static __device__ __forceinline__ void write_extras(const Cluster &c,
 
 /** Return the memory in which the packed image of pair p of the arrays is kept until its row is
  *  sorted: the first bytes of one of its extras. finish_pair reads it before it writes the extras.
- *  NULL without extras, when images are not needed. */
+ *  Return NULL for a list without extras: it needs no images, as pairs that differ in the image
+ *  alone are equal there. */
 template <typename real>
 static __device__ __forceinline__ int32_t *kept_shift(const struct kith__gpu_list &list, int64_t p)
 {

@@ -2,7 +2,7 @@
  *
  * The rules of a list (pairs/rules.h) in the operations of a sweep: an operation that removes the
  * hits that are not listed from the masks of another operation. Lists without rules are made by the
- * other operation alone.
+ * other operation alone. packet.cuh defines Cluster; Candidate has the members slot and shift.
  */
 #ifndef KITH_GPU_LISTED_CUH
 #define KITH_GPU_LISTED_CUH
@@ -22,8 +22,9 @@ static __device__ __forceinline__ bool is_listed(const struct kith__rules &rules
     return kith__is_listed_d(&rules, i, j, r2);
 }
 
-/** Return the mask of the query particles of which a candidate is a listed hit. Not inlined, so
- *  that the loops of the sweep need no registers for it.
+/** Return the mask of the query particles of which a candidate is a listed hit. Hits of a particle
+ *  with itself at image 0 are removed with rules.no_self. Not inlined, so that the loops of the
+ *  sweep need no registers for it.
  *  @param c            the i-cluster
  *  @param slot, shift  slot and packed image of the candidate
  *  @param mask         query particles of which it is a hit */

@@ -6,7 +6,7 @@
 #include "grid_lists.cuh"
 #include "matrix.cuh"
 
-/** Queue the sweep that writes rows. Template parameters: see write_list (packet.cuh). */
+/** Queue the sweep that writes rows. write_list (packet.cuh) has the template parameters. */
 template <bool EXTRAS, kith__rows ROWS>
 static gpuError_t fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
                             const struct kith__gpu_matrix *matrix, gpuStream_t stream)

@@ -13,7 +13,8 @@
  * totals by atomic operations. */
 enum { FINISH_THREADS = 256, FINISH_WARPS = FINISH_THREADS / LANES, FINISH_BLOCKS = 4096 };
 
-/** Sort the rows of a matrix, and complete their pairs by `finish` (finish_row). */
+/** Sort the rows of a matrix, a warp for each row, and complete their pairs by `finish` (finish_row
+ *  in rows.cuh). */
 template <typename real, class Finish>
 static __global__ void sort_matrix(const Finish finish, const struct kith__gpu_matrix matrix)
 {
@@ -32,7 +33,7 @@ static __global__ void sort_matrix(const Finish finish, const struct kith__gpu_m
 
 /** Write the entries without a neighbour and the counts of some rows, a warp for each row, and add
  *  to the totals: those of a warp to those of its thread block, and these to *totals.
- *  @param finish  says by is_good() whether there are rows (finish_row in rows.cuh) */
+ *  @param finish  says by is_good() whether there are rows (rows.cuh); else nothing is written */
 template <typename real, class Finish>
 static __global__ void __launch_bounds__(FINISH_THREADS)
     pad_rows(const Finish finish, const struct kith__gpu_matrix matrix,
@@ -99,7 +100,9 @@ static __device__ __forceinline__ void set_result(kith_status status,
 
 /* ---------------------------------------------------------------------------------- launchers */
 
-/** Queue the sort of the rows, where they are to be sorted, and the padding behind their pairs. */
+/** Queue the sort of the rows, where matrix.list.extras_later says that they are to be sorted, and
+ *  the writing of the entries behind their pairs.
+ *  @param[in,out] totals  the totals of these rows are added; device memory */
 template <typename real, class Finish>
 static gpuError_t run_finish_matrix(const Finish &finish, const struct kith__gpu_matrix &matrix,
                                     struct kith__gpu_matrix_totals *totals, gpuStream_t stream)

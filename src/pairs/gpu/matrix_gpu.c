@@ -29,12 +29,13 @@ struct rows {
     struct kith__gpu_batch *batch;          /**< the search in a batch; NULL: in one system */
     kith_precision precision;               /**< precision of the points */
     int64_t n;                              /**< number of rows */
-    bool empty;                             /**< there are no particles: nothing to sweep */
+    bool empty;                             /**< a set has no particles: nothing to sweep */
     int64_t *counts;                        /**< [n] neighbours of each particle; device memory */
     struct kith__gpu_matrix_totals *totals; /**< the totals; device memory */
 };
 
-/** Describe the rows of a search in one system. */
+/** Describe the rows of a search in one system, whose totals are the counters of the question. The
+ *  sweep finds pairs from both ends. */
 static struct rows rows_of_search(struct kith__gpu_search *s)
 {
     struct kith__gpu_small *small = s->gpu->slot[KITH_GPU_PLAN].data;
@@ -49,7 +50,8 @@ static struct rows rows_of_search(struct kith__gpu_search *s)
                          .totals = (struct kith__gpu_matrix_totals *)(void *)small->question};
 }
 
-/** Describe the rows of a search in a batch. Their totals need memory of their own. */
+/** Describe the rows of a search in a batch. Their totals need memory of their own, buffer TOTALS,
+ *  as the small data of a batch have no counters of a question. */
 static kith_status rows_of_batch(struct kith__gpu_batch *b, struct rows *rows)
 {
     kith_ctx *ctx = b->ctx;
@@ -84,8 +86,8 @@ static gpuError_t queue_sweep(const struct rows *rows, const struct kith__rules 
                        : kith__gpu_fill_matrix(&rows->search->sweep, rules, matrix, stream);
 }
 
-/** Queue the sort and the padding of some rows, which follow the sweep, and the sum of the
- *  totals. */
+/** Queue what follows the sweep for some rows: the sort, the entries without a neighbour, and the
+ *  sum of the totals. */
 static gpuError_t queue_finish(const struct rows *rows, const struct kith__gpu_matrix *matrix)
 {
     gpuStream_t stream = rows->gpu->stream;
@@ -158,7 +160,7 @@ static kith_status read_totals(const struct rows *rows, struct kith__gpu_matrix_
     return kith__gpu_download(rows->ctx, copies);
 }
 
-/** Make all rows, of out->width entries, and set the totals of out. */
+/** Make all rows, of out->width entries, and set rows, n, widest and overflowed of out. */
 static kith_status fill_width(const struct rows *rows, const struct kith__list *list,
                               kith_pairs *out)
 {

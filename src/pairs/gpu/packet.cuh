@@ -13,8 +13,12 @@
  * that will be sorted keeps its first hits in the order of the sort: each further hit replaces the
  * last one, if it comes before it.
  *
- * Cluster, the type of an i-cluster, has the members coordinate, lane, n, begin and shared->id, and
- * overloads of
+ * Cluster, the type of an i-cluster, has the members
+ *     coordinate     the type of coordinates, float or double
+ *     lane, n        number of this lane; number of query particles
+ *     begin          slot of the first query particle in set a; the others follow
+ *     shared->id     [n] the caller's index of each query particle
+ * and overloads of
  *     set_a(cluster), set_b(cluster)    the sets of particles
  *     images_of(cluster)                whether images are corrected for wrapping
  *     upper_mask(cluster, j, shift)     query particles that have the pair in a half list
@@ -29,7 +33,7 @@
 
 enum {
     PACKET_ROWS = 32,            /**< most query particles of an i-cluster */
-    PACKET_DEEP = 2,             /**< candidates in each lane at a time */
+    PACKET_DEEP = 2,             /**< candidates in each lane at a time, as in both sweeps */
     PACKET_GROUPS = 256 / LANES, /**< most candidates of each lane in a packet */
     /** Most candidates in a packet. */
     PACKET_CANDIDATES = PACKET_GROUPS * LANES,
@@ -41,7 +45,8 @@ enum {
 template <bool UPPER> struct count_rows {
     struct shared {
     };
-    int64_t *counts; /**< [a.n] the counts, by the caller's index */
+    int64_t *counts; /**< [a.n] the counts, by the caller's index; those of a particle that has no
+                          candidates may not be set */
     int32_t hits;    /**< hits of query particle number lane % PACKET_ROWS of the i-cluster */
 
     template <class Cluster> __device__ bool begin(const Cluster &, shared *)
@@ -65,7 +70,7 @@ template <bool UPPER> struct count_rows {
     }
     template <class Cluster> __device__ void end(const Cluster &c, shared *)
     {
-        /* with 64 lanes two of them have hits of a row */
+        /* of 64 lanes (HIP), lanes l and l + 32 have hits of row l */
         hits += LANES == PACKET_ROWS ? 0 : from_partner(hits, PACKET_ROWS);
         if (c.lane < c.n) {
             counts[c.shared->id[c.lane]] = hits;
@@ -129,8 +134,8 @@ template <kith__rows ROWS> struct matrix_rows {
 template <> struct matrix_rows<ROWS_OF_LIST> {
 };
 
-/** Replace the last entry of a full row, in the order of the sort, by a hit that comes before it.
- *  The whole warp must call.
+/** Replace the last entry of a full row, in the order of the sort, by a hit if that comes before
+ *  it. The whole warp must call. Not inlined, as only rows that overflow need it.
  *  @param list   the arrays
  *  @param begin  index in the arrays of the first entry of the row
  *  @param width  entries of the row
@@ -167,24 +172,27 @@ static __device__ __noinline__ void replace_last(const struct kith__gpu_list &li
 }
 
 /** Operation: write a list, from a sweep that finds pairs from both ends; with UPPER a half list.
- *  With offsets it is written by rows, else each warp appends the pairs that it finds, or writes
- *  the rows of a matrix. */
+ *  ROWS_OF_LIST: with offsets the list is written by rows, without each warp appends the pairs that
+ *  it finds. Else the rows of a matrix are written. EXTRAS: the list has distances, vectors or
+ *  images. */
 template <bool UPPER, bool EXTRAS, kith__rows ROWS = ROWS_OF_LIST>
 struct write_list : matrix_rows<ROWS> {
     typedef struct packet<EXTRAS, ROWS> shared;
     enum { MATRIX = ROWS != ROWS_OF_LIST };
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [a.n + 1] first pair of each row; NULL: pairs are appended */
-    unsigned long long *total;  /**< number of pairs so far, of appended ones */
+    unsigned long long *total;  /**< number of pairs appended so far; used when offsets is NULL */
     int64_t at;                 /**< index in the arrays of the next pair of query particle number
                                      `lane` */
     int n;                      /**< hits in the packet */
     int groups;                 /**< candidates of each lane in the packet */
     bool wrapped;               /**< images are corrected for wrapping */
-    bool slow; /**< write pairs one by one: extras are computed by the definition, or the arrays may
-                    not hold all rows */
+    bool slow; /**< write pairs one by one, by write() instead of write_lanes(): extras are computed
+                    by the definition or kept for later, corrected images cannot be packed, or the
+                    arrays may not hold all rows */
 
-    /** Begin the rows of an i-cluster. @return false when none of them is written */
+    /** Begin the rows of an i-cluster in a matrix: set `from` and `at`.
+     *  @return false when none of them is written */
     template <class Cluster> __device__ __forceinline__ bool begin_rows(const Cluster &c)
     {
         this->from = -1;
@@ -295,7 +303,8 @@ struct write_list : matrix_rows<ROWS> {
         }
     }
 
-    /** Return true when hit h of the packet, of query particle k, fits in its row. */
+    /** Return true when hit h of the packet, of query particle k, fits in its row; always in a
+     *  list. */
     __device__ __forceinline__ bool fits(const shared *packed, unsigned k, int h) const
     {
         if constexpr (MATRIX) {
@@ -305,7 +314,7 @@ struct write_list : matrix_rows<ROWS> {
     }
 
     /** For rows that are full: of their entries and of the hits of the packet that did not fit,
-     *  keep those that come first in the order of the sort. */
+     *  keep those that come first in the order of the sort. Called after the packet was written. */
     template <class Cluster>
     __device__ __forceinline__ void keep_first(const Cluster &c, const shared *packed)
     {
@@ -345,7 +354,7 @@ struct write_list : matrix_rows<ROWS> {
         for (int g = 0; g < groups; g++) {
             own += __popc(packed->word[g][lane]);
         }
-        /* with 64 lanes two of them have the hits of a row */
+        /* of 64 lanes (HIP), lanes l and l + 32 have hits of row l: `own` and `other` */
         const int other = LANES == PACKET_ROWS ? 0 : from_partner(own, PACKET_ROWS);
         const int before = scan_lanes(is_row ? own + other : 0, lane) - own - other;
         int to = from_lane(before, row) + (is_row ? 0 : other);
@@ -377,7 +386,8 @@ struct write_list : matrix_rows<ROWS> {
         }
     }
 
-    /** Write hit h of the packet, whose candidates are slots, where the arrays have room for it. */
+    /** Write hit h of the packet, where the arrays have room for it. For `slow` packets, in which
+     *  packet::who has slots. */
     template <class Cluster>
     __device__ __forceinline__ void write(const Cluster &c, const shared *packed, int h)
     {
@@ -401,9 +411,9 @@ struct write_list : matrix_rows<ROWS> {
         }
     }
 
-    /** Write hits [first, first + LANES) of the packet, of which only indices and images are
-     *  wanted: each lane writes the indices of a pair, and three numbers of images, so that
-     *  consecutive lanes write consecutive numbers.
+    /** Write hits [first, first + LANES) of a packet that is not `slow`, of which only indices and
+     *  images are wanted: each lane writes the indices of a pair, and three numbers of images,
+     *  which may be of other pairs, so that consecutive lanes write consecutive numbers.
      *  @tparam ALL  all of these hits are before `end`
      *  @param end   hit behind the last that is written */
     template <bool ALL, class Cluster>
@@ -430,7 +440,7 @@ struct write_list : matrix_rows<ROWS> {
                 const struct packet_images row = packed->images[hit / PACKET_CANDIDATES];
                 const int32_t shift = packed->shift[hit % PACKET_CANDIDATES] + row.wrap;
                 if (!MATRIX || first + e / 3 < row.limit) {
-                    /* component e % 3, as kith__unpack_shift */
+                    /* component e % 3 alone of what kith__unpack_shift computes */
                     row.shifts[3 * first + e] = (shift >> 10 * (e % 3) & 1023) - 512;
                 }
             }
@@ -474,7 +484,8 @@ struct write_list : matrix_rows<ROWS> {
     }
 };
 
-/** Return the operation that writes a list; the parameters are its first members. */
+/** Return the operation that writes a list; the parameters are its first members, and the others
+ *  are set by begin(). */
 template <bool UPPER, bool EXTRAS>
 static struct write_list<UPPER, EXTRAS> write_list_to(const struct kith__gpu_list &list,
                                                       const int64_t *offsets,

@@ -43,13 +43,14 @@ static __device__ __forceinline__ struct images images_of(const batch_cluster<re
 }
 /** Return a mask of the query particles that have a pair with j in a half list: those of lower
  *  index, which come first, as indices ascend in an i-cluster (one cell); and j itself at images
- *  after image 0.
+ *  after image 0 in the order of packed shifts.
+ *  @param j      index in the caller's order
  *  @param shift  image of j, packed */
 template <typename real>
 static __device__ __forceinline__ uint32_t upper_mask(const batch_cluster<real> &c, int32_t j,
                                                       int32_t shift)
 {
-    int below = 0; /* number of query particles with a lower index, by binary search */
+    int below = 0; /* number of query particles with an index below j, by binary search */
     for (int step = BATCH_CLUSTER / 2; step > 0; step /= 2) {
         below += below + step <= c.n && c.shared->id[below + step - 1] < j ? step : 0;
     }
@@ -88,7 +89,7 @@ static gpuError_t run_list(const struct kith__gpu_batch_sweep *sweep, const Oper
                  : run_batch<real>(sweep, operation, stream);
 }
 
-/** Queue an operation whose type does not depend on that of the coordinates. */
+/** Queue the sweep with an operation whose type does not depend on that of the coordinates. */
 template <class Operation>
 static gpuError_t run_any(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
                           const struct kith__rules *rules, gpuStream_t stream)
@@ -142,7 +143,8 @@ gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
 /* ------------------------------------------------------------------------------------- results */
 
 /** Return the status of a batch: KITH_OK, or that of the first offset or system that cannot be
- *  used. The low byte of the inverted bits of small->failed says what is wrong with the system. */
+ *  used. The low byte of the inverted bits of small->failed says what is wrong with the system: a
+ *  KITH_BOX_... (engine/box.h) or, above these, a KITH_SYSTEM_... (engine/gpu/systems.h). */
 static __device__ __forceinline__ kith_status status_of(const struct kith__gpu_batch_small *small)
 {
     const int fault = (int)(~small->failed & 255);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists of a batch on a GPU, by rows: one sweep counts the hits of each particle, the prefix
- * sum of the counts gives the offset of each row, and a second sweep fills the rows. When any order
- * is permitted, a single sweep appends pairs instead. Lists for the host are made in parts in
- * device memory, which end between rows.
+ * sum of the counts gives the offset of each row, and a second sweep fills the rows. That is so for
+ * (i, j) lists that are not sorted, too, except when any order is permitted: then a single sweep
+ * appends pairs instead. Lists for the host are made in parts in device memory, which end between
+ * rows. matrix_gpu.c makes rows of a fixed width.
  */
 #include "pairs_batch_gpu.h"
 
@@ -13,8 +14,8 @@
 #include "parts.h"
 #include "rules_gpu.h"
 
-/** Queue the offsets of the rows: b->counts.
- *  @param full  count the pairs of both ends, whatever the list is */
+/** Queue the offsets of the rows: b->counts. Sets b->sweep.upper.
+ *  @param full  count the pairs of the full list, whatever list->full is */
 static kith_status queue_offsets(struct kith__gpu_batch *b, const struct kith__list *list,
                                  bool full)
 {
@@ -34,8 +35,8 @@ static bool is_unordered(const struct kith__list *list)
     return list->unordered && !list->sorted && list->layout == KITH_IJ;
 }
 
-/** Queue the making of a list in any order by one sweep, in arrays in device memory: small->total
- *  becomes the number of its pairs. */
+/** Queue the making of a list in any order by one sweep, in arrays in device memory:
+ *  b->sweep.systems.small->total becomes the number of its pairs. */
 static kith_status queue_unordered(struct kith__gpu_batch *b, const struct kith__list *list,
                                    const kith_pairs *out)
 {
@@ -123,7 +124,7 @@ static kith_status make_parts(const struct parts *t, int64_t most)
     return KITH_OK;
 }
 
-/** Copy the offsets of the rows to the host.
+/** Copy the offsets of the rows, b->counts after queue_offsets, to the host.
  *  @param to            [a.n + 1] destination; NULL: scratch memory of the context
  *  @param[out] offsets  [a.n + 1] the destination */
 static kith_status fetch_offsets(struct kith__gpu_batch *b, int64_t *to, const int64_t **offsets)
@@ -142,7 +143,7 @@ static kith_status fetch_offsets(struct kith__gpu_batch *b, int64_t *to, const i
 static kith_status fill_on_host(struct kith__gpu_batch *b, const struct kith__list *list, bool grow,
                                 kith_pairs *out)
 {
-    static const int64_t most = (int64_t)1 << 24;
+    static const int64_t most = (int64_t)1 << 24; /* pairs of a part */
     struct parts t = {.b = b, .list = list, .out = out};
     const int64_t rows = b->batch->whole.a.n;
     int64_t n = 0;
@@ -252,7 +253,8 @@ kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch
 kith_status kith__gpu_each_batch(kith_ctx *ctx, const struct kith__batch *batch,
                                  const struct kith__list *asked, kith_block_fn fn, void *user)
 {
-    static const int64_t least = (int64_t)1 << 22;
+    static const int64_t least = (int64_t)1 << 22; /* pairs of a part, also where blocks are shorter
+    */
     struct kith__gpu_batch b;
     struct kith__gpu_ruled ruled;
     const struct kith__list *list = &ruled.list;

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Count the neighbours of each particle.
+/** Count the pairs of each particle: of the full list, or of the half list with sweep->upper.
  *  @param rules        which hits are listed; NULL: all
  *  @param[out] counts  [a.n] numbers by the caller's index */
 gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
@@ -32,7 +32,8 @@ gpuError_t kith__gpu_batch_write(const struct kith__gpu_batch_sweep *sweep,
                                  const int64_t *offsets, gpuStream_t stream);
 
 /** Sort all rows of the list by j and image, and write their extras. Rows that the arrays do not
- *  hold as a whole are skipped. */
+ *  hold as a whole are skipped.
+ *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
 gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
                                 const struct kith__gpu_list *list, const int64_t *offsets,
                                 gpuStream_t stream);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pair lists on a GPU, host side, by the sweep (engine/gpu/gpu_sweep.cuh). Lists in device memory
- * are written directly to the caller's arrays. Lists for the host are made in parts in device
- * memory, so that they may be larger than that memory.
+ * are written directly to the list's arrays. Lists for the host are made in parts in device memory,
+ * so that they may be larger than that memory.
  *
- * Appended, for (i, j) lists: one sweep counts the hits of each work block, the prefix sum of the
- * counts gives the offset of each work block, and a second sweep writes the pairs. When any order
- * is permitted, a single sweep appends pairs with an atomic counter.
+ * Appended, for (i, j) lists that are not sorted: one sweep counts the hits of each work block, the
+ * prefix sum of the counts gives the offset of each work block, and a second sweep writes the
+ * pairs. When any order is permitted, a single sweep appends pairs with an atomic counter.
  *
- * By rows, for CSR and sorted lists: one sweep counts the hits of each particle, the prefix sum of
- * the counts gives the offset of each row, and a second sweep fills the rows. matrix_gpu.c makes
- * rows of a fixed width.
+ * By rows, for CSR and sorted lists, and those with radii of several classes (class_lists.h): one
+ * sweep counts the hits of each particle, the prefix sum of the counts gives the offset of each
+ * row, and a second sweep fills the rows. matrix_gpu.c makes rows of a fixed width.
  */
 #include "pairs_gpu.h"
 
@@ -30,7 +30,7 @@ static bool by_rows(const struct kith__list *list)
 }
 
 /** Queue the offsets of work blocks, or rows, in the list: s->counts. Sets s->sweep.forward for the
- *  sweep that writes the list.
+ *  sweep that writes the list. Where there is nothing to sweep, the offsets are 0 already.
  *  @param[out] total  number of pairs of the list, in device memory: the last offset */
 static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__list *list,
                                  const int64_t **total)
@@ -65,7 +65,10 @@ static kith_status queue_offsets(struct kith__gpu_search *s, const struct kith__
     return KITH_OK;
 }
 
-/** Queue the writing, and sorting, of rows [first, last) of the list. */
+/** Queue the writing of the rows that the arrays hold, and for a sorted list the sort of rows
+ *  [first, last).
+ *  @param part         the arrays, and the first pair of the list that they receive
+ *  @param first, last  the rows whose pairs the arrays hold */
 static kith_status fill_rows(struct kith__gpu_search *s, const struct kith__list *list,
                              const struct kith__gpu_list *part, int64_t first, int64_t last)
 {
@@ -147,11 +150,11 @@ static const int64_t least_part = (int64_t)1 << 16;
 struct stream {
     struct kith__gpu_search *search; /**< the search */
     const struct kith__list *list;   /**< the list that is wanted */
-    int64_t total;                   /**< pairs of the list */
+    int64_t total;                   /**< number of pairs of the list */
     const int64_t *offsets; /**< [n_offsets] first pair of each work block or row, in host memory;
                                  NULL: not copied from the device yet */
     int64_t n_offsets;      /**< number of work blocks or rows, plus 1 */
-    int64_t most;           /**< most pairs of a part */
+    int64_t most;           /**< most pairs of a part, unless it is one row with more */
     int64_t piece;          /**< most pairs passed to fn at a time */
 
     /** Copy a part, whose first pair is pair `base` of the list, to its destination on the host. */
@@ -161,8 +164,8 @@ struct stream {
     void *user;       /**< argument of the callback */
 };
 
-/** Make the staging arrays in device memory hold a part of n pairs, and make the buffers through
- *  which it is copied. */
+/** Make the staging arrays in device memory hold a part of n pairs, at least least_part, and make
+ *  the buffers through which it is copied (kith__gpu_need_transfers), for its i and j at least. */
 static kith_status stage(struct stream *t, int64_t n)
 {
     struct kith__gpu_search *s = t->search;
@@ -183,7 +186,8 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     KITH_TRY(stage(t, end - base));
     staging->n = end - base;
     struct kith__gpu_list part = kith__gpu_part_of(t->list, staging, base);
-    part.capacity = staging->n;
+    part.capacity = staging->n; /* the arrays may hold more, but pairs from `end` on are not wanted
+    */
     if (by_rows(t->list)) {
         KITH_TRY(fill_rows(s, t->list, &part, first, last));
     } else {
@@ -199,7 +203,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     return KITH_OK;
 }
 
-/** Copy the first n elements of s->counts, which are offsets now, to the host. */
+/** Copy the first n elements of s->counts, which are offsets after queue_offsets, to the host. */
 static kith_status fetch_counts(struct kith__gpu_search *s, int64_t *to, int64_t n)
 {
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
@@ -222,7 +226,8 @@ static kith_status fetch_offsets(struct stream *t)
 }
 
 /** Make the list in parts and deliver them. Parts of an appended list have `most` pairs, and may
- *  end inside a work block; parts of a list by rows end between rows. */
+ *  end inside a work block; parts of a list by rows end between rows, and have one row with more
+ *  than `most` pairs, or as many rows as together have at most `most`. */
 static kith_status stream_parts(struct stream *t)
 {
     const bool rows = by_rows(t->list);
@@ -273,7 +278,7 @@ static kith_status deliver_to_function(struct stream *t, const kith_pairs *part,
 
 /* ------------------------------------------------------------------------------------- backend */
 
-/** Make the arrays that the library owns hold n pairs. */
+/** Make the arrays that the library owns hold n pairs; a capacity that suffices stays. */
 static kith_status grow_list(struct kith__gpu_search *s, const struct kith__list *list, int64_t n,
                              kith_pairs *out)
 {
@@ -314,8 +319,8 @@ struct waiting {
     struct kith__class_lists lists; /**< searches between classes of radius */
 };
 
-/** Begin an operation that waits for the device: its rules, and its grid or, where particles have
- *  radii of several classes, the searches between classes.
+/** Begin an operation that waits for the device: copy its rules, and build its grid or, where
+ *  particles have radii of several classes, choose the searches between classes.
  *  @param asked   the list, with rules whose arrays are the caller's
  *  @param[out] w  w->ruled.list is the list for launchers. Not to be copied, as its members refer
  *                 to each other */
@@ -395,7 +400,8 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
     const int64_t particles = question->a.n;
     const bool from_both = question->cross || (list->rules && list->rules->one_sided);
     const int64_t each_twice = list->full && !from_both ? 2 : 1;
-    /* by rows where each particle's number is wanted, else by work blocks */
+    /* By rows where each particle's number is wanted, else by work blocks. `full` makes each of
+     * these sweeps find pairs from both ends; else the hits are those of a half list. */
     struct kith__list wanted = {.full = from_both || neighbours,
                                 .layout = neighbours ? KITH_CSR : KITH_IJ};
     const int64_t *total;
@@ -422,7 +428,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *quest
 static kith_status each_block(kith_ctx *ctx, const struct kith__question *question,
                               const struct kith__list *asked, kith_block_fn fn, void *user)
 {
-    static const int64_t most = (int64_t)1 << 22;
+    static const int64_t most = (int64_t)1 << 22; /* largest block, whatever the caller permits */
     struct waiting w;
     struct kith__gpu_search *s = &w.s;
     const struct kith__list *list = &w.ruled.list;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The operations of the sweep for pair lists: those by rows (packet.cuh), and those that append
- * pairs in the order of work blocks: count the hits of each work block, append pairs. gpu_sweep.cuh
- * says what the members of an operation do. EXTRAS is a template parameter, so that lists without
- * distances, vectors and images need fewer registers.
+ * The sweep over a grid with the operations for pair lists: those by rows, of packet.cuh, and those
+ * that append pairs in the order of work blocks, of this file: count the hits of each work block,
+ * append pairs. gpu_sweep.cuh says what the members of an operation do. EXTRAS, true for lists with
+ * distances, vectors or images, is a template parameter, so that other lists need fewer registers.
  */
 #include "grid_lists.cuh"
 
@@ -40,8 +40,9 @@ template <typename real> struct count_work_blocks {
     }
 };
 
-/** Operation of a forward sweep: count the pairs of each particle in a full list, each pair for
- *  both of its particles. That is half the tests of a sweep that finds pairs from both ends. */
+/** Operation of a forward sweep: count the pairs of each particle in a full list of one set, each
+ *  pair for both of its particles. That is half the tests of a sweep that finds pairs from both
+ *  ends. */
 struct count_both {
     typedef struct nothing shared;
     int64_t *counts; /**< [a.n] the counts by the caller's index; cleared before the sweep */
@@ -90,8 +91,8 @@ template <typename real, bool EXTRAS> struct append {
     /** Most hits of a packet: at least those of one call of take(). */
     enum { PACKET = KITH_GPU_CLUSTER * DEEP * LANES };
 
-    /** Most candidates that the hits of a packet refer to. Times SPAN, they are numbered in 16
-     *  bits. */
+    /** Most candidates that the hits of a packet refer to. Times SPAN it is at most 2^16, as `hit`
+     *  has numbers below that; with EXTRAS, which need more shared memory, it is half. */
     enum { MOST_CANDIDATES = EXTRAS ? 256 : 512 };
 
     /** Most query particles of a work block: the last i-cluster may end behind the work block. */
@@ -108,7 +109,8 @@ template <typename real, bool EXTRAS> struct append {
     struct kith__gpu_list list; /**< the part of the list that is written */
     const int64_t *offsets;     /**< [work blocks] first pair of each work block; NULL: any order */
     unsigned long long *total;  /**< number of pairs so far; used when offsets is NULL */
-    int64_t at;       /**< with offsets: index in the arrays of the next pair of the work block */
+    int64_t at;       /**< with offsets: index in the arrays of the next pair of the work block;
+                           negative before the part that they hold */
     int32_t first;    /**< first slot of the work block */
     int cluster;      /**< first slot of the i-cluster, relative to `first` */
     int n;            /**< hits in the packet */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Launchers of the kernels for pair lists of one system; pairs_batch_gpu.h has those for a batch.
- * All arrays are in device memory. Launchers queue their work on a stream and return the run-time
- * library's error code. The image of a pair is its shift S; packed, by kith__pack_shift.
+ * All arrays are in device memory. Launchers queue their work on a stream and return the error code
+ * of the CUDA or HIP runtime. The image of a pair is its shift S; packed, by kith__pack_shift.
  * gpu_sweep.cuh defines i-cluster, query particle, candidate and work block.
  */
 #ifndef KITH_GPU_PAIRS_H
@@ -14,7 +14,7 @@
 /** The part of a list that is written: pair base + k of the list goes to index k of the arrays. */
 struct kith__gpu_list {
     int64_t base;     /**< first pair of the list that is written */
-    int64_t capacity; /**< pairs that the arrays have room for */
+    int64_t capacity; /**< pairs that are written at most: room of the arrays, or fewer */
     int32_t *i;       /**< [capacity] index of the first particle; NULL: not wanted */
     int32_t *j;       /**< [capacity] index of the second particle */
     void *distances;  /**< [capacity] distance, in the precision of the points; NULL: not wanted */
@@ -67,15 +67,17 @@ gpuError_t kith__gpu_count_rows(const struct kith__gpu_sweep *sweep,
                                 const struct kith__rules *rules, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
-/** Write the pairs of work blocks [sweep->first, sweep->last) to an (i, j) list.
+/** Write the pairs of work blocks [sweep->first, sweep->last) to an (i, j) list, as far as the
+ *  arrays have room. With sweep->forward the list is half, and i <= j.
  *  @param offsets     [work blocks] first pair of each work block in the list; NULL: pairs are
  *                     appended in the order in which warps find them
- *  @param[out] total  number of pairs; used when offsets is NULL */
+ *  @param[out] total  number of pairs, also of those without room; used when offsets is NULL */
 gpuError_t kith__gpu_append(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
                             const struct kith__gpu_list *list, const int64_t *offsets,
                             unsigned long long *total, gpuStream_t stream);
 
-/** Write the rows of a list, as far as the arrays have room.
+/** Write the rows of a list, as far as the arrays have room; where list->extras_later, without
+ *  extras.
  *  @param upper    rows hold only j after i, as in half lists
  *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
 gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
@@ -83,7 +85,9 @@ gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, const struct
                                const int64_t *offsets, gpuStream_t stream);
 
 /** Sort rows [first, last) of the list by j and image, and write their extras. Rows that the arrays
- *  do not hold as a whole are skipped. */
+ *  do not hold as a whole are skipped.
+ *  @param grid     the grid of the search: its question and plan are read
+ *  @param offsets  [a.n + 1] first pair of each particle's row in the list */
 gpuError_t kith__gpu_sort_rows(const struct kith__gpu_grid *grid, const struct kith__gpu_list *list,
                                const int64_t *offsets, int64_t first, int64_t last,
                                gpuStream_t stream);
@@ -99,9 +103,9 @@ gpuError_t kith__gpu_fill_matrix(const struct kith__gpu_sweep *sweep,
                                  const struct kith__rules *rules,
                                  const struct kith__gpu_matrix *matrix, gpuStream_t stream);
 
-/** Sort some rows of a KITH_MATRIX list by j and image, and write their extras, where they are to
- *  be sorted. Write the entries without a neighbour, and the counts.
- *  @param[in,out] totals  those of these rows are added */
+/** Where matrix->list.extras_later, sort the rows of a KITH_MATRIX list by j and image, and write
+ *  their extras. Write the entries without a neighbour, and row_counts.
+ *  @param[in,out] totals  the totals of these rows are added */
 gpuError_t kith__gpu_finish_matrix(const struct kith__gpu_grid *grid,
                                    const struct kith__gpu_matrix *matrix,
                                    struct kith__gpu_matrix_totals *totals, gpuStream_t stream);
@@ -112,9 +116,9 @@ gpuError_t kith__gpu_write_totals(const struct kith__gpu_grid *grid,
                                   const struct kith__gpu_matrix_totals *totals, int64_t *result,
                                   gpuStream_t stream);
 
-/** Write a small array in host memory to device memory, in the parameters of kernels: so that its
- *  contents become a part of a graph that is being captured, and nothing waits.
- *  @param bytes  a multiple of 4 */
+/** Write a small array in host memory to device memory, in the parameters of kernels (rules.cu): so
+ *  that its contents become a part of a graph that is being captured, and nothing waits.
+ *  @param bytes  size of the array, a multiple of 4 */
 gpuError_t kith__gpu_put(void *to, const void *from, size_t bytes, gpuStream_t stream);
 
 #ifdef __cplusplus

@@ -9,8 +9,8 @@
 
 enum { COPY_THREADS = 256 };
 
-/** Operation: add the hits of each particle to its count; count_rows (packet.cuh) sets the
- *  count. */
+/** Operation: add the hits of each particle to its count, where count_rows (packet.cuh), from which
+ *  this is derived, sets the count. */
 template <bool UPPER> struct count_more : count_rows<UPPER> {
     typedef typename count_rows<UPPER>::shared shared;
     explicit count_more(int64_t *to) : count_rows<UPPER>{to, 0}
@@ -26,7 +26,8 @@ template <bool UPPER> struct count_more : count_rows<UPPER> {
     }
 };
 
-/** Operation: write the hits of each particle to its row, behind those of earlier searches. */
+/** Operation: write the hits of each particle to its row, behind those of earlier searches, as
+ *  write_list (packet.cuh) with offsets does from the beginning of the row on. */
 template <bool UPPER, bool EXTRAS> struct append_rows : write_list<UPPER, EXTRAS> {
     typedef typename write_list<UPPER, EXTRAS>::shared shared;
     int64_t *filled; /**< [a.n] pairs that earlier searches have written to each row */
@@ -56,7 +57,7 @@ template <bool UPPER, bool EXTRAS> struct append_rows : write_list<UPPER, EXTRAS
 
 /** Copy the coordinates of some particles.
  *  @param order    [n] their indices
- *  @param[out] to  [3][n] */
+ *  @param[out] to  [3][n] x, then y, then z */
 template <typename real>
 static __global__ void copy_points(const kith_points from, int dim, const int32_t *order, int64_t n,
                                    real *to)

@@ -15,7 +15,7 @@ extern "C" {
 
 /** Copy the coordinates of some particles.
  *  @param from     points in device memory
- *  @param dim      dimensions; z becomes 0 in two
+ *  @param dim      dimensions; in two z becomes 0, and from->z is not read
  *  @param order    [n] their indices
  *  @param[out] to  [3][n] x, then y, then z, in the precision of the points */
 gpuError_t kith__gpu_copy_points(const kith_points *from, int dim, const int32_t *order, int64_t n,
@@ -26,19 +26,21 @@ gpuError_t kith__gpu_copy_points(const kith_points *from, int dim, const int32_t
 gpuError_t kith__gpu_name_particles(int32_t *id, const int32_t *order, int64_t n,
                                     gpuStream_t stream);
 
-/** Add the hits of a search to the count of each particle.
- *  @param rules            which hits are listed
- *  @param upper            count only j after i, as in half lists
- *  @param[in,out] counts   [a.n of all particles] numbers by the caller's index */
+/** Add the hits of a search between classes to the count of each particle.
+ *  @param rules           which hits are listed; NULL: all
+ *  @param upper           count only pairs of a half list
+ *  @param[in,out] counts  [n of the points] numbers by the caller's index */
 gpuError_t kith__gpu_count_more(const struct kith__gpu_sweep *sweep,
                                 const struct kith__rules *rules, bool upper, int64_t *counts,
                                 gpuStream_t stream);
 
-/** Append the hits of a search to the rows of a list.
- *  @param rules           which hits are listed
- *  @param upper           rows hold only j after i, as in half lists
- *  @param offsets         [a.n + 1 of all particles] first pair of each row
- *  @param[in,out] filled  [a.n] pairs that were written to each row, or would have been */
+/** Append the hits of a search between classes to the rows of a list, as far as the arrays have
+ *  room.
+ *  @param rules           which hits are listed; NULL: all
+ *  @param upper           rows hold only pairs of a half list
+ *  @param offsets         [n of the points + 1] first pair of each row in the list
+ *  @param[in,out] filled  [n of the points] pairs that were appended to each row so far, also those
+ *                         without room; rows that are not in the arrays may not be counted */
 gpuError_t kith__gpu_append_rows(const struct kith__gpu_sweep *sweep,
                                  const struct kith__rules *rules, bool upper,
                                  const struct kith__gpu_list *list, const int64_t *offsets,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sorting the rows of a list by j and image, with a bitonic sort: each warp sorts a row, in shared
- * memory where it fits, else in place, and then completes each pair: writes its extras. Cost:
- * O(n log^2 n) for a row of n pairs.
+ * Sorting the rows of a list by j and packed image, with a bitonic sort: each warp sorts a row, in
+ * shared memory where it fits, else in place, and then completes each pair: writes its extras.
+ * Cost: O(n log^2 n) for a row of n pairs.
  *
  * Finish, a template parameter, is a struct with the members
- *     is_good()                 false: the search has failed, and there are no rows
+ *     is_good()                 false: the particles cannot be used, and there are no rows
  *     operator()(list, p, i)    complete pair p of the arrays, in the row of particle i
  */
 #ifndef KITH_GPU_ROWS_CUH
@@ -20,7 +20,7 @@ enum {
 
 /** A row in shared memory. */
 struct row_in_shared {
-    uint64_t *key; /**< [row length] keys of the pairs, as in row_in_list */
+    uint64_t *key; /**< [row length] keys of the pairs, as row_in_list (extras.cuh) defines them */
     __device__ uint64_t get(int64_t e) const
     {
         return key[e];
@@ -31,7 +31,8 @@ struct row_in_shared {
     }
 };
 
-/** Compare and exchange: order elements e and `other` of a row of n, when e < other < n. */
+/** Compare and exchange: order elements e and `other` of a row of n, when e < other < n; else do
+ *  nothing. Row is row_in_shared or row_in_list. */
 template <class Row>
 static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t e, int64_t other)
 {
@@ -47,8 +48,10 @@ static __device__ __forceinline__ void order(const Row &row, int64_t n, int64_t 
 
 /** Bitonic sort in the form in which all comparisons are ascending. Elements that are missing up to
  *  a power of two count as larger than any other, so they are never exchanged (Knuth, The Art of
- *  Computer Programming 3, 5.3.4). The whole warp must call.
- *  @param n  elements of the row */
+ *  Computer Programming 3, 5.3.4). The first comparisons of each merge are mirrored, e with
+ *  e ^ (size - 1), which spares the descending halves. The whole warp must call.
+ *  @param n     elements of the row
+ *  @param lane  number of this lane */
 template <class Row> static __device__ void sort_row(const Row &row, int64_t n, int lane)
 {
     for (int64_t size = 2; size / 2 < n; size *= 2) {
@@ -113,8 +116,8 @@ static __device__ void finish_row(const Finish &finish, const struct kith__gpu_l
     }
 }
 
-/** Sort rows [first, last) of the list, and complete their pairs by `finish` (finish_row). Rows
- *  that the arrays do not hold as a whole are skipped.
+/** Sort rows [first, last) of the list, a warp for each row, and complete their pairs by `finish`
+ *  (finish_row). Rows that the arrays do not hold as a whole are skipped.
  *  @param offsets  [a.n + 1] first pair of each row in the list */
 template <typename real, class Finish>
 static __global__ void sort_rows(const Finish finish, const struct kith__gpu_list list,
@@ -138,7 +141,7 @@ static __global__ void sort_rows(const Finish finish, const struct kith__gpu_lis
 /** Return the number of thread blocks that sort n rows. */
 static int64_t blocks_of_rows(int64_t n)
 {
-    const int64_t most = 65536;
+    const int64_t most = 65536; /* each warp then takes several rows */
     const int64_t wanted = (n + ROW_WARPS - 1) / ROW_WARPS;
     return wanted < most ? wanted : most;
 }

@@ -7,14 +7,14 @@
 #include <string.h>
 #include "pairs_gpu.h"
 
-enum { PUT_WORDS = 512 /**< words of the parameter of a kernel */ };
+enum { PUT_WORDS = 512 /**< words of a piece: 2 KiB of the 4 KiB for a kernel's parameters */ };
 
 /** A piece of an array, as a parameter of a kernel. */
 struct put_piece {
     uint32_t word[PUT_WORDS]; /**< contents of the piece */
 };
 
-/** Write the first n words of a piece, a word by each thread. */
+/** Write the first n words of a piece, a word by each of PUT_WORDS threads. */
 static __global__ void put(uint32_t *to, const struct put_piece piece, int n)
 {
     const int w = (int)threadIdx.x;

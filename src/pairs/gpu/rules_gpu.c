@@ -12,11 +12,11 @@
 /* Buffer of scratch memory on the device. */
 enum { RULES = KITH_WORK_OF(pairs) + 16 };
 
-/* Indices in the table of arrays; SPECIES, MOLECULES and RADII have two entries, one for each
- * set. */
+/* Indices in the table of arrays that are copied together; SPECIES, MOLECULES and RADII have two
+ * entries, one for each set; the others one. */
 enum { SPECIES, MOLECULES = 2, RADII = 4, OFFSETS = 6, BONDS, ACTIVE, SQUARES, ARRAYS };
 
-/* Largest table that is written by parameters of kernels: that of 64 species [bytes]. */
+/* Largest table that is written by parameters of kernels: that of 64 species in double [bytes]. */
 static const size_t most_put = 64 * 64 * sizeof(double);
 
 /** Fill a table of the arrays in host memory that are copied to the device. Without a second set,

@@ -14,8 +14,9 @@ struct kith__gpu_ruled {
     struct kith__rules rules; /**< the rules, with arrays in device memory */
 };
 
-/** Copy the arrays of a list's rules to the device, where they are in host memory.
- *  @param enqueued  nothing may wait for the device
+/** Copy the arrays of a list's rules to the device, where they are in host memory: the table of
+ *  cutoffs is always, the other arrays are where the points are.
+ *  @param enqueued  nothing may wait for the device, and the call may be captured in a graph
  *  @param[out] ruled  the list for launchers; not to be copied, as its members refer to each other
  *  @return KITH_OK; KITH_NO_MEMORY; KITH_UNSUPPORTED for a table that is too large to be captured
  *          in a graph; a failure */

@@ -2,9 +2,9 @@
  *
  * All pairs under minimum image, where only the nearest image of a pair counts, in an orthorhombic
  * box that is periodic on all axes; O(n^2). Coordinates are integers in units of 2^-32 box sides:
- * their difference modulo 2^32, as a signed integer, is the distance to the nearest image.
- * Particles are sorted by species and cut into pieces that fit the first-level cache. A particle's
- * number by species is its position in that order.
+ * their difference modulo 2^32, as a signed integer, is the signed distance along the axis to the
+ * nearest image. Particles are sorted by species and cut into pieces that fit the first-level
+ * cache. A particle's number by species is its position in that order.
  */
 #ifndef KITH_CPU_ALL_PAIRS_H
 #define KITH_CPU_ALL_PAIRS_H
@@ -17,7 +17,8 @@ enum { KITH_PIECE = 1024 }; /**< largest number of particles of a piece */
 /** One set of particles, sorted by species. */
 struct kith__by_species {
     int64_t n;                 /**< particles */
-    int32_t *fraction[3];      /**< [n + 3 KITH_LANES] coordinates [2^-32 box sides] */
+    int32_t *fraction[3];      /**< [n + 3 KITH_LANES] coordinates [2^-32 box sides]; 0 in the
+                                    padding, which vectors of candidates read */
     void *xyz[3];              /**< [n] wrapped coordinates, in the points' precision [length] */
     int32_t *id;               /**< [n] caller's index of each */
     int64_t *first;            /**< [n_species + 2] first particle of each species, n, and scratch

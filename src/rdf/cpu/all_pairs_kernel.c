@@ -37,7 +37,7 @@ static void resolve(const struct kith__all_pairs *all, struct borderline_pairs *
 
 /** Decide borderline pairs that were counted at their guessed counters: subtract them there, add
  *  them to the counters of the definition, and empty the list. They were counted in 32 bits, and
- *  are subtracted in 64 bits: only the sum of both is read.
+ *  are subtracted in 64 bits: only the sum of both is read. Cold path, not inlined.
  *  @param counts64  first counter of their partial in kith__tally.counts64 */
 static __attribute__((noinline)) void resolve_counted(const struct kith__all_pairs *all,
                                                       int64_t *counts64,
@@ -175,7 +175,7 @@ KITH_INLINE vi fixed_bins(const struct binner *bins, vf measure, bool linear, un
 
 /** Count the pairs of particle i of a with particles [begin, end) of b, at most a piece. Software
  *  pipelining: each iteration computes squares, roots, counters and counts of different pairs, as
- *  one chain would exceed the processor's window of instructions. Up to 3 W pairs beyond the end
+ *  one chain would exceed the processor's window of instructions. Up to 2 W pairs beyond the end
  *  are computed and discarded; the last 2 W pairs stay in `addresses`, to be counted by the caller.
  *  @param linear  the bins are linear; a constant at compile time */
 KITH_INLINE void count_row(const struct kith__all_pairs *all, struct addresses *addresses,
@@ -269,7 +269,7 @@ void KITH_OF_ISA(tally_pieces)(struct kith__sweep *sweep, int64_t task)
     const struct kith__all_pairs *all = sweep->job;
     int64_t second = task % all->b.pieces;
     int64_t first = task / all->b.pieces;
-    if (!all->cross) { /* invert task = q (q + 1) / 2 + p (all_pairs.h) */
+    if (!all->cross) { /* invert task = q (q + 1) / 2 + p (all_pairs.h): exact, as task < 2^50 */
         second = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
         first = task - second * (second + 1) / 2;
     }

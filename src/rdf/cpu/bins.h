@@ -33,8 +33,9 @@ enum { BATCH = 2048 };
 
 /** Counters of one batch of pairs. */
 struct batch {
-    /** [BATCH] counters, in the copy of the counters that each lane counts in; aligned so that a
-     *  store stays within a cache line. */
+    /** [BATCH] counters: each includes the first counter of the copy that its lane counts in
+     *  (copy_of), and later that of its partial. Aligned so that a store stays within a cache
+     *  line. */
     _Alignas(4 * KITH_LANES) int32_t counter[BATCH + KITH_LANES];
     int n_borderline; /**< number of borderline pairs */
     /** [n_borderline] index of each borderline pair in the batch, ascending. */
@@ -44,15 +45,16 @@ struct batch {
 /** Constants of the loops that find counters, held in registers. A counter is 0 below the first
  *  edge, and k + 1 for bin k. */
 struct binner {
-    vf factor;           /**< linear bins: kith__scale.factor */
-    vf offset;           /**< linear bins: kith__scale.offset */
-    vf least, most;      /**< linear bins: bounds that the counter is clamped to, as real numbers */
+    vf factor;      /**< linear bins: kith__scale.factor */
+    vf offset;      /**< linear bins: kith__scale.offset */
+    vf least, most; /**< linear bins: bounds that counters, as real numbers, are clamped to: the
+                              middle of counter 0, and of counter bins + 1 + lane */
     vf half_root_error2; /**< linear bins: half the root of the error bound of r^2 [cutoffs] */
     vf bound;        /**< linear bins: see linear_counters; infinite: all pairs are borderline */
     vf fixed_factor; /**< fixed point (start_fixed): factor in units of a counter's fraction, for r
                           in the unit r_unit */
     vf fixed_offset; /**< fixed point: offset in these units, plus 2^23 and the margin */
-    vf fixed_least, fixed_most; /**< fixed point: bounds that the sum is clamped to */
+    vf fixed_least, fixed_most; /**< fixed point: `least` and `most` in fixed point */
     vi fixed_counter;           /**< fixed point: mask of the 23 bits of counter and fraction */
     vi fixed_clear; /**< fixed point: mask of the fraction bits of which one is set unless the pair
                          is borderline */
@@ -67,8 +69,9 @@ struct binner {
     bool many_borderline; /**< borderline pairs are appended without a branch (MANY_BORDERLINE) */
 };
 
-/* When about one vector in MANY_BORDERLINE or more holds a borderline pair, as with narrow bins, a
- * branch on it is mispredicted so often that appending an empty mask costs less. */
+/* When about one vector in MANY_BORDERLINE, or more of them, holds a borderline pair, as with
+ * narrow linear bins, a branch on it is mispredicted so often that appending an empty mask costs
+ * less. */
 enum { MANY_BORDERLINE = 32 };
 
 /** Return the first counter of the copy that pair k of a batch is counted in. */
@@ -80,7 +83,7 @@ static inline int32_t copy_of(const struct kith__scale *scale, int k)
 /** Set up linear bins in fixed point with 2^bits units to a bin. `margin`, a power of 2, bounds
  *  `error` in units and is added to all positions. A pair is then in its bin for certain unless it
  *  is less than 2 * margin units above an edge: unless the fraction has no bit set from 2 * margin
- *  on (fixed_clear). Where the error is about half a bin or more, margin is half a bin, and all
+ *  on (fixed_clear). Where the error is more than a quarter of a bin, margin is half a bin, and all
  *  pairs are borderline.
  *  @param error   error bound of r / cutoff
  *  @param r_unit  unit of r [cutoffs] */
@@ -134,7 +137,7 @@ KITH_INLINE struct binner start_bins(const struct kith__scale *scale, float erro
         .last_cell = vf_set((float)scale->cells + 0.5F),
         .error2 = vf_set(near_edge < scale->margin ? near_edge : INFINITY),
         .square = vf_set((float)(r_unit * r_unit)),
-        /* about 2 * bound of all pairs are borderline */
+        /* in linear bins, about 2 * bound of all pairs are borderline; for others, bound is 0 */
         .many_borderline = MANY_BORDERLINE * 2 * W * bound > 1,
         .first = scale->first,
         .edge = (const int32_t *)(const void *)scale->edge,

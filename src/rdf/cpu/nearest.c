@@ -12,9 +12,9 @@
 /* Side of the box in units of kith__by_species.fraction: 2^32. */
 static const double whole_side = 4294967296.0;
 
-/** Allocate a set's arrays in one buffer of the context's scratch memory. Coordinates are padded by
- *  at least 3 KITH_LANES elements, which count_row of all_pairs_kernel.c reads; those of fraction
- *  are 0.
+/** Allocate a set's arrays in one buffer of the context's scratch memory. Those of particles are
+ *  padded by at least 3 KITH_LANES elements: count_row of all_pairs_kernel.c reads up to 2 W of
+ *  `fraction` beyond n, which are 0.
  *  @param n       particles of the set
  *  @param buffer  number of the buffer */
 static kith_status need(kith_ctx *ctx, const struct kith__question *q, int64_t n, int32_t n_species,
@@ -48,13 +48,13 @@ static kith_status write_coordinates(kith_ctx *ctx, const struct kith__question 
                                      const kith_points *points, struct kith__by_species *sorted)
 {
     for (int64_t s = 0; s < sorted->n; s++) {
-        enum { COST = 50 }; /* of a particle, for kith__skip [about 1 ns] */
+        enum { COST = 50 }; /* cost of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(ctx, s, COST)) {
             break;
         }
         double r[3], f[3];
         int32_t image[3];
-        (void)kith__load(q, points, sorted->id[s], r, image);
+        (void)kith__load(q, points, sorted->id[s], r, image); /* kith__bounds_check has passed */
         kith__fractions_d(&q->box_d, r, f);
         for (int k = 0; k < 3; k++) {
             const double whole = q->box_d.periodic[k] ? f[k] * whole_side : 0;

@@ -60,7 +60,7 @@ static inline record_vectors record_load(const double *record)
 {
     record_vectors v;
     memcpy(&v.position, record, sizeof v.position);
-    memcpy(&v.force, record + PAIR_BLOCK, sizeof v.force);
+    memcpy(&v.force, record + PAIR_BLOCK, sizeof v.force); /* numbers 4 to 7 of the record */
     return v;
 }
 static inline record_vectors record_products(record_vectors i, const double *j)
@@ -74,7 +74,8 @@ static inline void store_block_sums(double to[PAIR_BLOCK], const block_vector v[
 {
 #if defined(__AVX2__)
     const __m256d a = (__m256d)v[0], b = (__m256d)v[1], c = (__m256d)v[2], d = (__m256d)v[3];
-    const __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b); /* x x z z, y y */
+    /* xa xb za zb, and ya yb 0 0; then for c and d */
+    const __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
     const __m256d s = _mm256_unpacklo_pd(c, d), t = _mm256_unpackhi_pd(c, d);
     const __m256d two = _mm256_permute2f128_pd(_mm256_add_pd(x, y), _mm256_add_pd(s, t), 0x20);
     _mm256_storeu_pd(to, _mm256_add_pd(two, _mm256_permute2f128_pd(x, s, 0x31)));

@@ -23,7 +23,7 @@ struct cursor {
 
 /** Advance the cursor to the row of hit k of a batch that begins with hit `first` of those
  *  collected.
- *  @param n  hits of the batch
+ *  @param n  hits of the batch, or of the part of it that is processed
  *  @return the index in the batch of the hit after the last one of this row, at most n */
 static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
 {
@@ -33,8 +33,8 @@ static inline int part_of_row(struct cursor *at, int64_t first, int k, int n)
     return at->end - first < n ? (int)(at->end - first) : n;
 }
 
-/** Gather the records of a tile's candidates, shifted to their images, in tally->near. Sets
- *  sweep->failed when there is no memory. */
+/** Gather the records of a tile's candidates, shifted to their images, in tally->near, which has
+ *  room for one more. Sets sweep->failed when there is no memory. */
 static void gather_tile_records(struct kith__sweep *sweep)
 {
     struct kith__tally *tally = kith__tally_of(sweep);
@@ -127,7 +127,8 @@ static void load_products(struct kith__sweep *sweep, struct cursor *at, int64_t 
 /** Add the terms of a batch of n hits, from hit `first` of those collected on, to the pair-force
  *  sums of their counters.
  *  @param[in,out] at  cursor at the row of hit `first` or before it
- *  @param counter     [n] counters of the hits, those of their partials included */
+ *  @param counter     [n] counters of the hits, each with the first counter of its partial added;
+ *                     there is one copy of the counters (scale->copies is 1 with forces) */
 static void add_force_sums(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                            const int32_t *counter)
 {

@@ -11,7 +11,7 @@
 #include "tally.h"
 
 /** State of the loops that copy data of particles to the order of slots, that of the cells of the
- *  grid (engine/cpu/grid.h). */
+ *  grid (engine/cpu/grid.h); each loop uses some of the fields. */
 struct order_loop {
     const struct kith__sorted *sorted;          /**< the particles by slot */
     const int32_t *species;                     /**< [n] species in the caller's order */

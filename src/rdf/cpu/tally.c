@@ -9,7 +9,7 @@
 
 #include "engine/cpu/cpu_state.h"
 
-/* Most counters of all copies of one thread: half of a first-level cache of 32 kB. */
+/* Most counters of 32 bits of all copies of one thread: half of a first-level cache of 32 kB. */
 static const int64_t most_counters = 4096;
 
 /* Cells of the table for bins that are not linear: CELLS_PER_BIN for each bin, at most what fits a

@@ -4,11 +4,13 @@
  * counters, and the tally, the counters of one thread.
  *
  * A partial histogram, that of the pairs of two given species, has one counter below the first
- * edge, one for each bin, and KITH_LANES + 1 above the last edge, so that all lanes of a vector may
- * be counted without a branch. Counters below and above are not reported. A thread counts in 32
- * bits, and in several copies as long as these fit the first-level cache: lanes of one vector with
- * equal bins then increment different words, and no increment waits for the store of the one
- * before. Before 32 bits overflow they are added to 64.
+ * edge, one for each bin, and KITH_LANES + 1 above the last edge: in linear bins, counters of lane
+ * l of a vector are clamped to bins + 1 + l, so that pairs above the edge are counted without a
+ * branch, those far above it at a counter for each lane. Counters below the first edge and above
+ * the last one are not reported. A thread counts in 32 bits. Without weights, forces and excluded
+ * pairs it counts in several copies, as long as these fit the first-level cache: lanes of one
+ * vector with equal bins then increment different words, and no increment waits for the store of
+ * the one before. Before 32 bits overflow they are added to 64.
  */
 #ifndef KITH_CPU_TALLY_H
 #define KITH_CPU_TALLY_H
@@ -34,7 +36,8 @@ struct kith__scale {
     const int32_t *first_counters; /**< [n_species][n_species] first counter of each partial */
     int64_t stride;                /**< counters of one partial: bins + 2 + KITH_LANES */
     int64_t size;                  /**< counters of one copy: all partials, in whole vectors */
-    int copies;                    /**< copies of the counters; a power of 2 */
+    int copies;                    /**< copies of the counters; a power of 2, and 1 with weights,
+                                        forces or excluded pairs */
     bool counts_alone;             /**< no pair is excluded, and there are no weights */
 
     float factor; /**< linear bins: the counter is floor(r / cutoff * factor + offset) */
@@ -123,7 +126,7 @@ static inline int32_t kith__first_counter(const struct kith__scale *scale, int32
 
 /** Count a pair of particles i and j, by the caller's indices, unless it is excluded; add the
  *  product of its weights, if there are weights.
- *  @param counter  counter of the pair, the first counter of its partial included */
+ *  @param counter  counter of the pair: the first counter of its partial plus the one within it */
 void kith__tally_one(const struct kith__scale *scale, struct kith__tally *tally, int32_t counter,
                      int32_t i, int32_t j);
 

@@ -23,7 +23,8 @@ static inline int32_t resolve(const struct kith__sweep *sweep, const struct kith
 
 /** Decide the borderline pairs of a row by the definition: batch->borderline[o] and those after it,
  *  as long as they are before entry `end` of the batch, where the row ends. Their counters in the
- *  batch are replaced.
+ *  batch, to which the copies' first counters are added (copy_of) but not yet the partials', are
+ *  replaced.
  *  @param tile_index  [pairs of the batch] index of each hit in the tile
  *  @param o           index in batch->borderline
  *  @return the index in batch->borderline of the first pair that is not decided yet */
@@ -39,8 +40,10 @@ KITH_INLINE int resolve_row(const struct kith__sweep *sweep, const struct kith__
 }
 
 /** Count hits [k, end) of a batch, which are of one row, one by one: with weights, or with excluded
- *  pairs.
- *  @param counter     [end] counters of the hits of the batch, those of their partials included
+ *  pairs. Not inlined: the loops of calls without these stay short, and one copy serves linear and
+ *  other bins.
+ *  @param counter     [end] counters of the hits of the batch, each with the first counter of its
+ *                     partial added; there is one copy of the counters (kith__scale.copies)
  *  @param tile_index  [end] index of each hit of the batch in the tile */
 static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
                                                  const struct kith__row *row, int k, int end,
@@ -54,8 +57,8 @@ static __attribute__((noinline)) void tally_each(struct kith__sweep *sweep,
 
 /** Count n <= BATCH hits from hit `first` of those collected on: find the counters of all of them,
  *  then walk over the rows that they belong to, where the query particle matters, then count.
- *  @param[in,out] at  position of hit `first` in the list of rows; afterwards of the first hit that
- *                     is not counted
+ *  @param[in,out] at  cursor at the row of hit `first` or before it; advanced to the last row that
+ *                     was needed
  *  @param linear      the bins are linear; a constant at compile time */
 KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64_t first, int n,
                              const struct binner *bins, bool linear)
@@ -90,7 +93,7 @@ KITH_INLINE void tally_batch(struct kith__sweep *sweep, struct cursor *at, int64
         }
         k = end;
     }
-    if (scale->force_records[0]) {
+    if (scale->force_records[0]) { /* scale->copies is 1: counters are indices of sums, too */
         add_force_sums(sweep, &start, first, n, batch.counter);
     }
     if (scale->counts_alone) {
@@ -128,7 +131,9 @@ KITH_INLINE void tally_hits(struct kith__sweep *sweep, bool linear)
 }
 
 /** Collect the hits of query particle i; count all that are collected when they fill half a batch,
- *  or when sweep->rows is full. @param count  tally_hits for the kind of bins */
+ *  or when sweep->rows is full. When the last query particle has at most BATCH / 2 hits, all then
+ *  fit one batch; a full batch would be followed by one with the few hits beyond it.
+ *  @param count  tally_hits for the kind of bins */
 KITH_INLINE void tally_operation(struct kith__sweep *sweep, const struct query_particle *i,
                                  tile_fn *count)
 {

@@ -9,7 +9,8 @@
  * Where bins are found from square roots, coordinates in double are converted to float: relative to
  * the centre of the i-cluster, in units of kith__gpu_scale.reach, the upper edge of the last bin
  * and half a bin. They are called nearby coordinates. The roots then have an error of at most
- * `blur`. A pair whose bin is ambiguous within this error is binned by the definition, in double.
+ * `blur`, beside that of the approximate root (set_scale of rdf_gpu.c). A pair whose bin is
+ * ambiguous within these errors is binned by the definition, in double.
  */
 #ifndef KITH_GPU_CROWD_CUH
 #define KITH_GPU_CROWD_CUH
@@ -38,7 +39,8 @@ template <> struct held<double, BY_ROOT> {
     enum { nearby = true };
     typedef float type;
 
-    /** Padding value of r^2 and of coordinates: beyond all bins. */
+    /** Padding value of r^2 and of coordinates: beyond all bins, and twice the largest coordinate
+     *  of a candidate, far_out (i_cluster.cuh). */
     static __device__ __forceinline__ float none()
     {
         return 2 * far_out;
@@ -136,7 +138,8 @@ template <typename held_type> struct candidate_batch {
 
 /** Restrictions that a batch satisfies; they select the code that counts it. */
 enum kind {
-    ALL_PAIRS, /**< one species, no images, no particles of the i-cluster itself */
+    ALL_PAIRS, /**< one species, no particles of the i-cluster itself, and no images, unless
+                    coordinates are nearby, which are those of images */
     STRAIGHT,  /**< one species, and an orthorhombic box or nearby coordinates */
     ANYTHING   /**< no restriction */
 };
@@ -190,7 +193,9 @@ template <typename real, int WAY, int KIND> struct lane_pairs {
     const struct kith__gpu_scale &s;         /**< from distances to counters */
     float blur;                              /**< error bound of roots [scale.reach], if blurred */
     const candidate_batch<type> &candidates; /**< candidates of the lane */
-    const type (*by)[3]; /**< [DEEP] shift of each candidate in an orthorhombic box [length] */
+    /** [DEEP] shift of each candidate in an orthorhombic box; not set for ALL_PAIRS and nearby
+     *  coordinates [length]. */
+    const type (*by)[3];
     const members<type, KITH_GPU_LARGE_CLUSTER> *home; /**< query particles */
     int k;                                             /**< query particle of pair 0 */
 

@@ -3,11 +3,12 @@
  * All pairs under minimum image, in an orthorhombic box that is periodic on all axes; O(n^2). Both
  * sets are sorted by species and cut into pieces of one species (rdf_gpu.h). A thread block takes a
  * piece of a, some particles in the registers of each thread, and a part of a piece of b, which
- * passes through shared memory: each particle of b is read once for all particles of a thread. r^2
- * is that of the definition: of the images along an axis the nearest has the smallest |d|.
+ * passes through shared memory: each particle of b is read once for all particles of a thread. Of
+ * the images along an axis the nearest has the smallest |d|. Where rounding may decide the bin, r^2
+ * is computed as by the definition.
  *
  * The lanes of a warp hold particles that are far apart in the caller's order, so that their pairs
- * seldom fall into one bin.
+ * seldom fall into one bin: atomic additions of a warp to one counter are serialised.
  */
 #include "tally.cuh"
 
@@ -228,7 +229,7 @@ static __device__ __forceinline__ void do_task(const struct kith__gpu_nearest &a
 
 /** Count the pairs of all tasks of a launch. Persistent thread blocks claim tasks from a work queue
  *  counter. Shared memory has the counters of one partial, which are flushed when the partial
- *  changes, and before 32 bits overflow. */
+ *  changes, and before one can overflow. */
 template <typename real, int WAY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     nearest_kernel(const struct kith__gpu_nearest all)
@@ -273,7 +274,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 size_t kith__gpu_nearest_static_bytes(void)
 {
-    return TILE * sizeof(position<double>) + 64;
+    return TILE * sizeof(position<double>) + 64; /* 64: `taken`, and some to spare */
 }
 
 int kith__gpu_nearest_blocks(void)

@@ -42,7 +42,7 @@ static __device__ __forceinline__ void add_term(const struct force_counters &c, 
 
 /** Flush: add the thread block's counts and sums to those in device memory, and zero them. Called
  *  by `of` threads, each with its number `me` from 0 on. Other threads may add at that time: the
- *  next flush adds a carry that has not reached its high word yet. */
+ *  next flush adds a carry that has not reached its high word yet. Cold path, not inlined. */
 static __device__ __noinline__ void flush_force_sums(const struct force_counters c,
                                                      unsigned long long *counts,
                                                      unsigned long long *force_sums, int me, int of)
@@ -58,7 +58,7 @@ static __device__ __noinline__ void flush_force_sums(const struct force_counters
 }
 
 /** Return r^2 of two positions by the definition, where j is in image (0, 0, 0). The overload for
- *  float rounds the differences to float, that for double has them already.
+ *  float computes the differences in float; for double they are d.
  *  @param d  rj - ri, computed in double */
 static __device__ __forceinline__ float square_beside(const float ri[3], const float rj[3],
                                                       const double[3])
@@ -98,7 +98,7 @@ template <typename real, int N> struct force_records {
         }
     }
 
-    /** Shift entry k to an image.
+    /** Shift the coordinates x of entry k to an image; r stays unshifted.
      *  @param row  rows of the box [length]
      *  @param to   the image, packed */
     __device__ __forceinline__ void move(const double row[3][3], int k, int32_t to)
@@ -339,13 +339,14 @@ gpuError_t kith__gpu_force_sums(const struct kith__gpu_sweep *sweep, struct kith
     const struct force_counters c = {(int32_t)(scale->rdf.partials * scale->rdf.bins),
                                      (int32_t)(scale->rdf.partials * (scale->rdf.bins + 1)),
                                      (int32_t)(scale->rdf.bins + 1)};
+    /* shared memory beside the sums; below, 64 bytes are to spare */
     const size_t taken = WARPS * (sizeof(struct visit_shared) +
                                   sizeof(force_tally<double, ONE_BY_ONE>::shared));
     const size_t bytes = (size_t)(c.n + 4 * (int64_t)c.m) * sizeof(uint32_t);
     scale->copies = bytes + taken + 64 <= most ? 1 : 0;
     const size_t shared = scale->copies > 0 ? bytes : 0;
     const bool single = sweep->grid.question.precision == KITH_FLOAT;
-    if (way_of(scale) == BY_ROOT) {
+    if (way_of(scale) == BY_ROOT) { /* other bins are found by ONE_BY_ONE, too, not by BY_TABLE */
         return single ? run_forces<float, BY_ROOT>(sweep, scale, &c, shared, stream)
                       : run_forces<double, BY_ROOT>(sweep, scale, &c, shared, stream);
     }

@@ -7,7 +7,7 @@
 #include "engine/gpu/batch_sweep.cuh"
 #include "rdf_gpu.h"
 
-enum { MOST_SHARED = 8192 }; /**< most counters that are in shared memory */
+enum { MOST_SHARED = 8192 }; /**< most counters that are in shared memory: 32 KiB */
 
 /** [partials * bins] the thread block's counters, where they are in shared memory. */
 KITH_DYNAMIC_SHARED(uint32_t, batch_counters);
@@ -95,7 +95,8 @@ template <typename real, bool UPPER, bool MIXED> struct batch_tally {
     }
 
     /** Count the hits of this lane's candidates; flush before the thread block's counters can
-     *  overflow 32 bits: each of its warps counts about 2^29 pairs before it flushes.
+     *  overflow 32 bits: each of its BATCH_WARPS warps, 4 at most, counts about 2^29 pairs before
+     *  it flushes.
      *  @param mask  bit k is set when query particle k is a hit */
     __device__ __forceinline__ void take(const batch_cluster<real> &c, shared *,
                                          const struct batch_candidate at[BATCH_DEEP],

@@ -6,7 +6,7 @@
 #include "engine/gpu/batch_search.h"
 #include "rdf_gpu.h"
 
-/* Buffers of scratch memory on the device, with numbers behind those of rdf_gpu.c. */
+/* Numbers of buffers of scratch memory on the device; rdf_gpu.c uses fewer than 16 before them. */
 enum { EDGES = KITH_WORK_OF(rdf) + 16, COUNTS };
 
 kith_status kith__gpu_count_frames(kith_ctx *ctx, const struct kith__batch *batch,

@@ -67,7 +67,7 @@ static void list_arrays(const struct kith__question *q, const struct kith__rdf *
 }
 
 /** Upload the caller's arrays, and set c->scale.rdf to their copies; scale.forces, the forces by
- *  slot, and scale.first are allocated behind them. */
+ *  slot, and scale.first are allocated behind the copies, and filled later. */
 static kith_status bring_arrays(struct count *c, const struct kith__question *q)
 {
     kith_ctx *ctx = c->s.ctx;
@@ -101,11 +101,12 @@ static kith_status bring_arrays(struct count *c, const struct kith__question *q)
  * Set the constants of `scale` from distances to bins, with a bound on the error of bins that are
  * found from roots. scale->rdf is set before.
  *
- * Relative errors, in units of 2^-24: r^2 of float coordinates has an error of 6, so its root has
- * 3: three products and sums are rounded once each, as in the definition. In double r^2 counts as
- * exact. The approximate root adds 2, the rounding of the factor 1, the rounding of the edge and
- * its square in float 1.5, or that of r^2 to float in double 1, and the product, where it is not
- * rounded down, 1. The sum is less than 9 for float and 7 for double.
+ * Relative errors, in units of 2^-24: for float coordinates, r^2 by fused multiply-add and r^2 by
+ * the definition are each within 3 roundings of the exact sum of squares, a product and two sums.
+ * So they differ by at most 6, and their roots by 3. For double, r^2 counts as exact. The
+ * approximate root adds 2, the rounding of the factor 1, the rounding of the edge and its square in
+ * float 1.5, or for double that of r^2 to float 1, and the product of root and factor, where it is
+ * not rounded down, 1. The sum, 8.5 for float and 5 for double, is less than 9 and 7.
  */
 static void set_scale(struct kith__gpu_scale *scale, const struct kith__question *q)
 {
@@ -146,7 +147,7 @@ static bool is_plain(const struct kith__rdf *rdf)
 }
 
 /** Return the most shared memory for the counters of a thread block of the sweep [bytes]: half of
- *  what a thread block can have. */
+ *  what a thread block can have beside its other shared memory. */
 static int64_t most_shared(const struct kith__gpu *gpu)
 {
     return (gpu->shared - (int64_t)kith__gpu_tally_static_bytes()) / 2;
@@ -275,7 +276,8 @@ static kith_status sweep_cells(struct count *c)
     const struct kith__rdf *rdf = c->rdf;
     const int resident = kith__gpu_tally_blocks();
     const int64_t taken = (int64_t)kith__gpu_tally_static_bytes();
-    /* CUDA reserves 1024 bytes of shared memory for each thread block */
+    /* As many copies as leave room for `resident` thread blocks on a multiprocessor. For each, CUDA
+     * reserves 1024 bytes of the shared memory, from compute capability 8.0 on. */
     c->scale.copies = kith__gpu_choose_copies(
         rdf->partials * rdf->bins, gpu->shared_all / resident - taken - 1024, most_shared(gpu));
     const int most = resident * gpu->processors; /* more blocks would only flush more counters */
@@ -332,6 +334,7 @@ static kith_status tally_nearest(struct count *c)
     const struct kith__gpu *gpu = c->s.gpu;
     const int64_t resident = kith__gpu_nearest_blocks();
     const int64_t taken = (int64_t)kith__gpu_nearest_static_bytes();
+    /* 1024: shared memory that CUDA reserves for a thread block (sweep_cells) */
     c->scale.copies = kith__gpu_choose_copies(
         c->rdf->bins, gpu->shared_all / resident - taken - 1024, gpu->shared - taken);
     struct kith__gpu_nearest all = {.scale = c->scale,
@@ -345,7 +348,7 @@ static kith_status tally_nearest(struct count *c)
         KITH_TRY(upload_set(c, &all, 1));
     }
     const int64_t squares = (int64_t)all.a.pieces * all.b.pieces;
-    /* divide until there are 16 tasks for each block, or parts of 64 particles */
+    /* for load balance, divide until there are 16 tasks for each block, or parts of 64 particles */
     while (all.parts < KITH_GPU_PIECE / 64 && squares * all.parts < 16 * (int64_t)all.blocks) {
         all.parts *= 2;
     }
@@ -371,7 +374,7 @@ static kith_status count_distances(kith_ctx *ctx, const struct kith__question *q
                          ? KITH_GPU_CLUSTER
                          : KITH_GPU_LARGE_CLUSTER;
     KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(prepare(&c, q)); /* while coordinates are uploaded */
+    KITH_TRY(prepare(&c, q)); /* the calls below upload the coordinates */
     KITH_TRY(rdf->nearest ? kith__gpu_search_check(ctx, q, &c.s)
                           : kith__gpu_search_begin(ctx, q, true, home, &c.s));
     if (c.s.empty) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operations that count pairs by distance, for all images within reach of cells, and
- * the table for bins that are not linear. engine/gpu/gpu_sweep.cuh says what an operation is, and
+ * The sweep's operations that count pairs by distance, at all images within the last edge, and the
+ * table for bins that are not linear. engine/gpu/gpu_sweep.cuh says what an operation is, and
  * which overloads it may have. There are two: `tally` counts all pairs near an i-cluster in batches
  * (candidate_batch.cuh), and single_tally counts hits one by one.
  */
@@ -96,7 +96,8 @@ template <typename real, int WAY> struct tally {
      * the error of roots. In units of 2^-24, with coordinates of at most M = most + reach: each of
      * the two coordinates on three axes is off by M, so distances by 2 sqrt(3) M < 3.5 M. Relative
      * to the root, which is at most 1, differences add 1, products and sums 1.5, and the addition
-     * of blur to the root 1. The error of the approximate root is in scale.factor (set_scale). In
+     * of blur to the root 1. Both bounds, 3.5 M and 3.5, are rounded up to 4. The error of the
+     * definition itself is added, that of the approximate root is in scale.factor (set_scale). In
      * an i-cluster that is too wide for floats, blur is 1: all pairs are binned by the definition.
      *
      * @param from, to  bounding box of the query particles [length]
@@ -109,13 +110,14 @@ template <typename real, int WAY> struct tally {
         double unit = 1 / t.scale.reach;
         float most = 0;
         for (int k = 0; k < 3; k++) {
+            /* half of the extent, a little more for rounding; `reach` below, too */
             const float half = (float)(((double)to[k] - (double)from[k]) * unit) * 0.500001f;
             most = half > most ? half : most;
             high[k] = half;
             low[k] = -half;
         }
         const float reach = (float)(near * unit) * 1.0001f;
-        const float widest = 100;
+        const float widest = 100; /* largest M; NaN is too wide as well */
         near2 = reach * reach;
         blur = (4 * (most + reach) + 4) * roundings + (float)v.sweep->grid.definition_error;
         if (!(most + reach < widest)) {
@@ -323,7 +325,7 @@ static __device__ __forceinline__ void end_block(single_tally<real> &operation)
 
 size_t kith__gpu_tally_static_bytes(void)
 {
-    return WARPS * (sizeof(struct visit_shared) + sizeof(home_batch<double>)) + 64;
+    return WARPS * (sizeof(struct visit_shared) + sizeof(home_batch<double>)) + 64; /* to spare */
 }
 
 bool kith__gpu_counts_one_by_one(const struct kith__gpu_scale *scale)
@@ -347,7 +349,7 @@ static gpuError_t run_tally(const struct kith__gpu_sweep *sweep,
         const single_tally<real> operation = {t};
         return run_sweep<real>(sweep, operation, stream, bytes);
     }
-    /* dead code with ONE_BY_ONE, for which `tally` is not instantiated */
+    /* dead code with ONE_BY_ONE; `tally` has no code for it, so that BY_ROOT stands in */
     const tally<real, WAY == ONE_BY_ONE ? BY_ROOT : WAY> operation = {t, {0, 0}, {0}, {0}, 0, 0};
     return run_sweep<real>(sweep, operation, stream, bytes);
 }
@@ -387,7 +389,7 @@ static __device__ int32_t edges_below(const struct kith__rdf &rdf, double cutoff
 template <typename real>
 static __global__ void fill_edge_cells(const struct kith__rdf rdf, double cutoff, int32_t *first)
 {
-    const double margin = 1.0 / 64;
+    const double margin = 1.0 / 64; /* [cells]; roundings in float move r^2 by less than 2^-9 */
     const int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c <= KITH_GPU_EDGE_CELLS) {
         const int32_t before = edges_below<real>(rdf, cutoff, c - margin);

@@ -13,11 +13,13 @@
 
 enum {
     KITH_GPU_EDGE_CELLS = 8192, /**< cells of the table for bins that are not linear */
-    KITH_GPU_PIECE = 2048,      /**< particles of a, held in the registers of one block */
-    KITH_GPU_MOST_COPIES = 32   /**< one copy for each lane: no two lanes add to one counter */
+    KITH_GPU_PIECE = 2048,    /**< most particles of a piece: a thread block of the all-pairs kernel
+                                     holds one piece in its registers */
+    KITH_GPU_MOST_COPIES = 32 /**< one copy for each lane: no two lanes add to one counter */
 };
 
-/** Tables from distances to counters. Here bin k has counter k: distances in no bin have none. */
+/** Tables from distances to counters. Here bin k has counter k (not k + 1, as in rdf/counter.h):
+ *  distances in no bin have none. */
 struct kith__gpu_scale {
     struct kith__rdf rdf; /**< what is counted; its arrays are in device memory */
     bool cross;           /**< there are two sets */
@@ -46,7 +48,8 @@ struct kith__gpu_scale {
     /** [2][partials][bins] sums of products of weights [1 / weight_scale], integers of 128 bits:
      *  the low words of all, then the high words. NULL without weights. */
     unsigned long long *sums;
-    /** [2][partials][2][bins + 1] pair-force sums in fixed point, low words, then high words. */
+    /** [2][partials][2][bins + 1] pair-force sums in fixed point (kith__force_sum_at), integers of
+     *  128 bits: the low words of all, then the high words. Unused without forces. */
     unsigned long long *force_sums;
     void *forces[2]; /**< [n][3] forces on each set, by slot, in the points' precision [force] */
     int copies; /**< copies of a thread block's counters in shared memory, a power of 2; 0: they do
@@ -107,7 +110,8 @@ int kith__gpu_nearest_blocks(void);
 gpuError_t kith__gpu_edge_cells(const struct kith__gpu_scale *scale, const struct kith__question *q,
                                 gpuStream_t stream);
 
-/** Count the pairs of a sweep: add them to scale->counts, and their weights to scale->sums. */
+/** Count the pairs of a sweep: add them to scale->counts, and products of their weights to
+ *  scale->sums. */
 gpuError_t kith__gpu_tally(const struct kith__gpu_sweep *sweep, const struct kith__gpu_scale *scale,
                            gpuStream_t stream);
 

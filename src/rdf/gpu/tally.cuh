@@ -14,8 +14,10 @@
 
 /** How a kernel finds bins; a template parameter. */
 enum kith__way {
-    BY_ROOT,   /**< linear bins from 0, kith__gpu_scale.plain, counters in shared memory */
-    BY_TABLE,  /**< other bins, kith__gpu_scale.plain, counters in shared memory */
+    BY_ROOT,   /**< linear bins from 0; kith__gpu_scale is plain and not wild, counters are in
+                    shared memory */
+    BY_TABLE,  /**< other bins; kith__gpu_scale is plain and not wild, counters are in shared
+                    memory */
     ONE_BY_ONE /**< no restriction: pairs are tested and counted one by one */
 };
 
@@ -24,8 +26,8 @@ enum kith__way {
 static const float whole = 12582912.0f;
 static const uint32_t whole_bits = 0x4b400000u;
 
-/** Return whole + floor(x * y), by one fused multiply-add that rounds down; when x * y is 2^22 or
- *  more, a larger number or NaN. */
+/** Return whole + floor(x * y), in CUDA by one fused multiply-add that rounds down; when x * y is
+ *  2^22 or more, a number of at least whole + 2^22, or NaN. */
 static __device__ __forceinline__ float whole_and_product(float x, float y)
 {
 #if defined(__CUDA_ARCH__)
@@ -227,7 +229,7 @@ static __device__ __forceinline__ struct bins own_bins(uint32_t *fine, int64_t n
  *  bin is added to a dummy counter. With one partial, the dummy counter is the one after the last
  *  bin, and no bin is larger, as distances are clamped to half a bin beyond the last one.
  *  @param bin_and_whole  whole plus the bin
- *  @param end            whole plus the number of bins; unused unless MIXED
+ *  @param end            whole plus the number of bins; unused in CUDA unless MIXED
  *  @param first          first counter of the partial, if MIXED */
 template <bool MIXED>
 static __device__ __forceinline__ void add_up_to(const struct bins &b, float bin_and_whole,

@@ -4,7 +4,8 @@
  * displacement, and, where it is too long, searches the pairs within cutoff + skin, in rows, with
  * their shifts, and puts these candidates into bands of distance. Then it passes once over the
  * rows: the bands decide most candidates, the rest is tested, and the pairs are written.
- * O(n + candidates), parallel; equal for any number of threads.
+ * O(n + candidates), parallel; the list is equal for any number of threads. verlet_cpu.h has the
+ * data.
  */
 #include "verlet_cpu.h"
 
@@ -16,7 +17,7 @@
 #include "pairs/list.h"
 
 /** Make the arrays of an update hold its particles. Those of the last rebuild stay as they are: the
- *  update may be refused. */
+ *  update may be refused. One byte more is requested, as a buffer of 0 bytes would be NULL. */
 static kith_status need_particles(kith_ctx *ctx, struct kith__verlet_cpu *d,
                                   const struct kith__verlet_plan *plan)
 {
@@ -31,8 +32,10 @@ static kith_status need_particles(kith_ctx *ctx, struct kith__verlet_cpu *d,
 }
 
 /** Read and wrap the coordinates, and find the longest displacement where the plan is to keep
- *  pairs. Sets v->displacement.
- *  @param[out] turned  a particle has a v (verlet.h) that is not 0 */
+ *  pairs. Sets v->displacement; infinity where a particle turned too far.
+ *  @param[out] turned  a particle has a v (verlet.h) that is not 0
+ *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT for the first particle that cannot be used;
+ *          KITH_CANCELLED */
 static kith_status load(kith_ctx *ctx, struct kith_verlet *v, struct kith__verlet_cpu *d,
                         const struct kith__verlet_plan *plan, bool *turned)
 {
@@ -66,9 +69,9 @@ static kith_status load(kith_ctx *ctx, struct kith_verlet *v, struct kith__verle
 struct pack_loop {
     kith_ctx *ctx;          /**< context of the call */
     const kith_pairs *skin; /**< the kept list, with shifts between the positions that were
-                                 searched */
+                                 searched, [pairs][3] until they are packed */
     const int32_t *image;   /**< [n][3] boxes that wrapping subtracted from these positions; NULL:
-                                 wrapped positions were searched */
+                                 wrapped positions were searched, and shifts need no correction */
     uint8_t *plain;         /**< [groups] receives 1 where all shifts of a group are 0 */
     _Atomic int64_t most;   /**< largest absolute component of a shift */
 };
@@ -95,8 +98,9 @@ static int64_t pack_row(const struct pack_loop *loop, int64_t i, int32_t *to)
     return most;
 }
 
-/** Pack the shifts of groups [begin, end) of rows, each from its first row on: what is written lies
- *  before what is still to be read. */
+/** Pack the shifts of groups [begin, end) of rows in place, the rows of each group in ascending
+ *  order: a packed shift takes one integer of the three, so what is written lies before what is
+ *  still to be read. */
 static void pack_groups(void *state, int64_t begin, int64_t end)
 {
     struct pack_loop *loop = state;
@@ -116,7 +120,7 @@ static void pack_groups(void *state, int64_t begin, int64_t end)
         loop->plain[group] = own == 0;
         most = own > most ? own : most;
     }
-    int64_t so_far = atomic_load(&loop->most);
+    int64_t so_far = atomic_load(&loop->most); /* atomic maximum */
     while (most > so_far && !atomic_compare_exchange_weak(&loop->most, &so_far, most)) {}
 }
 
@@ -127,8 +131,8 @@ static int64_t groups_of(int64_t rows)
 }
 
 /** Search the pairs within cutoff + skin: d->skin. In an orthorhombic box, where wrapping a wrapped
- *  position changes nothing, the wrapped coordinates are searched, so that the shifts need no
- *  correction.
+ *  position changes nothing, the wrapped coordinates, d->now, are searched, so that the shifts need
+ *  no correction. In other boxes the caller's coordinates are.
  *  @return as the backend's `fill` */
 static kith_status search(kith_ctx *ctx, struct kith__verlet_cpu *d,
                           const struct kith__verlet_plan *plan)
@@ -145,7 +149,8 @@ static kith_status search(kith_ctx *ctx, struct kith__verlet_cpu *d,
     return ctx->backend->pairs->fill(ctx, &q, &plan->kept, true, &d->skin);
 }
 
-/** Search the pairs to keep. The present coordinates become those of the reference.
+/** Search the pairs to keep, and pack their shifts. The present coordinates become those of the
+ *  reference. Their bands are found later (classify).
  *  @param[out] packs  the shifts of later updates can be packed, too (KITH_VERLET_MOST_SHIFT) */
 static kith_status rebuild(kith_ctx *ctx, struct kith_verlet *v, struct kith__verlet_cpu *d,
                            const struct kith__verlet_plan *plan, bool *packs)
@@ -191,8 +196,9 @@ struct filter {
     const struct kith__verlet_loop *loop; /**< the kept pairs */
     struct kith__verlet_hits *hits;       /**< [threads] working memory */
     int64_t capacity;                     /**< pairs that the arrays can hold */
-    int64_t total;                        /**< pairs of the groups before `turn` */
-    _Atomic int64_t turn; /**< number of the group whose thread may add to `total` */
+    int64_t total;                        /**< number of pairs of the groups before `turn` */
+    _Atomic int64_t turn; /**< number of the group whose thread may add to `total`, not a turn of a
+                               particle */
 };
 
 /** kith__piece_fn: make the part of the list of one group of rows. */
@@ -215,8 +221,9 @@ static void filter_group(void *state, int64_t group, int worker)
     }
 }
 
-/** Make the working memory of the threads hold the pairs of the largest group, d->most. Each array
- *  begins at a cache line. */
+/** Make the working memory of the threads hold the candidates of the largest group, d->most. Each
+ *  array begins at a cache line: `each` elements of i, j, shift and row, and `words` of each mask,
+ *  are multiples of a line, and at least the sizes that kith__verlet_hits names. */
 static kith_status need_hits(kith_ctx *ctx, struct kith__verlet_cpu *d, int threads)
 {
     const size_t line = KITH_ALIGN;
@@ -275,7 +282,7 @@ static kith_status write_list(kith_ctx *ctx, struct kith__verlet_cpu *d,
 }
 
 /** Make the list of the kept pairs: by one pass over them, or two where the arrays are too
- *  small. */
+ *  small: then they get 1/16 more than is needed, for later steps. */
 static kith_status filter(kith_ctx *ctx, struct kith__verlet_cpu *d,
                           const struct kith__verlet_plan *plan, struct kith__verlet_loop *loop,
                           kith_pairs *out)

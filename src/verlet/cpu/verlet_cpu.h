@@ -11,28 +11,34 @@
 #include "engine/cpu/isa.h"
 #include "verlet/verlet.h"
 
-enum { KITH_VERLET_PAD = 64 }; /**< elements of an array that are read or written beyond its end */
+enum {
+    KITH_VERLET_PAD = 64 /**< elements of an array that may be read or written behind its end: PART
+                              of verlet_kernel.c, which treats so many candidates together */
+};
 
 /** A list that is kept on CPU cores: kith_verlet.data. Its candidates are the kept pairs, those
  *  within cutoff + skin at the last rebuild. Row i has candidates [offsets[i], offsets[i + 1]); a
- *  group is KITH_VERLET_ROWS consecutive rows. Coordinates have four numbers for each particle, so
- *  that a vector load reads a position as a whole (engine/cpu/lanes.h). */
+ *  group is KITH_VERLET_ROWS consecutive rows, the last one fewer. Coordinates have four numbers
+ *  for each particle, so that a vector load reads a position as a whole (engine/cpu/lanes.h). */
 struct kith__verlet_cpu {
     struct kith__buffer now;       /**< [n][4] wrapped coordinates of the update, and a 0, in the
                                         precision of the points */
-    struct kith__buffer image;     /**< [n][3] boxes that wrapping subtracted from them, int32_t */
-    struct kith__buffer reference; /**< [n][4] wrapped coordinates at the last rebuild, and a 0 */
+    struct kith__buffer image;     /**< [n][3] number of boxes along each axis that wrapping
+                                        subtracted from the coordinates of the update, int32_t */
+    struct kith__buffer reference; /**< [n][4] wrapped coordinates at the last rebuild, and a 0, in
+                                        the precision of the points */
     struct kith__buffer turn;      /**< [n] v of verlet.h, packed as v[0] + 1024 v[1] + 1024^2 v[2],
-                                        int32_t: can be added to packed shifts */
+                                        int32_t: can be added to packed
+                                        shifts, as kith__pack_shift has 10 bits for a component */
     struct kith__buffer band;      /**< [candidates + KITH_VERLET_PAD] band of each candidate
                                         (kith__verlet_scale), int8_t */
     struct kith__buffer plain;     /**< [groups] 1: all shifts of the group are 0, uint8_t */
     struct kith__buffer hits;      /**< [threads] struct kith__verlet_hits */
     struct kith__buffer hit_arrays;  /**< the arrays of `hits` */
     struct kith__verlet_scale scale; /**< the bands */
-    int64_t most;                    /**< most candidates of a group of KITH_VERLET_ROWS rows */
-    kith_pairs skin; /**< rows of the kept list; kith__verlet_packed finds its shifts,
-                          which are packed in place */
+    int64_t most;                    /**< candidates of the group with the most */
+    kith_pairs skin; /**< the kept list, with offsets (CSR); kith__verlet_packed finds its
+                          shifts, which are packed in place */
 };
 
 /** State of the loop over particles. Without plan->keep only now, image, bad and far are used. */
@@ -44,7 +50,8 @@ struct kith__verlet_load {
     int32_t *turn;                        /**< [n] receives v, packed (kith__verlet_cpu.turn) */
     pthread_mutex_t lock;                 /**< guards the members below */
     int64_t bad;                          /**< first particle that is not finite; else INT64_MAX */
-    int64_t far;                          /**< first particle too far outside; else INT64_MAX */
+    int64_t far;                          /**< first particle too far outside the box to wrap; else
+                                               INT64_MAX */
     double square;                        /**< longest displacement, squared [length^2] */
     double size;                          /**< kith__verlet_displacement's `size` [length] */
     bool lost;                            /**< a particle has a |v_k| > KITH_VERLET_MOST_TURN */
@@ -61,7 +68,8 @@ struct kith__verlet_loop {
     const int32_t *turn;                    /**< [n] kith__verlet_cpu.turn; NULL: all are 0 */
     const int64_t *offsets;                 /**< [n + 1] first candidate of each row */
     const int32_t *j;                       /**< [candidates] the other particle */
-    int32_t *shifts;                        /**< shifts at the last rebuild (kith__verlet_packed) */
+    int32_t *shifts;                        /**< S0, the shifts at the last rebuild, packed; those
+                                                 of a group are found by kith__verlet_packed */
     const uint8_t *plain;                   /**< [groups] kith__verlet_cpu.plain */
     int8_t *band;                           /**< [candidates + KITH_VERLET_PAD] their bands */
     int inner;                              /**< candidates in bands up to this one are pairs */
@@ -73,17 +81,19 @@ struct kith__verlet_loop {
 /** Working memory of one thread: the pairs of a group of rows, before they are written to the list.
  *  Candidates are processed in the words of masks, 64 at a time, whatever row they belong to. The
  *  arrays i, j and shift are first those of the candidates that are tested, then, with extras,
- *  those of the pairs. `most` is kith__verlet_cpu.most, and `words` the words of so many bits. */
+ *  those of the pairs. `most` is kith__verlet_cpu.most, and `words` is most / 64, rounded up. */
 struct kith__verlet_hits {
-    int32_t *i;     /**< [most + KITH_VERLET_PAD] particle of the row */
-    int32_t *j;     /**< [most + KITH_VERLET_PAD] the other particle */
-    int32_t *shift; /**< [most + KITH_VERLET_PAD] packed shifts; not set in groups whose shifts are
-                         all 0 */
-    uint8_t *row;   /**< [most + KITH_VERLET_PAD] row of each candidate, from 0 in the group */
-    uint64_t *mask; /**< [words] bit c: candidate c of the group is a pair */
-    uint64_t *open; /**< [words] bit c: candidate c of the group is tested */
-    uint64_t *passed; /**< [words + 2] bit k: the k-th candidate that is tested is a pair */
-    int64_t n;        /**< number of pairs */
+    int32_t *i;       /**< [most + KITH_VERLET_PAD] particle of the row */
+    int32_t *j;       /**< [most + KITH_VERLET_PAD] the other particle */
+    int32_t *shift;   /**< [most + KITH_VERLET_PAD] packed shifts now, S of verlet.h; not read in
+                         groups whose shifts are all 0 */
+    uint8_t *row;     /**< [most + KITH_VERLET_PAD] row of each candidate, from 0 in the group */
+    uint64_t *mask;   /**< [words] bit c: candidate c of the group is a pair */
+    uint64_t *open;   /**< [words] bit c: candidate c of the group is tested */
+    uint64_t *passed; /**< [words + 2] bit k: candidate k of those that are tested is a pair. 2
+                           more: 64 bits are read from any bit on, up to the one behind the last,
+                           and may be of two words (bits_from in verlet_kernel.c) */
+    int64_t n;        /**< number of pairs of the group */
 };
 
 /** Return the packed shifts of the candidates of a group. They are stored without gaps, one integer
@@ -96,26 +106,28 @@ static inline int32_t *kith__verlet_packed(int32_t *shifts, const int64_t *offse
     return shifts + 3 * offsets[group * KITH_VERLET_ROWS];
 }
 
-/** Read, wrap and test particles [begin, end), and find their displacements: struct
- *  kith__verlet_load. */
+/** Read, wrap and test particles [begin, end), and find their displacements.
+ *  @param state  a struct kith__verlet_load */
 kith__range_fn KITH_EACH_ISA(verlet_load);
 
-/** Find the bands of the candidates of a group of rows: write loop->band.
+/** Find the bands of the candidates of a group of rows: write loop->band. The pairs were searched
+ *  just now, so all v are 0.
  *  @param group      number of the group
  *  @param[out] hits  scratch memory */
 typedef void kith__verlet_classify_fn(const struct kith__verlet_loop *loop, int64_t group,
                                       struct kith__verlet_hits *hits);
 kith__verlet_classify_fn KITH_EACH_ISA(verlet_classify);
 
-/** Find the pairs of a group of rows, and their number: hits->mask and hits->n.
+/** Find the pairs of a group of rows, and their number: hits->mask, row and n.
  *  @return false when the call is to stop */
 typedef bool kith__verlet_find_fn(const struct kith__verlet_loop *loop, int64_t group,
                                   struct kith__verlet_hits *hits);
 kith__verlet_find_fn KITH_EACH_ISA(verlet_find);
 
 /** Write the pairs of a group of rows to the list, from pair `at` on, and the offsets of these rows
- *  in a list that has offsets.
- *  @param hits  as kith__verlet_find_fn has set them for this group */
+ *  in a list that has offsets. The caller writes the last offset.
+ *  @param hits  as kith__verlet_find_fn has set them for this group; i, j and shift are overwritten
+ *               with extras */
 typedef void kith__verlet_write_fn(const struct kith__verlet_loop *loop, int64_t group,
                                    const struct kith__verlet_hits *hits, int64_t at);
 kith__verlet_write_fn KITH_EACH_ISA(verlet_write);

@@ -3,7 +3,9 @@
  * The loops of a kept list (verlet_cpu.h has the terms): read the particles, find the bands of the
  * candidates, decide which candidates are pairs, write these. Loops go over the candidates of a
  * group of rows, 64 at a time, as the ends of short rows would be mispredicted branches. Compiled
- * for each instruction set. O(n + candidates).
+ * for each instruction set: KITH_OF_ISA(name) is kith__name_baseline, kith__name_avx2, ...
+ * (engine/cpu/isa.h). Vectors have W floats or integers, or D doubles (engine/cpu/simd.h).
+ * O(n + candidates).
  */
 #include "verlet_cpu.h"
 
@@ -12,7 +14,8 @@
 #include "engine/cpu/lanes.h"
 
 enum {
-    PART = 64 /**< candidates, or particles, that are treated together: bits of a mask */
+    PART = 64 /**< candidates, or particles, that are treated together: bits of a mask. A multiple
+                   of W, and equal to KITH_VERLET_PAD */
 };
 
 /* kith__pack_shift of {0, 0, 0}. */
@@ -22,9 +25,10 @@ static const int32_t no_shift = 512 | 512 << 10 | 512 << 20;
 struct group {
     int64_t first_row; /**< number of the first row */
     int64_t rows;      /**< number of rows */
-    int64_t first;     /**< first candidate */
+    int64_t first;     /**< number of its first candidate in the kept list */
     int64_t n;         /**< number of candidates */
-    bool shifted;      /**< the shifts now may be other than 0 */
+    bool shifted;      /**< the shifts now may be other than 0: some S0 is not 0, or particles
+                            turned */
 };
 
 /** Return the description of a group.
@@ -41,8 +45,9 @@ static struct group group_of(const struct kith__verlet_loop *loop, int64_t numbe
                           .shifted = !loop->plain[number] || loop->turn};
 }
 
-/** Set the row of each candidate of a group, by the row's number in the group. Blocks of
- *  PART are set, so that memset has a constant size.
+/** Set the row of each candidate of a group, by the row's number in the group. Blocks of PART are
+ *  set, so that memset has a constant size; up to PART - 1 elements behind the last are
+ *  overwritten.
  *  @param[out] row  [group->n + KITH_VERLET_PAD] */
 static void set_rows(const struct kith__verlet_loop *loop, const struct group *group, uint8_t *row)
 {
@@ -56,7 +61,8 @@ static void set_rows(const struct kith__verlet_loop *loop, const struct group *g
 }
 
 /** Compress: store those of PART integers whose mask bits are set, without gaps. Up to W integers
- *  behind them are overwritten. @return the number of integers that were stored */
+ *  behind them are overwritten.
+ *  @return the number of integers that were stored */
 KITH_INLINE int compress(int32_t *to, const int32_t *from, uint64_t mask)
 {
     int stored = 0;
@@ -68,7 +74,8 @@ KITH_INLINE int compress(int32_t *to, const int32_t *from, uint64_t mask)
     return stored;
 }
 
-/** Compress the rows of PART candidates, as compress does.
+/** Compress the rows of PART candidates, as compress does, from bytes to integers.
+ *  @param row        [PART] rows of the candidates, from 0 in the group
  *  @param first_row  first row of the group, added to them */
 KITH_INLINE void compress_rows(int32_t *to, const uint8_t *row, int32_t first_row, uint64_t mask)
 {
@@ -86,10 +93,11 @@ struct ends {
     int32_t *shift; /**< packed shifts; NULL, known at compile time: not needed */
 };
 
-/** Append those of the candidates [c, c + PART) of a group whose mask bits are set. Up to PART
- *  elements are overwritten.
+/** Append those of the candidates [c, c + PART) of a group whose mask bits are set. Elements n to n
+ *  + PART - 1 of the arrays may be overwritten.
+ *  @param mask    0 for candidates behind the last of the group
  *  @param row     [PART] rows of the candidates, from 0 in the group
- *  @param shifts  packed shifts of the group
+ *  @param shifts  packed shifts of the group, S0
  *  @param n       number of elements that the arrays have before
  *  @param to      the arrays
  *  @return the number of candidates that were appended */
@@ -118,7 +126,8 @@ KITH_INLINE int append(const struct kith__verlet_loop *loop, const struct group 
 
 /** Complete n elements of the arrays of the hits: set the W elements behind them, which vectors
  *  read, and, where particles turned, compute the present shifts: S = S0 + v_i - v_j (verlet.h).
- *  Packed numbers are added as a whole, as no component leaves its 10 bits. */
+ *  Packed numbers are added as a whole, as no component leaves its 10 bits: |S0| is at most
+ *  KITH_VERLET_MOST_SHIFT, and |v| at most KITH_VERLET_MOST_TURN. */
 static void complete(const struct kith__verlet_loop *loop, int64_t n,
                      const struct kith__verlet_hits *hits)
 {
@@ -201,15 +210,15 @@ KITH_INLINE int64_t divide(const struct kith__verlet_loop *loop, const struct gr
     return tests;
 }
 
-/** Return 64 bits of a mask from bit number `at` on. */
+/** Return 64 bits of a mask from bit number `at` on, which may be of two words. */
 static inline uint64_t bits_from(const uint64_t *mask, int64_t at)
 {
     const uint64_t *word = mask + at / 64;
     return at % 64 ? word[0] >> at % 64 | word[1] << (64 - at % 64) : word[0];
 }
 
-/** Add the candidates that passed their tests to the mask of pairs: bit k of hits->passed belongs
- *  to the k-th bit that is set in hits->open.
+/** Add the candidates that passed their tests to the mask of pairs, hits->mask: bit k of
+ *  hits->passed belongs to the k-th bit, from 0, that is set in hits->open.
  *  @return the number of pairs */
 static int64_t unite(const struct group *group, const struct kith__verlet_hits *hits)
 {
@@ -242,7 +251,8 @@ bool KITH_OF_ISA(verlet_find)(const struct kith__verlet_loop *loop, int64_t numb
     return !kith__cancelled(loop->ctx);
 }
 
-/** Write the offsets of the rows of a group: the number of pairs before each row, from the mask.
+/** Write the offsets of the rows of a group: the number of pairs before each row, by counting the
+ *  bits of hits->mask before its first candidate.
  *  @param at  number of the group's first pair in the list */
 static void write_offsets(const struct kith__verlet_loop *loop, const struct group *group,
                           const struct kith__verlet_hits *hits, int64_t at)
@@ -259,8 +269,8 @@ static void write_offsets(const struct kith__verlet_loop *loop, const struct gro
     }
 }
 
-/** Write the pairs of a group to arrays.
- *  @param shifts  packed shifts of the group
+/** Write the pairs of a group, the bits of hits->mask, to arrays.
+ *  @param shifts  packed shifts of the group, S0
  *  @param padded  known at compile time. true: PART elements behind the pairs may be overwritten;
  *                 false: other threads write there, so the last pairs are copied from a buffer
  *  @param to      the arrays; without `padded` their `shift` is NULL */
@@ -287,8 +297,8 @@ KITH_INLINE void write_pairs(const struct kith__verlet_loop *loop, const struct 
     }
 }
 
-/** Write the pairs of a group with their extras, which are computed from the pairs in the arrays of
- *  the hits. */
+/** Write the pairs of a group with their extras, from pair `at` of the list on. The pairs are first
+ *  stored in the arrays of the hits, from which the extras are computed. */
 static void write_with_extras(const struct kith__verlet_loop *loop, const struct group *group,
                               const int32_t *shifts, const struct kith__verlet_hits *hits,
                               int64_t at)

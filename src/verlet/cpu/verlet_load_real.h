@@ -3,12 +3,12 @@
  * Reading the particles of an update, and finding their displacements (verlet.h), for one
  * precision: load_particles. Included by verlet_kernel.c through per_precision.h, which defines the
  * type `real` and KITH_REAL(name), the name with _d or _f. Before, verlet_kernel.c defines PART.
- * Displacements are computed in double, D particles at a time (engine/cpu/simd.h), in both
- * precisions.
+ * Displacements are computed in double in both precisions, D particles at a time: vd is a vector of
+ * D doubles (engine/cpu/simd.h).
  */
 
 /** Read and wrap particles [begin, begin + n), n <= PART: write load->now and image, and test for
- *  particles that cannot be used, load->bad and far.
+ *  particles that cannot be used: load->bad and far are lowered to the first of them.
  *  @param[out] x  [3][PART] wrapped coordinates of the n particles [length] */
 static void KITH_REAL(load_part)(struct kith__verlet_load *load, int64_t begin, int n,
                                  double x[3][PART])
@@ -21,8 +21,8 @@ static void KITH_REAL(load_part)(struct kith__verlet_load *load, int64_t begin, 
     for (int k = 0; k < n; k++, now += 4, image += 3) {
         real r[3];
         const int fits = KITH_REAL(kith__load)(box, &q->a, q->dim, begin + k, r, image);
-        /* NaN when r is not finite. In an orthorhombic box a particle that fits is inside after
-         * wrapping, so that no other test is needed. */
+        /* 0, or NaN when r is not finite. In an orthorhombic box a particle that fits is inside
+         * after wrapping, so that no other test is needed. */
         const real zero = (r[0] - r[0]) + (r[1] - r[1]) + (r[2] - r[2]);
         if (!box->orthorhombic || !fits || zero != 0) {
             KITH_REAL(kith__bounds_add)(box, begin + k, r, fits, image, &bounds);
@@ -37,8 +37,9 @@ static void KITH_REAL(load_part)(struct kith__verlet_load *load, int64_t begin, 
     load->far = bounds.far;
 }
 
-/** Find the displacements of particles [begin, begin + n), n <= PART: write load->turn, and update
- *  square, size, lost and turned.
+/** Find the displacements of particles [begin, begin + n), n <= PART, by the formula of verlet.h:
+ *  write load->turn, and update square, size, lost and turned. Once a particle is lost, turns are
+ *  not written: the list is rebuilt.
  *  @param x  [3][PART] wrapped coordinates; behind the n-th, copies of the first [length] */
 static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, int n,
                                  double x[3][PART])
@@ -54,11 +55,11 @@ static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, 
     }
     vd square = {0};
     vd size = {0};
-    unsigned good = (1u << D) - 1;
+    unsigned good = (1u << D) - 1; /* lanes whose turns all are at most KITH_VERLET_MOST_TURN */
     for (int k = 0; k < n; k += D) {
         vd u[3];
         vd turn[3];
-        vd sum = map->norm_by - (vd){0}; /* the number in all lanes */
+        vd sum = map->norm_by - (vd){0}; /* the number in all lanes: kith__verlet_load.size */
         for (int m = 0; m < 3; m++) {
             const vd moved = vd_load(x0[0] + k) * map->a[0][m] + vd_load(x0[1] + k) * map->a[1][m] +
                              vd_load(x0[2] + k) * map->a[2][m];
@@ -81,7 +82,9 @@ static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, 
         }
         square = vd_max(square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         size = vd_max(size, sum);
-        const vd all = turn[0] + turn[1] * 1024 + turn[2] * 1048576; /* exact */
+        /* kith__verlet_cpu.turn; exact, as these are small whole numbers unless a particle is lost
+         * */
+        const vd all = turn[0] + turn[1] * 1024 + turn[2] * 1048576;
         memcpy(packed + k, &all, sizeof all);
     }
     for (int lane = 0; lane < D; lane++) {
@@ -95,7 +98,8 @@ static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, 
     }
 }
 
-/** Read, wrap and test particles [begin, end), and find their displacements. */
+/** Read, wrap and test particles [begin, end), and find their displacements where the plan is to
+ *  keep pairs. */
 static void KITH_REAL(load_particles)(struct kith__verlet_load *load, int64_t begin, int64_t end)
 {
     for (int64_t p = begin; p < end; p += PART) {

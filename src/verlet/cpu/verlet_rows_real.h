@@ -3,13 +3,16 @@
  * Separations of candidates: their bands (classify), their tests (test), and the extras of pairs
  * (write_extras), for one precision. Included by verlet_kernel.c through per_precision.h, which
  * defines the type `real` and KITH_REAL(name), the name with _d or _f. Before, verlet_kernel.c
- * defines PART, no_shift and struct group, and includes engine/cpu/lanes.h: vector_f, gather_f and
- * so on.
+ * defines PART, no_shift and struct group, and includes engine/cpu/lanes.h: the types vector_f and
+ * vector_d, the numbers of their lanes, SIDE_BY_SIDE_f and _d, and the functions gather_f and
+ * others.
  */
 
-/** Compute the separations of SIDE_BY_SIDE candidates by the definition of a pair (engine/pair.h).
- *  Adding zeros changes no square: a shift of 0 needs no branch, and the zeros of an orthorhombic
- *  box are not added.
+/** Compute the separations of SIDE_BY_SIDE candidates by the definition of a pair,
+ *  kith__separation (engine/pair_real.h), in each lane. That adds no rows where S is 0, and the
+ *  zeros of an orthorhombic box where it is not; here it is the other way round. Adding a zero
+ *  changes at most the sign of a zero, and so no square: a shift of 0 needs no branch, and the
+ *  zeros of an orthorhombic box are not added.
  *  @param i, j    [SIDE_BY_SIDE] the particles
  *  @param shift   [SIDE_BY_SIDE] packed shifts; NULL, known at compile time: all are 0
  *  @param[out] d  x, y and z of the vectors from i to j [length]
@@ -27,7 +30,7 @@ KITH_INLINE KITH_REAL(vector)
     }
     if (shift) {
         enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
-        int32_t s[3][LANES];
+        int32_t s[3][LANES]; /* kith__unpack_shift, but the lanes of a component are consecutive */
         for (int lane = 0; lane < LANES; lane++) {
             s[0][lane] = (shift[lane] & 1023) - 512;
             s[1][lane] = (shift[lane] >> 10 & 1023) - 512;
@@ -44,14 +47,16 @@ KITH_INLINE KITH_REAL(vector)
 }
 
 /** Find the bands of the candidates of a group (kith__verlet_scale): write loop->band.
- *  @param shifts  packed shifts of the group
- *  @param row     [group->n] rows of its candidates, from 0 in the group */
+ *  @param shifts  [group->n] packed shifts of the group
+ *  @param row     [group->n] row of each candidate, from 0 in the group */
 static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const struct group *group,
                                 const int32_t *shifts, const uint8_t *row)
 {
     enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
     const struct kith__verlet_scale *scale = loop->scale;
     const double each = 1 / scale->width;
+    /* behind the last candidate, lanes have i = first_row, j = 0 and a readable shift: their bands
+     * are not stored */
     for (int64_t c = 0; c < group->n; c += PART) {
         const int left = group->n - c < PART ? (int)(group->n - c) : PART;
         int32_t i[PART];
@@ -72,8 +77,10 @@ static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const stru
         for (int k = 0; k < PART; k++) {
             r[k] = sqrt((double)r2[k]);
         }
-        /* Rounded down: the nearest whole number after 1/2 is subtracted. A distance at the lower
-         * end of a band may be put into the band below: kith__verlet_bands has a slack for it. */
+        /* Round down x, the distance in bands: take the whole number nearest to x - 1/2. Where x is
+         * whole, or rounded, that may be x - 1: a distance at the lower end of a band may be put
+         * into the band below. kith__verlet_bands has a slack for it. `number - (vd){0}` is the
+         * number in all lanes. */
         for (int k = 0; k < PART; k += D) {
             vd band = vd_nearest((vd_load(r + k) - scale->cutoff) * each - 0.5);
             band = vd_max(band, KITH_VERLET_FIRST_BAND - (vd){0});
@@ -86,14 +93,15 @@ static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const stru
     }
 }
 
-/** Test the n candidates in the arrays of the hits by the definition: set hits->passed. Its bits
- *  behind the n-th have no meaning. */
+/** Test the n candidates in the arrays of the hits, which complete() has padded, by the definition:
+ *  set hits->passed. Its bits behind the n-th have no meaning. n / PART + 2 words are set, as
+ *  bits_from, called for bit n, may read the word behind that of bit n. */
 static void KITH_REAL(test)(const struct kith__verlet_loop *loop, const struct group *group,
                             int64_t n, const struct kith__verlet_hits *hits)
 {
     enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
     const real cutoff = (real)loop->question->cutoff;
-    const real square = KITH_MUL(cutoff, cutoff);
+    const real square = KITH_MUL(cutoff, cutoff); /* rounded, as the definition compares with it */
     for (int64_t word = 0; word <= n / PART + 1; word++) {
         hits->passed[word] = 0;
     }
@@ -108,7 +116,9 @@ static void KITH_REAL(test)(const struct kith__verlet_loop *loop, const struct g
     }
 }
 
-/** Write the extras of the pairs in the arrays of the hits, from pair `at` of the list on. */
+/** Write the extras of the hits->n pairs in the arrays of the hits, which complete() has padded,
+ *  from pair `at` of the list on. S between the caller's coordinates is the one between the wrapped
+ *  ones, less the boxes that wrapping subtracted from j, plus those from i. */
 static void KITH_REAL(write_extras)(const struct kith__verlet_loop *loop, const struct group *group,
                                     const struct kith__verlet_hits *hits, int64_t at)
 {
@@ -134,7 +144,8 @@ static void KITH_REAL(write_extras)(const struct kith__verlet_loop *loop, const 
         real *to = (real *)out->vectors + 3 * (at + h);
         for (int lane = 0; lane < left && loop->extras & KITH_VECTORS; lane++) {
             for (int m = 0; m < 3; m++) {
-                to[3 * lane + m] = vector[m][lane] + 0; /* -0 becomes 0 */
+                /* + 0: -0 becomes 0, as in other lists; `separate` may leave either */
+                to[3 * lane + m] = vector[m][lane] + 0;
             }
         }
     }

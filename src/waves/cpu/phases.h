@@ -31,7 +31,8 @@ kith__fill_phases_fn KITH_EACH_ISA(fill_phases);
 
 /** Add A^h B^k C^l of all particles of a chunk to a sum.
  *  @param hkl           h, k, l of the wave
- *  @param table         tables of the three axes, up to |h|, |k| and |l| or more
+ *  @param table         tables of the three axes, up to |h|, |k| and |l| or more; particles that
+ *                       the chunk does not have are 0 there, and add 0
  *  @param[in,out] sum   real and imaginary part */
 typedef void kith__add_phases_fn(const int32_t hkl[3], const double *const table[3], double sum[2]);
 kith__add_phases_fn KITH_EACH_ISA(add_phases);

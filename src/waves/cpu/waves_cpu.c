@@ -37,7 +37,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     const size_t n = (size_t)q->a.n;
     const size_t kinds = (size_t)waves->n_species;
     const size_t pieces = (size_t)kith__most_pieces(q->a.n, waves->n_species, KITH_CHUNK);
-    const size_t firsts = (kinds + 2) * sizeof(int64_t);
+    const size_t firsts = (kinds + 2) * sizeof(int64_t); /* `first` of kith__cut_pieces */
     char *at = kith__work_need(&ctx->work, KITH_WAVES_PHASES,
                                n * sizeof *out->phases + firsts + n * sizeof(int32_t) +
                                    pieces * sizeof *out->piece);
@@ -66,7 +66,8 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     return status == KITH_OK ? KITH_OK : kith__refuse(ctx, q, "points", status, bad);
 }
 
-/** Allocate the tables for the largest |h|, |k| and |l|: set out->table and out->most. */
+/** Allocate the tables for the largest |h|, |k| and |l|: set out->table and out->most, which is 0
+ *  before. */
 static kith_status make_tables(kith_ctx *ctx, const struct kith__waves *waves, struct chunks *out)
 {
     for (int k = 0; k < 3; k++) {

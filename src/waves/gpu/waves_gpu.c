@@ -55,8 +55,9 @@ static kith_status sort_by_species(struct kith__gpu_search *s, const struct kith
     return KITH_OK;
 }
 
-/** Return the number of waves of one launch, 128 or more: their partial sums, one for each piece,
- *  fit a buffer, and the launch takes some tenths of a second. */
+/** Return the number of waves of one launch: so many that their partial sums, one for each piece,
+ *  fit 64 MiB, and that the launch takes some tenths of a second at most; but at least 128, one for
+ *  each thread of a thread block. */
 static int64_t run_length(const struct kith__gpu_waves *all)
 {
     static const int64_t most_parts = (int64_t)1 << 22, most_terms = (int64_t)1 << 36;
