@@ -81,11 +81,11 @@ typedef struct kith_pairs_options {
                                            set a bond may be given in the range of one of its
                                            particles, or of both; with `against` in that of its
                                            particle of the points. NULL: no bonds */
-    const int32_t *bonds;  /**< [bond_offsets[n]] index of the other particle of each bond:
-                                           of the points; with `against`, of that set */
-    const uint8_t *active; /**< [n] 0: no pair (i, j) with this particle as i is listed, but pairs
-                                with it as j are; not in half lists; NULL: all particles have
-                                rows */
+    const int32_t *bonds;             /**< [bond_offsets[n]] index of the other particle of each
+                                           bond, in the points; with `against`, in that set */
+    const uint8_t *active;            /**< [n] 0: no pair (i, j) with this particle as i is listed,
+                                           but pairs with it as j are; not in half lists; NULL: all
+                                           particles have rows */
 } kith_pairs_options;
 
 /*
@@ -101,7 +101,7 @@ typedef struct kith_pairs_options {
  *
  * Arrays of rules are in the memory of the points, but `cutoffs` always in host memory. Arrays in
  * host memory are checked (KITH_INVALID). Radii in device memory are checked, too, except by
- * kith_pairs_enqueue, for which a radius that is negative or NaN has no pairs. In device memory a
+ * kith_pairs_enqueue, which lists no pair with an H that is negative or NaN. In device memory a
  * particle whose species is outside the table has no pairs, and other arrays must be as described.
  *
  * With radii, particles are divided into classes of radius, by powers of 2. The cost is O(n +
@@ -156,11 +156,11 @@ typedef struct kith_pairs {
  * have fixed shapes (CUDA graphs, jit) can use them. Set `size` of the list to sizeof(kith_pairs).
  * The first min(counts[i], width) entries of row i are those of the row of a KITH_CSR list that is
  * full and made with equal options: in the order j, Sc, Sb, Sa when `sorted`, else in an order that
- * the backend chooses. On a GPU with `radii` and without `sorted` that order is not the one of a
+ * the backend chooses. On a GPU with `radii` and without `sorted` it may differ from that of a
  * KITH_CSR list. The entries behind them have j = fill, infinite distance, and 0 for vector and S.
  * An overflow, a row with more than width neighbours, is never silent: counts, n, widest and
- * overflowed count all neighbours, and the status is KITH_CAPACITY, or the value of
- * KITH_RESULT_OVERFLOWED in the result of kith_pairs_enqueue.
+ * overflowed count all neighbours, and the status is KITH_CAPACITY. kith_pairs_enqueue, which
+ * returns before it is known, tells it by element KITH_RESULT_OVERFLOWED of its result.
  */
 
 /**
@@ -170,9 +170,9 @@ typedef struct kith_pairs {
  * sorted list.
  * On a CPU the candidates of some neighbouring particles, and the images of the candidates, take up
  * to 40 MB in each thread, for any number of them. A sorted list without radii has to hold all of
- * them at once: 128 bytes in each thread for each particle or image in the cells around a particle,
- * which are as wide as the cutoff. Where that is estimated as more than 4 GB for each thread, a
- * sorted list is refused (KITH_LIMIT).
+ * them at once: 128 bytes in each thread for each particle or image in the cells within the cutoff
+ * of a particle. Where that is estimated as more than 4 GB for each thread, a sorted list is
+ * refused (KITH_LIMIT).
  * @param ctx         the context
  * @param points      the particles
  * @param box         NULL: open space

@@ -198,8 +198,7 @@ bool kith__has_rules(const kith_pairs_options *o)
 }
 
 /** Return true when the numbers, precisions and memory of the particles are valid, as far as
- *  reading the rules needs it. Other sets are refused by kith__question_init, which makes the
- *  message. */
+ *  reading the rules needs it. Other sets are refused when the question is built. */
 static bool are_sets(const kith_points *points, const kith_points *against)
 {
     return points && points->n >= 0 && points->n <= INT32_MAX &&

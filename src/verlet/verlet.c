@@ -50,8 +50,8 @@ static void sum_rows(const struct kith__question *q, double *rows, double *heigh
     }
 }
 
-/** Return X of verlet.h, a bound on |d| of all pairs of a question [length]; infinity where q >=
- *  1/2 there: the box is so flat that rounding errors have no useful bound. */
+/** Return X of verlet.h, a bound on |d| of all pairs of a question [length]; infinity where q of
+ *  verlet.h is 1/2 or more: the box is so flat that rounding errors have no useful bound. */
 static double bound_of_pairs(const struct kith__question *q)
 {
     const double eps = kith__epsilon(q);
@@ -143,8 +143,8 @@ static bool is_identity(double a[3][3])
 /** Find bounds on the singular values of A: the eigenvalues of A^T A - I by Jacobi's rotations,
  *  widened by the norm of what these leave off the diagonal (Weyl's inequality), and by rounding
  *  errors.
- *  @param[out] least  lower bound; 0 where the strain of A is 1 or more
- *  @param[out] most   upper bound; infinity where the strain of A is 1 or more */
+ *  @param[out] least  lower bound; 0 where the norm of the strain A^T A - I is 1 or more
+ *  @param[out] most   upper bound; infinity where that norm is 1 or more */
 static void find_stretch(double a[3][3], double *least, double *most)
 {
     enum { SWEEPS = 8 }; /* convergence is quadratic; what is left is added to the bounds */
@@ -163,6 +163,7 @@ static void find_stretch(double a[3][3], double *least, double *most)
     }
     const double low = fmin(h[0][0], fmin(h[1][1], h[2][2]));
     const double high = fmax(h[0][0], fmax(h[1][1], h[2][2]));
+    /* 1024: ample for the roundings of the strain and of 3 SWEEPS rotations */
     const double error = norm_of(h, false) + 1024 * DBL_EPSILON * (1 + norm);
     *least = sqrt(fmax(0, 1 + low - error)) * (1 - 4 * DBL_EPSILON);
     *most = sqrt(1 + high + error) * (1 + 4 * DBL_EPSILON);
@@ -271,6 +272,7 @@ static double find_allowed(const struct kith__question *from, const struct kith_
     choose_map(from, to, map);
     const double certain = certain_pairs(from);
     const double bound = bound_of_pairs(to);
+    /* 64: ample for the roundings of all formulas of this file */
     const double more = bound_of_residue(from, to, bound, map) +
                         64 * DBL_EPSILON * (certain + bound);
     limits->farthest = bound + more;
@@ -288,6 +290,7 @@ struct kith__verlet_scale kith__verlet_scale_of(const struct kith__verlet_plan *
     const double least = skin->precision == KITH_FLOAT ? 0x1p-70 : 0x1p-520;
     double rows, heights;
     sum_rows(skin, &rows, &heights);
+    /* error: of the definition (BANDS in verlet.h), of the square and its root, of underflow */
     return (struct kith__verlet_scale){
         .cutoff = plan->now.cutoff,
         .width = (skin->cutoff - plan->now.cutoff) / KITH_VERLET_LAST_BAND,

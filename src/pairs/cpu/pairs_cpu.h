@@ -29,8 +29,7 @@ struct kith__list_state {
     int64_t *counts;                 /**< [a.n] hits of each particle, by the caller's index */
     unsigned extras;                 /**< KITH_DISTANCES, ...: arrays to write beside i and j */
     const struct kith__rules *rules; /**< which hits are listed; NULL: all */
-    const kith_pairs *out;           /**< the list whose arrays are written; NULL: hits are counted
-                                          */
+    const kith_pairs *out;           /**< the list whose arrays are written; NULL when counting */
     const int64_t *offsets; /**< [a.n + 1] for fill_rows: first pair of each particle's row in the
                                  whole list */
     int64_t base;    /**< for fill_rows: number, in the whole list, of the pair at index 0 of the
@@ -71,8 +70,8 @@ kith__work_fn KITH_EACH_ISA(fill_rows);
  *  number of all hits of the particle. */
 kith__work_fn KITH_EACH_ISA(fill_matrix);
 
-/** Write the collected hits, with their extras, to `out` from pair `at` of its arrays on, as (i,
- *  j). With the stencil KITH_FORWARD, i and j are exchanged where necessary so that i <= j. */
+/** Write the collected hits as pairs (i, j), with their extras, to the arrays of `out` from index
+ *  `at` on. With the stencil KITH_FORWARD, i and j are exchanged where necessary so that i <= j. */
 typedef void kith__write_rows_fn(const struct kith__sweep *sweep, int64_t at);
 kith__write_rows_fn KITH_EACH_ISA(write_rows);
 

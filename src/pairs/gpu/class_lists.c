@@ -87,7 +87,7 @@ kith_status kith__gpu_classes_begin(kith_ctx *ctx, const struct kith__question *
         array[set].from = lists->classes.order[set];
         array[set].bytes = (size_t)points_of(question, set)->n * sizeof(int32_t);
     }
-    void *rest;
+    void *rest; /* not used: no room is left behind the arrays */
     KITH_TRY(kith__gpu_upload_arrays(ctx, ORDER, array, 2, 0, &rest));
     lists->order[0] = array[0].at;
     lists->order[1] = array[1].at;

@@ -69,7 +69,7 @@ template <typename lattice>
 static __device__ void wrapping_image(const lattice &box, const struct kith__question &q,
                                       const kith_points &points, int64_t p, int32_t image[3])
 {
-    typedef decltype(box.origin[0] + 0) real;
+    typedef decltype(box.origin[0] + 0) real; /* + 0: the type of the value, without const */
     real r[3];
     definition<real>::load(box, points, q.dim, p, r, image);
 }

@@ -79,7 +79,7 @@ template <bool UPPER> struct count_rows {
 };
 
 /** Where the indices of a query particle's pairs are written. Hit h of the packet becomes pair
- *  base + h of the arrays; base may be negative. */
+ *  base + h of the arrays; base may be negative. Aligned for one load of 16 bytes. */
 struct __align__(16) packet_row
 {
     int64_t base; /**< index of its first pair in the arrays less that of its first hit in the
@@ -87,7 +87,7 @@ struct __align__(16) packet_row
     int32_t *j;   /**< list.j + base */
 };
 
-/** Where the images of a query particle's pairs are written. */
+/** Where the images of a query particle's pairs are written. Aligned for one load of 16 bytes. */
 struct __align__(16) packet_images
 {
     int32_t *shifts; /**< list.shifts + 3 base */

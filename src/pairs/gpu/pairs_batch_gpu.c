@@ -253,8 +253,7 @@ kith_status kith__gpu_count_batch(kith_ctx *ctx, const struct kith__batch *batch
 kith_status kith__gpu_each_batch(kith_ctx *ctx, const struct kith__batch *batch,
                                  const struct kith__list *asked, kith_block_fn fn, void *user)
 {
-    static const int64_t least = (int64_t)1 << 22; /* pairs of a part, also where blocks are shorter
-    */
+    static const int64_t least = (int64_t)1 << 22; /* pairs of a part, whatever block_pairs is */
     struct kith__gpu_batch b;
     struct kith__gpu_ruled ruled;
     const struct kith__list *list = &ruled.list;

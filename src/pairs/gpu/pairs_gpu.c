@@ -186,8 +186,7 @@ static kith_status stream_part(struct stream *t, int64_t base, int64_t end, int6
     KITH_TRY(stage(t, end - base));
     staging->n = end - base;
     struct kith__gpu_list part = kith__gpu_part_of(t->list, staging, base);
-    part.capacity = staging->n; /* the arrays may hold more, but pairs from `end` on are not wanted
-    */
+    part.capacity = staging->n; /* the arrays may hold more, but the part ends at pair `end` */
     if (by_rows(t->list)) {
         KITH_TRY(fill_rows(s, t->list, &part, first, last));
     } else {

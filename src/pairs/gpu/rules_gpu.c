@@ -80,7 +80,7 @@ kith_status kith__gpu_bring_rules(kith_ctx *ctx, const struct kith__question *qu
         list_arrays(question, rules, array);
     }
     array[SQUARES] = (struct kith__gpu_array){put ? NULL : rules->squares, bytes, NULL};
-    void *rest;
+    void *rest; /* room behind the arrays: for the table, where it is put */
     KITH_TRY(kith__gpu_upload_arrays(ctx, RULES, array, ARRAYS, bytes + KITH_ALIGN, &rest));
     if (rules->memory == KITH_HOST) {
         use_arrays(array, rules);

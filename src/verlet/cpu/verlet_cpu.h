@@ -28,8 +28,8 @@ struct kith__verlet_cpu {
     struct kith__buffer reference; /**< [n][4] wrapped coordinates at the last rebuild, and a 0, in
                                         the precision of the points */
     struct kith__buffer turn;      /**< [n] v of verlet.h, packed as v[0] + 1024 v[1] + 1024^2 v[2],
-                                        int32_t: can be added to packed
-                                        shifts, as kith__pack_shift has 10 bits for a component */
+                                        int32_t: can be added to packed shifts, as kith__pack_shift
+                                        has 10 bits for a component */
     struct kith__buffer band;      /**< [candidates + KITH_VERLET_PAD] band of each candidate
                                         (kith__verlet_scale), int8_t */
     struct kith__buffer plain;     /**< [groups] 1: all shifts of the group are 0, uint8_t */
@@ -86,7 +86,7 @@ struct kith__verlet_hits {
     int32_t *i;       /**< [most + KITH_VERLET_PAD] particle of the row */
     int32_t *j;       /**< [most + KITH_VERLET_PAD] the other particle */
     int32_t *shift;   /**< [most + KITH_VERLET_PAD] packed shifts now, S of verlet.h; not read in
-                         groups whose shifts are all 0 */
+                           groups whose shifts are all 0 */
     uint8_t *row;     /**< [most + KITH_VERLET_PAD] row of each candidate, from 0 in the group */
     uint64_t *mask;   /**< [words] bit c: candidate c of the group is a pair */
     uint64_t *open;   /**< [words] bit c: candidate c of the group is tested */

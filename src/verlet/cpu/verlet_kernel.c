@@ -93,8 +93,8 @@ struct ends {
     int32_t *shift; /**< packed shifts; NULL, known at compile time: not needed */
 };
 
-/** Append those of the candidates [c, c + PART) of a group whose mask bits are set. Elements n to n
- *  + PART - 1 of the arrays may be overwritten.
+/** Append those of the candidates [c, c + PART) of a group whose mask bits are set. Elements
+ *  [n, n + PART) of the arrays may be overwritten.
  *  @param mask    0 for candidates behind the last of the group
  *  @param row     [PART] rows of the candidates, from 0 in the group
  *  @param shifts  packed shifts of the group, S0

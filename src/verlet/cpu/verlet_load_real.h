@@ -82,8 +82,7 @@ static void KITH_REAL(move_part)(struct kith__verlet_load *load, int64_t begin, 
         }
         square = vd_max(square, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         size = vd_max(size, sum);
-        /* kith__verlet_cpu.turn; exact, as these are small whole numbers unless a particle is lost
-         * */
+        /* kith__verlet_cpu.turn: exact, as these are small whole numbers, unless one is lost */
         const vd all = turn[0] + turn[1] * 1024 + turn[2] * 1048576;
         memcpy(packed + k, &all, sizeof all);
     }

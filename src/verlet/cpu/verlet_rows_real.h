@@ -8,11 +8,11 @@
  * others.
  */
 
-/** Compute the separations of SIDE_BY_SIDE candidates by the definition of a pair,
- *  kith__separation (engine/pair_real.h), in each lane. That adds no rows where S is 0, and the
- *  zeros of an orthorhombic box where it is not; here it is the other way round. Adding a zero
- *  changes at most the sign of a zero, and so no square: a shift of 0 needs no branch, and the
- *  zeros of an orthorhombic box are not added.
+/** Compute the separations of SIDE_BY_SIDE candidates, with the bits of kith__separation
+ *  (engine/pair_real.h), the definition of a pair. That function skips the rows of the box where S
+ *  is 0, and adds the zeros of an orthorhombic box. This one adds 0 times a row where S of a lane
+ *  is 0, so that it needs no branch, and skips the zeros of an orthorhombic box. Adding a zero
+ *  changes at most the sign of a zero, and so no square.
  *  @param i, j    [SIDE_BY_SIDE] the particles
  *  @param shift   [SIDE_BY_SIDE] packed shifts; NULL, known at compile time: all are 0
  *  @param[out] d  x, y and z of the vectors from i to j [length]
@@ -55,8 +55,8 @@ static void KITH_REAL(classify)(const struct kith__verlet_loop *loop, const stru
     enum { LANES = KITH_REAL(SIDE_BY_SIDE) };
     const struct kith__verlet_scale *scale = loop->scale;
     const double each = 1 / scale->width;
-    /* behind the last candidate, lanes have i = first_row, j = 0 and a readable shift: their bands
-     * are not stored */
+    /* behind the last candidate, lanes have i = first_row, j = 0 and a shift of no meaning: their
+     * bands are not stored */
     for (int64_t c = 0; c < group->n; c += PART) {
         const int left = group->n - c < PART ? (int)(group->n - c) : PART;
         int32_t i[PART];

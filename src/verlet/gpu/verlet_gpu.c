@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Lists that are kept on a GPU. The kept pairs, the candidates, are those within cutoff + skin at
- * the last rebuild. An update queues all its work before the host waits: the particles are read and
- * wrapped, and their longest displacement is found; a kernel decides by it whether the list can be
- * made from the kept pairs; if so, later kernels find the pairs of the list among them, and write
- * them to the caller's arrays as far as these have room. Then the host reads the decision and the
- * number of pairs. Where the list cannot be made so, it rebuilds: it searches the pairs within
+ * the last rebuild. An update that makes a list in device memory queues all its work before the
+ * host waits: the particles are read and wrapped, and their longest displacement is found; a kernel
+ * decides by it whether the list can be made from the kept pairs; if so, later kernels find the
+ * pairs of the list among them, and write them to the list's arrays as far as these have room. Then
+ * the host reads the decision and the number of pairs. A list in host memory is written after that,
+ * in parts. Where the list cannot be made so, the host rebuilds: it searches the pairs within
  * cutoff + skin, in rows, and makes the list of them. O(n + candidates).
  */
 #include "verlet_gpu.h"
@@ -22,7 +23,7 @@ enum {
                                         after the prefix sum, its first pair in the list */
     MASK,                          /**< [words] which candidates are pairs */
     OFFSETS,                       /**< [n + 1] rows of a list for the host */
-    FOUND                          /**< struct kith__verlet_found */
+    FOUND                          /**< a struct kith__verlet_found */
 };
 
 /* Most pairs of a part of a list for the host. */
@@ -31,12 +32,13 @@ static const int64_t most_of_part = (int64_t)1 << 24;
 /** A list that is kept on a GPU: kith_verlet.data. The buffers are in device memory. Records have a
  *  position and a number (engine/gpu/record.cuh). */
 struct kept {
-    struct kith__buffer now;       /**< [n] records of the update */
-    struct kith__buffer reference; /**< [n] records of the last rebuild */
-    struct kith__buffer i;         /**< [candidates] row of each, int32_t */
-    struct kith__buffer shift;     /**< [candidates] shifts at the last rebuild, packed, int32_t */
-    struct kith__buffer band;      /**< [candidates] bands, int8_t */
-    kith_pairs skin;               /**< rows of the kept list, in device memory */
+    struct kith__buffer now;         /**< [n] records of the update */
+    struct kith__buffer reference;   /**< [n] records of the last rebuild */
+    struct kith__buffer i;           /**< [candidates] row of each, int32_t */
+    struct kith__buffer shift;       /**< [candidates] S0, shifts at the last rebuild, packed,
+                                          int32_t */
+    struct kith__buffer band;        /**< [candidates] bands (kith__verlet_scale), int8_t */
+    kith_pairs skin;                 /**< the kept list, with offsets (CSR), in device memory */
     struct kith__verlet_scale scale; /**< the bands */
 };
 
@@ -46,9 +48,10 @@ struct work {
     struct kith_verlet *v;                /**< the list */
     struct kept *kept;                    /**< v->data */
     const struct kith__verlet_plan *plan; /**< what is known before coordinates are read */
-    struct kith__gpu_search s;        /**< the points in device memory, and scratch of the scan */
+    struct kith__gpu_search s;        /**< the points in device memory, and scratch memory of the
+                                           prefix sum; there is no grid */
     struct kith__verlet_rows rows;    /**< the kept pairs */
-    int64_t words;                    /**< words of the kept pairs */
+    int64_t words;                    /**< number of words of the kept pairs (kith__verlet_rows) */
     int64_t *counts;                  /**< buffer COUNTS, in device memory */
     void *mask;                       /**< buffer MASK, in device memory */
     struct kith__verlet_found *found; /**< results of the kernels, in device memory */
@@ -56,7 +59,7 @@ struct work {
     int64_t total;                    /**< number of pairs of the list */
 };
 
-/** Make the arrays of an update hold its particles. */
+/** Make the arrays of an update hold its particles. Those of the last rebuild stay as they are. */
 static kith_status need_particles(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
@@ -69,7 +72,8 @@ static kith_status need_particles(struct work *w)
     return KITH_OK;
 }
 
-/** Queue the reading of the particles. */
+/** Queue the reading of the particles, and the search for their displacements where the plan is to
+ *  keep pairs. Clears *w->found before. */
 static kith_status load(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
@@ -86,8 +90,9 @@ static kith_status load(struct work *w)
     return KITH_OK;
 }
 
-/** Queue the decision whether the list can be made from the kept pairs, which sets w->found->keep.
- *  @param fresh  they were searched just now, so it can */
+/** Queue the decision whether the list can be made from the kept pairs, which sets w->found->keep,
+ *  inner and outer.
+ *  @param fresh  the kept pairs were searched just now, so it can */
 static kith_status decide(struct work *w, bool fresh)
 {
     kith_ctx *ctx = w->ctx;
@@ -103,8 +108,8 @@ static kith_status decide(struct work *w, bool fresh)
     return KITH_OK;
 }
 
-/** Wait for the queued work, and copy what it found out, and the number of pairs, to the host.
- *  @param counted  the pairs were counted: sets w->total, which has no meaning unless w->read.keep
+/** Wait for the queued work, and copy *w->found to w->read, and the number of pairs to w->total.
+ *  @param counted  the pairs were counted: w->total is set; it has no meaning unless w->read.keep
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */
 static kith_status read_found(struct work *w, bool counted)
 {
@@ -114,6 +119,7 @@ static kith_status read_found(struct work *w, bool counted)
         {(char *)&w->total, (const char *)total, counted ? sizeof w->total : 0}};
     KITH_TRY(kith__gpu_download(w->ctx, copies));
     if (w->read.bad || w->read.far) {
+        /* INT64_MAX - p of the first particle p (kith__verlet_found) */
         const unsigned long long first = w->read.bad ? w->read.bad : w->read.far;
         return kith__refuse(w->ctx, &w->plan->now, "points",
                             w->read.bad ? KITH_NOT_FINITE : KITH_LIMIT, INT64_MAX - (int64_t)first);
@@ -147,7 +153,7 @@ static kith_status set_rows(struct work *w, const void *records, bool turned)
     return kith__gpu_need_temporary(&w->s, w->words);
 }
 
-/** Queue the finding of the pairs, and the prefix sum of their counts. */
+/** Queue the finding of the pairs, and the prefix sum of their counts: w->mask and w->counts. */
 static kith_status queue_counts(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
@@ -199,8 +205,8 @@ static kith_status need_list(struct work *w, int64_t pairs, kith_pairs *out)
                            fits ? out->capacity : pairs + pairs / 16, out);
 }
 
-/** Make the list in device memory, where w->read.keep is true on return. The host waits once,
- *  unless the arrays are too small. */
+/** Make the list in device memory, if w->read.keep is true on return: else the arrays are left with
+ *  no meaning. The host waits once, and once more if the arrays were too small. */
 static kith_status list_on_device(struct work *w, kith_pairs *out)
 {
     kith_ctx *ctx = w->ctx;
@@ -236,8 +242,8 @@ static kith_status fetch_offsets(struct work *w, const kith_pairs *out)
     return kith__gpu_download(w->ctx, copies);
 }
 
-/** Make the list in host memory, in parts that are copied from device memory, where w->read.keep is
- *  true on return. */
+/** Make the list in host memory, in parts that are copied from device memory, if w->read.keep is
+ *  true on return. The host waits for the decision, and for each part. */
 static kith_status list_on_host(struct work *w, kith_pairs *out)
 {
     kith_ctx *ctx = w->ctx;
@@ -276,8 +282,9 @@ static kith_status make_list(struct work *w, bool fresh, kith_pairs *out)
 
 /* ---------------------------------------------------------------------------------- rebuilding */
 
-/** Search the pairs within cutoff + skin. In an orthorhombic box the wrapped coordinates are
- *  searched, so that the shifts need no correction. */
+/** Search the pairs within cutoff + skin: d->skin. In an orthorhombic box, where wrapping a wrapped
+ *  position changes nothing, the wrapped coordinates are searched, so that the shifts need no
+ *  correction. The host waits for the number of pairs alone (kith__list.queued). */
 static kith_status search(struct work *w)
 {
     struct kept *d = w->kept;
@@ -288,7 +295,7 @@ static kith_status search(struct work *w)
         char *now = d->now.data;
         const size_t real = (size_t)q.precision;
         q.a = kith_points_split(now, now + real, now + 2 * real, q.a.n, q.precision);
-        q.a.stride = 4;
+        q.a.stride = 4; /* numbers of a record */
         q.a.memory = KITH_DEVICE;
     }
     q.b = q.a;
@@ -298,7 +305,8 @@ static kith_status search(struct work *w)
     return w->ctx->backend->pairs->fill(w->ctx, &q, &kept, true, &d->skin);
 }
 
-/** Search the pairs to keep. The present coordinates become those of the reference. */
+/** Search the pairs to keep, pack their shifts, and find their bands. The present coordinates
+ *  become those of the reference; the buffer of the old reference serves the next update. */
 static kith_status rebuild(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
@@ -327,8 +335,10 @@ static kith_status rebuild(struct work *w)
     return KITH_OK;
 }
 
-/** Make the list of the kept pairs, if it can be made from them. Sets v->displacement.
- *  @param[out] made  it was made */
+/** Make the list of the kept pairs, if it can be made from them. Sets v->displacement where the
+ *  plan is to keep pairs. Returns after the particles were read, so those that cannot be used are
+ *  refused.
+ *  @param[out] made  the list was made; false: the caller rebuilds */
 static kith_status make_of_kept(struct work *w, kith_pairs *out, bool *made)
 {
     struct kith_verlet *v = w->v;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The kernels of lists that are kept on a GPU: read the particles and find how far they moved,
- * decide whether the kept pairs serve, find the pairs among them, write these. Each lane takes a
- * candidate, whatever row it belongs to. Pairs are tested by the definition, so that they have the
- * bits of a search.
+ * decide whether the list can be made from the kept pairs, find the pairs among them, write these.
+ * Each lane takes a candidate, whatever row it belongs to. Candidates that the bands do not decide
+ * are tested by the definition of a pair, so that the list has the bits of a search.
  */
 #include "verlet_gpu.h"
 
@@ -14,8 +14,8 @@
 enum {
     THREADS = 256,           /**< threads of a thread block */
     WARPS = THREADS / LANES, /**< warps of a thread block, each of which takes a row or a word */
-    LOAD_BLOCKS = 512,       /**< most thread blocks that read particles: each adds its results by
-                                  atomic operations */
+    LOAD_BLOCKS = 512,       /**< most thread blocks that read particles: each warp adds its results
+                                  by atomic operations */
     ROW_BLOCKS = 65536       /**< most thread blocks that take rows or words */
 };
 
@@ -29,7 +29,7 @@ static int64_t blocks_for(int64_t n, int64_t each, int64_t most)
 
 /* ----------------------------------------------------------------------------------- particles */
 
-/** What a thread finds out about its particles. */
+/** What a thread finds out about its particles: largest values. */
 struct moves {
     double square; /**< longest displacement, squared [length^2] */
     double size;   /**< kith__verlet_displacement's `size` [length] */
@@ -85,7 +85,7 @@ static __device__ void add_found(struct kith__bounds bounds, struct moves mine,
     if (my_lane() > 0) {
         return;
     }
-    /* doubles that are not negative compare as their bits do */
+    /* maxima of doubles by their bits: kith__verlet_found */
     atomicMax(&found->square, (unsigned long long)__double_as_longlong(mine.square));
     atomicMax(&found->size, (unsigned long long)__double_as_longlong(mine.size));
     if (warp.bad) {
@@ -102,7 +102,7 @@ static __device__ void add_found(struct kith__bounds bounds, struct moves mine,
     }
 }
 
-/** Read, wrap and test the particles, and find their displacements. */
+/** Read, wrap and test the particles, and find their displacements where all.keep. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     load_particles(const KITH_IN_PLACE struct kith__verlet_particles all,
@@ -146,7 +146,7 @@ gpuError_t kith__verlet_load_particles(const struct kith__verlet_particles *part
 
 /* ------------------------------------------------------------------------------------ decision */
 
-/** Decide whether the list can be made from the kept pairs, by one thread. */
+/** Decide whether the list can be made from the kept pairs, by one thread: kith__verlet_decide. */
 static __global__ void decide_update(const KITH_IN_PLACE struct kith__verlet_choice choice,
                                      struct kith__verlet_found *found)
 {
@@ -185,7 +185,8 @@ template <typename real> struct beside {
     real r2;       /**< square of d [length^2] */
 };
 
-/** Compute the separation of candidate c. @param ri  record of its row's particle */
+/** Compute the separation of candidate c, at its shift now.
+ *  @param ri  record of the particle of its row */
 template <typename real>
 static __device__ __forceinline__ struct beside<real> separate(const struct kith__verlet_rows &rows,
                                                                const struct record<real> &ri,
@@ -222,7 +223,8 @@ static __device__ __forceinline__ real square_of_cutoff(const struct kith__quest
     return definition<real>::square((real)q.cutoff);
 }
 
-/** Set i, shift and band of the candidates that were searched, a warp for each row. */
+/** Set i, shift and band of the candidates that were searched, a warp for each row. Shifts between
+ *  the caller's positions become those between wrapped ones. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     adopt(const KITH_IN_PLACE struct kith__verlet_rows rows,
@@ -283,8 +285,8 @@ int64_t kith__verlet_words(int64_t n)
     return n / LANES + 1;
 }
 
-/** Find the pairs of each word, and count them, a warp for each word. One count more, of no
- *  candidates, is for the prefix sum, which makes it the number of all pairs. */
+/** Find the pairs of each word, and count them, a warp for each word. One count more,
+ *  counts[words] = 0, is for the exclusive prefix sum, which makes it the number of all pairs. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     count_words(const KITH_IN_PLACE struct kith__verlet_rows rows,
@@ -334,7 +336,8 @@ gpuError_t kith__verlet_count(const struct kith__verlet_rows *rows,
     return gpuGetLastError();
 }
 
-/** Write the offset of each row: the pairs before its word, and those before it in the word. */
+/** Write the offset of each row, and the one behind the last row, a thread for each: the pairs
+ *  before the word of its first candidate, and those before that candidate in the word. */
 static __global__ void find_offsets(const KITH_IN_PLACE struct kith__verlet_rows rows,
                                     const struct kith__verlet_found *found, const lanes_t *mask,
                                     const int64_t *first, int64_t *offsets)
@@ -376,7 +379,8 @@ static __device__ __forceinline__ void write_pair(const struct kith__question &q
     }
 }
 
-/** Write the pairs of each word, a warp for each word. Separations are computed again. */
+/** Write the pairs of each word, a warp for each word. Separations, which count_words did not
+ *  store, are computed again for extras. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     write_words(const KITH_IN_PLACE struct kith__verlet_rows rows,

@@ -12,15 +12,20 @@
 #include "pairs/gpu/pairs_gpu.h"
 #include "verlet/verlet.h"
 
-/** What the kernels of an update find out, in device memory. Cleared before each update. */
+/** What the kernels of an update find out, in device memory. Cleared before each update. The first
+ *  members are maxima, by atomicMax of integers: doubles that are not negative compare as their
+ *  bits do, and INT64_MAX - p is largest for the first particle p. */
 struct kith__verlet_found {
-    unsigned long long square; /**< bits of the longest displacement, squared, a double */
-    unsigned long long size;   /**< bits of kith__verlet_displacement's `size`, a double */
-    unsigned long long bad;    /**< INT64_MAX - first particle that is not finite; 0: none */
-    unsigned long long far;    /**< INT64_MAX - first particle too far outside the box; 0: none */
-    double displacement;       /**< longest displacement, rounding errors included [length] */
+    unsigned long long square; /**< bits of a double: longest displacement, squared [length^2] */
+    unsigned long long size;   /**< bits of a double: kith__verlet_displacement's `size` [length] */
+    unsigned long long bad;    /**< INT64_MAX - p of the first particle p that is not finite; 0:
+                                    there is none */
+    unsigned long long far;    /**< INT64_MAX - p of the first particle p that is too far outside
+                                    the box to wrap; 0: there is none */
+    double displacement;       /**< upper bound on the longest displacement, set by
+                                    kith__verlet_decide [length] */
     int32_t lost;              /**< 1: a particle has a |v_k| > KITH_VERLET_MOST_TURN */
-    int32_t wrapped;           /**< 1: a particle is outside the box as given */
+    int32_t wrapped;           /**< 1: wrapping changed the coordinates of a particle */
     int32_t most;              /**< after a rebuild: largest |S0_k| of a kept pair */
     int32_t keep;              /**< 1: the list can be made from the kept pairs */
     int32_t inner;             /**< candidates in bands up to this one are pairs */
@@ -39,7 +44,7 @@ struct kith__verlet_particles {
 
 /** The kept pairs: row i has candidates [offsets[i], offsets[i + 1]). A warp processes a word of
  *  them, whatever rows they belong to: word w is candidates [w * LANES, (w + 1) * LANES), one for
- *  each lane of a warp. */
+ *  each lane of a warp. LANES is 32, or 64 on some HIP devices (engine/gpu/device.cuh). */
 struct kith__verlet_rows {
     struct kith__question question; /**< points, box and cutoff of the update; points in device
                                          memory */
@@ -48,9 +53,11 @@ struct kith__verlet_rows {
     int32_t *i;                     /**< [n] row of each candidate */
     const int32_t *j;               /**< [n] the other particle */
     int32_t *shift;                 /**< [n] shifts S0 at the last rebuild, packed */
-    int8_t *band;                   /**< [n] their bands (kith__verlet_scale) */
-    const void *now;                /**< [question.a.n] records of the update */
-    bool turned;                    /**< the numbers of the records are v, packed; else v is 0 */
+    int8_t *band;                   /**< [n] band of each candidate (kith__verlet_scale) */
+    const void *now;                /**< [question.a.n] records of the update; after a rebuild those
+                                         of the reference, which is the present state */
+    bool turned;                    /**< the numbers of the records are v, packed
+                                         (kith__verlet_particles.now); false: v is 0 */
 };
 
 /** How an update decides whether it keeps the pairs, and which of them it tests. */
@@ -86,35 +93,38 @@ gpuError_t kith__verlet_decide(const struct kith__verlet_choice *choice,
 
 /** Set the rows of pairs that were searched, pack their shifts, and find their bands.
  *  @param rows           its i, shift and band are written
+ *  @param scale          the bands
  *  @param shifts         [candidates][3] as the search wrote them
- *  @param as_given       they are between the caller's positions; else between wrapped ones
- *  @param[in,out] found  `wrapped` is read, `most` is written */
+ *  @param as_given       the shifts are between the caller's positions; else between wrapped ones
+ *  @param[in,out] found  `wrapped` is read, `most` is raised */
 gpuError_t kith__verlet_adopt(const struct kith__verlet_rows *rows,
                               const struct kith__verlet_scale *scale, const int32_t *shifts,
                               bool as_given, struct kith__verlet_found *found, gpuStream_t stream);
 
-/** Return the number of words of n candidates; the last one is not full, and may be empty. */
+/** Return the number of words of n candidates, n / LANES + 1: the last one is not full, and may be
+ *  empty, so that each offset from 0 to n is in a word (kith__verlet_offsets). */
 int64_t kith__verlet_words(int64_t n);
 
-/** Find the pairs among the candidates, and count those of each word. Nothing is counted where the
- *  kept pairs do not serve.
+/** Find the pairs among the candidates, and count those of each word. Nothing is written where the
+ *  list cannot be made from the kept pairs: unless found->keep.
  *  @param[out] mask    [words] a lanes_t each (engine/gpu/device.cuh), at most 8 bytes: which
  *                      candidates are pairs
- *  @param[out] counts  [words + 1] numbers of pairs, then 0 */
+ *  @param[out] counts  [words + 1] number of pairs of each word, then 0 */
 gpuError_t kith__verlet_count(const struct kith__verlet_rows *rows,
                               const struct kith__verlet_found *found, void *mask, int64_t *counts,
                               gpuStream_t stream);
 
-/** Write the offsets of the rows in the list: the number of pairs before each row.
+/** Write the offsets of the rows in the list: the number of pairs before each row. Nothing is
+ *  written unless found->keep.
  *  @param mask          as kith__verlet_count has set it
- *  @param first         [words + 1] first pair of each word in the list
+ *  @param first         [words + 1] first pair of each word in the list: exclusive prefix sum of
+ *                       the counts
  *  @param[out] offsets  [question.a.n + 1] */
 gpuError_t kith__verlet_offsets(const struct kith__verlet_rows *rows,
                                 const struct kith__verlet_found *found, const void *mask,
                                 const int64_t *first, int64_t *offsets, gpuStream_t stream);
 
-/** Write the pairs, as far as the arrays have room. Nothing is written where the kept pairs do not
- *  serve.
+/** Write the pairs, as far as the arrays have room. Nothing is written unless found->keep.
  *  @param list   the part of the list that is written
  *  @param mask   as kith__verlet_count has set it
  *  @param first  [words + 1] first pair of each word in the list */
