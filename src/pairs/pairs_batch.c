@@ -119,15 +119,16 @@ static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_
 
 /** Return the form of the list of one system. Its rules have the offsets from the particles of the
  *  system to those of the whole batch (kith__rules.first).
- *  @param rules  memory for these rules; set where the list has rules */
-static struct kith__list list_of(const struct lists *lists, int64_t system,
-                                 struct kith__rules *rules)
+ *  @param whole  the form of the list of the whole batch
+ *  @param rules  memory for these rules */
+static struct kith__list list_of(const struct kith__list *whole, const struct kith__batch *batch,
+                                 int64_t system, struct kith__rules *rules)
 {
-    struct kith__list list = *lists->list;
+    struct kith__list list = *whole;
     if (list.rules) {
         *rules = *list.rules;
-        rules->first[0] = (int32_t)lists->loop.batch->a[system];
-        rules->first[1] = (int32_t)lists->loop.batch->b[system];
+        rules->first[0] = (int32_t)batch->a[system];
+        rules->first[1] = (int32_t)batch->b[system];
         list.rules = rules;
     }
     return list;
@@ -145,7 +146,7 @@ static kith_status make_list(kith_ctx *lane, const struct lists *lists, int64_t 
     const struct kith__batch *batch = lists->loop.batch;
     struct kith__question q;
     struct kith__rules rules;
-    const struct kith__list list = list_of(lists, system, &rules);
+    const struct kith__list list = list_of(lists->list, batch, system, &rules);
     KITH_TRY(kith__batch_question(lane, batch, system, &q));
     view->n = 0;
     if (q.a.n + q.b.n > 0) {
@@ -282,7 +283,7 @@ static kith_status count_group(kith_ctx *lane, const struct kith__group *group, 
     for (int64_t s = group->first; s < group->last; s++) {
         struct kith__question q;
         struct kith__rules rules;
-        const struct kith__list list = list_of(lists, s, &rules);
+        const struct kith__list list = list_of(lists->list, batch, s, &rules);
         int64_t n = 0;
         int64_t *neighbours = lists->neighbours ? lists->neighbours + batch->a[s] : NULL;
         kith_status status = kith__batch_question(lane, batch, s, &q);
@@ -373,6 +374,8 @@ static kith_status fill_rows(kith_ctx *lane, struct matrix *matrix, int64_t syst
 {
     const struct kith__batch *batch = matrix->loop.batch;
     struct kith__question q;
+    struct kith__rules rules;
+    const struct kith__list list = list_of(matrix->list, batch, system, &rules);
     KITH_TRY(kith__batch_question(lane, batch, system, &q));
     if (q.a.n == 0) {
         return KITH_OK;
@@ -384,7 +387,7 @@ static kith_status fill_rows(kith_ctx *lane, struct matrix *matrix, int64_t syst
         KITH_CHECK(lane, view.counts != NULL, KITH_NO_MEMORY, "out of memory for %lld rows",
                    (long long)q.a.n);
     }
-    const kith_status status = lane->backend->pairs->fill(lane, &q, matrix->list, false, &view);
+    const kith_status status = lane->backend->pairs->fill(lane, &q, &list, false, &view);
     if (status != KITH_OK && status != KITH_CAPACITY) {
         return status;
     }
@@ -517,7 +520,7 @@ static kith_status stream_group(kith_ctx *ctx, struct stream *stream,
     for (int64_t s = group->first; s < group->last; s++) {
         struct kith__question q;
         struct kith__rules rules;
-        const struct kith__list list = list_of(&stream->lists, s, &rules);
+        const struct kith__list list = list_of(stream->lists.list, stream->batch, s, &rules);
         stream->system = s;
         KITH_TRY(kith__batch_question(ctx, stream->batch, s, &q));
         if (q.a.n > 0 && q.b.n > 0) {

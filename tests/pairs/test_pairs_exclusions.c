@@ -192,6 +192,16 @@ static void check_batch(kith_ctx *ctx)
     CHECK(at == list.n && at > 0, "%lld pairs of %lld", (long long)at, (long long)list.n);
     for (int p = 0; p < 500; p++)
         CHECK(neighbours[p] == 0, "neighbours[%d]", p);
+    kith_pairs matrix = {.size = sizeof matrix};
+    o.layout = KITH_CSR;
+    CHECK(kith_pairs_find(ctx, &points, &box, 0.25, &o, &list) == KITH_OK && list.n == at, "%s",
+          kith_message(ctx));
+    o.layout = KITH_MATRIX;
+    CHECK(kith_pairs_find(ctx, &points, &box, 0.25, &o, &matrix) == KITH_OK &&
+              case_is_matrix(&matrix, matrix.widest, -1, &list, KITH_DOUBLE),
+          "rows of a fixed width: %s: %lld pairs of %lld", kith_message(ctx), (long long)matrix.n,
+          (long long)list.n);
+    kith_pairs_free(&matrix);
     kith_pairs_free(&list);
     free(neighbours);
     free(xyz);

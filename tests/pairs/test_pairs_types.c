@@ -141,6 +141,23 @@ static void check_exact(kith_ctx *ctx)
     free(xyz);
 }
 
+/** Rows of a fixed width of a batch are those of its full list. */
+static void check_matrix(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                         const kith_batch *batch, kith_pairs_options o)
+{
+    kith_pairs csr = {0}, matrix = {.size = sizeof matrix};
+    o.batch = batch;
+    o.full = 1;
+    o.layout = KITH_CSR;
+    CHECK(kith_pairs_find(ctx, points, box, 0, &o, &csr) == KITH_OK, "%s", kith_message(ctx));
+    o.layout = KITH_MATRIX;
+    CHECK(kith_pairs_find(ctx, points, box, 0, &o, &matrix) == KITH_OK &&
+              case_is_matrix(&matrix, matrix.widest, -1, &csr, KITH_DOUBLE),
+          "%s: %lld pairs of %lld", kith_message(ctx), (long long)matrix.n, (long long)csr.n);
+    kith_pairs_free(&csr);
+    kith_pairs_free(&matrix);
+}
+
 /** Each system of a batch is what a call for it alone gives. */
 static void check_batch(kith_ctx *ctx)
 {
@@ -186,6 +203,8 @@ static void check_batch(kith_ctx *ctx)
             at += one.n;
         }
         CHECK(at == all.n && at > 0, "%lld pairs of %lld", (long long)at, (long long)all.n);
+        add_rules(&t, KITH_DOUBLE, &o);
+        check_matrix(ctx, &points, &box, &batch, o);
         kith_pairs_free(&all);
         kith_pairs_free(&one);
     }
