@@ -206,14 +206,13 @@ KITH_API kith_status kith_pairs_count(kith_ctx *ctx, const kith_points *points, 
                                       int64_t *neighbours);
 
 /**
- * Find all pairs, into the caller's arrays. options->layout says whether i, offsets or neither is
- * written; the extras that options->extras names must have arrays. All have room for `capacity`
+ * Find all pairs, into the caller's arrays. options->layout says whether i or offsets is written;
+ * the extras named must have arrays; other arrays are not written. All have room for `capacity`
  * pairs, but offsets, which has points->n + 1 elements for any capacity. With KITH_MATRIX the
  * capacity must be at least points->n times options->width, and counts, of points->n elements, may
  * be NULL.
- * @param[in,out] out  size, capacity, memory and the arrays set by the caller, owner NULL; the
- *                     other fields are returned. Extras that the options do not name are to be
- *                     NULL: else a backend may write them, too
+ * @param[in,out] out  capacity, memory and the arrays set by the caller; the other fields are
+ *                     returned
  * @return as kith_pairs_find, and KITH_CAPACITY: out->n is then the capacity needed; with
  *         KITH_MATRIX out->widest is the width needed, and the arrays hold what fits. On any other
  *         failure n and rows are 0; on all failures but an overflow of KITH_MATRIX the contents of

@@ -145,7 +145,21 @@ static kith_status check_arrays(kith_ctx *ctx, const struct kith__list *list, in
                                     out->shifts);
 }
 
-/** kith_pairs_find within a public call, for a list with all fields of this version. */
+/** Return a view of the caller's list without the arrays that the options do not name: backends
+ *  write to every array that there is. */
+static kith_pairs named_arrays(const struct kith__list *list, const kith_pairs *out)
+{
+    kith_pairs named = *out;
+    named.i = list->layout == KITH_IJ ? out->i : NULL;
+    named.offsets = list->layout == KITH_CSR ? out->offsets : NULL;
+    named.counts = list->layout == KITH_MATRIX ? out->counts : NULL;
+    named.distances = list->extras & KITH_DISTANCES ? out->distances : NULL;
+    named.vectors = list->extras & KITH_VECTORS ? out->vectors : NULL;
+    named.shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL;
+    return named;
+}
+
+/** kith_pairs_find for a list with all fields of this version. */
 static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box *box,
                         double cutoff, const kith_pairs_options *options, kith_pairs *out)
 {
@@ -166,7 +180,13 @@ static kith_status fill(kith_ctx *ctx, const kith_points *points, const kith_box
     KITH_TRY(prepare(ctx, points, box, cutoff, options, false, &search));
     KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, out));
     out->width = search.list.layout == KITH_MATRIX ? search.list.width : 0;
-    return make(ctx, &search, false, out);
+    kith_pairs named = named_arrays(&search.list, out);
+    const kith_status status = make(ctx, &search, false, &named);
+    out->n = named.n;
+    out->rows = named.rows;
+    out->widest = named.widest;
+    out->overflowed = named.overflowed;
+    return status;
 }
 
 /** The body of a public call that makes a list: find or fill. */
@@ -270,21 +290,21 @@ static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_
     struct search search;
     kith_pairs own;
     KITH_RESULT_READ(ctx, given, KITH_PAIRS_0_1, &own);
-    const kith_pairs *out = &own;
     KITH_TRY(prepare(ctx, points, box, cutoff, options, true, &search));
     KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
                "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);
-    KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, out));
-    KITH_CHECK(ctx, points->memory == KITH_DEVICE && out->memory == KITH_DEVICE, KITH_INVALID,
+    KITH_TRY(check_arrays(ctx, &search.list, search.batch.whole.a.n, &own));
+    KITH_CHECK(ctx, points->memory == KITH_DEVICE && own.memory == KITH_DEVICE, KITH_INVALID,
                "kith_pairs_enqueue needs points and out in device memory");
     KITH_CHECK(ctx, result != NULL, KITH_INVALID, "result is NULL");
     KITH_CHECK(ctx, !search.is_batch || search.batch.memory == KITH_DEVICE, KITH_INVALID,
                "kith_pairs_enqueue needs options.batch in device memory");
+    const kith_pairs named = named_arrays(&search.list, &own);
     const kith_status status = search.is_batch
-                                   ? ctx->backend->pairs->batch_enqueue(ctx, &search.batch,
-                                                                        &search.list, out, result)
+                                   ? ctx->backend->pairs->batch_enqueue(
+                                         ctx, &search.batch, &search.list, &named, result)
                                    : ctx->backend->pairs->enqueue(ctx, &search.batch.whole,
-                                                                  &search.list, out, result);
+                                                                  &search.list, &named, result);
     return kith__end_call(ctx, status);
 }
 

@@ -48,11 +48,10 @@ struct kith__pairs_backend {
                          const struct kith__list *list, int64_t *n, int64_t *neighbours);
 
     /** Make a list.
-     *  @param grow         true: out->owner's arrays are grown as needed; false: the arrays are the
-     *                      caller's, and KITH_CAPACITY is returned when they are too small
-     *  @param[in,out] out  the list; n and rows are set, also with KITH_CAPACITY. With KITH_MATRIX
-     *                      widest and overflowed are set, too; out->width is set before when the
-     *                      arrays are the caller's */
+     *  @param grow  true: out->owner's arrays are grown as needed; false: the arrays are the
+     *               caller's, those that the form of the list does not have are NULL, and
+     *               KITH_CAPACITY is returned, with out->n set, when they are too small; with
+     *               KITH_MATRIX also out->widest and out->overflowed */
     kith_status (*fill)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__list *list, bool grow, kith_pairs *out);
 

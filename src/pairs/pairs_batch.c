@@ -460,14 +460,10 @@ kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
         }
         KITH_TRY(kith__list_need(ctx, list, precision, rows, capacity, capacity, out));
     }
-    kith_pairs arrays = *out; /* without i or offsets where the layout does not have them */
-    arrays.i = list->layout == KITH_IJ ? out->i : NULL;
-    arrays.offsets = list->layout == KITH_CSR ? out->offsets : NULL;
-    lists.out = &arrays;
+    lists.out = out;
     KITH_TRY(fill_all(&lists));
     if (grow && lists.total > out->capacity) {
         KITH_TRY(kith__list_need(ctx, list, precision, rows, lists.total, lists.total, out));
-        arrays = *out;
         KITH_TRY(fill_all(&lists));
     }
     out->n = lists.total;

@@ -79,10 +79,6 @@ static kith_status fill_width(kith_ctx *ctx, const struct kith__question *q,
                               int64_t *counts, kith_pairs *out)
 {
     static kith__work_fn *const kernel[] = {KITH_EACH_ISA(fill_matrix)};
-    kith_pairs arrays = *out; /* without extras that are not wanted */
-    arrays.distances = list->extras & KITH_DISTANCES ? out->distances : NULL;
-    arrays.vectors = list->extras & KITH_VECTORS ? out->vectors : NULL;
-    arrays.shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL;
     memset(counts, 0, (size_t)q->a.n * sizeof *counts);
     KITH_TRY(kith__run_prepare(ctx, q, grid, KITH_ALL, sizeof(struct kith__list_state)));
     for (int t = 0; t < ctx->threads; t++) {
@@ -92,7 +88,7 @@ static kith_status fill_width(kith_ctx *ctx, const struct kith__question *q,
         sweep->by_id = list->sorted;
         state->extras = list->extras;
         state->rules = list->rules;
-        state->out = &arrays;
+        state->out = out;
         state->width = out->width;
         state->fill = list->fill;
         state->counts = counts;

@@ -353,13 +353,10 @@ static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
     out->n = offsets[n];
     out->rows = n;
     KITH_TRY(kith__list_fits(ctx, out));
-    const bool csr = list->layout == KITH_CSR;
-    if (csr) {
+    if (list->layout == KITH_CSR) {
         memcpy(out->offsets, offsets, (size_t)(n + 1) * sizeof *offsets);
     }
-    kith_pairs arrays = *out;
-    arrays.i = csr ? NULL : out->i;
-    return fill_row_range(ctx, list, grid, offsets, 0, n, &arrays);
+    return fill_row_range(ctx, list, grid, offsets, 0, n, out);
 }
 
 /** kith__pairs_backend.fill. */

@@ -448,19 +448,7 @@ static kith_status fill_range(struct radii_list *r, const int64_t *offsets, int6
     return kith__proceed(ctx);
 }
 
-/** Return a view of a list without the arrays that its form does not have. */
-static kith_pairs wanted_arrays(const struct kith__list *list, const kith_pairs *out)
-{
-    kith_pairs arrays = *out;
-    arrays.i = list->layout == KITH_IJ ? out->i : NULL;
-    arrays.distances = list->extras & KITH_DISTANCES ? out->distances : NULL;
-    arrays.vectors = list->extras & KITH_VECTORS ? out->vectors : NULL;
-    arrays.shifts = list->extras & KITH_SHIFTS ? out->shifts : NULL;
-    return arrays;
-}
-
-/** Make the arrays of the context's staging list hold `pairs` pairs, as an (i, j) list with the
- *  extras of the list.
+/** Make the arrays of the context's staging list hold some pairs, as an (i, j) list.
  *  @param[out] staging  the staging list */
 static kith_status stage(struct radii_list *r, int64_t pairs, kith_pairs **staging)
 {
@@ -548,10 +536,10 @@ static kith_status fill_matrix(struct radii_list *r, const int64_t *offsets, boo
         count_matrix(offsets, rows, out);
     }
     KITH_TRY(stage(r, offsets[rows], &staging));
-    const kith_pairs from = wanted_arrays(list, staging);
-    const kith_pairs to = wanted_arrays(list, out);
+    kith_pairs from = *staging;
+    from.i = NULL; /* not copied to the matrix */
     KITH_TRY(fill_range(r, offsets, 0, rows, &from));
-    struct matrix_loop loop = {list, r->question->precision, offsets, &from, &to};
+    struct matrix_loop loop = {list, r->question->precision, offsets, &from, out};
     kith__loop(r->ctx, rows, copy_rows, &loop);
     KITH_TRY(kith__proceed(r->ctx));
     return kith__matrix_fits(r->ctx, out);
@@ -610,8 +598,7 @@ kith_status kith__radii_fill(kith_ctx *ctx, const struct kith__question *q,
     if (list->layout == KITH_CSR) {
         memcpy(out->offsets, offsets, (size_t)(rows + 1) * sizeof *offsets);
     }
-    const kith_pairs arrays = wanted_arrays(list, out);
-    return fill_range(&r, offsets, 0, rows, &arrays);
+    return fill_range(&r, offsets, 0, rows, out);
 }
 
 /** Pass the first n pairs of a list to the callback, in blocks of at most list->block_pairs.
@@ -660,9 +647,8 @@ kith_status kith__radii_each(kith_ctx *ctx, const struct kith__question *q,
             continue;
         }
         KITH_TRY(stage(&r, pairs, &staging));
-        const kith_pairs arrays = wanted_arrays(list, staging);
         r.done = half; /* each part makes all searches: the second half of the progress, again */
-        KITH_TRY(fill_range(&r, offsets, begin, end, &arrays));
+        KITH_TRY(fill_range(&r, offsets, begin, end, staging));
         KITH_TRY(deliver(&r, staging, pairs, fn, user, &delivered));
     }
     return KITH_OK;
