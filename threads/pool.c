@@ -49,7 +49,9 @@ struct kith__pool {
     int threads;        /**< most threads of a loop, the caller included */
     int started;        /**< workers that have been started */
     pthread_t *workers; /**< [threads - 1] the workers; the first `started` exist */
-    atomic_bool busy;   /**< a loop is running; a second one is done by its caller alone */
+    /** Address of `this_thread` in the thread whose loop is running; NULL: none is. A second loop
+     *  is done by its caller alone. */
+    _Atomic(const char *) caller;
     _Atomic int64_t no_yield_before; /**< time before which threads that wait do not yield [ns] */
     bool (*stopped)(void *user);     /**< returns true when the remaining pieces are to be dropped;
                                       NULL: they never are */
@@ -74,6 +76,9 @@ struct kith__pool {
     struct kith__pool *previous;  /**< the pool before this one; NULL: this is the first */
     struct kith__pool *following; /**< the pool after this one; NULL: this is the last */
 };
+
+/* Its address identifies a thread. */
+static _Thread_local char this_thread;
 
 /* All open pools. A child of fork() has none of their workers. */
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -170,12 +175,14 @@ static void after_fork_in_parent(void)
 }
 
 /** Reset all pools to pools without workers: in the child process, only the thread that called
- *  fork() exists. `busy` stays: where another thread's loop was running, the pool's later loops in
- *  the child are done by their callers alone. */
+ *  fork() exists. Loops of other threads do not go on. */
 static void after_fork_in_child(void)
 {
     for (struct kith__pool *pool = all_pools; pool; pool = pool->following) {
         reset(pool);
+        if (atomic_load(&pool->caller) != &this_thread) {
+            atomic_store(&pool->caller, NULL);
+        }
     }
     pthread_mutex_unlock(&all_lock);
 }
@@ -418,7 +425,9 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
 {
     int64_t wanted = pool && threads < pool->threads ? threads : kith__pool_threads(pool);
     wanted = pieces < wanted ? pieces : wanted;
-    if (!pool || wanted <= 1 || atomic_exchange(&pool->busy, true)) {
+    const char *caller = NULL;
+    if (!pool || wanted <= 1 ||
+        !atomic_compare_exchange_strong(&pool->caller, &caller, &this_thread)) {
         for (int64_t piece = 0; piece < pieces && !kith__pool_stopped(pool); piece++) {
             fn(state, piece, 0);
         }
@@ -434,7 +443,7 @@ void kith__pool_run(struct kith__pool *pool, int threads, int64_t pieces, kith__
     open_gate(pool, (int)wanted - 1);
     do_pieces(pool, 0);
     close_gate(pool);
-    atomic_store(&pool->busy, false);
+    atomic_store(&pool->caller, NULL);
 }
 
 /** State of a loop over items that is cut into ranges: each range is a piece. */

@@ -60,7 +60,9 @@ int kith__pool_threads(const struct kith__pool *pool);
  * itself. So does a call for which no worker can be started, and a call with pool NULL.
  *
  * A child process made by fork() may call this with its parent's pool: the child starts workers of
- * its own. A loop that is running while its own thread forks cannot be finished by the child.
+ * its own, also where another thread of the parent was running a loop. A loop that is running while
+ * its own thread forks cannot be finished by the child, and the child does further loops within it
+ * on one thread.
  *
  * @param threads  most threads to use here; limited by the pool's number and by the pieces
  */

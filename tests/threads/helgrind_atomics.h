@@ -30,9 +30,10 @@
 #define atomic_store(object, value) \
     (void)TELL(ANNOTATE_HAPPENS_BEFORE(object), \
                (atomic_store_explicit(object, value, memory_order_seq_cst), 0), (void)0)
-#undef atomic_exchange
-#define atomic_exchange(object, value) \
-    CHANGE(object, atomic_exchange_explicit(object, value, memory_order_seq_cst))
+#undef atomic_compare_exchange_strong
+#define atomic_compare_exchange_strong(object, expected, value) \
+    CHANGE(object, atomic_compare_exchange_strong_explicit( \
+                       object, expected, value, memory_order_seq_cst, memory_order_seq_cst))
 #undef atomic_compare_exchange_weak
 #define atomic_compare_exchange_weak(object, expected, value) \
     CHANGE(object, atomic_compare_exchange_weak_explicit( \
