@@ -78,7 +78,8 @@ static kith_status open_domain(kith_team *team, const kith_points *points, const
         domain->member = *team;
         memset(domain->member.buffer, 0, sizeof domain->member.buffer);
         status = deal(domain, points, box, width, out != NULL);
-        team->load = domain->member.load; /* deal set that of the copy */
+        team->load = domain->member.load;
+        team->lost = domain->member.lost;
     }
     if (status != KITH_OK) {
         kith_domain_close(domain);
@@ -179,19 +180,31 @@ static kith_status check_values(const kith_domain *domain, const struct values *
     return KITH_OK;
 }
 
-/** Check the arguments, and send values. Collective.
+/** Check the arguments, and send values, as domain->member. Collective.
+ *  @param how           the way
+ *  @param n_from, n_to  lengths of the arrays */
+static kith_status run_member(kith_domain *domain, travel *how, const struct values *v,
+                              int64_t n_from, int64_t n_to)
+{
+    const struct kith__equal equal = {"size", (int64_t)v->size};
+    KITH_AGREE(&domain->member, check_values(domain, v, n_from, n_to));
+    KITH_TRY(kith__team_equal(&domain->member, &equal, 1));
+    return how(domain, v);
+}
+
+/** Check the arguments, and send values. A team that is lost on the way is lost for all its calls.
+ *  Collective.
  *  @param how           the way
  *  @param n_from, n_to  lengths of the arrays */
 static kith_status run(kith_domain *domain, travel *how, const struct values *v, int64_t n_from,
                        int64_t n_to)
 {
-    const struct kith__equal equal = {"size", (int64_t)v->size};
     KITH_TRY(kith__team_begin(domain->team));
     /* kith__team_begin zeroed the load: that of this call is that of kith_domain_open */
     domain->team->load = domain->member.load;
-    KITH_AGREE(&domain->member, check_values(domain, v, n_from, n_to));
-    KITH_TRY(kith__team_equal(&domain->member, &equal, 1));
-    return how(domain, v);
+    const kith_status status = run_member(domain, how, v, n_from, n_to);
+    domain->team->lost = domain->member.lost;
+    return status;
 }
 
 kith_status kith_domain_send(kith_domain *domain, const void *given, size_t size, void *out)

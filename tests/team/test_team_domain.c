@@ -237,6 +237,101 @@ static void refused(team_rank *rank)
     kith_domain_close(domain);
 }
 
+/** A transport that counts the calls of another one, one of which fails. */
+typedef struct failing {
+    kith_transport real;
+    int calls;    /**< calls made so far */
+    int fails_at; /**< number of the call that fails; -1: none */
+    int aborts;   /**< calls of `abort` */
+} failing;
+
+static int fails(failing *f)
+{
+    return f->calls++ == f->fails_at;
+}
+
+static int failing_counts(void *self, const int64_t *to, int64_t *from)
+{
+    failing *f = self;
+    return fails(f) || f->real.counts(f->real.self, to, from);
+}
+
+static int failing_exchange(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
+                            int64_t n_from, void *stream)
+{
+    failing *f = self;
+    return fails(f) || f->real.exchange(f->real.self, to, n_to, from, n_from, stream);
+}
+
+static int failing_gather(void *self, const void *mine, int64_t bytes, void *all)
+{
+    failing *f = self;
+    return fails(f) || f->real.gather(f->real.self, mine, bytes, all);
+}
+
+static int failing_combine(void *self, int op, int64_t *inout, int64_t n)
+{
+    failing *f = self;
+    return fails(f) || f->real.combine(f->real.self, op, inout, n);
+}
+
+static void failing_abort(void *self)
+{
+    ((failing *)self)->aborts++;
+}
+
+static void failing_close(void *self)
+{
+    kith_transport_close(&((failing *)self)->real);
+}
+
+/** Open a domain and send values. One call of the transport fails: the team is lost from then on,
+ *  and the transport, which is aborted once, is not used again.
+ *  @return whether that call was made */
+static bool try_failure(kith_ctx *ctx, int fails_at)
+{
+    const double xyz[] = {0.5, 0.5, 0.5, 9.5, 0.5, 0.5};
+    const kith_points points = kith_points_packed(xyz, 2, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(10, 10, 10);
+    double there[64];
+    failing f = {.fails_at = -1};
+    CHECK(kith_transport_threads(1, &f.real) == KITH_OK, "%s", kith_message(NULL));
+    const kith_transport transport = {.size = sizeof transport,
+                                      .self = &f,
+                                      .ranks = 1,
+                                      .counts = failing_counts,
+                                      .exchange = failing_exchange,
+                                      .gather = failing_gather,
+                                      .combine = failing_combine,
+                                      .abort = failing_abort,
+                                      .close = failing_close};
+    kith_team *team = NULL;
+    CHECK(kith_team_open(ctx, &transport, NULL, &team) == KITH_OK, "%s", kith_message(ctx));
+    f.calls = 0;
+    f.fails_at = fails_at;
+    kith_domain *domain = NULL;
+    kith_status status = kith_domain_open(team, &points, &box, 1, &domain);
+    if (status == KITH_OK) {
+        status = kith_domain_send(domain, xyz, sizeof *xyz, there);
+    }
+    const bool failed = f.calls > fails_at;
+    CHECK(status == (failed ? KITH_TEAM_LOST : KITH_OK) && f.aborts == failed,
+          "call %d fails: %s, %d aborts", fails_at, kith_status_name(status), f.aborts);
+    f.calls = 0;
+    f.fails_at = -1;
+    if (failed) {
+        kith_domain *other = NULL;
+        status = kith_domain_open(team, &points, &box, 1, &other);
+        CHECK(status == KITH_TEAM_LOST && f.aborts == 1 && f.calls == 0,
+              "call %d failed before: %s, %d aborts, %d calls", fails_at, kith_status_name(status),
+              f.aborts, f.calls);
+        kith_domain_close(other);
+    }
+    kith_domain_close(domain);
+    kith_team_close(team);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
@@ -244,6 +339,11 @@ int main(int argc, char **argv)
     team_try_inputs(ctx, backend, 8, try_input);
     team_run run = {.backend = backend, .ranks = 3, .work = refused};
     team_go(&run);
+    int failures = 0;
+    while (try_failure(ctx, failures)) {
+        failures++;
+    }
+    CHECK(failures > 4, "only %d calls of the transport", failures);
     kith_domain_view view = {.size = sizeof view};
     CHECK(kith_domain_read(NULL, &view) == KITH_INVALID, "a view of no domain");
     CHECK(kith_domain_send(NULL, NULL, 1, NULL) == KITH_INVALID, "values of no domain");
