@@ -21,14 +21,19 @@ extern "C" {
 #endif
 
 /**
- * Make a transport between the processes of a communicator, which is duplicated. Collective. The
- * thread that calls the team is the only one that uses MPI: MPI_THREAD_FUNNELED is enough where it
- * is the main thread.
+ * Make a transport between the processes of a communicator, which is duplicated. Collective.
+ *
+ * THREADS. Only the thread that calls this function and the team uses MPI; the threads of a context
+ * do not. Where it is the main thread, begin MPI by MPI_Init_thread with MPI_THREAD_FUNNELED;
+ * MPI_Init, which offers MPI_THREAD_SINGLE, is enough where each context has one thread
+ * (kith_options.threads 1). Another thread needs MPI_THREAD_SERIALIZED, and MPI_THREAD_MULTIPLE
+ * where the program calls MPI meanwhile.
  * @param[out] out  close it by kith_team_close or kith_transport_close, before MPI_Finalize. Its
  *                  `abort` ends all processes of the communicator (MPI_Abort): MPI has no other way
  *                  to reach ranks that wait for a lost one. Zeroed on failure.
  * @return KITH_OK; KITH_INVALID: out is NULL, or MPI is not initialised or has ended;
- *         KITH_NO_MEMORY; KITH_TEAM_LOST: MPI failed
+ *         KITH_UNSUPPORTED: this is not the main thread, and MPI offers less than
+ *         MPI_THREAD_SERIALIZED; KITH_NO_MEMORY; KITH_TEAM_LOST: MPI failed
  */
 KITH_MPI_API kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out);
 
@@ -38,7 +43,9 @@ KITH_MPI_API kith_status kith_transport_mpi(MPI_Comm communicator, kith_transpor
  * the command kith does, and so needs no MPI of its own. May be called again, for one transport
  * more.
  * @param[out] out  as for kith_transport_mpi
- * @return KITH_OK; KITH_INVALID: out is NULL, or MPI has ended; KITH_NO_MEMORY; KITH_TEAM_LOST
+ * @return KITH_OK; KITH_INVALID: out is NULL, or MPI has ended; KITH_UNSUPPORTED: MPI offers less
+ *         than MPI_THREAD_FUNNELED, and is ended again, or as for kith_transport_mpi;
+ *         KITH_NO_MEMORY; KITH_TEAM_LOST
  */
 KITH_MPI_API kith_status kith_mpi_begin(kith_transport *out);
 

@@ -201,6 +201,16 @@ static void mpi_close(void *self)
     free(m);
 }
 
+/** Return true when MPI lets this thread call it. These two calls are permitted to any thread. */
+static bool is_permitted(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    int is_main = 0;
+    MPI_Query_thread(&level);
+    MPI_Is_thread_main(&is_main);
+    return is_main || level >= MPI_THREAD_SERIALIZED;
+}
+
 kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
 {
     MPI_Request request;
@@ -214,6 +224,9 @@ kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
     memset(out, 0, sizeof *out);
     if (!begun || ended) {
         return KITH_INVALID;
+    }
+    if (!is_permitted()) {
+        return KITH_UNSUPPORTED;
     }
     struct member *m = calloc(1, sizeof *m);
     if (!m) {
@@ -251,6 +264,11 @@ kith_status kith_mpi_begin(kith_transport *out)
         if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &offered) != MPI_SUCCESS) {
             memset(out, 0, sizeof *out);
             return KITH_TEAM_LOST;
+        }
+        if (offered < MPI_THREAD_FUNNELED) {
+            MPI_Finalize();
+            memset(out, 0, sizeof *out);
+            return KITH_UNSUPPORTED;
         }
         began_here = true;
     }

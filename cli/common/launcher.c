@@ -144,8 +144,12 @@ static int begin(int64_t rank, int64_t ranks, kith_transport *out)
     if (status == KITH_OK && out->ranks == ranks) {
         return STATUS_OK;
     }
-    /* Where the launcher is that of another MPI than the one that was loaded, each process begins
-     * MPI as the only one: MPI then has one process instead of `ranks`. */
+    if (status == KITH_UNSUPPORTED) {
+        return refuse(rank, STATUS_NO_BACKEND,
+                      "use an MPI that offers MPI_THREAD_FUNNELED; KITH_MPI names it",
+                      "MPI does not support processes of several threads");
+    }
+    /* Another MPI takes a process that it has not started for one alone. */
     snprintf(message, sizeof message,
              status == KITH_OK ? "the launcher started %lld processes, but MPI has %d"
                                : "the launcher started %lld processes, but MPI cannot begin",

@@ -351,6 +351,10 @@ def test_launchers():
         assert launched(launcher, 3, "--version").stdout.count("kith ") == 1
         alone = launched(launcher, 3, "--version", env={**os.environ, "KITH_MPI": "none"})
         assert alone.stdout.count("kith ") == 3, alone
+        single = {**os.environ, "KITH_MPI": launcher[1], "KITH_TEST_SINGLE": "1"}
+        done = launched(launcher, 2, *task, env=single)
+        assert done.returncode == 10 and not os.path.exists("a.npy"), done
+        assert done.stderr.count("MPI does not support processes of several threads") == 1, done
     if len(LAUNCHERS) == 2:
         done = launched(LAUNCHERS[0], 2, *task, env={**os.environ, "KITH_MPI": LAUNCHERS[1][0]})
         assert done.returncode == 10 and "MPI has 1" in done.stderr, done

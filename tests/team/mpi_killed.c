@@ -5,7 +5,8 @@
  * * one rank kills itself in a call of its transport: KITH_TEST_KILL="1:30" is rank 1, before its
  *   call 30, counted from 0 over all its transports;
  * * with KITH_TEST_NOISE it writes to the standard output, as an MPI may: when it begins, and in
- *   later calls of ranks above 0, or of all where UCX_LOG_FILE does not send UCX's log elsewhere.
+ *   later calls of ranks above 0, or of all where UCX_LOG_FILE does not send UCX's log elsewhere;
+ * * with KITH_TEST_SINGLE MPI offers no more than MPI_THREAD_SINGLE.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,16 @@
 
 /* Functions of the library, under other names: its source is compiled into this one. */
 kith_status real_begin(kith_transport *out);
+
+/* MPI's function, which this one takes the place of. */
+int MPI_Init_thread(int *argc, char ***argv, int wanted, int *offered)
+{
+    const int status = PMPI_Init_thread(argc, argv, wanted, offered);
+    if (getenv("KITH_TEST_SINGLE")) {
+        *offered = MPI_THREAD_SINGLE;
+    }
+    return status;
+}
 
 static int victim = -1;
 static long moment, calls;

@@ -3,6 +3,7 @@
  * Teams over MPI: each process makes all inputs and the answers of one process, then its part of
  * them as a rank.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,13 +167,34 @@ static void try_all(kith_ctx *ctx, int64_t chunk_bytes, int step)
     kith_team_close(team);
 }
 
+/** Make a transport in a thread that is not the main one: refused, unless MPI permits it. */
+static void *try_thread(void *unused)
+{
+    kith_transport t;
+    int level = MPI_THREAD_SINGLE;
+    (void)unused;
+    MPI_Query_thread(&level);
+    const kith_status status = kith_transport_mpi(MPI_COMM_WORLD, &t);
+    CHECK(status == (level < MPI_THREAD_SERIALIZED ? KITH_UNSUPPORTED : KITH_OK) &&
+              !t.self == (status != KITH_OK),
+          "level %d: %s", level, kith_status_name(status));
+    kith_transport_close(&t);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     const char *backend = check_backend(argc, argv);
     kith_transport before;
     CHECK(kith_transport_mpi(MPI_COMM_NULL, &before) == KITH_INVALID && !before.self,
           "a transport before MPI");
-    MPI_Init(&argc, &argv);
+    int offered;
+    pthread_t thread;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &offered);
+    CHECK(offered >= MPI_THREAD_FUNNELED, "MPI offers level %d", offered);
+    if (CHECK(pthread_create(&thread, NULL, try_thread, NULL) == 0, "no thread")) {
+        pthread_join(thread, NULL);
+    }
     kith_ctx *ctx = check_open(backend, 1);
     try_all(ctx, 0, 3);
     try_all(ctx, 100, 17);
