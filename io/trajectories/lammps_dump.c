@@ -71,17 +71,37 @@ static void set_bounds(kith_box *box, double bound[3][4])
     box->row[2][1] = yz;
 }
 
-/** Read a box. @param kinds  "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp" */
+/** Step over n words. @return false, and *at stays, where there are others */
+static bool skip_words(const char **at, const char *const *words, int n)
+{
+    const char *next = *at;
+    io_token token;
+    for (int k = 0; k < n; k++) {
+        if (!io__token_next(&next, &token) || !io__token_is(token, words[k])) {
+            return false;
+        }
+    }
+    *at = next;
+    return true;
+}
+
+/** Read a box. @param kinds  "pp pp pp", "xy xz yz pp pp pp" or "abc origin pp pp pp", in the line
+ *                            that is replaced by the next */
 static io_status read_box(io_lines *lines, const char *kinds, kith_box *out)
 {
+    static const char *const rows[] = {"abc", "origin"}, *const tilts[] = {"xy", "xz", "yz"};
     io_token token;
-    const char *flags = strstr(kinds, "abc origin");
-    const bool general = flags != NULL, tilted = strstr(kinds, "xy xz yz") != NULL;
+    const bool general = skip_words(&kinds, rows, 2), tilted = skip_words(&kinds, tilts, 3);
     const int n = general ? 4 : tilted ? 3 : 2;
     double number[3][4] = {{0}};
     *out = (kith_box){.periodic = {1, 1, 1}, .dim = 3};
-    flags = kinds + (general ? strlen(" abc origin") : tilted ? strlen(" xy xz yz") : 0);
-    for (int axis = 0; axis < 3 && io__token_next(&flags, &token); axis++) {
+    for (int axis = 0; axis < 3 && io__token_next(&kinds, &token); axis++) {
+        if (!strchr("pfsm", token.text[0])) { /* periodic, fixed, shrink-wrapped, with a minimum */
+            return io__lines_fail(lines, IO_FORMAT,
+                                  "'%.*s' after ITEM: BOX BOUNDS; expected the boundaries of each "
+                                  "axis, as pp or fs",
+                                  io__token_shown(token), token.text);
+        }
         out->periodic[axis] = token.text[0] == 'p';
     }
     for (int axis = 0; axis < 3; axis++) {
@@ -191,10 +211,8 @@ static io_status read_section(io_frames *frames, char *line)
     double number = 0;
     const char *rest = after(line, "ITEM: BOX BOUNDS");
     if (rest) {
-        char kinds[64];
-        io__copy_name(kinds, sizeof kinds, rest, strlen(rest));
         out->has_box = true;
-        return read_box(lines, kinds, &out->box);
+        return read_box(lines, rest, &out->box);
     }
     if (after(line, "ITEM: TIMESTEP")) {
         IO_TRY(read_numbers(lines, "time step", 1, &number));

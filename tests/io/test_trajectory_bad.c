@@ -50,6 +50,10 @@ static void test_dump(void)
                      "more than 2");
     frames_fail_text(HEAD "0\n0 1\n0 1\nITEM: ATOMS x y z\n1 2 3\n", NULL, IO_FORMAT, 0,
                      "1 numbers");
+    frames_fail_text(
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS xy yz pp pp pp\n" BOX
+        "ITEM: ATOMS x y z\n1 2 3\n",
+        NULL, IO_FORMAT, 0, "'xy'");
     frames_fail_text("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n-1\n", NULL, IO_FORMAT, 0, "'-1'");
     frames_fail_text("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3000000000\n", NULL, IO_LIMIT, 0,
                      "3000000000");

@@ -102,6 +102,32 @@ static void test_dump_boxes(void)
     io_trajectory_close(t);
 }
 
+/** Any white space between the words of a box's title. */
+static void test_dump_spaces(void)
+{
+    io_trajectory *t = open_text("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"
+                                 "ITEM: BOX BOUNDS\txy  xz\tyz \t ff  pp\tss \n"
+                                 "-1 7 -2\n0.5 6 1\n2 5 -1.5\nITEM: ATOMS x y z\n0 1 2\n"
+                                 "ITEM: TIMESTEP\n1\nITEM: NUMBER OF ATOMS\n1\n"
+                                 "ITEM: BOX BOUNDS  abc \torigin\t\tff   pp  mm\n4 0 0 -1\n"
+                                 "1 5 0 -2\n2 3 6 -3\nITEM: ATOMS x y z\n1 2 3\n"
+                                 "ITEM: TIMESTEP\n2\nITEM: NUMBER OF ATOMS\n1\n"
+                                 "ITEM: BOX BOUNDS xy xz yz\n-1 7 -2\n0.5 6 1\n2 5 -1.5\n"
+                                 "ITEM: ATOMS x y z\n0 1 2\n",
+                                 IO_LABEL_ANY);
+    const kith_box slanted = {{1, 2, 2}, {{5}, {-2, 4}, {1, -1.5, 3}}, {0, 1, 0}, 3};
+    const kith_box general = {{-1, -2, -3}, {{4}, {1, 5}, {2, 3, 6}}, {0, 1, 0}, 3};
+    kith_box periodic = slanted;
+    periodic.periodic[0] = periodic.periodic[2] = 1;
+    const io_frame *f = frames_next(t, false);
+    CHECK(f && is_box(f, &slanted), "slanted box");
+    f = frames_next(t, false);
+    CHECK(f && is_box(f, &general), "general box");
+    f = frames_next(t, false);
+    CHECK(f && is_box(f, &periodic), "slanted box without words for its boundaries");
+    io_trajectory_close(t);
+}
+
 static void test_dump_labels(void)
 {
     static const char text[] = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"
@@ -279,6 +305,7 @@ int main(void)
     files_begin();
     test_dump();
     test_dump_boxes();
+    test_dump_spaces();
     test_dump_labels();
     test_gsd(false);
     test_gsd(true);
