@@ -321,9 +321,11 @@ io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out)
             "particles",
             shape, header.type, integers ? "whole " : "", (long long)n);
     }
-    if (file->size != header.data + n * type.size) {
-        return io__file_fail(file, IO_TRUNCATED, "has %lld bytes; expected %lld",
-                             (long long)file->size, (long long)(header.data + n * type.size));
+    const int64_t expected = header.data + n * type.size;
+    if (file->size != expected) {
+        return io__file_fail(file, file->size < expected ? IO_TRUNCATED : IO_FORMAT,
+                             "has %lld bytes; expected %lld", (long long)file->size,
+                             (long long)expected);
     }
     return io__numbers_read(file, header.data, type, n, out, 1, integers ? 0 : KITH_DOUBLE);
 }

@@ -175,6 +175,7 @@ static void test_labels(void)
         {"{'descr': '|b1', 'shape': (4,)}", 4, IO_INVALID, "of type |b1; expected whole numbers"},
         {"{'descr': '<f4', 'shape': (4,)}", 16, IO_INVALID, "of type <f4; expected whole numbers"},
         {"{'descr': '<i4', 'shape': (4,)}", 15, IO_TRUNCATED, "bytes; expected 57"},
+        {"{'descr': '<i4', 'shape': (4,)}", 17, IO_FORMAT, "bytes; expected 57"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         path = npy(1, bad[k].dictionary, bad[k].size);
