@@ -25,34 +25,7 @@ _Static_assert((int)DEAL_END <= (int)KITH_BONDS_BUFFERS, "every purpose needs it
 enum { OFFSETS, PARTNERS, INDEX, ROWS_END }; /* INDEX: the block sorted by global index */
 _Static_assert((int)ROWS_END <= (int)KITH_BOND_ROWS_BUFFERS, "every purpose needs its own buffer");
 
-kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *given, int64_t n,
-                              int64_t m)
-{
-    kith_ctx *ctx = team->ctx;
-    const int64_t *offsets = given->offsets;
-    if (!offsets) {
-        return KITH_OK;
-    }
-    KITH_CHECK(ctx, offsets[0] >= 0, KITH_INVALID, "options.bond_offsets[0] is %lld",
-               (long long)offsets[0]);
-    for (int64_t p = 0; p < n; p++) {
-        KITH_CHECK(ctx, offsets[p + 1] >= offsets[p], KITH_INVALID,
-                   "options.bond_offsets[%lld] is less than the one before it", (long long)p + 1);
-    }
-    KITH_CHECK(ctx, given->partner || offsets[n] == offsets[0], KITH_INVALID,
-               "options.bonds is NULL");
-    for (int64_t at = offsets[0]; at < offsets[n]; at++) {
-        KITH_CHECK(ctx, given->partner[at] >= 0 && given->partner[at] < m, KITH_INVALID,
-                   "options.bonds[%lld] is %d, expected 0 to %lld", (long long)at,
-                   (int)given->partner[at], (long long)m - 1);
-    }
-    return KITH_OK;
-}
-
-/** List the bonds as given, by global indices.
- *  @param given  its `offsets` is not NULL, on all ranks: callers check that bonds are given on all
- *                ranks or on none
- *  @param both   as for kith__bonds_deal */
+/** List the bonds as given, by global indices. @param both  as for kith__bonds_deal */
 static kith_status list_bonds(kith_team *team, int buffer, const struct kith__bonds_given *given,
                               const struct kith__set *set, bool both, struct kith__bonds *out)
 {

@@ -38,12 +38,6 @@ struct kith__bond_rows {
 enum { KITH_BONDS_BUFFERS = 8 };     /**< buffers that kith__bonds_deal uses */
 enum { KITH_BOND_ROWS_BUFFERS = 3 }; /**< buffers that kith__bond_rows uses */
 
-/** Check the bonds of this rank's n particles. Not collective.
- *  @param m  number of particles of all ranks that may be partners
- *  @return KITH_OK, KITH_INVALID */
-kith_status kith__bonds_check(kith_team *team, const struct kith__bonds_given *given, int64_t n,
-                              int64_t m);
-
 /**
  * Bring each bond to the rank that its first particle was dealt to. Collective.
  * @param buffer  first of KITH_BONDS_BUFFERS buffers of the team

@@ -394,8 +394,8 @@ static kith_status begin(struct pairs_team *w, bool neighbours)
     if (!w->bonds_given.offsets) {
         return KITH_OK;
     }
-    KITH_AGREE(team, kith__bonds_check(team, &w->bonds_given, w->set[0].points.n,
-                                       w->set[last].base[team->ranks]));
+    KITH_AGREE(team, kith__check_bonds(team->ctx, w->bonds_given.offsets, w->bonds_given.partner,
+                                       w->set[0].points.n, w->set[last].base[team->ranks]));
     return kith__bonds_deal(team, BONDS, &w->bonds_given, &w->set[0], &w->dealt[0], last == 0,
                             &w->bonds);
 }

@@ -330,11 +330,9 @@ static kith_status count_share(struct rdf_team *w)
         KITH_TRY(kith__team_base(team, BASE + s, &w->set[s]));
         team->load.points += w->set[s].base[team->ranks];
     }
-    KITH_AGREE(team, kith__bonds_check(team, &w->bonds_given, w->set[0].points.n,
-                                       w->set[last].base[team->ranks]));
-    /* less than n = 2^(MOST_BITS + 1) = 2^32 particles: n^2 / 2 pairs are less than 2^63 */
-    enum { MOST_BITS = 31 };
-    KITH_AGREE(team, team->load.points >> (MOST_BITS + 1) == 0
+    KITH_AGREE(team, kith__check_bonds(team->ctx, w->bonds_given.offsets, w->bonds_given.partner,
+                                       w->set[0].points.n, w->set[last].base[team->ranks]));
+    KITH_AGREE(team, team->load.points <= UINT32_MAX /* fewer than 2^63 pairs of them */
                          ? KITH_OK
                          : kith__fail(team->ctx, KITH_LIMIT,
                                       "%lld particles have too many pairs for int64, the most is "
@@ -468,7 +466,8 @@ static kith_status count(void *call)
     KITH_AGREE(team, check(team, w->points, w->options, &o));
     KITH_TRY(check_equal(team, w->points, w->box, &o, w->out));
     w->bonds_given = (struct kith__bonds_given){o.bond_offsets, o.bonds};
-    o.bond_offsets = NULL; /* partners are of all ranks: kith__bonds_check */
+    o.bond_offsets = NULL; /* partners are of all ranks: count_share checks them */
+    o.bonds = NULL;
     KITH_AGREE(team, kith__rdf_check(team->ctx, w->points, w->box, &o, &w->call));
     const struct kith__rdf *rdf = &w->call.rdf;
     KITH_TRY(begin_arrays(w, &o));
