@@ -5,7 +5,6 @@
  */
 #include "classes.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,9 +5,7 @@
  */
 #include "rules.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "core/backend.h"
 
@@ -20,9 +18,7 @@ enum {
 /** The caller's rules that are being read. */
 struct reading {
     const kith_pairs_options *options; /**< with all fields of this version */
-    const kith_points *points;         /**< the particles */
-    int64_t n[2];                      /**< number of particles of each set; both are equal where
-                                            there is one set */
+    int64_t n[2];                      /**< particles of each set; of one set both are equal */
     kith_precision precision;          /**< precision of the points */
     bool on_host;                      /**< the points, and so the arrays of rules, are in host
                                             memory */
@@ -217,7 +213,6 @@ kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *o, const k
     }
     const struct reading r = {
         .options = o,
-        .points = points,
         .n = {points->n, o->against ? o->against->n : points->n},
         .precision = points->precision,
         .on_host = points->memory == KITH_HOST,
