@@ -11,6 +11,7 @@
 #include "pictures/png_frames.h"
 #include "report.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -111,6 +112,7 @@ static void add(claims *all, const file_use *use, char *path)
     if (!path) {
         exit(report_no_memory("the names of files"));
     }
+    assert(all->n < MOST_CLAIMS);
     claim *made = &all->item[all->n++];
     made->option = use->option;
     made->path = path;
