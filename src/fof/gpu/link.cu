@@ -199,8 +199,8 @@ static __global__ void link_deferred(const KITH_IN_PLACE struct kith__gpu_friend
     }
 }
 
-/** Return true, in all threads of the block, when a condition holds in any of them. All threads call
- *  it. __syncthreads_or does this too, but HIP's compiler lacks it for some GPUs. */
+/** Return true, in all threads of the block, when a condition holds in any of them. All threads
+ *  call it. __syncthreads_or does this too, but HIP's compiler lacks it for some GPUs. */
 static __device__ __forceinline__ bool is_any(bool holds)
 {
     __shared__ bool any;
