@@ -102,8 +102,9 @@ struct kith__cell_image {
  * node of its tree. Only kith__unite changes the parent of a root, by compare-and-swap. Path
  * halving and kith__flatten replace the parent of a node that is no root by one of its ancestors; a
  * store of a thread that was delayed may lengthen a path again, but never takes a node out of its
- * tree. All accesses are relaxed, as they publish no other data; the end of a parallel loop makes
- * them visible. */
+ * tree. So a node that kith__flatten has pointed at its root need not stay so while other threads
+ * visit it; number.c, where it must, has path halving of its own. All accesses are relaxed, as they
+ * publish no other data; the end of a parallel loop makes them visible. */
 
 /** Return the root of a node's tree: the smallest node of the tree. Path halving: points each
  *  visited node at its grandparent. */

@@ -58,6 +58,41 @@ struct size_loop {
     int pieces;                        /**< number of ranges */
 };
 
+/** Return the root of a node whose parent is in the range of an earlier thread. That thread points
+ *  its nodes at their roots meanwhile, for good: sum_across and all later steps take a parent for
+ *  the root. So path halving is by compare-and-swap here, as the plain store of kith__root could
+ *  overwrite a root that was stored after the parent was read.
+ *  @param at  the parent */
+static int32_t root_across(_Atomic int32_t *parent, int32_t at)
+{
+    int32_t up = atomic_load_explicit(&parent[at], memory_order_relaxed);
+    while (up != at) {
+        const int32_t above = atomic_load_explicit(&parent[up], memory_order_relaxed);
+        if (above == up) {
+            return up;
+        }
+        atomic_compare_exchange_weak_explicit(&parent[at], &up, above, memory_order_relaxed,
+                                              memory_order_relaxed);
+        at = above;
+        up = atomic_load_explicit(&parent[at], memory_order_relaxed);
+    }
+    return at;
+}
+
+/** Point a node at its root.
+ *  @param begin  first node of the thread's range: nodes [begin, node) point at their roots
+ *  @return the root */
+static int32_t point_at_root(_Atomic int32_t *parent, int32_t node, int64_t begin)
+{
+    const int32_t at = atomic_load_explicit(&parent[node], memory_order_relaxed);
+    const int32_t root = at < begin ? root_across(parent, at)
+                                    : atomic_load_explicit(&parent[at], memory_order_relaxed);
+    if (at != root) {
+        atomic_store_explicit(&parent[node], root, memory_order_relaxed);
+    }
+    return root;
+}
+
 /** Point every node of a range at its root, set `size` of the nodes to 0, and add the number of
  *  particles of each node to `size` of its root, if that is in the range. A root precedes all other
  *  nodes of its tree, so its size is set to 0 before the first addition. */
@@ -72,7 +107,7 @@ static void sum_inside(void *state, int64_t piece, int worker)
     int64_t first, last, node = begin;
     for (int64_t stop; node < end && !kith__cancelled(w->ctx);) {
         for (stop = node + KITH_RANGE < end ? node + KITH_RANGE : end; node < stop; node++) {
-            const int32_t root = kith__flatten(parent, (int32_t)node);
+            const int32_t root = point_at_root(parent, (int32_t)node, begin);
             particles_of(w->f, node, &first, &last);
             atomic_store_explicit(&w->size[node], 0, memory_order_relaxed);
             if (root >= begin) {
