@@ -105,7 +105,7 @@ KITH_FN int kith__particle_fault(const struct kith__members *of, kith_precision 
     double r[3];
     int32_t image[3];
     kith__position(&of->points, of->dim, precision, p, r);
-    if (!isfinite(r[0] + r[1] + r[2])) {
+    if (!kith__is_finite(r)) {
         return KITH_FAULT_FINITE;
     }
     if (!kith__wrap_d(&of->box, r, image)) {

@@ -27,7 +27,7 @@ KITH_FN kith_status kith__wave_phase(const struct kith__question *q, int64_t p, 
                                                        : (double)kith__farthest_image_d;
     double r[3];
     kith__position(&q->a, q->dim, q->precision, p, r);
-    kith_status status = isfinite(r[0] + r[1] + r[2]) ? KITH_OK : KITH_NOT_FINITE;
+    kith_status status = kith__is_finite(r) ? KITH_OK : KITH_NOT_FINITE;
     for (int k = 0; k < 3; k++) {
         const double f = kith__fraction_d(&q->box_d, r, k);
         if (status == KITH_OK && q->box_d.periodic[k] && !(fabs(f) <= farthest)) {

@@ -385,6 +385,23 @@ static void refused(kith_ctx *ctx, const kith_groups *groups, const kith_halo_in
     kith_halos_free(&halos);
 }
 
+/** Finite coordinates whose sum overflows are no fault in open space; in a box they are too far. */
+static void test_huge(kith_ctx *ctx)
+{
+    static const double xyz[6] = {1e308, 1e308, 1e308, 1e308, 1e308, 1e308};
+    int32_t labels[2] = {1, 1};
+    const kith_points points = kith_points_packed(xyz, 2, KITH_DOUBLE);
+    const kith_groups groups = {.n = 1, .points = 2, .labels = labels};
+    const kith_box box = kith_box_periodic(1, 1, 1);
+    kith_halos halos = {0};
+    CHECK(kith_halos_measure(ctx, &points, NULL, &groups, NULL, &halos) == KITH_OK &&
+              halos.halo[0].centre_of_mass[2] == 1e308 && halos.halo[0].radius_max == 0,
+          "coordinates whose sum overflows: %s", kith_message(ctx));
+    CHECK(kith_halos_measure(ctx, &points, &box, &groups, NULL, &halos) == KITH_LIMIT, "%s",
+          kith_message(ctx));
+    kith_halos_free(&halos);
+}
+
 static void test_bad_input(kith_ctx *ctx)
 {
     const double masses[3] = {1, 0, 1}, odd[9] = {0, 0, 0, 0, NAN};
@@ -447,6 +464,7 @@ int main(int argc, char **argv)
     test_ball(ctx, (const double[3]){3, 2, 1});
     test_order(ctx);
     test_gaps(ctx);
+    test_huge(ctx);
     test_bad_input(ctx);
     kith_close(ctx);
     return check_done();

@@ -174,7 +174,9 @@ static void check_refusals(kith_ctx *ctx)
     refuse(ctx, "not finite", &points, &box, &good, KITH_NOT_FINITE);
     xyz[4] = 1e12;
     refuse(ctx, "too far", &points, &box, &good, KITH_LIMIT);
-    xyz[4] = 0;
+    xyz[3] = xyz[4] = 1e308;
+    refuse(ctx, "a sum beyond the range of double", &points, &box, &good, KITH_LIMIT);
+    xyz[3] = xyz[4] = 0;
     hkl[1] = 20000;
     refuse(ctx, "too high", &points, &box, &good, KITH_LIMIT);
 }
