@@ -70,8 +70,9 @@ typedef struct kith_halo {
                                               have the mean density sphere_density; 0: there is no
                                               R up to the distance of the nearest image. Of several
                                               R, with R_g the radius of a sphere of mass M and that
-                                              density: if the density within R_g is higher, the
-                                              first beyond R_g; else the last before R_g */
+                                              density, or that distance where it is smaller: if the
+                                              density within R_g is higher, the first beyond R_g;
+                                              else the last before R_g */
     double sphere_mass[KITH_SPHERES];    /**< 4 pi / 3 sphere_density R^3 */
 } kith_halo;
 

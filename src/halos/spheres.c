@@ -125,7 +125,8 @@ static double radius_of(double mass, double density)
 /** Find one sphere. Let r_k be the distance of particle k, m_k the mass of the particles up to it.
  *  Between r_k and r_(k+1) the mass within a radius is m_k, so the mean density falls with the
  *  radius, and is `density` at radius_of(m_k), if that is between them. The search for k starts at
- *  the radius of a sphere with the halo's own mass: outwards if the density within it is too high,
+ *  the radius of a sphere with the halo's own mass, or at the search radius, which is smaller only
+ *  where it is the largest permitted one: outwards if the density within the start is too high,
  *  else inwards.
  *  @param near     [n] particles by distance, with m the mass up to each
  *  @param mass     mass of the halo [mass]
@@ -136,7 +137,7 @@ static double radius_of(double mass, double density)
 static int64_t find_sphere(const struct near *near, int64_t n, double mass, double density,
                            double reach)
 {
-    const double start = radius_of(mass, density);
+    const double start = fmin(radius_of(mass, density), reach);
     int64_t k = n - 1; /* then the last particle within `start` */
     while (k >= 0 && near[k].r > start) {
         k--;

@@ -319,11 +319,50 @@ static void test_short_period(kith_ctx *ctx)
     free(xyz);
 }
 
+/** A rod along a long box, about whose middle the mean density falls as r^-2 up to the nearest
+ *  image, at a distance of 1. A sphere with the rod's mass is wider than that for both densities:
+ *  the denser sphere ends before the image, the other one would end beyond it. */
+static void test_rod(kith_ctx *ctx)
+{
+    enum { N = 4000 };
+    const double rod = 8, radius[2] = {0.75, 1.25};
+    double *xyz = check_malloc(3 * N * sizeof *xyz);
+    double *densities = check_malloc(N * sizeof *densities);
+    int32_t *labels = check_malloc(N * sizeof *labels);
+    for (int p = 0; p < N; p++) {
+        xyz[3 * p] = xyz[3 * p + 1] = 0.5;
+        xyz[3 * p + 2] = 1 + rod * p / N;
+        labels[p] = 1;
+        densities[p] = p == N / 2;
+    }
+    kith_halo_input input;
+    kith_halo_input_init(&input);
+    input.densities = densities;
+    for (int t = 0; t < 2; t++) {
+        input.sphere_density[t] = N * 2 * radius[t] / rod / ball(radius[t]);
+    }
+    const kith_groups groups = {.n = 1, .points = N, .labels = labels};
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 1, 10);
+    kith_halos halos = {0};
+    if (CHECK(kith_halos_measure(ctx, &points, &box, &groups, &input, &halos) == KITH_OK, "%s",
+              kith_message(ctx))) {
+        const double *found = halos.halo[0].sphere_radius;
+        CHECK(fabs(found[0] - radius[0]) < 0.01 && found[1] == 0,
+              "radii %g and %g, expected %g and 0", found[0], found[1], radius[0]);
+    }
+    kith_halos_free(&halos);
+    free(xyz);
+    free(densities);
+    free(labels);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
     test_even_ball(ctx);
     test_short_period(ctx);
+    test_rod(ctx);
     test_isothermal(ctx);
     test_crowd(ctx);
     test_wide(ctx);
