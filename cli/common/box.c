@@ -7,7 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-void box_normals(const kith_box *box, double normal[3][3])
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+double box_normals(const kith_box *box, double normal[3][3])
 {
     double r[3][3];
     memcpy(r, box->row, sizeof r);
@@ -21,11 +26,7 @@ void box_normals(const kith_box *box, double normal[3][3])
             normal[k][a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
         }
     }
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    return dot(normal[0], box->row[0]);
 }
 
 double box_half_height(const kith_box *box)
@@ -41,8 +42,7 @@ double box_half_height(const kith_box *box)
 void box_wrap(const kith_box *box, double r[3])
 {
     double n[3][3];
-    box_normals(box, n);
-    const double volume = dot(n[0], box->row[0]);
+    const double volume = box_normals(box, n);
     if (volume == 0 || !isfinite(volume)) {
         return;
     }
@@ -70,6 +70,5 @@ double box_vector_length(const double v[3])
 double box_volume(const kith_box *box)
 {
     double n[3][3];
-    box_normals(box, n);
-    return fabs(dot(n[0], box->row[0]));
+    return fabs(box_normals(box, n));
 }

@@ -8,14 +8,16 @@
 #include <kith.h>
 
 /** Compute the face normals of a box: normal[k] is perpendicular to the two rows other than k, and
- *  its scalar product with row k is the volume, negative in a left-handed box. Its length is the
- *  area of the face [length^2]. In 2-D, the third row is taken to have length 1 along z. */
-void box_normals(const kith_box *box, double normal[3][3]);
+ *  its scalar product with row k is the volume. Its length is the area of the face [length^2]. In
+ *  2-D, the third row is taken to have length 1 along z.
+ *  @return the volume [length^3], negative in a left-handed box */
+double box_normals(const kith_box *box, double normal[3][3]);
 
 /** Return the length of a vector. */
 double box_vector_length(const double v[3]);
 
-/** Return the volume of a box [length^3]; in 2-D its area [length^2]. */
+/** Return the volume of a box, left-handed or not, which is not negative [length^3]; in 2-D its
+ *  area [length^2]. */
 double box_volume(const kith_box *box);
 
 /** Bring a position into the box along its periodic axes; in 2-D its z is that of the origin. A box

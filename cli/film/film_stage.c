@@ -30,11 +30,8 @@ static kith_box box_around(const io_particles *p)
 stage stage_of(const kith_box *box, const io_particles *particles)
 {
     stage s = {.box = *box};
-    double volume = 0;
-    box_normals(box, s.inverse); /* b x c, c x a, a x b: the inverse, but for the volume */
-    for (int a = 0; a < 3; a++) {
-        volume += box->row[0][a] * s.inverse[0][a];
-    }
+    /* b x c, c x a, a x b: the inverse, but for the volume */
+    const double volume = box_normals(box, s.inverse);
     for (int k = 0; k < 9; k++) {
         s.inverse[k / 3][k % 3] /= volume;
     }

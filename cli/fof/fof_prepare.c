@@ -114,12 +114,12 @@ static int measure_extent(const fof_outcome *found, double low[3], double high[3
     const kith_box *box = &found->space.box;
     pass extent = {.kind = PASS_EXTENT, .dim = box->dim};
     memcpy(extent.origin, box->origin, sizeof extent.origin);
-    box_normals(box, extent.normal);
+    const double volume = box_normals(box, extent.normal);
     for (int k = 0; k < 3; k++) {
         extent.low[k] = INFINITY;
         extent.high[k] = -INFINITY;
         for (int axis = 0; axis < 3; axis++) {
-            extent.normal[k][axis] /= found->volume;
+            extent.normal[k][axis] /= volume;
         }
     }
     CLI_TRY(ranks_pass(&found->in, &extent));

@@ -359,6 +359,8 @@ def test_frame_of_outputs():
     assert numpy.allclose(numpy.array(halos) % 1, numpy.array(other) % 1, atol=1e-6)
     whole = cli.report("fof", "a.npy", "--box", "1")
     assert whole["box"]["origin"] == [0] * 3
+    left = cli.report("fof", "a.npy", "--box", "0,1,0,1,0,0,0,0,1")  # a left-handed box
+    assert left["box"]["origin"] == [0] * 3 and left["groups"] == whole["groups"], left["box"]
 
 
 sys.exit(cli.main(globals()))
