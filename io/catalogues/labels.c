@@ -63,8 +63,7 @@ typedef struct group {
 static io_status read_text(io_file *file, int64_t n, int64_t *out)
 {
     io_lines lines;
-    IO_TRY(io__lines_open(&lines, file));
-    io_status status = IO_OK;
+    io_status status = io__lines_open(&lines, file);
     for (int64_t k = -1; status == IO_OK && k < n; k++) {
         char *line = NULL;
         double value = 0;

@@ -5,6 +5,7 @@
 #include "io_steps.h"
 
 #include <trajectories/frames.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -88,7 +89,17 @@ static bool fails(const char *name)
     }
 STEPS(WRAP)
 
-/* X(io__output_printf and X(io__output_reserve have other arguments and another result. */
+/* X(io__get, X(io__output_printf and X(io__output_reserve have other arguments and results. */
+
+int64_t __real_io__get(int fd, void *data, int64_t size, int64_t at);
+int64_t __wrap_io__get(int fd, void *data, int64_t size, int64_t at);
+int64_t __wrap_io__get(int fd, void *data, int64_t size, int64_t at)
+{
+    if (!fails("io__get"))
+        return __real_io__get(fd, data, size, at);
+    errno = STEPS_ERROR;
+    return -1;
+}
 
 io_status __real_io__output_printf(io_output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

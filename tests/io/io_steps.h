@@ -12,6 +12,9 @@
 /** What a step that is made to fail says; with IO_SYSTEM. */
 #define STEPS_MESSAGE "a step was made to fail"
 
+/** errno of a read that is made to fail; its message is in place of STEPS_MESSAGE. */
+#define STEPS_ERROR EIO
+
 /** Steps since the last call of steps_fail. */
 int64_t steps_count(void);
 
