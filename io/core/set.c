@@ -135,25 +135,25 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/** Return the number of files of the snapshot that a file belongs to; 0: it is no snapshot. A
- *  Gadget or HDF5 file that cannot be read counts as a snapshot of one file, so that messages list
- *  it. */
+/** Return the number of files of the snapshot that a file belongs to; 0: it is no snapshot; -1: no
+ *  memory. A Gadget or HDF5 file that cannot be read counts as a snapshot of one file, so that
+ *  messages list it. */
 static int64_t count_files(const char *path)
 {
     struct stat facts;
     io_file file = {.fd = -1};
-    io_error unused = {0};
+    io_error error = {0};
     io_format format = IO_UNKNOWN;
     int64_t files = 0;
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
-        io__file_open(&file, path, NULL, &unused) == IO_OK && io__detect(&file, &format) == IO_OK) {
+        io__file_open(&file, path, NULL, &error) == IO_OK && io__detect(&file, &format) == IO_OK) {
         files = format == IO_TIPSY    ? 1
                 : format == IO_GADGET ? io__gadget_files(&file)
                 : format == IO_HDF5   ? io__hdf5_files(&file)
                                       : 0;
     }
     io__file_close(&file);
-    return files;
+    return error.status == IO_NO_MEMORY ? -1 : files;
 }
 
 /** Count the snapshot that begins with this file, and append the name of the file to f->listed, or
@@ -165,7 +165,7 @@ static void add_snapshot(folder *f, const char *path)
     const size_t used = strlen(f->listed), length = strlen(slash + 1);
     f->found++;
     if (!f->first) {
-        f->first = strdup(path);
+        f->first = join(path, strlen(path), "", "");
     }
     const char *comma = used ? ", " : "", *name = slash + 1;
     /* room for a comma, the name, and ", ..." after it; three points are appended once */
@@ -181,11 +181,14 @@ static void add_snapshot(folder *f, const char *path)
 static bool add_file(folder *f, const char *path)
 {
     char *name = snapshot_name(path);
-    const bool seen = name && f->name && f->many && strcmp(name, f->name) == 0;
-    const int64_t files = name && !seen ? count_files(path) : 0;
-    if (files == 0) {
+    if (!name) {
+        return false;
+    }
+    const bool seen = f->name && f->many && strcmp(name, f->name) == 0;
+    const int64_t files = seen ? 0 : count_files(path);
+    if (files <= 0) {
         free(name);
-        return name || seen;
+        return files == 0;
     }
     add_snapshot(f, path);
     free(f->name);
@@ -196,19 +199,21 @@ static bool add_file(folder *f, const char *path)
 
 /** Find the first file of the only snapshot in a folder. IO_INVALID: the folder holds several
  *  snapshots, which the message lists. IO_SYSTEM: it holds none, or cannot be searched.
+ *  IO_NO_MEMORY.
  *  @param[out] out  path of the file, to be freed, also on failure */
 static io_status find_in_folder(const char *path, char **out, io_error *error)
 {
     struct dirent **list = NULL;
     folder f = {0};
     const int n = scandir(path, &list, is_candidate, by_name);
-    bool done = n >= 0;
+    if (n < 0) {
+        return errno == ENOMEM
+                   ? io__fail(error, path, IO_NO_MEMORY, "no memory to search the folder")
+                   : io__fail(error, path, IO_SYSTEM, "is a folder that cannot be searched");
+    }
+    bool done = true;
     for (int k = 0; k < n; k++) {
-        const size_t room = strlen(path) + strlen(list[k]->d_name) + 2;
-        char *file = malloc(room);
-        if (file) {
-            snprintf(file, room, "%s/%s", path, list[k]->d_name);
-        }
+        char *file = join(path, strlen(path), "/", list[k]->d_name);
         done = done && file && add_file(&f, file);
         free(file);
         free(list[k]);
@@ -217,7 +222,7 @@ static io_status find_in_folder(const char *path, char **out, io_error *error)
     free(f.name);
     *out = f.first;
     if (!done) {
-        return io__fail(error, path, IO_SYSTEM, "is a folder that cannot be searched");
+        return io__fail(error, path, IO_NO_MEMORY, "no memory to search the folder");
     }
     if (f.found == 0) {
         return io__fail(error, path, IO_SYSTEM,
@@ -242,38 +247,47 @@ static bool is_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
+/** Check that two files belong to one snapshot. @param path  the path that fits both */
+static io_status check_one_snapshot(const char *path, const char *file, const char *other,
+                                    io_error *error)
+{
+    char *name = snapshot_name(file), *other_name = snapshot_name(other);
+    io_status status = IO_OK;
+    if (!name || !other_name) {
+        status = io__fail(error, path, IO_NO_MEMORY, "no memory for the name of a file");
+    } else if (strcmp(name, other_name) != 0) {
+        status = io__fail(error, path, IO_INVALID,
+                          "fits two snapshots; name one of the files %s and %s", file, other);
+    }
+    free(other_name);
+    free(name);
+    return status;
+}
+
 /** Find the first file of the snapshot that a path names without the number of a file: for
  *  "snap.hdf5" the file "snap.0.hdf5", else the path with one of some endings.
- *  @param[out] out  path of the file, to be freed; NULL: there is none
- *  @return IO_INVALID if the name fits files of two snapshots */
+ *  @param[out] out  path of the file, to be freed, also on failure; NULL: there is none
+ *  @return IO_INVALID if the name fits files of two snapshots; IO_NO_MEMORY */
 static io_status find_first(const char *path, char **out, io_error *error)
 {
     static const char *const endings[] = {".0.hdf5", ".0.h5", ".0", ".hdf5", ".h5"};
+    enum { ENDINGS = sizeof endings / sizeof *endings };
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     io_status status = IO_OK;
-    *out = dot ? join(path, (size_t)(dot - path), ".0", dot) : NULL;
-    for (size_t k = 0; k < sizeof endings / sizeof *endings && status == IO_OK; k++) {
-        if (!*out || !is_file(*out)) {
-            free(*out);
-            *out = join(path, strlen(path), endings[k], "");
-            continue;
+    *out = NULL;
+    for (int k = dot ? -1 : 0; k < ENDINGS && status == IO_OK; k++) {
+        char *file = k < 0 ? join(path, (size_t)(dot - path), ".0", dot)
+                           : join(path, strlen(path), endings[k], "");
+        if (!file) {
+            status = io__fail(error, path, IO_NO_MEMORY, "no memory for the name of a file");
+        } else if (is_file(file) && *out) {
+            status = check_one_snapshot(path, *out, file, error);
+        } else if (is_file(file)) {
+            *out = file;
+            file = NULL;
         }
-        /* *out is a file: a file with another ending must belong to the snapshot of *out */
-        char *other = join(path, strlen(path), endings[k], "");
-        char *name = snapshot_name(*out), *other_name = snapshot_name(other);
-        if (other && is_file(other) && strcmp(*out, other) != 0 &&
-            !(name && other_name && strcmp(name, other_name) == 0)) {
-            status = io__fail(error, path, IO_INVALID,
-                              "fits two snapshots; name one of the files %s and %s", *out, other);
-        }
-        free(other_name);
-        free(name);
-        free(other);
-    }
-    if (*out && !is_file(*out)) {
-        free(*out);
-        *out = NULL;
+        free(file);
     }
     return status;
 }
