@@ -31,10 +31,10 @@ typedef struct kith_fof_options {
                                by the smallest id of those that link, so that labels do not depend
                                on the order of the particles. NULL: the index is the id */
     const uint8_t *roles; /**< [n] kith_role of each particle; NULL: all are KITH_LINK */
-    int64_t min_links;    /**< a particle links only when at least this many others of role
-                               KITH_LINK are within the length; the rest are attached: DBSCAN* with
-                               border points (Ester et al. 1996), which removes thin bridges. 0: all
-                               link */
+    int64_t min_links;    /**< a particle links only when it has at least this many friends among
+                               the others of role KITH_LINK, each image of one within the length
+                               counted; the rest are attached: DBSCAN* with border points (Ester et
+                               al. 1996), which removes thin bridges. 0: all link */
     const void *velocities;  /**< [n][3], precision of the points: friends are then those with
                                   r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
                                   step by step. NULL: positions alone */

@@ -307,6 +307,26 @@ static void check_shared_spot(kith_ctx *ctx)
     free(xyz);
 }
 
+/** Links of two particles half a box apart: both images of the other one, at 0.5, count; those of
+ *  the particle itself, at 1, do not. */
+static void check_links_of_images(kith_ctx *ctx)
+{
+    static const double xyz[] = {0, 0, 0, 0.5, 0, 0};
+    const kith_points points = kith_points_packed(xyz, 2, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(1, 10, 10);
+    kith_fof_options options;
+    kith_fof_options_init(&options);
+    options.min_members = 1;
+    kith_groups groups = {0};
+    for (int links = 1; links < 5; links++) {
+        options.min_links = links;
+        CHECK(kith_fof_find(ctx, &points, &box, 1.1, &options, &groups) == KITH_OK &&
+                  groups.n == (links <= 2),
+              "%d links: %lld groups", links, (long long)groups.n);
+    }
+    kith_groups_free(&groups);
+}
+
 /** Two halos that a thread joins: one group, which velocities or a density floor take apart. */
 /* Cells and their parts have numbers of 70 bits; those of two, a 32nd of the box apart, would be
  * the same without the highest. */
@@ -401,6 +421,7 @@ int main(int argc, char **argv)
     check_plane(ctx);
     check_coincident(ctx);
     check_shared_spot(ctx);
+    check_links_of_images(ctx);
     check_wide(ctx);
     check_outermost(ctx);
     check_beside(ctx);
