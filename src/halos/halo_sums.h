@@ -258,7 +258,7 @@ KITH_FN double kith__find_cut(uint64_t used)
     int widest = 0, cut = 0, empty = 0;
     for (int k = 0; k < 2 * KITH_SLICES; k++) { /* two rounds, for a run that crosses the end */
         if (used >> (k % KITH_SLICES) & 1) {
-            if (empty > widest && empty < KITH_SLICES) {
+            if (empty > widest) {
                 widest = empty;
                 cut = k % KITH_SLICES;
             }

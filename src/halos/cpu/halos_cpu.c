@@ -16,9 +16,11 @@
  * shared by all threads. */
 enum { BLOCK = KITH_HALO_PIECE * KITH_HALO_PIECE, LARGE = 8 * BLOCK };
 
+enum { LABEL = 32 }; /* lowest bit of the label in an element */
+
 /** Members of groups, sorted by group. */
 struct sorted {
-    uint64_t *elements; /**< [n] label << 32 | particle, before sorting */
+    uint64_t *elements; /**< [n] label << LABEL | particle, before sorting */
     int32_t *order;     /**< [n] particles by group, ascending in each group; in the memory of the
                              array of the sort that does not hold its result */
     int64_t *begin;     /**< [groups + 1] first entry of each group in `order`, then n */
@@ -78,7 +80,7 @@ struct member_loop {
     int pieces;            /**< number of ranges */
     int64_t *members;      /**< [pieces] number of members in each range; after the prefix sum, the
                                 number in the ranges before it */
-    uint64_t *elements;    /**< label << 32 | particle, for each member */
+    uint64_t *elements;    /**< label << LABEL | particle, for each member */
 };
 
 /** Count the members in a range. */
@@ -103,20 +105,18 @@ static void write_members(void *state, int64_t piece, int worker)
     int64_t at = loop->members[piece];
     for (int64_t p = kith__piece_begin(loop->n, loop->pieces, piece); p < end; p++) {
         if (loop->labels[p] > 0) {
-            loop->elements[at++] = (uint64_t)loop->labels[p] << 32 | (uint64_t)p;
+            loop->elements[at++] = (uint64_t)loop->labels[p] << LABEL | (uint64_t)p;
         }
     }
 }
 
 /** State of the loop that finds the first member of each group, and copies the particles. */
 struct begin_loop {
-    const uint64_t *sorted; /**< label << 32 | particle, ascending */
+    const uint64_t *sorted; /**< label << LABEL | particle, ascending */
     int64_t *begin;         /**< [groups] first element of each group; not written where a group
                                  has none */
     int32_t *order;         /**< particle of each element */
 };
-
-enum { LABEL = 32 }; /* lowest bit of the label in an element */
 
 /** Find the groups that begin in elements [begin, end), and copy the particles. */
 static void find_begins(void *state, int64_t begin, int64_t end)
