@@ -62,7 +62,8 @@ static void check_init(int later)
     CHECK_INIT(kith_waves, kith_waves_init, later);
     CHECK_INIT(kith_debye_options, kith_debye_options_init, later);
     CHECK_INIT(kith_overlap_options, kith_overlap_options_init, later);
-    CHECK_INIT(kith_flock_options, kith_flock_options_init, later);
+    CHECK_INIT_FROM(kith_flock_options, kith_flock_options_init, later,
+                    offsetof(kith_flock_options, gaussian));
     CHECK_INIT(kith_verlet_options, kith_verlet_options_init, later);
 }
 

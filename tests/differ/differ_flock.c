@@ -210,7 +210,7 @@ void differ_flock(differ *d, rng *r)
     d->large += large;
     compare_contexts(d, &f);
     if (f.n <= 50 && f.options.model == KITH_BOIDS && f.options.n_things == 0 &&
-        f.options.min_speed == 0) {
+        f.options.min_speed == 0 && f.options.noise == 0) {
         check_step(d, &f);
     }
     stored_free(&f.r);
