@@ -42,7 +42,7 @@ static void read_blind_angle(void *at, const option_given *given)
 static void read_turn_rate(void *at, const option_given *given)
 {
     *(double *)at = option_number(given->state, "--turn-rate", given->arg, 0, 1e9,
-                                  "a rate in degrees, 0 or more") /
+                                  "0 to 1e9 degrees in a unit of time; 0: no limit") /
                     180 * M_PI;
 }
 
@@ -130,7 +130,7 @@ const option_row flock_model_options[] = {
     {"nearest", 0, "K", "see the K nearest; none A degrees behind", 8,
      FROM_ZERO_AT(flock_stage, model.nearest)},
     {"blind-angle", 0, "A", NULL, 8, READ_AT(flock_stage, model.blind_angle, read_blind_angle)},
-    {"turn-rate", 0, "A", "most degrees a time; normal angles of noise", 8,
+    {"turn-rate", 0, "A", "most degrees in a unit of time; noise is normal", 8,
      READ_AT(flock_stage, model.turn_rate, read_turn_rate)},
     {"gaussian", 0, NULL, NULL, 8, FLAG_AT(flock_stage, model.gaussian)},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,

@@ -20,6 +20,25 @@ typedef struct change {
     char *value;
 } change;
 
+/** Return true when an option can have a value: one without an argument can have none, and a flag 0
+ *  or 1, too, so that a file or a change can take it back. */
+static bool can_have(const option_row *row, const char *value)
+{
+    const bool flag = row->kind == OPTION_FLAG &&
+                      (strcmp(value, "0") == 0 || strcmp(value, "1") == 0);
+    return row->argument || *value == '\0' || flag;
+}
+
+/** Set an option to a value that it can have. @param base  of its table */
+static void set_value(void *base, const option_row *row, char *value, struct argp_state *state)
+{
+    if (row->kind == OPTION_FLAG && strcmp(value, "0") == 0) {
+        memset((char *)base + row->at, 0, row->size);
+    } else {
+        option_set(base, &(option_given){row, value, state});
+    }
+}
+
 bool flock_set_named(flock_task *task, const char *path, const char *name, char *value,
                      struct argp_state *state)
 {
@@ -28,8 +47,12 @@ bool flock_set_named(flock_task *task, const char *path, const char *name, char 
         if (row && row->argument && *value == '\0') {
             option_error(state, "%s: %s has no value", path, name);
         }
+        if (row && !can_have(row, value)) {
+            option_error(state, "%s: %s is '%s', expected %s", path, name, value,
+                         row->kind == OPTION_FLAG ? "0, 1 or no value" : "no value");
+        }
         if (row) {
-            option_set((char *)task + table->base, &(option_given){row, value, state});
+            set_value((char *)task + table->base, row, value, state);
             return true;
         }
     }
@@ -119,6 +142,11 @@ static change parse_change(const char *text, struct argp_state *state)
     if (option->argument && (!value || *value == '\0')) {
         refuse_change(state, text, "which has no value");
     }
+    if (value && !can_have(option, value)) {
+        refuse_change(state, text,
+                      option->kind == OPTION_FLAG ? "expected 0, 1 or no value"
+                                                  : "expected no value");
+    }
     const change made = {.step = option_whole(state, "--at", copy, 0),
                          .option = option,
                          .value = need(strdup(value ? value : ""))};
@@ -150,7 +178,7 @@ void flock_make_stages(flock_task *task, struct argp_state *state)
             stage->kept = stage->model.n_things;
             task->n_stages++;
         }
-        option_set(stage, &(option_given){list[k].option, list[k].value, state});
+        set_value(stage, list[k].option, list[k].value, state);
         free(list[k].value);
     }
     for (int64_t k = 0; k < task->n_stages; k++) {

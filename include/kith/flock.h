@@ -115,8 +115,9 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  *     and u gains the terms of obstacles and attractors,
  *     v' = u with |u| between the speeds, turned by the noise, no further from v than turn_rate
  *     time_step,   r' = r + v' time_step, wrapped or reflected.
- * A particle at rest may turn to any side; one that is to turn round turns to its left in 2-D. In
- * double; v' and r' are rounded to the precision of the points. When u is 0 but min_speed is
+ * Surfaces of spheres and walls, and reflecting axes, turn v' at once, beyond turn_rate. A particle
+ * at rest may turn to any side; one that is to turn round turns to its left in 2-D. In double; v'
+ * and r' are rounded to the precision of the points. When u is 0 but min_speed is
  * not, u is replaced by v.
  *
  * EQUAL BITS come out for any number of threads, any backend, and when a flock is read

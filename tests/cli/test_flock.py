@@ -110,6 +110,15 @@ def test_noise_and_turns():
         cli.fails(6, *START, *other, "--record-every", "10", "--steps", "40", "-o", "n.xyz",
                   "--restart", "n.state", "-q",
                   says=({"--noise", "--gaussian", "--turn-rate"} - set(other)).pop())
+    for words in (("--at", "0:gaussian=0"), ("--at", "0:gaussian=1", "--at", "0:gaussian=0")):
+        cli.ok(*START, *model[:2], *model[3:], *words, "--steps", "30", "-o", "p.xyz", "-q")
+        cli.ok(*START, *model[:2], *model[3:], "--steps", "30", "-o", "q.xyz", "-q")
+        assert read("p.xyz") == read("q.xyz"), words
+    cli.fails(2, *START, "--steps", "9", "--at", "5:gaussian=no", says=("0, 1 or no value",))
+    cli.fails(2, *START, "--steps", "9", "--at", "5:no-things=1", says=("expected no value",))
+    with open("flag.txt", "w", encoding="ascii") as file:
+        file.write("gaussian = maybe\n")
+    cli.fails(2, *START, "--steps", "9", "--parameters", "flag.txt", says=("'maybe'",))
     out = cli.ok(*START, "--turn-rate", "9", "--at", "5:gaussian", "--at", "5:noise=1", "--steps",
                  "10", "--measure-every", "1", "--json").splitlines()
     order = [json.loads(line)["polarisation"] for line in out[:-1]]
@@ -261,7 +270,7 @@ def test_nonsense():
     for words in (("-o", "b.xyz", "--measures", "b.xyz"), ("--measures", "b", "--restart", "b")):
         cli.fails(2, *START, "--steps", "1", *words, says=("two uses",))
     cli.fails(6, *START, "--steps", "1", "--model", "vectorial", "--gaussian", says=("no angle",))
-    cli.fails(6, *START, "--steps", "1", "--turn-rate=-1", says=("--turn-rate", "0 or more"))
+    cli.fails(6, *START, "--steps", "1", "--turn-rate=-1", says=("--turn-rate", "0 to 1e9"))
     cli.fails(7, "flock", "--boids", "3G", "--steps", "1", says=("2147483647",))
     cli.fails(9, *START, "--steps", "1", "--restart", ".", says=("directory",))
     cli.fails(2, *START)
