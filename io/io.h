@@ -250,16 +250,16 @@ typedef struct io_summary {
     int files;             /**< Number of files of the snapshot; 1 for other files. */
     int64_t n;             /**< Number of particles, or rows, of the first frame. */
     int64_t frames;        /**< Number of frames; 1 for snapshots. */
-    kith_precision precision; /**< Type of the coordinates in the file; 0 for text. */
-    bool has_box;             /**< The file has a box. */
-    bool has_time;            /**< The file has a time. */
-    kith_box box;             /**< Box of the first frame; open space if there is none. */
-    double time;              /**< Time of the first frame, as in the file. */
-    io_cosmology cosmology;   /**< Cosmology of a snapshot. */
-    io_units units;           /**< Units of a snapshot. */
-    char
-        unit[IO_NAME_LENGTH]; /**< Unit of length of a trajectory (io_frame.unit); "": not known. */
-    int n_species;            /**< Number of entries of species. */
+    kith_precision precision;  /**< Type of the coordinates in the file; 0 for text. */
+    bool has_box;              /**< The file has a box. */
+    bool has_time;             /**< The file has a time. */
+    kith_box box;              /**< Box of the first frame; open space if there is none. */
+    double time;               /**< Time of the first frame, as in the file. */
+    io_cosmology cosmology;    /**< Cosmology of a snapshot. */
+    io_units units;            /**< Units of a snapshot. */
+    char unit[IO_NAME_LENGTH]; /**< Unit of length of a trajectory (io_frame.unit of
+                                     trajectories/trajectory.h); "": not known. */
+    int n_species;             /**< Number of entries of species. */
     struct {
         char name[IO_NAME_LENGTH]; /**< Name of the species, or "PartType1". */
         int64_t n;                 /**< Number of its particles. */
@@ -328,9 +328,9 @@ io_status io_pairs_commit(io_pairs_writer *writer, io_error *error);
 void io_pairs_abort(io_pairs_writer *writer);
 
 /** Write particles as IO_NPY [n][3], IO_TIPSY (standard, dark), IO_HDF5 (/PartType1/Coordinates),
- *  IO_TEXT or IO_XYZ. XYZ holds any box; HDF5 holds a box that is periodic, upright and begins at
- *  0. Other boxes, and those of other formats, are not written. Of the other arrays, velocities are
- *  written in HDF5, tipsy and XYZ. */
+ *  IO_TEXT or IO_XYZ. XYZ holds any box; HDF5 holds a box that is periodic, orthorhombic and begins
+ *  at 0. Other boxes, and those of other formats, are not written. Of the other arrays, velocities
+ *  are written in HDF5, tipsy and XYZ. */
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,
                              io_error *error);
 
@@ -403,8 +403,8 @@ io_status io_check_output(const char *path, io_error *error);
 /** The open file descriptor of this process that a path refers to: 1 for /dev/stdout. -1: none. */
 int io_open_descriptor(const char *path);
 
-/** Remove the temporary files of all outputs, and the lock files. Async-signal-safe. The program
- *  must end afterwards. */
+/** Remove the temporary files of all outputs, and the lock files (core/lock.h). Async-signal-safe.
+ *  The program must end afterwards. */
 void io_remove_parts(void);
 
 /** Write name and version of the HDF5 library in use: "HDF5 1.10.8".

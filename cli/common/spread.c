@@ -24,7 +24,8 @@ static void choose_bins(spread *s)
     const bool long_tail = s->most >= 16 && (double)s->most > 8 * s->mean;
     s->bins = 0;
     if (long_tail) {
-        /* 0, 1, 2-3, 4-7, ...; what lies below the least has no bin. */
+        /* 0, 1, 2-3, 4-7, ...; what lies below the least has no bin. `edge` is an int64_t: the
+         * numbers must be less than 2^61. */
         s->from[0] = 0;
         for (int64_t edge = 1; s->from[s->bins] <= s->most; edge *= 2) {
             s->bins += edge > s->least;

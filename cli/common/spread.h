@@ -8,7 +8,8 @@
 
 #include "report.h"
 
-/** Most bins. 64 that double in width, of 0, 1, 2 to 3, ..., hold all int64_t from 0 on. */
+/** Most bins: more than the 62 that double in width, of 0, 1, 2 to 3, ..., which hold all numbers
+ *  below 2^61. Numbers must be less than that. */
 enum { SPREAD_MOST_BINS = 70 };
 
 /** Histogram, mean and range of whole numbers. */

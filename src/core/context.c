@@ -184,7 +184,8 @@ kith_status kith_set_stream(kith_ctx *ctx, void *stream)
     return status;
 }
 
-/** Open one lane of a context. @return NULL when there is no memory */
+/** Open one lane of a context. @return NULL on failure. As the parent has opened the backend, this
+ *  means that there is no memory */
 static kith_ctx *open_lane(kith_ctx *parent)
 {
     kith_ctx *lane = calloc(1, sizeof *lane);

@@ -62,8 +62,8 @@ void kith__loop(kith_ctx *ctx, int64_t n, kith__range_fn *fn, void *state);
  *  @return KITH_OK, KITH_NO_MEMORY */
 kith_status kith__lanes_need(kith_ctx *ctx);
 
-/** Return the lane of a worker, prepared for an operation that the calling thread starts: its
- *  message and its state of cancellation are reset.
+/** Return the lane of a worker, the thread that calls this function, and reset the lane's message
+ *  and state of cancellation for an operation that this thread runs on it.
  *  @param worker  index of the thread in a loop of the parent's pool (kith__piece_fn) */
 kith_ctx *kith__lane(kith_ctx *ctx, int worker);
 
@@ -76,8 +76,8 @@ kith_status kith__zero(kith_ctx *ctx, void *memory, size_t bytes);
  *  @return the sum of all n counts */
 int64_t kith__prefix_sum(int64_t *counts, int64_t n);
 
-/** Return `status` with a message from the current function unless a condition holds: for checks of
- *  the arguments of public calls. */
+/** Return from the current function with `status` and a message unless a condition holds: for
+ *  checks of arguments, of allocations and of other results. */
 #define KITH_CHECK(ctx, condition, status, ...) \
     do { \
         if (!(condition)) { \

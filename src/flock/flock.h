@@ -36,9 +36,11 @@ struct kith__subset {
 struct kith_flock {
     kith_ctx *ctx;                  /**< context of all calls */
     int64_t n;                      /**< number of particles */
-    struct kith__question question; /**< box, and as cutoff the largest radius of a rule, none when
-                                         all rules are off; its points are the positions of the
-                                         current state, after a step on a GPU in device memory */
+    struct kith__question question; /**< box, and as cutoff the largest radius of a rule; while all
+                                         rules are off (rules.reach is 0) the cutoff is not used,
+                                         and may be an earlier one. Its points are the positions
+                                         of the current state, after a step on a GPU in device
+                                         memory */
     struct kith__flock_rules rules; /**< checked options */
     kith_box box;                   /**< the box, as the caller gave it */
     int64_t step;                   /**< steps done */

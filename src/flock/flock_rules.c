@@ -139,7 +139,7 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
     return KITH_OK;
 }
 
-/** Set radii and weights of the rules that are on, and the largest radius. */
+/** Set radii and weights of the rules that are on, and the largest radius, 0 when none is on. */
 static void set_rules(const kith_flock_options *o, const struct kith__question *q,
                       struct kith__flock_rules *rules)
 {
@@ -172,6 +172,8 @@ static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const k
                    "its length, "
                    "above 0",
                    'a' + k, k, k);
+        /* as arithmetic in the question's precision gives them: the length is rounded, as the box
+         * of the question has it, and so is the sum */
         rules->lo[k] = kith__rounded(box->origin[k], q->precision);
         rules->hi[k] = kith__rounded(rules->lo[k] + kith__rounded(box->row[k][k], q->precision),
                                      q->precision);

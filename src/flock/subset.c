@@ -32,7 +32,7 @@ static kith_status choose(kith_flock *flock, const int32_t *index, int64_t n)
     KITH_CHECK(ctx, n >= 0 && n <= flock->n && (index || n == 0), KITH_INVALID,
                "index is NULL, or n is %lld; the flock has %lld", (long long)n,
                (long long)flock->n);
-    struct kith__buffer rank = {NULL, 0};
+    struct kith__buffer rank = {NULL, 0}; /* of n + 1 elements, so never of 0 bytes */
     KITH_CHECK(ctx, kith__buffer_need(&rank, (size_t)(flock->n + 1) * sizeof(int32_t)) != NULL,
                KITH_NO_MEMORY, "out of memory for a choice among %lld", (long long)flock->n);
     if (!rank_all(flock, index, n, rank.data)) {
@@ -101,6 +101,7 @@ static kith_status take(kith_flock *flock)
     struct kith__subset *g = &flock->subset;
     KITH_CHECK(ctx, g->choice > 0, KITH_INVALID, "no subset was chosen: call kith_glance_choose");
     g->taken = false;
+    /* the backend's operation takes no empty subset; on the host nothing is copied then */
     const bool by_backend = ctx->backend->flock->subset && g->n > 0;
     const kith_status status = by_backend
                                    ? kith__end_call(ctx, ctx->backend->flock->subset(ctx, flock))

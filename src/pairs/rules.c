@@ -250,6 +250,7 @@ kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
     if (*cutoff == 0 && isfinite(largest)) {
         *cutoff = largest > 0 ? largest : 1; /* 0: a set is empty, so any cutoff serves */
     } else if (*cutoff > 0 && isfinite(*cutoff) && largest > 0) {
+        /* where `largest` is 0, no pair is listed, and the caller's cutoff stays */
         *cutoff = fmin(*cutoff, largest);
     }
     return KITH_OK;

@@ -41,7 +41,7 @@ enum { KITH_BOND_ROWS_BUFFERS = 3 }; /**< buffers that kith__bond_rows uses */
 /**
  * Bring each bond to the rank that its first particle was dealt to. Collective.
  * @param buffer  first of KITH_BONDS_BUFFERS buffers of the team
- * @param given   the bonds of this rank, checked by kith__bonds_check; `offsets` is NULL on no rank
+ * @param given   the bonds of this rank, checked by kith__check_bonds; `offsets` is NULL on no rank
  * @param set     the first set, as given
  * @param dealt   the particles of this set that the rank was dealt
  * @param both    true where there is one set: a bond given for one of its particles is listed for

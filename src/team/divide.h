@@ -24,7 +24,8 @@ struct kith__level {
 
 /** A decomposition. Equal on all ranks. */
 struct kith__domains {
-    int levels;                  /**< levels that cut, 1 to 3 */
+    int levels;                  /**< number of levels: one for each axis of the box; a level
+                                      whose sections have one part each cuts nothing */
     struct kith__level level[3]; /**< the levels */
     const int *host; /**< [ranks] rank that gets the particles of each domain, where domains are
                           joined (nearest_team.c); NULL: rank r gets those of domain r */
@@ -51,14 +52,15 @@ kith_status kith__team_bounds(kith_team *team, const struct kith__question *ques
 
 /** Cut space into domains for all ranks. Collective.
  *  @param bounds        of all particles of all ranks (kith__team_bounds)
- *  @param[out] domains  in the team's scratch memory, until the next call
+ *  @param[out] domains  in the team's scratch memory, until the next call of this function
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST */
 kith_status kith__team_divide(kith_team *team, const struct kith__question *question,
                               const struct kith__set *sets, int n_sets,
                               const struct kith__bounds *bounds, struct kith__domains *domains);
 
-/** Return the rank in whose domain a position lies, by a binary search among the planes of each
- *  level. A coordinate that is not a number is before all planes.
+/** Return the number of the domain in which a position lies, by a binary search among the planes of
+ *  each level. It is the rank's too, unless domains->host is set. A coordinate that is not a number
+ *  is before all planes.
  *  @param f  fractional coordinates of the position */
 static inline int kith__domain_of(const struct kith__domains *domains, const double f[3])
 {

@@ -14,7 +14,7 @@
 enum kith__sides {
     KITH_TWO_SIDED, /**< both ranks of a pair, so that each finds it */
     KITH_ONE_SIDED, /**< one rank of a pair, which alone finds it: of ranks a < b, rank a where
-                         a + b is even, else rank b */
+                         a + b is even, else rank b, so that low ranks do not get all copies */
 };
 
 /** Bounds of the particles of a rank, wrapped into the box. */
@@ -25,7 +25,8 @@ struct kith__range3 {
 
 /** Find the bounds of the particles of each rank. Collective.
  *  @param points    particles of this rank
- *  @param[out] box  [ranks] the bounds, in the team's scratch memory until the next call
+ *  @param[out] box  [ranks] the bounds, in the team's scratch memory until the next call of this
+ *                   function or of kith__team_box_pair
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_TEAM_LOST */
 kith_status kith__team_boxes(kith_team *team, const struct kith__question *question,
                              const kith_points *points, struct kith__range3 **box);
@@ -35,7 +36,8 @@ kith_status kith__team_boxes(kith_team *team, const struct kith__question *quest
  *  @param points    particles of this rank that may travel
  *  @param partners  particles of this rank that others may travel to; NULL: both are one set
  *  @param[out] own  bounds of `points`, those of this rank
- *  @param[out] box  [ranks] bounds of the partners of each rank, in the team's scratch memory
+ *  @param[out] box  [ranks] bounds of the partners of each rank, in the team's scratch memory, as
+ *                   those of kith__team_boxes
  *  @return as kith__team_boxes */
 kith_status kith__team_box_pair(kith_team *team, const struct kith__question *question,
                                 const kith_points *points, const kith_points *partners,

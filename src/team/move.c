@@ -78,6 +78,7 @@ static kith_status list_items(kith_team *team, int buffer, int64_t n, kith__targ
     KITH_TRY(kith__team_need(team, buffer, 2 * (ranks + 1), sizeof *first, &first));
     route->ranges = (struct kith__ranges){first, first + ranks + 1};
     const int64_t counts = loop.pieces * ranks;
+    /* ctx->threads * ranks elements are more than the ints of loop.to, [threads][ranks], need */
     KITH_TRY(kith__team_need(team, KITH_TEAM_COUNTS, counts + ctx->threads * ranks,
                              sizeof *loop.count, &loop.count));
     loop.to = (int *)(void *)(loop.count + counts); /* behind the counts, in one buffer */
@@ -215,7 +216,7 @@ kith_status kith__route_back(kith_team *team, const struct kith__route *route, c
 kith_status kith__route_home(kith_team *team, const struct kith__route *route, const void *answers,
                              size_t size, void *in)
 {
-    char *arrived = NULL;
+    char *arrived = NULL; /* in the send buffer, which is not used: `answers` is sent as it is */
     KITH_AGREE(team, kith__team_need(team, KITH_TEAM_SEND, route->sent, size, &arrived));
     KITH_TRY(kith__route_back(team, route, answers, size, arrived));
     for (int64_t k = 0; k < route->sent; k++) {

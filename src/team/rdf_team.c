@@ -12,10 +12,11 @@
  * has the particle of the first one.
  *
  * The ring: where there are more than two ranks and more than half of all possible ghosts would be
- * made, or where nearest images alone count and others are within the last edge too
- * (kith__rdf.nearest), particles are dealt by number. In step s each rank receives the particles of
- * the rank s places further on, and counts the pairs between them and its own. One set needs half
- * of the steps. A rank has the particles of two ranks at a time.
+ * made, or where nearest images alone count and others may be within the last edge too
+ * (kith__rdf.nearest: it is then at least about half as long as the box along some axis), particles
+ * are dealt by number, also those that were dealt to domains first. In step s each rank receives
+ * the particles of the rank s places further on, and counts the pairs between them and its own. One
+ * set needs half of the steps. A rank has the particles of two ranks at a time.
  */
 #include <assert.h>
 #include <math.h>
@@ -39,9 +40,9 @@ enum {
     COLUMNS = REACH + KITH_ROUTE_BUFFERS,   /**< columns of two sets */
     VISITOR = COLUMNS + 2 * N_COLUMNS,      /**< ring: coordinates of the other rank's particles */
     VISITOR_COLUMNS,                        /**< ring: columns of the other rank's particles */
-    COUNTS = VISITOR_COLUMNS + N_COLUMNS,   /**< counts of one block of pairs */
-    SUMS,                                   /**< sums of one block; the next one: of all blocks */
-    FORCE_SUMS = SUMS + 2,                  /**< pair-force sums of one block; next: of all */
+    COUNTS = VISITOR_COLUMNS + N_COLUMNS,   /**< counts of the pairs of two blocks */
+    SUMS,                                   /**< sums of two blocks; the next one: of all blocks */
+    FORCE_SUMS = SUMS + 2,                  /**< pair-force sums of two blocks; next: of all */
     LIMBS = FORCE_SUMS + 2,                 /**< sums as numbers of 32 bits, while they travel */
     BONDS,                                  /**< bonds of the particles dealt to this rank */
     BOND_ROWS = BONDS + KITH_BONDS_BUFFERS, /**< bonds of one block */
@@ -236,7 +237,8 @@ static kith_status divide(struct rdf_team *w, struct kith__route *route, bool *r
                               last == 1 ? KITH_TWO_SIDED : KITH_ONE_SIDED, route));
     int64_t ghosts = route->received;
     KITH_TRY(kith__team_combine(team, KITH_SUM, &ghosts, 1));
-    /* all possible ghosts: each particle on each other rank; one-sided, on half of them */
+    /* all possible ghosts: each particle on each other rank; with one set, whose ghosts are on one
+     * rank of each pair of ranks alone, half of that: `sides` is the divisor */
     const int64_t sides = last == 1 ? 1 : 2;
     const int64_t most = w->set[last].base[team->ranks] / sides * (team->ranks - 1);
     *ring = team->ranks > 2 && ghosts > most / 2;
@@ -369,6 +371,7 @@ static kith_status check_equal(kith_team *team, const kith_points *points, const
                                const kith_rdf_options *o, const kith_histogram *out)
 {
     struct kith__equal equal[KITH_TEAM_EQUALS];
+    /* more than 2^20 bins are refused later (check_edges in rdf.c): their edges are not read */
     const int64_t edges = o->bins > 0 && o->bins <= 1 << 20 ? o->bins + 1 : 0;
     int n = kith__team_space(points, box, equal);
     equal[n++] = (struct kith__equal){"options.bins", o->bins};

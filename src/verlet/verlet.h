@@ -79,7 +79,8 @@ struct kith__verlet_map {
     double a[3][3];       /**< A */
     double by[3];         /**< t: moves the origin of the box [length] */
     double row[3][3];     /**< rows of the box now; 0 along open axes [length] */
-    double inverse[3][3]; /**< inverse of the box now; 0 along open axes [1 / length] */
+    double inverse[3][3]; /**< inverse of the box now, transposed: inverse[k] . u is fractional
+                               coordinate k of u; 0 along open axes [1 / length] */
     double norm_a;        /**< largest sum of absolute elements of a row of A */
     double norm_by;       /**< sum of absolute components of t and of the origins of both boxes
                                [length] */

@@ -56,7 +56,8 @@ void KITH_OF_ISA(sum_sines)(struct kith__sweep *sweep, int64_t task)
             const int64_t begin = b == p->species ? i + 1 : d->first[b];
             const int64_t end = d->first[b + 1];
             pairs += end - begin;
-            /* from a multiple of LANES on; the lanes before `begin` add 0 */
+            /* blocks begin at multiples of LANES, so that particle j is in lane j % LANES for every
+             * i; the lanes before `begin` add 0 */
             for (int64_t j = begin / LANES * LANES;
                  j < end && kith__sweep_goes_on(sweep, LANES * (n_q + START)); j += LANES) {
                 struct pair_block block = start_block(d, q, i, j, begin, end);

@@ -43,7 +43,8 @@ struct kith__grid {
     bool plain; /**< all particles are known to be inside the box as given: coordinates are read
                      without wrapping */
     bool far;   /**< a subcell may hold particles that are further apart than its width
-                     (kith__divide_cells), or the width of subcells was doubled */
+                     (kith__divide_cells), or the width of subcells was doubled, as there were
+                     more than 2^62 cells */
 };
 
 /** Numbers of the scratch buffers of the context (core/work.h) that the engine uses. Those before
@@ -54,7 +55,8 @@ struct kith__grid {
 enum {
     KITH_GRID_XYZ,      /* coordinates in cell order, x, then y, then z */
     KITH_GRID_ID,       /* kith__sorted.id */
-    KITH_GRID_ELEMENTS, /* elements to sort; then kith__sorted.key or kith__sorted.start */
+    KITH_GRID_ELEMENTS, /* elements to sort, key and index of each particle in one word; then
+                           kith__sorted.key or kith__sorted.start */
     KITH_GRID_SPARE,    /* second array of the sort; then kith__sorted.start or kith__sorted.key */
     KITH_GRID_KEYS,     /* whole keys, where key and index together exceed 64 bits */
     KITH_GRID_SLOTS,    /* number of these buffers */

@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) void KITH_REAL(read_wrapped)(
 
 /** Write the elements to sort for particles [begin, end): the index in the `low` lowest bits, and
  *  the key (kith__axis in cells.h) in the bits above them; the high bits of a key that does not fit
- *  are lost, and then `keys` is not NULL.
+ *  are lost, and then `keys` is not NULL: sort_keys in grid.c sorts by them later.
  *  @param elements  [n] the elements, by the caller's index of the particle
  *  @param keys      [n] the whole keys are written here; NULL: they are not written */
 static void KITH_REAL(make_elements)(const struct kith__question *question,

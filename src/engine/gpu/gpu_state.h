@@ -12,13 +12,14 @@
 #include "core/backend.h"
 #include "gpu.h"
 
-/** Buffers of scratch memory on the device that the engine uses, each for one purpose; those of a
- *  question NAME begin at KITH_WORK_OF(NAME). KITH_GPU_SET_SLOTS is added to the numbers of set a's
+/** Buffers of scratch memory on the device that the engine uses; those of a question NAME begin at
+ *  KITH_WORK_OF(NAME). KITH_GPU_SET_SLOTS is added to the numbers of set a's
  *  buffers, KITH_GPU_INPUT to KITH_GPU_START, for those of set b. */
 enum {
     KITH_GPU_PLAN,      /**< struct kith__gpu_small */
     KITH_GPU_TEMPORARY, /**< scratch of the vendor's sort, scan and select */
-    KITH_GPU_SORT_KEY,  /**< second array of keys while sorting; then counts and offsets */
+    KITH_GPU_SORT_KEY,  /**< second array of keys while sorting; then kith__gpu_search.counts or
+                            kith__gpu_batch.counts */
     KITH_GPU_SORT_ID, /**< second array of indices while sorting; then kith__gpu_grid.marks, or, in
                            friends-of-friends, the first slot of each dense cell */
     KITH_GPU_INPUT,   /**< coordinates as the caller gave them */
@@ -57,10 +58,12 @@ struct kith__gpu {
     gpuStream_t stream; /**< stream that all work is queued on: the caller's, or own_stream; NULL:
                              the default stream */
     gpuStream_t own_stream; /**< stream that the context created */
-    gpuEvent_t last;        /**< recorded at the end of each call, after all work that it queued */
+    gpuEvent_t last;        /**< recorded at the end of each call that queues work outside a
+                                 capture */
     bool queueing;          /**< the running call queues work that is not captured */
     bool capturing;         /**< the running call's work is captured in a graph */
-    bool refused; /**< a captured call lacked scratch memory, which must not be allocated then */
+    bool refused; /**< the running call is captured, and a buffer of scratch memory is too small:
+                       memory must not be allocated during a capture */
     struct kith__buffer slot[KITH_WORK_BUFFERS]; /**< scratch memory on the device */
     struct kith__buffer held; /**< [n_held] pointers to scratch memory that captured graphs use: it
                                    stays until the context is closed */
@@ -73,17 +76,21 @@ struct kith__gpu {
     gpuEvent_t waited;    /**< recorded by kith__gpu_wait_all after all work queued so far */
     gpuStream_t stopping; /**< second stream, on which the stop flag is copied to the device while a
                                kernel runs */
-    unsigned *stop; /**< stop flag in device memory, which the running kernels poll; of a sweep it
-                         is the work queue counter, too; NULL: there is none */
+    /** Stop flag in device memory, which the running kernels poll: at KITH_GPU_STOP (gpu_sweep.h)
+     *  or more they end early. In a sweep this word is the work queue counter too, whose counts are
+     *  smaller. NULL: the call has no flag, or none yet. */
+    unsigned *stop;
     size_t uploads; /**< copies to the device in this call: selects the transfer buffer */
-    struct kith__buffer small_memory; /**< pinned memory of `small`, a result and the stop flag */
+    /** Pinned memory: KITH_GPU_SMALL_BYTES for small results, as *small and one number behind it
+     *  (kith__gpu_read_back), then the value that is copied to *stop. */
+    struct kith__buffer small_memory;
     struct kith__gpu_small *small; /**< copy of the device's struct kith__gpu_small (search.h), in
                                         small_memory */
     kith_pairs staging; /**< part of a pair list, in device memory, to be copied to the host */
     kith_pairs block;   /**< part of a pair list, in host memory, for the block callback */
 };
 
-enum { KITH_GPU_SMALL_BYTES = 4096 }; /**< bytes of small_memory before the stop flag */
+enum { KITH_GPU_SMALL_BYTES = 4096 }; /**< bytes of small_memory before the value for *stop */
 
 /** Make the context's device current, until the public call ends. */
 gpuError_t kith__gpu_enter(struct kith__gpu *gpu);
@@ -105,30 +112,35 @@ kith_status kith__gpu_fail(kith_ctx *ctx, gpuError_t error, const char *doing);
     } while (0)
 
 /** Wait for an event. The watch callback is called while the thread waits. When the call is to
- *  stop, the running sweep is told to end early, so test kith__proceed afterwards. */
+ *  stop, *gpu->stop is set, if there is a flag, so that the running kernels that poll it end early;
+ *  the function still waits for the event, and returns KITH_OK: test kith__proceed afterwards.
+ *  @param doing  the step that failed, for the message, as for kith__gpu_fail
+ *  @return KITH_OK, or a failure of the device */
 kith_status kith__gpu_wait(kith_ctx *ctx, gpuEvent_t event, const char *doing);
 
 /** Wait for all work that is queued on the stream, by kith__gpu_wait. */
 kith_status kith__gpu_wait_all(kith_ctx *ctx, const char *doing);
 
-/** Begin an operation: refuse a device that is lost and a stream that is being captured, call the
- *  watch callback, make the device current. */
+/** Begin an operation: kith__gpu_begin_queueing, but refuse a stream that is being captured.
+ *  @return as kith__gpu_begin_queueing; KITH_UNSUPPORTED during a capture */
 kith_status kith__gpu_begin(kith_ctx *ctx);
 
-/** Begin an operation that queues work and never waits for the device: as kith__gpu_begin, but the
- *  stream may be captured. Sets gpu->capturing. */
+/** Begin an operation whose stream may be captured, and which must not wait for the device in a
+ *  capture: refuse a device that is lost or that a parent process opened, call the watch callback,
+ *  make the device current. Sets gpu->capturing and queueing; resets uploads, stop and refused.
+ *  @return KITH_OK, KITH_CANCELLED, or a failure of the device */
 kith_status kith__gpu_begin_queueing(kith_ctx *ctx);
 
 /** Refuse a device that is lost, or that a parent process opened; make the device current. */
 kith_status kith__gpu_use(kith_ctx *ctx);
 
 /** Make a buffer of scratch memory on the device hold at least `bytes`; its contents are lost when
- *  it grows. Memory that a captured graph uses is not freed then. A captured call cannot make a
- *  buffer grow: it sets gpu->refused.
- *  @return the data, or NULL when there is no memory */
+ *  it grows. Memory that a captured graph uses is not freed then (gpu->held), and the buffer gets
+ *  other memory. In a captured call no buffer can grow: gpu->refused is set instead.
+ *  @return the data, or NULL when there is no memory, or the buffer cannot grow */
 void *kith__gpu_need(struct kith__gpu *gpu, int slot, size_t bytes);
 
-/** Free all scratch memory on the device. */
+/** Free all scratch memory on the device, also that which captured graphs use. */
 void kith__gpu_free_scratch(struct kith__gpu *gpu);
 
 /** Make a buffer of device memory hold at least `bytes`, rounded up to 64 KiB; its contents are
@@ -147,8 +159,10 @@ void kith__gpu_buffer_free(struct kith__buffer *buffer);
 /** Free a buffer of pinned host memory. */
 void kith__gpu_pinned_free(struct kith__buffer *buffer);
 
-/** Copy host memory to device memory through the transfer buffers. On return `from` may be changed;
- *  the last copies to the device are queued on the stream. */
+/** Copy host memory to device memory through the transfer buffers. On return all of `from` has been
+ *  read, so that the caller may change it; the last copies to the device are still queued on the
+ *  stream.
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a failure of the device */
 kith_status kith__gpu_upload(kith_ctx *ctx, void *to, const void *from, size_t bytes);
 
 /** An array to copy to the device. */
@@ -160,7 +174,7 @@ struct kith__gpu_array {
 
 /** Copy arrays to one buffer of scratch memory on the device, small arrays together by one copy.
  *  @param slot           number of the buffer
- *  @param[in,out] array  [n] the arrays; their members `at` are set
+ *  @param[in,out] array  [n] the arrays; `at` is set where `from` is not NULL
  *  @param more           bytes of room to leave behind the arrays
  *  @param[out] rest      first byte of that room
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a failure of the device */
@@ -176,9 +190,10 @@ struct kith__gpu_copy {
 
 enum { KITH_GPU_COPIES = 5 }; /**< most copies of a download: the arrays of a pair list */
 
-/** Make the transfer buffers, before a kernel begins whose results a copy of `bytes` bytes brings
- *  to the host. Else the copy would make them: the driver makes pinned memory only when no kernel
- *  runs, and a kernel cannot be stopped while the host waits for that.
+/** Allocate the transfer buffers that a download of `bytes` bytes uses, before the kernel is queued
+ *  whose results it copies. kith__gpu_download would allocate them too, but the driver does not
+ *  allocate pinned memory while a kernel runs: the host would wait in the allocation, and could not
+ *  stop the kernel.
  *  @return KITH_OK, KITH_NO_MEMORY */
 kith_status kith__gpu_need_transfers(kith_ctx *ctx, size_t bytes);
 

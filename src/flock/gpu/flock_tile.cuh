@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tests and sums of a tile of 32 candidates j and an i-cluster of 32 particles i, which is divided
- * into four homes of eight particles, by the matrix unit (mma of the PTX manual, whose layouts of
- * matrices in lanes are used below). Lane 4g + t receives the distances of candidates 2t and 2t + 1
- * of each eight from particle g of a home, which is the layout in which the matrix unit reads the
- * hits. One product takes a pair of homes.
+ * Tests and sums of a tile of 32 candidates j and an i-cluster of up to 32 particles i, by the
+ * matrix unit (mma of the PTX manual, whose layouts of matrices in lanes are used below). Each lane
+ * of a warp has a particle, which is replaced by padding where it is not in the i-cluster. The 32
+ * particles are divided into four homes of eight. Lane 4g + t receives the distances of candidates
+ * 2t and 2t + 1 of each eight from particle g of a home, which is the layout in which the matrix
+ * unit reads the hits. One product takes a pair of homes.
  *
  * A squared distance is |i|^2 + |j|^2 - 2 i.j. Factors are halves, numbers of 11 bits: a coordinate
  * is split into two of them, the rounded number and the remainder, and so is |j|^2; |i|^2 less the
  * squared cutoff is the initial value of the sum. Lengths are scaled, `scale` to a cutoff, so that
- * numbers too small for the unit do not matter. The 16 terms of a product are the numbers and the
- * remainders of j, first times the numbers, then times the remainders of i.
+ * it does not matter that the matrix unit may take denormal halves for 0. The 16 terms of a product
+ * are the four numbers and the four remainders of j times the numbers of i, then these eight times
+ * the remainders of i.
  *
  * Hits are bytes: -1 for a hit, else 0. Neighbour sums are products of bytes too (flock_tiles.cu).
  */
@@ -39,7 +41,8 @@ static const float scale = 256;         /* units of a scaled length in one cutof
 static const float square_part = 1024;  /* |j|^2 is divided by it to fit a half, and i has it as
                                            factor */
 static const float farthest = 60000;    /* largest |j|^2 / square_part, which fits a half: more than
-                                           that of 30 cutoffs, 57600 */
+                                           57600, that of 30 cutoffs, which no neighbour reaches
+                                           (sum_cluster in flock_tiles.cu) */
 static const float in_no_reach = 4e30f; /* squared distance of a padding particle */
 
 /** Records of a tile's candidates, as they are loaded asynchronously. */
@@ -51,8 +54,9 @@ template <typename real> struct stage {
 struct tile_records {
     uint4 r[TILE];     /**< as halves: x, y, z, |r|^2 / square_part, and the remainder of each
                             [scaled] */
-    uint4 place[TILE]; /**< offset from the first particle of the i-cluster, plus 2^31 [units]; 1 */
-    uint4 speed[TILE]; /**< velocity, plus 2^31 [units]; 1 */
+    uint4 place[TILE]; /**< x, y, z: offset from the first particle of the i-cluster, plus 2^31
+                            [units]; w: 1, so that hits are counted */
+    uint4 speed[TILE]; /**< x, y, z: velocity, plus 2^31 [units]; w: 1 */
 };
 
 /** Consecutive candidates of one image. Candidates are numbered through all segments of a list. */
@@ -68,8 +72,9 @@ template <typename real> struct cluster_shared {
     struct stage<real> stage;            /**< candidates that are being loaded */
     struct tile_records tile_records[2]; /**< double buffer of tiles */
     /** [pair of homes][particle g of either home][even or odd lane]: left-hand factors of
-     *  distances(). Halves, two to a word: -2x, -2y for even lanes, -2z, square_part for odd lanes;
-     *  of either home, and then the remainders of either home. */
+     *  distances(). Halves, two to a word: -2x, -2y for even lanes, -2z, square_part for odd lanes.
+     *  The four words are of the first home, of the second one, then their remainders. Lanes t and
+     *  t + 2 have equal factors: for the numbers and for the remainders of candidates. */
     __align__(16) uint32_t a[HOMES / PAIR][EIGHT][2][FOUR];
     float4 w[HOMES / PAIR][EIGHT];     /**< |i|^2 - scale^2, twice, of a particle of either home:
                                             initial values of distances() */
@@ -78,7 +83,8 @@ template <typename real> struct cluster_shared {
     struct segment segment[LANES];     /**< segments of candidates */
     int64_t sum[KITH_RULES][3][LANES]; /**< neighbour sums of the warp's particles [units] */
     int32_t n[KITH_RULES][LANES];      /**< numbers of neighbours */
-    float band;                        /**< error bound of squared distances [scaled^2] */
+    float band;                        /**< error bound of squared distances, with that of the
+                                            definition [scaled^2] */
 };
 
 /** Negated sums of bytes of a rule and home, in lane 4g + t: of bytes 2g and 2g + 1 of the records,
@@ -99,9 +105,10 @@ template <typename real> struct i_cluster {
     int3 place;     /**< position of the i-cluster's first particle, less 2^31 [units] */
     struct kith__gpu_quantizer velocities; /**< from velocities to units */
     float unit;                            /**< scale / cutoff */
-    float clear;              /**< bound on what find_hits() returns: at most this, some hit is
-                                   borderline */
-    float beyond[KITH_RULES]; /**< scale^2 - radius^2 [scaled^2] */
+    float clear;              /**< above this magnitude, what find_hits() returns means that no hit
+                                   is borderline */
+    float beyond[KITH_RULES]; /**< scale^2 - radius^2, 0 for the largest radius; huge where the rule
+                                   is off [scaled^2] */
 };
 
 /** Accumulators of a lane. */
@@ -126,8 +133,8 @@ static __device__ __forceinline__ uint32_t upper(float a, float b)
     return permute(__float_as_uint(a), __float_as_uint(b), 0x7632);
 }
 
-/** Return the products of two pairs of bfloat16: a fused multiply-add, whose addend of -0 changes
- *  no product. */
+/** Return the products of two pairs of bfloat16: by a fused multiply-add, as PTX has a product
+ *  alone only from sm_90 on. Its addend of -0 changes no product, not even its sign. */
 static __device__ __forceinline__ uint32_t products(uint32_t a, uint32_t b)
 {
     uint32_t d;
@@ -152,7 +159,7 @@ static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
     return d;
 }
 
-/** Return four bytes, -1 where a bfloat16 of two pairs is negative, else 0. */
+/** Return four bytes, for the pair a, then for b: -1 where a bfloat16 is negative, else 0. */
 static __device__ __forceinline__ uint32_t signs(uint32_t a, uint32_t b)
 {
     return permute(a, b, 0xfdb9);
@@ -179,7 +186,7 @@ static __device__ __forceinline__ uint4 halves(float a, float b, float c, float 
                       two_halves(__floats2half2_rn(c - high_cd.x, d - high_cd.y)));
 }
 
-/** Return an address in shared memory, for instructions that read it alone. */
+/** Return the address of records within shared memory, as cp.async and ldmatrix take it. */
 static __device__ __forceinline__ uint32_t address_of(const uint4 *records)
 {
     return (uint32_t)__cvta_generic_to_shared(records);
@@ -198,7 +205,7 @@ static __device__ __forceinline__ void load_halves(const uint4 *records, int lan
 
 /** Load 16 bytes of 32 records, transposed, as a left-hand factor of add_product(). A transposing
  *  load moves units of two bytes, so even and odd bytes are then separated; columns, the records,
- *  are put in the order of the hits in signs(): 2t, 2t + 1, 8 + 2t, 8 + 2t + 1. */
+ *  are put in the order of a lane's hits (struct verdicts): 2t, 2t + 1, 8 + 2t, 8 + 2t + 1. */
 static __device__ __forceinline__ void load_bytes(const uint4 *records, int lane, uint32_t a[4])
 {
     uint32_t p[4];
@@ -229,7 +236,7 @@ static __device__ __forceinline__ void distances(uint4 a, float4 w, const uint32
 }
 
 /** Add the product of the records' bytes, unsigned, and the hits of a home, signed: 16 x 32 times
- *  32 x 8. */
+ *  32 x 8. A hit is -1, so the sums are negated. */
 static __device__ __forceinline__ void add_product(struct bytes *sum, const uint32_t a[4],
                                                    const uint32_t hits[2])
 {
@@ -242,14 +249,16 @@ static __device__ __forceinline__ void add_product(struct bytes *sum, const uint
 /* ---------------------------------------------------------------------------------------- tile */
 
 /** Find the hits of four candidates, for each rule: r^2 - radius^2 is t + p.beyond, and negative
- *  for a hit. Also find what tells if one of them is borderline, as numbers of reduced precision.
- *  @tparam USUAL  kith__gpu_flock_step.usual; hits of cohesion are then not set. What decides is
- *                 the product of r^2 - radius^2 for the largest radius and for separation: two
- *                 tests in one
+ *  for a hit. Also return, in reduced precision, how near to a radius the nearest candidates are.
+ *  @tparam USUAL  kith__gpu_flock_step.usual: alignment and cohesion have the largest radius, whose
+ *                 p.beyond is 0. Hits of cohesion are then those of alignment, and not set; and the
+ *                 result is of the product of r^2 - radius^2 for the largest radius and for
+ *                 separation: two tests in one
  *  @param t       squared distances, less scale^2 [scaled^2]
- *  @param least   result for other candidates, or a large number
+ *  @param least   result for other candidates, or two large numbers
  *  @param[out] hits  of each rule: four bytes
- *  @return the smallest magnitudes of what decides: up to p.clear some hit is borderline */
+ *  @return the smallest |r^2 - radius^2|, or products of two, as two bfloat16 whose signs are
+ *          undefined: when both are above p.clear, no hit is borderline */
 template <bool USUAL, typename real>
 static __device__ __forceinline__ uint32_t find_hits(const i_cluster<real> &p, const float t[FOUR],
                                                      uint32_t least, uint32_t hits[KITH_RULES])
@@ -262,7 +271,7 @@ static __device__ __forceinline__ uint32_t find_hits(const i_cluster<real> &p, c
         hits[KITH_SEPARATION] = signs(close_a, close_b);
         return lesser(lesser(least, products(a, close_a)), products(b, close_b));
     }
-    const uint32_t one = 0x3f803f80; /* two bfloat16 */
+    const uint32_t one = 0x3f803f80; /* two bfloat16 of 1, which change no factor */
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const float far = p.beyond[rule];
         const uint32_t a = upper(t[0] + far, t[1] + far);
@@ -303,7 +312,8 @@ struct verdicts {
     uint32_t hits[PAIR * 2][KITH_RULES]; /**< bytes of -1, else 0 */
 };
 
-/** Decide borderline tests by the definition. Cold path, not inlined.
+/** Decide a lane's borderline tests, those within c.band, by the definition. Cold path, not
+ *  inlined.
  *  @param slot       entry, in `here`, of the particle of the lane's first test
  *  @param candidate  number of the candidate of the lane's first test
  *  @param[in,out] v  the tests; hits of borderline ones are set for all rules */
@@ -328,7 +338,7 @@ static __device__ __noinline__ void resolve(const struct kith__gpu_flock_step &f
                                 candidate + part % 2 * BYTES + e / 2 * EIGHT + e % 2);
         for (int rule = 0; rule < KITH_RULES; rule++) {
             const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
-            const uint32_t mask = 0xffu << EIGHT * e;
+            const uint32_t mask = 0xffu << EIGHT * e; /* byte e, of eight bits */
             v->hits[part][rule] = on ? v->hits[part][rule] | mask : v->hits[part][rule] & ~mask;
         }
     }

@@ -76,7 +76,8 @@ static void KITH_REAL(reach_tree)(struct KITH_REAL(flood_state) *state, const re
     do {
         int32_t *queue = state->queue + next;
         real at[3][SOURCES];
-        if (end - next >= 2 * SOURCES) { /* swap the last SOURCES entries with those at `next` */
+        /* swap the last SOURCES entries with those at `next`, where the two do not overlap */
+        if (end - next >= 2 * SOURCES) {
             int32_t first[SOURCES];
             memcpy(first, queue, sizeof first);
             memcpy(queue, state->queue + end - SOURCES, sizeof first);

@@ -20,7 +20,7 @@ struct image_walk {
     int32_t shift[3];                  /**< S of the image that is being searched */
 };
 
-/** Return true when the host has set the stop flag. */
+/** Return true when the host has set the stop flag, to KITH_GPU_STOP. */
 static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_nearest &all)
 {
     return *(const volatile unsigned *)&all.state->stop >= KITH_GPU_STOP;
@@ -69,7 +69,8 @@ static __device__ __forceinline__ void begin_slab(struct image_walk *walk)
  *  @param unit    the tree's unit of length
  *  @param active  the lane's particle is one of those whose neighbours are searched
  *  @param r       its position [length]
- *  @param widest  largest squared distance of a neighbour, in the tree's unit
+ *  @param widest  squared distance beyond which no active lane takes neighbours, in the tree's
+ *                 unit; equal in all lanes
  *  @param[in,out] walk  the images that have been searched; its slab is set
  *  @return true, in every lane, when there is one within reach */
 template <typename real>

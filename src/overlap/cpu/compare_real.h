@@ -3,13 +3,17 @@
  * Products of blocks of replicas, and their counters, for one precision. Included by
  * compare_kernel.c, which defines VECTOR, ROWS, VECTORS, multiply_add_f and _d, members and
  * resolve, through per_precision.h, which defines `real` and KITH_REAL: each function here becomes
- * two, in double (suffix _d) and in float (_f); vector_f and vector_d are those of
- * engine/cpu/lanes.h. WIDTH is the number of replicas of a panel.
+ * two, in double (suffix _d) and in float (_f). vector_f and vector_d, and the square roots root_f
+ * and root_d, are those of engine/cpu/lanes.h. compare.h defines panels, blocks and slices. WIDTH
+ * is the number of replicas of a panel.
  */
 
 /** Compute the products of ROWS replicas of one panel with the replicas in VECTORS vectors of
  *  another, summed over n numbers in registers.
- *  @param a, b  in each of the two panels, the first of the n numbers of the first replica
+ *  @param a     in its panel, first number of the first of the ROWS replicas; its next number is
+ *               WIDTH numbers further on
+ *  @param b     the first number of the first replica of the VECTORS vectors, in their panel
+ *  @param n     numbers of each replica that are multiplied: those of a slice
  *  @param add   true: add the products to those in `to`; false: write them
  *  @param to    [ROWS][KITH_COMPARE_BLOCK] products, of which the first VECTORS vectors of each row
  *               are set */
@@ -25,7 +29,7 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
         }
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {
-            /* one number in all lanes */
+            /* one number in all lanes; subtracting 0 changes no number, not even -0 */
             const KITH_REAL(vector) left = a[k * WIDTH + r] - (KITH_REAL(vector)){0};
 #pragma GCC unroll 3
             for (int v = 0; v < VECTORS; v++) {
@@ -48,9 +52,9 @@ KITH_INLINE void KITH_REAL(multiply)(const real *a, const real *b, int64_t n, bo
     }
 }
 
-/** Compute the products of blocks I and J over one slice, numbers [from, from + n) of the replicas;
- *  unless it is the first slice, add them to those of earlier slices. Of a block with itself, pairs
- *  of panels below the diagonal are skipped.
+/** Compute the products of the replicas of block I with those of block J over one slice, numbers
+ *  [from, from + n) of the replicas; unless it is the first slice, add them to those of earlier
+ *  slices. Of a block with itself, pairs of panels below the diagonal are skipped.
  *  @param products  [KITH_COMPARE_BLOCK][KITH_COMPARE_BLOCK] */
 static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real *products,
                                       int64_t from, int64_t n, int64_t I, int64_t J)
@@ -82,7 +86,7 @@ static void KITH_REAL(multiply_slice)(const struct kith__compare *compare, real 
 /** Find the counters of both ends of the bands of n products of one row, as struct kith__band
  *  describes. Without branches, so that the compiler vectorises the loop.
  *  @param c               [n] products
- *  @param weight          weight of the row's replica
+ *  @param weight          weight of the row's replica (kith__overlap_weight)
  *  @param weights         [n] weights of the columns' replicas
  *  @param[out] low, high  [n] counters of the lower and upper ends */
 static void KITH_REAL(find_counters)(const struct kith__compare *compare, const real *restrict c,
@@ -93,7 +97,7 @@ static void KITH_REAL(find_counters)(const struct kith__compare *compare, const 
     const bool distance = compare->overlap->measure == KITH_DISTANCE;
     const real half = (real)band->half, edge = (real)band->edge, spread = half + edge;
     const real factor = (real)band->factor, offset = (real)band->offset;
-    /* conversion to an integer truncates most + 0.5 to the largest counter */
+    /* the conversion to an integer truncates: numbers above `most` give the largest counter */
     const real least = (real)band->least, most = (real)band->most + (real)0.5;
     for (int64_t j = 0; j < n; j++) {
         real from, to;
@@ -116,9 +120,9 @@ static void KITH_REAL(find_counters)(const struct kith__compare *compare, const 
     }
 }
 
-/** Count all pairs of blocks I <= J; of a block with itself, each pair once. Pairs whose band holds
- *  an edge are decided by the definition. When the call is to stop, it returns early, and pairs may
- *  have wrong counters: no counter is reported then. */
+/** Count all pairs of a replica of block I and one of block J, where I <= J; if I is J, each pair
+ *  once. Pairs whose band holds an edge are decided by the definition. When the call is to stop,
+ *  the function returns early, and pairs may have wrong counters: no counts are reported then. */
 static void KITH_REAL(count_block)(const struct kith__compare *compare,
                                    struct kith__compare_own *own, int64_t I, int64_t J)
 {

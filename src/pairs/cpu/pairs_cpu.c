@@ -223,6 +223,7 @@ static kith_status guess_pairs(kith_ctx *ctx, const struct kith__grid *grid, int
     }
     KITH_TRY(check_sweep(ctx, sweep));
     const double mean = seen ? (double)state->hits / (double)seen : 0;
+    /* 64: never 0, and room for some pairs where the sample has none */
     *guess = (int64_t)(mean * (double)blocks * (seen == blocks ? 1.0 : 1.08)) + 64;
     state->hits = 0;
     return KITH_OK;
@@ -470,6 +471,7 @@ static kith_status stream_appended(struct stream *stream)
     const int64_t most = stream->list->block_pairs;
     KITH_TRY(prepare(ctx, stream->question, stream->list, stream->grid,
                      stream->list->full ? KITH_ALL : KITH_FORWARD));
+    /* blocks + 1: never 0 bytes */
     int64_t *counts = kith__work_need(&ctx->work, KITH_CPU_BLOCK_COUNTS,
                                       (size_t)(blocks + 1) * sizeof *counts);
     KITH_CHECK(ctx, counts != NULL, KITH_NO_MEMORY, "out of memory for %lld blocks",

@@ -139,7 +139,8 @@ template <typename real, int WAY> struct force_tally {
     }
 
     /** Flush before the block's sums, if they are in shared memory, can overflow: each of its WARPS
-     *  warps adds at most KITH_FORCE_TERMS / WARPS terms between two flushes. */
+     *  warps adds at most KITH_FORCE_TERMS / WARPS terms between two flushes. Unless WAY is
+     *  ONE_BY_ONE, which is known at compile time, the sums are always there (way_of). */
     __device__ __forceinline__ void make_room(const visit<real> &v)
     {
         since += (int64_t)DEEP * LANES * v.n;
@@ -210,7 +211,7 @@ template <typename real, int WAY> struct force_tally {
             r2 = def::separation(def::box(question), ri, rj, s, apart);
         }
         const int32_t counter = counter_of(r2);
-        if (counter >= counters.row ||
+        if (counter >= counters.row || /* above the last edge: no hit is */
             (WAY == ONE_BY_ONE && !scale.plain &&
              kith__is_excluded(&scale.rdf.excluded, scale.cross, home.id[k], other.id[l]))) {
             return;
@@ -250,7 +251,7 @@ template <typename real, int WAY> struct force_tally {
                 all->candidate.move(grid.question.box_d.row, v.lane, at[d].shift);
             }
             const int mine = __popc(mask[d]);
-            const int sum = scan_lanes(mine, v.lane); /* place of each lane's hits in the list */
+            const int sum = scan_lanes(mine, v.lane); /* end of each lane's hits in the list */
             const int hits = from_lane(sum, LANES - 1);
             for (int to = sum - mine; mask[d]; mask[d] &= mask[d] - 1, to++) {
                 all->hit[to] = (uint16_t)(v.lane * KITH_GPU_CLUSTER + __ffs((int)mask[d]) - 1);

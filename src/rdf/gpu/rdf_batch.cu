@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The operation of the sweep over a batch, the systems of one call, that counts pairs by distance
- * (engine/gpu/batch_sweep.cuh says what an operation is). Each hit is binned by the definition. The
+ * Counts pairs by distance in all systems of a batch: the operation of a sweep over a batch
+ * (engine/gpu/batch_sweep.cuh defines it). Each hit is binned by the definition. The
  * counters of a thread block are in shared memory where they fit, else in device memory.
  */
 #include "engine/gpu/batch_sweep.cuh"
 #include "rdf_gpu.h"
 
-enum { MOST_SHARED = 8192 }; /**< most counters that are in shared memory: 32 KiB */
+/** Most counters that are in shared memory: 32 KiB. With the sweep's own data they fit the 48 KiB
+ *  that a launch may have (run_batch). */
+enum { MOST_SHARED = 8192 };
 
 /** [partials * bins] the thread block's counters, where they are in shared memory. */
 KITH_DYNAMIC_SHARED(uint32_t, batch_counters);
@@ -78,7 +80,8 @@ template <typename real, bool UPPER, bool MIXED> struct batch_tally {
         const float most = (float)rdf.bins;
         const int32_t counter = counter_of(rdf, r2, (int32_t)fminf(fmaxf(guess, 0.0f), most) + 1);
         if (counter < 1 || counter > rdf.bins) {
-            return; /* below the first edge: no hit is above the last one */
+            return; /* below the first edge. No hit is above the last edge, the cutoff: the second
+                     * test only keeps `to` in range */
         }
         int64_t to = counter - 1;
         if (MIXED) {

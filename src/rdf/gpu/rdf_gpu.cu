@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweep's operations that count pairs by distance, at all images within the last edge, and the
- * table for bins that are not linear. engine/gpu/gpu_sweep.cuh says what an operation is, and
- * which overloads it may have. There are two: `tally` counts all pairs near an i-cluster in batches
- * (candidate_batch.cuh), and single_tally counts hits one by one.
+ * Two operations of the sweep that count pairs by distance, with all images within the last edge:
+ * `tally` counts all pairs near an i-cluster in batches (candidate_batch.cuh), and single_tally
+ * counts hits one by one. engine/gpu/gpu_sweep.cuh defines operations, and the overloads that they
+ * may have. Besides, the table for bins that are not linear is made here.
  */
 #include "candidate_batch.cuh"
 
@@ -97,7 +97,8 @@ template <typename real, int WAY> struct tally {
      * the two coordinates on three axes is off by M, so distances by 2 sqrt(3) M < 3.5 M. Relative
      * to the root, which is at most 1, differences add 1, products and sums 1.5, and the addition
      * of blur to the root 1. Both bounds, 3.5 M and 3.5, are rounded up to 4. The error of the
-     * definition itself is added, that of the approximate root is in scale.factor (set_scale). In
+     * definition itself is added: definition_error is of r^2 / cutoff^2 for r near the cutoff, and
+     * exceeds that of r / cutoff. That of the approximate root is in scale.factor (set_scale). In
      * an i-cluster that is too wide for floats, blur is 1: all pairs are binned by the definition.
      *
      * @param from, to  bounding box of the query particles [length]

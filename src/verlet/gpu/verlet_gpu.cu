@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernels of lists that are kept on a GPU: read the particles and find how far they moved,
- * decide whether the list can be made from the kept pairs, find the pairs among them, write these.
- * Each lane takes a candidate, whatever row it belongs to. Candidates that the bands do not decide
- * are tested by the definition of a pair, so that the list has the bits of a search.
+ * The kernels of lists that are kept on a GPU. At an update: read the particles and find how far
+ * they moved, decide whether the list can be made from the kept pairs, find the pairs among them,
+ * write these; in the last two each lane takes a candidate, whatever row it belongs to. At a
+ * rebuild: store the pairs of the search as the kept pairs (adopt). Candidates that the bands do
+ * not decide are tested by the definition of a pair, so that the list has the bits of a search.
  */
 #include "verlet_gpu.h"
 
