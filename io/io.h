@@ -154,6 +154,8 @@ typedef struct io_particles {
     int64_t all;    /**< Number of particles that the options choose, in all parts; n where the file
                          was not read in parts. */
     int64_t first;  /**< Index, among these, of the first particle in the arrays. */
+    void *radius; /**< Radii [n] [units.length], as io_read_options.radii names them; comoving where
+                         the cosmology is known. Not checked: may be negative or not finite. */
 } io_particles;
 
 /** What to read. Zeros are the defaults. */
@@ -178,6 +180,14 @@ typedef struct io_read_options {
     int64_t parts;       /**< Number of parts: of the particles that would be read, in their order,
                               the parts have equal numbers, the first ones one more where they
                               differ. Only where io_reads_parts says so. 0: all are read. */
+    const char *radii; /**< Name of the lengths to read as radii, one for each particle; NULL: none.
+                              Snapshots in HDF5: a dataset of the group of each type,
+                              "SmoothingLength", or of one type, "PartType0/SmoothingLength". Other
+                              HDF5: a dataset beside the coordinates, or any path; H5MD: an element
+                              beside the positions. Text: a column, by index or by name. XYZ,
+                              LAMMPS, GSD: as io_trajectory_options.weights. Gadget: a block
+                              of the gas, "HSML", of format 2. IO_MISSING where a
+                              particle has none. Of io_read alone: trajectories ignore it. */
 } io_read_options;
 
 /** Find out whether io_read can read a part of a file without the rest: of NumPy arrays, HDF5,
@@ -297,6 +307,8 @@ typedef struct io_pairs_layout {
     double cutoff;       /**< Cutoff of the search, written beside the command line [length]. */
     const char *cutoffs; /**< Cutoffs by pairs of species as they were given, written in place of
                               `cutoff`; NULL: there is one for all pairs. */
+    const char *radii;   /**< Names, rule and range of the radii, in words, written beside the
+                              cutoff; NULL: there are none. */
     int64_t n_particles; /**< Number of particles, written beside the command line. */
     int64_t k;           /**< Neighbours of each particle, for io_nearest_write; 0: pairs. */
     bool (*stop)(void); /**< Called by io_nearest_write before each 256 lines of text, at least once

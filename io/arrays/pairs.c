@@ -38,6 +38,11 @@ static io_status begin_text(io_pairs_writer *writer)
             command, cutoff, (long long)layout->n_particles);
         io__locale_restore(before);
         IO_TRY(status);
+        if (layout->radii) {
+            char radii[1024];
+            io__copy_name(radii, sizeof radii, layout->radii, strlen(layout->radii));
+            IO_TRY(io__output_printf(output, "# radii: %s\n", radii));
+        }
         if (layout->k > 0) {
             IO_TRY(io__output_printf(output, "# k: %lld\n", (long long)layout->k));
         }

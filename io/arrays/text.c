@@ -20,8 +20,10 @@ typedef struct table {
     int columns;            /* number of fields of every row; 0: there are no rows */
     int64_t first;          /* number of the line of the first row */
     char names[MOST_NAMES]; /* the line that names the columns; "": none */
-    int dim;                /* number of coordinates; 0: all columns are read */
-    int column[3];          /* index of the column of each coordinate [dim] */
+    int dim;                /* number of coordinates */
+    int chosen;             /* number of columns that are read; 0: all */
+    int column[4];          /* index of each column that is read [chosen]: those of the coordinates,
+                               then that of the radii, if there are any */
 } table;
 
 /** Take the next field at *at, and move *at behind it; behind the last field, *at becomes NULL.
@@ -157,25 +159,32 @@ static int find_name(const table *t, io_token wanted)
     return -1;
 }
 
-/** Choose the columns of the option, each by index or name. @param columns  "0,1,2" or "x,y,z" */
+/** Find a column by index or name. */
+static io_status find_column(const table *t, io_token name, int *out)
+{
+    char *end = NULL;
+    long column = strtol(name.text, &end, 10);
+    const bool is_index = name.length > 0 && end == name.text + name.length;
+    if (!is_index) {
+        column = find_name(t, name);
+    }
+    if (column < 0 || column >= t->columns) {
+        return io__file_fail(t->lines.file, IO_INVALID, "has no column '%.*s': it has %d, %s%s",
+                             io__token_shown(name), name.text, t->columns,
+                             t->names[0] ? "named " : "without names; the first is 0", t->names);
+    }
+    *out = (int)column;
+    return IO_OK;
+}
+
+/** Choose the columns of the option. @param columns  "0,1,2" or "x,y,z" */
 static io_status choose_named(table *t, const char *columns)
 {
     io_token name;
     bool more;
     while ((more = next_field(&columns, ',', &name)) && t->dim < 3) {
-        char *end = NULL;
-        long column = strtol(name.text, &end, 10);
-        const bool is_index = name.length > 0 && end == name.text + name.length;
-        if (!is_index) {
-            column = find_name(t, name);
-        }
-        if (column < 0 || column >= t->columns) {
-            return io__file_fail(t->lines.file, IO_INVALID, "has no column '%.*s': it has %d, %s%s",
-                                 io__token_shown(name), name.text, t->columns,
-                                 t->names[0] ? "named " : "without names; the first is 0",
-                                 t->names);
-        }
-        t->column[t->dim++] = (int)column;
+        IO_TRY(find_column(t, name, &t->column[t->dim]));
+        t->dim++;
     }
     if (more || t->dim < 2) {
         return io__file_fail(t->lines.file, IO_INVALID, "columns '%s': expected two or three",
@@ -185,24 +194,42 @@ static io_status choose_named(table *t, const char *columns)
 }
 
 /** Choose the columns of coordinates: those of the options, else those named x, y, z, else the
- *  first. */
-static io_status choose_columns(table *t)
+ *  first.
+ *  @param radii  column of the radii, which holds no coordinates unless the options say so; -1:
+ *                none */
+static io_status choose_coordinates(table *t, int radii)
 {
     static const char *const axes[3] = {"x", "y", "z"};
     if (t->lines.file->options->columns) {
         return choose_named(t, t->lines.file->options->columns);
     }
-    if (t->columns < 2) {
-        return io__lines_fail(&t->lines, IO_FORMAT, "has one column; expected two or three");
+    const int left = t->columns - (radii >= 0);
+    if (left < 2) {
+        return io__lines_fail(&t->lines, IO_FORMAT, "has one column%s; expected two or three",
+                              radii >= 0 ? " beside the radii" : "");
     }
-    t->dim = t->columns < 3 ? 2 : 3;
+    t->dim = left < 3 ? 2 : 3;
     bool named = true;
     for (int axis = 0; axis < t->dim; axis++) {
         t->column[axis] = find_name(t, (io_token){axes[axis], 1});
         named = named && t->column[axis] >= 0;
     }
     for (int axis = 0; axis < t->dim && !named; axis++) {
-        t->column[axis] = axis;
+        t->column[axis] = axis + (radii >= 0 && radii <= axis);
+    }
+    return IO_OK;
+}
+
+/** Choose the columns of coordinates and of radii. */
+static io_status choose_columns(table *t)
+{
+    const char *name = t->lines.file->options->radii;
+    int radii = -1;
+    IO_TRY(name ? find_column(t, (io_token){name, strlen(name)}, &radii) : IO_OK);
+    IO_TRY(choose_coordinates(t, radii));
+    t->chosen = t->dim;
+    if (name) {
+        t->column[t->chosen++] = radii;
     }
     return IO_OK;
 }
@@ -215,18 +242,18 @@ static io_status read_number(const table *t, io_token field, int column, double 
 }
 
 /** Parse the numbers of a line: those of the chosen columns, or all if none are chosen.
- *  @param[out] out  [dim], or [columns] if dim is 0 */
+ *  @param[out] out  [chosen], or [columns] if chosen is 0 */
 static io_status read_row(const table *t, const char *line, double *out)
 {
     io_token field;
     int k = 0;
     for (; next_field(&line, t->separator, &field); k++) {
-        for (int axis = 0; axis < t->dim; axis++) {
-            if (k == t->column[axis]) {
-                IO_TRY(read_number(t, field, k, &out[axis]));
+        for (int c = 0; c < t->chosen; c++) {
+            if (k == t->column[c]) {
+                IO_TRY(read_number(t, field, k, &out[c]));
             }
         }
-        if (t->dim == 0 && k < t->columns) {
+        if (t->chosen == 0 && k < t->columns) {
             IO_TRY(read_number(t, field, k, &out[k]));
         }
     }
@@ -237,20 +264,26 @@ static io_status read_row(const table *t, const char *line, double *out)
     return IO_OK;
 }
 
-/** Read the coordinates of all rows. */
+/** Read the coordinates, and the radii if they are chosen, of all rows. */
 static io_status read_rows(table *t, io_particles *out)
 {
     int64_t capacity = 0;
-    double xyz[3] = {0};
+    double row[4] = {0};
+    const bool radii = t->lines.file->options->radii != NULL;
     IO_TRY(io__particles_alloc(t->lines.file, out, 0, t->dim, KITH_DOUBLE));
+    IO_TRY(io__particles_add(t->lines.file, out, radii ? IO_RADII : 0));
     for (;;) {
         char *line;
         IO_TRY(next_row(t, &line));
         if (!line) {
             return IO_OK;
         }
-        IO_TRY(read_row(t, line, xyz));
+        IO_TRY(read_row(t, line, row));
+        const double xyz[3] = {row[0], row[1], t->dim == 3 ? row[2] : 0};
         IO_TRY(io__particles_push(t->lines.file, out, &capacity, xyz));
+        if (radii) {
+            io_put_real(out->radius, out->n - 1, out->precision, row[t->dim]);
+        }
     }
 }
 

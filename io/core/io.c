@@ -19,20 +19,21 @@ typedef struct io_reader {
     bool species; /* options->species applies to the format */
     bool frames;  /* options->frame applies to the format */
     bool parts;   /* options->parts applies to the format */
+    bool radii;   /* options->radii applies to the format */
 } io_reader;
 
-/* The readers, by format. Flags: dataset, columns, species, frames, parts. */
+/* The readers, by format. Flags: dataset, columns, species, frames, parts, radii. */
 static const io_reader readers[] = {
     [IO_UNKNOWN] = {.name = "unknown"},
-    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1, 1},
-    [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1, 1},
-    [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0, 1},
-    [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0, 0},
-    [IO_XYZ] = {"XYZ", NULL, NULL, 0, 0, 1, 1, 0},
-    [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0, 1},
-    [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1, 0},
-    [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1, 0},
-    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1, 0},
+    [IO_NPY] = {"NumPy", io__npy_read, io__npy_inspect, 0, 0, 0, 1, 1, 0},
+    [IO_HDF5] = {"HDF5", io__hdf5_read, io__hdf5_inspect, 1, 0, 1, 1, 1, 1},
+    [IO_TIPSY] = {"tipsy", io__tipsy_read, io__tipsy_inspect, 0, 0, 1, 0, 1, 0},
+    [IO_TEXT] = {"text", io__text_read, io__text_inspect, 0, 1, 0, 0, 0, 1},
+    [IO_XYZ] = {"XYZ", NULL, NULL, 0, 0, 1, 1, 0, 1},
+    [IO_GADGET] = {"Gadget", io__gadget_read, io__gadget_inspect, 0, 0, 1, 0, 1, 1},
+    [IO_LAMMPS] = {"LAMMPS", NULL, NULL, 0, 0, 1, 1, 0, 1},
+    [IO_GSD] = {"GSD", NULL, NULL, 0, 0, 1, 1, 0, 1},
+    [IO_CHEMFILES] = {"chemfiles", NULL, NULL, 0, 0, 1, 1, 0, 0},
 };
 
 const char *io_format_name(io_format format)
@@ -53,6 +54,12 @@ io_status io__check_options(io_file *file, io_format format)
     if (refused) {
         return io__file_fail(file, IO_INVALID, "is a %s file, where a choice of %s means nothing",
                              reader->name, refused);
+    }
+    if (options->radii && !reader->radii) {
+        return io__file_fail(file, IO_INVALID,
+                             "is a %s file, of which no radii are read by name; expected them in a "
+                             "file of their own",
+                             reader->name);
     }
     if (options->frame < 0) {
         return io__file_fail(file, IO_INVALID, "frame %lld; expected 0 or more",

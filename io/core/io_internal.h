@@ -164,8 +164,9 @@ const char *io__number(const char *text, locale_t locale, double *out);
 io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int dim,
                               kith_precision native);
 
-/* The bit of positions, which follows IO_DENSITIES; and the first bit that stands for no field. */
-enum { IO_POSITIONS = 1 << 6, IO_FIELDS_END = 1 << 7 };
+/* The bits that follow IO_DENSITIES: of positions, and of radii, which are read where the options
+ * name them; and the first bit that stands for no field. */
+enum { IO_POSITIONS = 1 << 6, IO_RADII = 1 << 7, IO_FIELDS_END = 1 << 8 };
 
 /** Return the name of a field in messages: "masses". */
 const char *io__field_name(unsigned field);
@@ -173,7 +174,11 @@ const char *io__field_name(unsigned field);
 /** Return how many numbers each particle has in a field: 1 or 3. */
 int io__field_width(unsigned field);
 
-/** Return the fields that are to be read: the bits that options->fields or options->needed has. */
+/** Return the fields without which reading fails: the bits that options->needed has, and IO_RADII
+ *  where options->radii is set. */
+unsigned io__fields_needed(const io_file *file);
+
+/** Return the fields that are to be read: those needed, and the bits that options->fields has. */
 unsigned io__fields_wanted(const io_file *file);
 
 /** Allocate the arrays of these fields for out->n particles.
@@ -194,8 +199,8 @@ void *io__particles_row(io_particles *particles, unsigned field, int64_t row);
  *  @param format  name of the format, for the message */
 io_status io__particles_check(io_file *file, io_particles *particles, const char *format);
 
-/** Append one particle, for files whose number of particles is not known beforehand. The array of
- *  positions grows as needed.
+/** Append one particle, for files whose number of particles is not known beforehand. The arrays
+ *  that are allocated grow as needed; the caller stores other fields than the position.
  *  @param[in,out] capacity  particles that the array has room for; 0 at first */
 io_status io__particles_push(io_file *file, io_particles *out, int64_t *capacity,
                              const double xyz[3]);

@@ -95,6 +95,20 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array)
     return IO_OK;
 }
 
+io_status io__array_check_rows(io_file *file, const io_array *array, int64_t n, int64_t columns)
+{
+    if (array->rank == 3 || array->columns != columns) {
+        return io__file_fail(file, IO_FORMAT, "dataset %s has %lld columns; expected %lld",
+                             array->name, (long long)array->columns, (long long)columns);
+    }
+    if (array->n != n) {
+        return io__file_fail(file, array->n < n ? IO_TRUNCATED : IO_FORMAT,
+                             "dataset %s has %lld rows; expected %lld, as many as coordinates",
+                             array->name, (long long)array->n, (long long)n);
+    }
+    return IO_OK;
+}
+
 /** Size of a chunk in memory, as doubles [byte]; 0: the dataset has no chunks. */
 static double chunk_bytes(const io_array *array, hid_t plan)
 {

@@ -7,6 +7,8 @@
 #include "io_hdf5.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ----------------------------------------------------------------------- where coordinates are */
 
@@ -136,6 +138,59 @@ static io_status read_box(io_file *file, hid_t id, bool *has_box, kith_box *out)
     return IO_OK;
 }
 
+/** Read radii that are an element of the group of H5MD of an array of positions.
+ *  @param to  receives `count` radii, those of the array from `skip` on */
+static io_status read_h5md_radii(io_file *file, const io_array *array, int64_t skip, int64_t count,
+                                 const io_field *to)
+{
+    bool found = false;
+    double *radii = malloc(((size_t)array->n + 1) * sizeof *radii);
+    if (!radii) {
+        return io__file_fail(file, IO_NO_MEMORY, "no memory for the radii of %lld particles",
+                             (long long)array->n);
+    }
+    io_status status = io__h5md_column(file, array, file->options->radii, file->options->frame,
+                                       H5T_NATIVE_DOUBLE, radii, &found);
+    if (status == IO_OK && !found) {
+        status = io__file_fail(file, IO_MISSING, "has no radii '%.60s' beside %s",
+                               file->options->radii, array->name);
+    }
+    for (int64_t k = 0; k < count && status == IO_OK; k++) {
+        io_put_real(to->out, k, to->precision, radii[skip + k]);
+    }
+    free(radii);
+    return status;
+}
+
+/** Read the radii of an array of coordinates: those of its group of H5MD, else a dataset in the
+ *  group of the coordinates, else the dataset of this path.
+ *  @param to  receives `count` radii, those of the array from `skip` on */
+static io_status read_radii(io_file *file, hid_t id, const io_array *array, int64_t skip,
+                            int64_t count, const io_field *to, io_progress *progress)
+{
+    const char *name = file->options->radii;
+    const char *slash = strrchr(array->name, '/');
+    char group[IO_HDF5_NAME], beside[2 * IO_HDF5_NAME];
+    io_array radii;
+    bool found = false;
+    io__h5md_group(array, group);
+    if (group[0]) {
+        return read_h5md_radii(file, array, skip, count, to);
+    }
+    const int length = snprintf(beside, sizeof beside, "%.*s%s",
+                                slash ? (int)(slash + 1 - array->name) : 0, array->name, name);
+    if (*name != '/' && length < (int)sizeof beside) {
+        IO_TRY(io__hdf5_find(file, id, beside, &found));
+    }
+    IO_TRY(io__array_open(file, id, found ? beside : name, 3, &radii));
+    io_status status = io__array_check_rows(file, &radii, array->n, 1);
+    if (status == IO_OK) {
+        status = io__array_read_rows(file, &radii, 0, skip, count, to, progress);
+    }
+    io__array_close(&radii);
+    return status;
+}
+
 io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_particles *out)
 {
     IO_TRY(check_arrays(file, arrays));
@@ -155,7 +210,9 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
             io__h5md_box(file, &arrays->item[0], file->options->frame, &out->has_box, &out->box));
     }
     out->box.dim = out->dim;
-    io_progress progress = {0, 3 * out->n};
+    const bool radii = file->options->radii != NULL;
+    IO_TRY(io__particles_add(file, out, radii ? IO_RADII : 0));
+    io_progress progress = {0, (radii ? 4 : 3) * out->n};
     int64_t row = 0;
     for (int k = 0; k < arrays->n; row += arrays->item[k++].n) {
         int64_t count = arrays->item[k].n, skip;
@@ -163,6 +220,10 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
         const io_field field = io__particles_field(out, IO_POSITIONS, to, 0, (io_scalar){0});
         IO_TRY(io__array_read_rows(file, &arrays->item[k], file->options->frame, skip, count,
                                    &field, &progress));
+        if (radii) {
+            const io_field lengths = io__particles_field(out, IO_RADII, to, 0, (io_scalar){0});
+            IO_TRY(read_radii(file, id, &arrays->item[k], skip, count, &lengths, &progress));
+        }
     }
     return IO_OK;
 }

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NAMES = 3 };
 /* The datasets that may hold a field, in the order in which they are tried. */
@@ -24,7 +25,8 @@ static const struct {
                 {IO_IDS, {"ParticleIDs"}},
                 {IO_MASSES, {"Masses", "Mass", "DynamicalMasses"}},
                 {IO_POTENTIALS, {"Potential", "Potentials"}},
-                {IO_DENSITIES, {"Density", "Densities"}}};
+                {IO_DENSITIES, {"Density", "Densities"}},
+                {IO_RADII, {NULL}}}; /* the dataset that options->radii names */
 enum { DATASETS = sizeof datasets / sizeof *datasets };
 
 /** State of the reader. */
@@ -33,12 +35,36 @@ typedef struct source {
     bool swift; /* the snapshot is of SWIFT */
 } source;
 
+/** Find the path of the dataset that options->radii names: NAME or PartTypeT/NAME, which is of type
+ *  T alone.
+ *  @param[out] found  false: the type does not have the dataset, or radii is NULL */
+static io_status find_radii(io_file *file, hid_t id, int type, char out[IO_HDF5_NAME], bool *found)
+{
+    const char *name = file->options->radii;
+    char group[16];
+    *found = false;
+    if (!name) {
+        return IO_OK;
+    }
+    name += *name == '/';
+    const int length = snprintf(group, sizeof group, "PartType%d/", type);
+    const bool whole = strncmp(name, "PartType", 8) == 0;
+    if (whole && strncmp(name, group, (size_t)length) != 0) {
+        return IO_OK;
+    }
+    const int used = snprintf(out, IO_HDF5_NAME, "%s%s", whole ? "" : group, name);
+    return used < IO_HDF5_NAME ? io__hdf5_find(file, id, out, found) : IO_OK;
+}
+
 /** Find the path of the dataset of a field.
  *  @param[out] found  false: the type does not have the field */
 static io_status find_dataset(io_file *file, hid_t id, int type, unsigned field,
                               char out[IO_HDF5_NAME], bool *found)
 {
     *found = false;
+    if (field == IO_RADII) {
+        return find_radii(file, id, type, out, found);
+    }
     for (int k = 0; k < DATASETS; k++) {
         for (int name = 0; name < NAMES && datasets[k].names[name]; name++) {
             snprintf(out, IO_HDF5_NAME, "PartType%d/%s", type, datasets[k].names[name]);
@@ -56,16 +82,18 @@ static io_status find_dataset(io_file *file, hid_t id, int type, unsigned field,
 /** Find the factor that converts the numbers of a field to comoving lengths, peculiar velocities
  *  and masses. A stored number times a^A h^H is physical, with the exponents A and H of the
  *  dataset; without them, A is 1 for lengths, 1/2 for velocities of Gadget, and H is -1 for lengths
- *  and masses of Gadget. A physical length divided by a is comoving.
+ *  and masses of Gadget. A physical length divided by a is comoving. Positions and radii are
+ *  lengths.
  *  @param[out] h  exponent H of the converted lengths and masses */
 static io_status find_scale(io_file *file, const source *s, const io_cosmology *universe,
                             unsigned field, const char *dataset, double *scale, double *h)
 {
-    double a = field == IO_POSITIONS ? 1 : field == IO_VELOCITIES && !s->swift ? 0.5 : 0;
-    *h = (field == IO_POSITIONS || field == IO_MASSES) && !s->swift ? -1 : 0;
+    const bool length = field == IO_POSITIONS || field == IO_RADII;
+    double a = length ? 1 : field == IO_VELOCITIES && !s->swift ? 0.5 : 0;
+    *h = (length || field == IO_MASSES) && !s->swift ? -1 : 0;
     IO_TRY(io__hdf5_exponents(file, s->id, dataset, &a, h));
     *scale = 1;
-    if (universe->known && field == IO_POSITIONS) {
+    if (universe->known && length) {
         *scale = pow(universe->a, a - 1);
     } else if (universe->known && field == IO_VELOCITIES) {
         *scale = pow(universe->a, a) * pow(universe->h, *h);
@@ -194,15 +222,7 @@ static void close_snapshot(void *private)
 static io_status check_field(io_file *file, const io_array *array, unsigned field, int64_t n,
                              int64_t columns)
 {
-    if (array->rank == 3 || array->columns != columns) {
-        return io__file_fail(file, IO_FORMAT, "dataset %s has %lld columns; expected %lld",
-                             array->name, (long long)array->columns, (long long)columns);
-    }
-    if (array->n != n) {
-        return io__file_fail(file, array->n < n ? IO_TRUNCATED : IO_FORMAT,
-                             "dataset %s has %lld rows; expected %lld, as many as coordinates",
-                             array->name, (long long)array->n, (long long)n);
-    }
+    IO_TRY(io__array_check_rows(file, array, n, columns));
     if (field == IO_IDS && array->kind == 'f') {
         return io__file_fail(file, IO_FORMAT, "dataset %s holds fractions; expected whole numbers",
                              array->name);
@@ -224,6 +244,9 @@ static io_status read_field(io_file *file, const source *s, const io_header *hea
         return io__file_fail(file, IO_FORMAT, "has changed while it was read");
     }
     IO_TRY(find_scale(file, s, &header->cosmology, field, name, &to.scale, &h));
+    if (field == IO_RADII && header->cosmology.known) { /* to the unit of the positions */
+        to.scale *= pow(header->cosmology.h, h - header->length_h[type]);
+    }
     IO_TRY(io__array_open(file, s->id, name, 3, &array));
     io_status status = check_field(file, &array, field, header->n[type], to.columns);
     if (status == IO_OK) {
@@ -273,6 +296,7 @@ static const char *sources(unsigned field)
            : field == IO_VELOCITIES ? "a dataset Velocities or Velocity"
            : field == IO_IDS        ? "a dataset ParticleIDs"
            : field == IO_POTENTIALS ? "a dataset Potential or Potentials"
+           : field == IO_RADII      ? "a dataset of this name"
                                     : "a dataset Density or Densities";
 }
 

@@ -74,11 +74,14 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
     }
     const io_pairs_layout *layout = &writer->layout;
     const char *given = layout->command ? layout->command : "";
-    char command[4096];
+    const char *words = layout->radii ? layout->radii : "";
+    char command[4096], radii[1024];
     io__copy_name(command, sizeof command, given, strlen(given));
+    io__copy_name(radii, sizeof radii, words, strlen(words));
     const bool done = io__put_text(list->file, "command", command) &&
                       io__put_text(list->file, "kith_version", KITH_VERSION) &&
                       io__put_number(list->file, "cutoff", layout->cutoff) &&
+                      (!layout->radii || io__put_text(list->file, "radii", radii)) &&
                       io__put_count(list->file, "n_particles", layout->n_particles) &&
                       (layout->k == 0 || io__put_count(list->file, "k", layout->k));
     return io__hdf5_step(output, &list->sink, done);

@@ -109,6 +109,10 @@ void io__array_close(io_array *array);
  *  frames. */
 io_status io__array_check_coordinates(io_file *file, const io_array *array);
 
+/** Return IO_FORMAT or IO_TRUNCATED if the array has not one row of `columns` numbers for each of n
+ *  particles. */
+io_status io__array_check_rows(io_file *file, const io_array *array, int64_t n, int64_t columns);
+
 /** Progress of reading a file. */
 typedef struct io_progress {
     int64_t done; /* numbers read so far */

@@ -4,7 +4,8 @@
  * length modulo 2^32, in either byte order. The first record is the header of 256 bytes. In format
  * 1, records of positions, velocities, ids and masses follow in this order; which records follow
  * depends on how Gadget was compiled, so later ones are not read. In format 2, a record with a
- * label of four letters precedes each. A record holds one type after the other; that of masses has
+ * label of four letters precedes each; the radii of the gas are the record whose label the options
+ * name, "HSML". A record holds one type after the other; that of masses has
  * only the types whose mass is not in the header. A file whose records do not fit its header is
  * refused. Springel, User guide for GADGET-2, section 6.
  */
@@ -72,14 +73,18 @@ bool io__gadget_detect(const char *head, int64_t size)
     return begins(head, size, &unused);
 }
 
+/** Return true when the block of a field has numbers of gas alone. */
+static bool is_of_gas(unsigned field)
+{
+    return field == IO_DENSITIES || field == IO_RADII;
+}
+
 /** The number of particles that have numbers in the block of a field. */
 static int64_t count_in(const io_header *header, unsigned field)
 {
     int64_t n = 0;
     for (int type = 0; type < TYPES; type++) {
-        if (field == IO_DENSITIES ? type == 0
-            : field == IO_MASSES  ? header->mass[type] == 0
-                                  : true) {
+        if (is_of_gas(field) ? type == 0 : field == IO_MASSES ? header->mass[type] == 0 : true) {
             n += header->n[type];
         }
     }
@@ -126,6 +131,17 @@ static io_status measure(io_file *file, bool swapped, int64_t at, const int64_t 
                          out->label, (long long)at, length);
 }
 
+/** Return true when the options name the radii by this label, less the blanks that fill it up. */
+static bool names_radii(const io_file *file, const char label[4])
+{
+    const char *name = file->options->radii;
+    size_t length = 4;
+    while (length > 0 && label[length - 1] == ' ') {
+        length--;
+    }
+    return name && strlen(name) == length && memcmp(name, label, length) == 0;
+}
+
 /** Add a block that begins at *at, and move *at behind it. Its size tells how many bytes a number
  *  has, 4 or 8. */
 static io_status add_block(io_file *file, gadget *g, const io_header *header, int64_t *at,
@@ -141,6 +157,9 @@ static io_status add_block(io_file *file, gadget *g, const io_header *header, in
         if (memcmp(known[k].label, label, 4) == 0) {
             b->field = known[k].field;
         }
+    }
+    if (!b->field && names_radii(file, label)) {
+        b->field = IO_RADII;
     }
     const int64_t width = b->field ? io__field_width(b->field) : 0;
     const int64_t n = b->field ? count_in(header, b->field) : 0;
@@ -237,7 +256,7 @@ static io_status set_fields(io_file *file, const gadget *g, io_header *out)
             out->fields[type] |= IO_MASSES;
         }
         if (type != 0) {
-            out->fields[type] &= ~(unsigned)IO_DENSITIES;
+            out->fields[type] &= ~(unsigned)(IO_DENSITIES | IO_RADII);
         }
         out->length_h[type] = out->units.length_h;
         out->mass_h[type] = out->units.mass_h;
@@ -300,7 +319,7 @@ static io_status read_block(io_file *file, const io_header *header, const block 
     for (int type = 0; type < TYPES; type++) {
         const int64_t n = header->n[type];
         if ((b->field == IO_MASSES && header->mass[type] > 0) ||
-            (b->field == IO_DENSITIES && type != 0)) {
+            (is_of_gas(b->field) && type != 0)) {
             continue;
         }
         const io_records records = {at + wanted->skip[type] * stride, stride, wanted->n[type]};
@@ -358,6 +377,7 @@ static const char *sources(unsigned field)
            : field == IO_VELOCITIES ? "a block VEL"
            : field == IO_IDS        ? "a block ID"
            : field == IO_POTENTIALS ? "a block POT of format 2"
+           : field == IO_RADII      ? "a block of this name, of format 2, which gas alone has"
                                     : "a block RHO of format 2, which gas alone has";
 }
 

@@ -45,6 +45,7 @@ static const array_kind arrays[] = {
     {IO_TYPES, "types", ARRAY(type), 1, sizeof(uint8_t)},
     {IO_POTENTIALS, "potentials", ARRAY(potential), 1, 0},
     {IO_DENSITIES, "densities", ARRAY(density), 1, 0},
+    {IO_RADII, "radii", ARRAY(radius), 1, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
@@ -104,9 +105,14 @@ int io__field_width(unsigned field)
     return find_array(field)->width;
 }
 
+unsigned io__fields_needed(const io_file *file)
+{
+    return file->options->needed | (file->options->radii ? (unsigned)IO_RADII : 0);
+}
+
 unsigned io__fields_wanted(const io_file *file)
 {
-    return file->options->fields | file->options->needed;
+    return file->options->fields | io__fields_needed(file);
 }
 
 void *io__particles_row(io_particles *particles, unsigned field, int64_t row)
@@ -159,7 +165,7 @@ io_status io__particles_add(io_file *file, io_particles *out, unsigned fields)
 io_status io__particles_check(io_file *file, io_particles *particles, const char *format)
 {
     for (int k = 0; k < ARRAYS; k++) {
-        if ((arrays[k].field & file->options->needed) && !get_array(particles, &arrays[k])) {
+        if ((arrays[k].field & io__fields_needed(file)) && !get_array(particles, &arrays[k])) {
             return io__file_fail(file, IO_MISSING,
                                  "is a %s file without %s of every particle that was to be read; "
                                  "expected a snapshot that has them, or a choice of species",
@@ -210,21 +216,25 @@ io_status io__particles_alloc(io_file *file, io_particles *out, int64_t n, int d
     return IO_OK;
 }
 
-/** Double the capacity of the array of positions. */
+/** Double the capacity of the arrays that are allocated. */
 static io_status grow(io_file *file, io_particles *out, int64_t *capacity)
 {
     const int64_t first = 1 << 12;
     const int64_t more = *capacity ? 2 * *capacity : first;
     IO_TRY(check_count(file, out->n + 1));
-    void *pos = alloc_array(out, find_array(IO_POSITIONS), more);
-    if (!pos) {
-        return io__file_fail(file, IO_NO_MEMORY, "no memory for %lld particles", (long long)more);
+    for (int k = 0; k < ARRAYS; k++) {
+        void *old = get_array(out, &arrays[k]);
+        void *grown = old ? alloc_array(out, &arrays[k], more) : NULL;
+        if (old && !grown) {
+            return io__file_fail(file, IO_NO_MEMORY, "no memory for %lld particles",
+                                 (long long)more);
+        }
+        if (old) {
+            memcpy(grown, old, (size_t)out->n * row_bytes(out, &arrays[k]));
+            free(old);
+            set_array(out, &arrays[k], grown);
+        }
     }
-    if (out->n > 0) {
-        memcpy(pos, out->pos, (size_t)out->n * 3 * out->precision);
-    }
-    free(out->pos);
-    out->pos = pos;
     *capacity = more;
     return IO_OK;
 }

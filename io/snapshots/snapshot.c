@@ -94,13 +94,17 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
                               unsigned needed)
 {
     const unsigned missing = needed & ~header->fields[type] & ~(unsigned)IO_TYPES;
+    char name[IO_NAME_LENGTH] = ""; /* of the radii */
     for (unsigned field = 1; field < IO_FIELDS_END; field <<= 1) {
+        if (missing & field & IO_RADII) {
+            (void)snprintf(name, sizeof name, " '%.50s'", file->options->radii);
+        }
         if (missing & field) {
             return io__file_fail(
                 file, IO_MISSING,
-                "has no %s of its %lld particles of PartType%d (%s)%s; expected "
+                "has no %s%s of its %lld particles of PartType%d (%s)%s; expected "
                 "%s. Write them too, or choose other species",
-                io__field_name(field), (long long)header->n[type], type, io_type_name(type),
+                io__field_name(field), name, (long long)header->n[type], type, io_type_name(type),
                 s->some & field ? ", but of other particles" : "", s->format->sources(field));
         }
     }
@@ -155,7 +159,7 @@ static io_status survey_file(snapshot *s, io_file *file, const io_header *header
         if (!s->wanted.type[type] || header->n[type] == 0) {
             continue;
         }
-        IO_TRY(check_needed(s, file, header, type, file->options->needed));
+        IO_TRY(check_needed(s, file, header, type, io__fields_needed(file)));
         IO_TRY(check_units(s, file, header, type));
         s->some |= header->fields[type] & io__fields_wanted(s->file);
         s->wanted.fields &= header->fields[type] | IO_TYPES | IO_POSITIONS;

@@ -430,9 +430,26 @@ static io_status read_one(io_frames *frames, io_frame *frame)
     return IO_OK;
 }
 
+/** Move the particles out of a frame. Its weights, if it has any, become their radii. */
+static io_status take_particles(io_file *file, io_frame *frame, io_particles *out)
+{
+    *out = frame->particles;
+    frame->particles = (io_particles){0};
+    IO_TRY(io__particles_add(file, out, frame->weight ? IO_RADII : 0));
+    for (int64_t p = 0; p < out->n && out->radius; p++) {
+        io_put_real(out->radius, p, out->precision, frame->weight[p]);
+    }
+    return IO_OK;
+}
+
 io_status io__frames_read_one(io_file *file, io_format format, io_particles *out)
 {
-    const io_trajectory_options options = {.read = *file->options};
+    const io_read_options *given = file->options;
+    /* Radii are read as weights are: by the name of a column. */
+    io_trajectory_options options = {.read = *given, .weights = given->radii};
+    options.read.radii = NULL;
+    options.read.needed |= given->radii ? (unsigned)IO_WEIGHTS : 0;
+    file->options = &options.read;
     io_frames frames;
     io_frame frame = {0};
     io_status status = io__frames_open(&frames, file, format, &options);
@@ -440,9 +457,9 @@ io_status io__frames_read_one(io_file *file, io_format format, io_particles *out
         status = read_one(&frames, &frame);
     }
     io__frames_close(&frames);
+    file->options = given;
     if (status == IO_OK) {
-        *out = frame.particles;
-        frame.particles = (io_particles){0};
+        status = take_particles(file, &frame, out);
     }
     io__frame_free(&frame);
     return status;

@@ -226,6 +226,7 @@ io_status io_trajectory_open(const char *path, const io_trajectory_options *opti
     t->options.read.watch = watch_readers;
     t->options.read.user = t;
     t->options.read.frame = 0;
+    t->options.read.radii = NULL;
     make_lock(t);
     const io_status status = open_file(t, path);
     if (status == IO_OK) {

@@ -76,6 +76,7 @@ static void print_io_particles(void)
     FIELD(io_particles, frames);
     FIELD(io_particles, all);
     FIELD(io_particles, first);
+    FIELD(io_particles, radius);
 }
 
 static void print_io_read_options(void)
@@ -92,6 +93,7 @@ static void print_io_read_options(void)
     FIELD(io_read_options, user);
     FIELD(io_read_options, part);
     FIELD(io_read_options, parts);
+    FIELD(io_read_options, radii);
 }
 
 static void print_io_trajectory_options(void)
