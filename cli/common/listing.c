@@ -32,9 +32,11 @@ int listing_read(const listing_task *task, bool whole, listing_outcome *found)
     const bool shares = !whole && ranks_read_shares(&task->shared, task->input) &&
                         (!task->against || ranks_read_shares(&task->shared, task->against));
     io_stop_writes(progress_interrupted);
-    CLI_TRY(ranks_read(&task->shared, task->input, 0, shares, &found->a));
+    options o = task->shared;
+    o.read.radii = task->radii[0];
+    CLI_TRY(ranks_read(&o, task->input, 0, shares, &found->a));
     if (task->against) {
-        options o = task->shared;
+        o.read.radii = task->radii[1];
         o.read.precision = found->a.particles.precision;
         CLI_TRY(ranks_read(&o, task->against, 1, shares, &found->b));
         if (found->b.particles.dim != found->a.particles.dim) {

@@ -17,7 +17,9 @@ typedef struct listing_task {
     const char *input;   /**< path of the particles */
     const char *against; /**< --against: path of a second set; NULL: none */
     double cutoff;       /**< --cutoff [length]; 0: not given */
-    unsigned extras;     /**< --distances, --vectors, --shifts: bits KITH_DISTANCES | ... */
+    const char
+        *radii[2];   /**< fields of INPUT and of --against that are read as radii; NULL: none */
+    unsigned extras; /**< --distances, --vectors, --shifts: bits KITH_DISTANCES | ... */
 } listing_task;
 
 _Static_assert(offsetof(listing_task, shared) == 0, "the tables of shared options have base 0");

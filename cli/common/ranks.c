@@ -64,6 +64,8 @@ enum column {
     FORCES,
     SPECIES_AGAINST,
     MOLECULES_AGAINST,
+    RADII,
+    RADII_AGAINST,
     CUTOFFS,
     BOND_OFFSETS,
     BONDS,
@@ -316,7 +318,7 @@ static kith_status scatter(struct ranks *r, const struct job *job, enum column c
     const char *whole = job->whole[column];
     const int rank = r->control.rank;
     const bool second = column == AGAINST || column == SPECIES_AGAINST ||
-                        column == MOLECULES_AGAINST;
+                        column == MOLECULES_AGAINST || column == RADII_AGAINST;
     const int64_t n = second ? job->n_against : job->n;
     const int64_t first = first_of(r, n, rank);
     *mine = NULL;
@@ -741,10 +743,13 @@ static kith_status scatter_rules(struct ranks *r, const struct job *job, kith_pa
 {
     const int64_t entries = (int64_t)o->n_species * o->n_species;
     const void *species, *molecules, *species_against, *molecules_against, *cutoffs;
+    const size_t real = (size_t)job->precision;
     RANKS_TRY(scatter(r, job, SPECIES, sizeof *o->species, &species));
     RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o->molecules, &molecules));
     RANKS_TRY(scatter(r, job, SPECIES_AGAINST, sizeof *o->species, &species_against));
     RANKS_TRY(scatter(r, job, MOLECULES_AGAINST, sizeof *o->molecules, &molecules_against));
+    RANKS_TRY(scatter(r, job, RADII, real, &o->radii));
+    RANKS_TRY(scatter(r, job, RADII_AGAINST, real, &o->radii_against));
     RANKS_TRY(share(r, job, CUTOFFS, entries * (int64_t)sizeof *o->cutoffs, &cutoffs));
     o->species = species;
     o->molecules = molecules;
@@ -754,11 +759,11 @@ static kith_status scatter_rules(struct ranks *r, const struct job *job, kith_pa
     return scatter_bonds(r, job, &o->bond_offsets, &o->bonds);
 }
 
-/** Make the job of a list, in rank 0. The command has neither radii nor active particles. */
+/** Make the job of a list, in rank 0. The command has no active particles. */
 static struct job list_job(const struct ranks *r, enum job_kind kind, const kith_points *points,
                            const kith_box *box, double cutoff, const kith_pairs_options *how)
 {
-    assert(!how->radii && !how->radii_against && !how->active);
+    assert(!how->active);
     struct job job = {.kind = kind,
                       .length = cutoff,
                       .pairs = *how,
@@ -766,6 +771,8 @@ static struct job list_job(const struct ranks *r, enum job_kind kind, const kith
                                 [MOLECULES] = how->molecules,
                                 [SPECIES_AGAINST] = how->species_against,
                                 [MOLECULES_AGAINST] = how->molecules_against,
+                                [RADII] = how->radii,
+                                [RADII_AGAINST] = how->radii_against,
                                 [CUTOFFS] = how->cutoffs}};
     describe_sets(r, &job, points, box, how->against);
     describe_bonds(&job, how->bond_offsets, how->bonds);

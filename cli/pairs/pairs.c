@@ -18,9 +18,11 @@ enum { BLOCK_PAIRS = 1 << 19 };
 /** Refuse options that are missing or contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
-    const pairs_task *task = at;
-    option_refuse(state, !(task->listing.cutoff > 0) && !task->by_species,
-                  "no --cutoff given: the radius, in the unit of the coordinates");
+    pairs_task *task = at;
+    option_refuse(state,
+                  !(task->listing.cutoff > 0) && !task->by_species && !pairs_radii_given(task),
+                  "no --cutoff given: the radius, in the unit of the coordinates; or --radii");
+    pairs_radii_check(task, state);
     option_refuse(state, (task->without_molecules || task->without_bonds) && task->listing.against,
                   "--exclude-molecules and --exclude-bonds are of one set: leave out --against");
     option_refuse(state, task->count_only && task->listing.shared.output,
@@ -30,11 +32,20 @@ static void check_task(void *at, struct argp_state *state)
 
 static const option_row pairs_options[] = {
     {"cutoff", 'c', "R",
-     "radius: pairs have distance <= R; or radii by pairs of species, "
-     "Si-O=1.8,O-O=2 (required)",
+     "radius: pairs have distance <= R; by species Si-O=1.8,O-O=2; needed unless --radii is given",
      1, READ_BY(pairs_read_cutoff)},
+    {"radii", 0, "NAME",
+     "a radius for each particle: a dataset or column of INPUT, or a file h.npy", 1,
+     READ_BY(pairs_read_radii), PATH_AT(pairs_task, radii.file[0], FILE_READ)},
+    {"radii-against", 0, "NAME", "of --against; default: NAME of --radii", 1,
+     READ_BY(pairs_read_radii_against), PATH_AT(pairs_task, radii.file[1], FILE_READ)},
+    {"radii-rule", 0, "RULE",
+     "pairs are within the radius of i: gather; of j: scatter; either (default), both, their sum",
+     1,
+     WORD_AT(pairs_task, radii.rule, KITH_RADIUS_GATHER, "gather, scatter, either, both or sum")},
+    {"radii-scale", 0, "X", "multiply the radii", 1, POSITIVE_AT(pairs_task, radii.scale)},
     {"r-min", 0, "R", "leave out pairs nearer than R", 1, NOT_NEGATIVE_AT(pairs_task, r_min)},
-    {"exclude-molecules", 0, NULL, "leave out pairs of one molecule, or bonded ones", 1,
+    {"exclude-molecules", 0, NULL, "leave out pairs of a molecule, or bonded ones", 1,
      FLAG_AT(pairs_task, without_molecules)},
     {"exclude-bonds", 0, NULL, NULL, 1, FLAG_AT(pairs_task, without_bonds)},
     {"full", 0, NULL, "each pair twice, (i, j) and (j, i)", 1, FLAG_AT(pairs_task, list.full)},
@@ -44,7 +55,7 @@ static const option_row pairs_options[] = {
     {0}};
 
 static const command_line pairs_line = {
-    .operands = "INPUT --cutoff R",
+    .operands = "INPUT --cutoff R|--radii NAME",
     .operand = "INPUT",
     .operand_at = offsetof(pairs_task, listing.input),
     .tables = LISTING_TABLES(pairs_options),
@@ -93,8 +104,10 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     listing_outcome *listing = &found->listing;
     const kith_points points = input_points(&listing->a);
     io_pairs_layout layout = listing_layout(asked, listing);
-    layout.cutoff = asked->cutoff;
+    const bool unlimited = !(asked->cutoff > 0) && !task->by_species; /* radii alone decide */
+    layout.cutoff = unlimited ? INFINITY : asked->cutoff;
     layout.cutoffs = task->by_species;
+    layout.radii = pairs_radii_given(task) ? found->rules.radii_words : NULL;
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
                    .mirrored = !task->list.full && !asked->against};
@@ -177,7 +190,8 @@ static int search(pairs_task *task, pairs_outcome *found)
 static int run(pairs_task *task, pairs_outcome *found)
 {
     const options *o = &task->listing.shared;
-    CLI_TRY(listing_read(&task->listing, pairs_rules_needed(task), &found->listing));
+    const bool whole = pairs_rules_needed(task) || pairs_radii_given(task);
+    CLI_TRY(listing_read(&task->listing, whole, &found->listing));
     CLI_TRY(pairs_rules_read(task, found));
     CLI_TRY(search(task, found));
     if (o->json) {

@@ -242,6 +242,7 @@ int pairs_rules_read(pairs_task *task, pairs_outcome *found)
     kith_pairs_options *list = &task->list;
     const listing_task *listing = &task->listing;
     list->r_min = task->r_min;
+    CLI_TRY(pairs_radii_read(task, found));
     if (!pairs_rules_needed(task)) {
         return STATUS_OK;
     }
@@ -270,4 +271,6 @@ void pairs_rules_free(pairs_rules *rules)
     free(rules->bond_offsets);
     free(rules->bonds);
     free(rules->table);
+    free(rules->radii[0]);
+    free(rules->radii[1]);
 }

@@ -256,6 +256,28 @@ def test_rules():
          "a.npy", outputs=("a.npy",))
 
 
+def test_radii():
+    """Radii of one set, and of two, from fields and from a file, in both precisions."""
+    rng = random.Random(9)
+    for name, n in (("a.txt", 400), ("b.txt", 150)):
+        with open(name, "w", encoding="ascii") as file:
+            file.write("x y z h\n")
+            for _ in range(n):
+                numbers = [rng.uniform(0, 9) for _ in range(3)] + [rng.choice((0.1, 0.5, 1.6))]
+                file.write(" ".join(map(repr, numbers)) + "\n")
+    with open("h.txt", "w", encoding="ascii") as file:
+        file.write("".join(f"{rng.uniform(0, 1)!r}\n" for _ in range(400)))
+    box = ("--box", "9", "--radii-rule")
+    same("pairs", "a.txt", "--radii", "h", *box, "sum")
+    same("pairs", "a.txt", "--radii", "h.txt", *box, "gather", "--full", "--sorted", "-o", "a.npy",
+         outputs=("a.npy",))
+    same("pairs", "a.txt", "--radii", "h", *box, "both", "--precision", "float", "--sorted", "-o",
+         "a.npy", outputs=("a.npy",))
+    for rule in ("gather", "scatter", "either"):
+        same("pairs", "a.txt", "--radii", "h", "--against", "b.txt", *box, rule, "--sorted", "-o",
+             "a.npy", outputs=("a.npy",))
+
+
 def test_lists():
     cli.ok("make", "clustered", "2000", "--seed", "3", "-o", "p.npy")
     extras = ("--distances", "--vectors", "--shifts", "--sorted")
