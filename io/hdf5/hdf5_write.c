@@ -75,12 +75,15 @@ static io_status create_list(io_pairs_writer *writer, list_file *list)
     const io_pairs_layout *layout = &writer->layout;
     const char *given = layout->command ? layout->command : "";
     const char *words = layout->radii ? layout->radii : "";
-    char command[4096], radii[1024];
+    const char *table = layout->cutoffs ? layout->cutoffs : "";
+    char command[4096], radii[1024], cutoffs[1024];
     io__copy_name(command, sizeof command, given, strlen(given));
     io__copy_name(radii, sizeof radii, words, strlen(words));
+    io__copy_name(cutoffs, sizeof cutoffs, table, strlen(table));
     const bool done = io__put_text(list->file, "command", command) &&
                       io__put_text(list->file, "kith_version", KITH_VERSION) &&
-                      io__put_number(list->file, "cutoff", layout->cutoff) &&
+                      (layout->cutoffs ? io__put_text(list->file, "cutoffs", cutoffs)
+                                       : io__put_number(list->file, "cutoff", layout->cutoff)) &&
                       (!layout->radii || io__put_text(list->file, "radii", radii)) &&
                       io__put_count(list->file, "n_particles", layout->n_particles) &&
                       (layout->k == 0 || io__put_count(list->file, "k", layout->k));

@@ -60,6 +60,20 @@ def test_species():
         (i, j) for i, j, _ in listed("a.xyz", "--cutoff", "O-O=0.9")}
 
 
+def test_species_in_hdf5():
+    """A list in HDF5 has the cutoffs by species as text, and no number that stands for all."""
+    h5py, _, _ = cli.snapshot_modules()
+    names, points = atoms(40, 5)
+    write_xyz("h.xyz", [(names, points, SIDE)])
+    for cutoff, key in (("Si-O=1.1,O-O=0.9", "cutoffs"), ("0.5", "cutoff")):
+        cli.ok("pairs", "h.xyz", "--cutoff", cutoff, "-o", "h.h5", "-q")
+        with h5py.File("h.h5") as file:
+            assert {"cutoff", "cutoffs"} & set(file.attrs) == {key}, list(file.attrs)
+            value = file.attrs[key]
+        value = value.decode() if isinstance(value, bytes) else value
+        assert value in (cutoff, 0.5), value
+
+
 def test_least():
     _, points = atoms(120, 4)
     cli.write_npy("a.npy", points)
