@@ -353,6 +353,22 @@ KITH_FN int kith__subcell_bits(const struct kith__axis axis[3])
     return axis[0].subcell_bits + axis[1].subcell_bits + axis[2].subcell_bits;
 }
 
+/** Return how many bits are needed for all keys, and for the one after the last: the end of a range
+ *  of cells.
+ *  @param cells  number of all cells */
+KITH_FN int kith__key_bits(int64_t cells, const struct kith__axis axis[3])
+{
+    return kith__bit_length((uint64_t)cells) + kith__subcell_bits(axis);
+}
+
+/** Return true when keys fit: in 63 bits, so that they may be signed. It is always so without
+ *  subcells, as there are at most 2^62 cells.
+ *  @param cells  number of all cells; -1: too many (kith__count_cells) */
+KITH_FN bool kith__keys_fit(int64_t cells, const struct kith__axis axis[3])
+{
+    return cells >= 0 && kith__key_bits(cells, axis) <= 63;
+}
+
 /** Extract the numbers of the subcell along x, y and z from a key. */
 KITH_FN void kith__subcell_of(const struct kith__axis axis[3], uint64_t key, int subcell[3])
 {

@@ -342,6 +342,28 @@ static void check_wide(kith_ctx *ctx)
     expect(ctx, "in a box of very many lengths", close, 5, &unit, 1e-14, 4, 2);
 }
 
+/* So many particles, far apart, that the numbers of cells and their parts still have 66 bits when
+ * empty cells are left out: 2^19 cells remain along each axis, two for each particle of a diagonal.
+ * The last particle is in the row of the first one, 2^17 cells away: without the two highest bits
+ * both would be in the same part of the same cell. */
+static void check_scattered(kith_ctx *ctx)
+{
+    enum { DIAGONAL = 1 << 18, APART = 64, ALIKE = 1 << 16 };
+    const double part = 1 / (sqrt(3) * (1 + 1.0 / 256)), cells = (double)DIAGONAL * APART;
+    const double side = (cells - 0.5) * 8 * part;
+    const kith_box box = kith_box_periodic(side, side, side);
+    double *xyz = check_malloc(sizeof(double) * 3 * (DIAGONAL + 1));
+    for (int64_t p = 0; p < DIAGONAL; p++) {
+        const double at = ((double)(p * APART) + 0.55) / cells * side;
+        xyz[3 * p] = xyz[3 * p + 1] = xyz[3 * p + 2] = at;
+    }
+    double *last = xyz + (ptrdiff_t)3 * DIAGONAL;
+    last[0] = last[1] = xyz[0];
+    last[2] = xyz[3 * ALIKE];
+    expect(ctx, "scattered in a wide box", xyz, DIAGONAL + 1, &box, 1, DIAGONAL + 1, 1);
+    free(xyz);
+}
+
 /* Beyond 2^40 cells on either side the outermost part of a cell holds particles that are far from
  * each other: next to it, coordinates in cells are rounded by more than the length. */
 static void check_outermost(kith_ctx *ctx)
@@ -423,6 +445,7 @@ int main(int argc, char **argv)
     check_shared_spot(ctx);
     check_links_of_images(ctx);
     check_wide(ctx);
+    check_scattered(ctx);
     check_outermost(ctx);
     check_beside(ctx);
     check_bridge(ctx);

@@ -232,9 +232,9 @@ static kith_status compress_axis(kith_ctx *ctx, const struct kith__question *q, 
 }
 
 /** Choose the cells, and decide whether there is a table of their first slots. A cell is as wide as
- *  the cutoff and a margin, or as a whole number of subcells; the width is doubled until there are
- *  at most 2^62 cells, so that their numbers fit an int64_t. Long axes are compressed when the
- *  table would be too large. Sets near, axis, cells, table and far of *grid.
+ *  the cutoff and a margin, or as a whole number of subcells; the width is doubled until keys fit
+ *  (kith__keys_fit). Long axes are compressed when the table would be too large. Sets near, axis,
+ *  cells, table and far of *grid.
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                                 const struct kith__bounds *bounds, struct kith__grid *grid)
@@ -259,7 +259,7 @@ static kith_status choose_cells(kith_ctx *ctx, const struct kith__question *q,
                 grid->cells = kith__count_cells(grid->axis);
             }
         }
-        if (grid->cells >= 0) {
+        if (kith__keys_fit(grid->cells, grid->axis)) {
             assert(grid->cells >= 1);
             grid->table = grid->cells <= limit;
             return KITH_OK;

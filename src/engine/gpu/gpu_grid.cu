@@ -104,9 +104,8 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
             plan->far = kith__divide_cells(&q, &bounds, subcells, plan->near, plan->axis) ||
                         plan->far;
         }
-        if (plan->cells >= 0 &&
-            kith__bit_length((uint64_t)plan->cells) + kith__subcell_bits(plan->axis) <= 63) {
-            break; /* keys fit */
+        if (kith__keys_fit(plan->cells, plan->axis)) {
+            break;
         }
         side *= 2;
         plan->far = true;
@@ -114,7 +113,7 @@ static __device__ void plan_cells(const struct kith__question &q, const struct k
     plan->table = plan->cells <= kith__table_limit(&q);
     const int64_t rows = plan->table || q.subcell > 0 ? 0 : plan->axis[1].n * plan->axis[2].n;
     plan->rows = rows <= kith__table_limit(&q) ? rows : 0;
-    plan->bits = kith__bit_length((uint64_t)plan->cells) + kith__subcell_bits(plan->axis);
+    plan->bits = kith__key_bits(plan->cells, plan->axis);
     plan->packs = images_pack(bounds.wrapped, plan->axis[0]) &&
                   images_pack(bounds.wrapped, plan->axis[1]) &&
                   images_pack(bounds.wrapped, plan->axis[2]);
