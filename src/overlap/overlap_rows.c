@@ -335,14 +335,51 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
     return find_squares(ctx, r, subtract_mean, o);
 }
 
-/* Replicas times a scale g have |g x| < 1; with the scale 1 / |x|, about 1. By the Cauchy-Schwarz
- * inequality the sum of all |terms| of a product is then at most 1. Each rounded operation that a
- * term passes changes the term by at most `unit` of itself, so that the error of the product is at
- * most `unit` for each of the operations. Where products are exact, g is 1. The overlap is
- * t * per_t. */
+/* Overlaps are t * per_t. The bounds, with u = `unit`, d = 2^-53 (u or finer), and S = dim /
+ * KITH_OVERLAP_SUMS + 6. A rounding has a relative error of at most u in the precision of products,
+ * of d in double; n roundings of a term, one after another, change it by at most n u / (1 - n u) of
+ * itself. The sum of all |x_k y_k| is at most |x| |y|, by the Cauchy-Schwarz inequality.
+ *
+ * Definition: a term of a scalar product is rounded once as a product, in up to dim /
+ * KITH_OVERLAP_SUMS additions to a partial sum, and in 5 additions of partial sums: S d |x| |y|.
+ * The same squares v, as rounded, serve the definition and the band: their errors matter no more.
+ *
+ * t, with scale g = 1 / |x|, or such that |g x| < 1; in units of t the sums of |terms| are below 1:
+ *   terms    chain u; 2 u where both factors are rounded to float; where g is 1 / |x|, 2 (2 + 1) d,
+ *            as g has two roundings, and g x one
+ *   cosine   definition: 2.5 d for the root of a product, and the quotient
+ *            all together: (chain + 2) u + (S + 8.5) d in float, chain u + (S + 8.5) d in double
+ *   product  all together: (chain + 2) u + S d
+ *   distance of t^2, which is at most 4: terms twice; v in float 2 u, their sum 2 u, the difference
+ *            4 u, the ends of the band 4 u; definition: 2 S d, sum 2 d, difference 4 d
+ *            all together: (2 chain + 16) u + 2 S d in float, (2 chain + 10) u + (2 S + 6) d in
+ *            double
+ * So (chain + 9) u + S d bounds a product, twice that t^2.
+ *
+ * Exact products, g = 1:
+ *   cosine   w has two roundings in double, in float another; w_i w_j and the product with c one
+ *            each: 4 u + 4 d in float, 2 u + 4 d in double; definition: 2.5 d: less than 9 u
+ *   distance v_i + v_j, the difference, the ends of the band: (2 + 4 + 4) u `most`; definition: (2
+ *            + 4) d `most`: less than 9 u of 4 `most`
+ *
+ * Edge: the counter of a t near an edge, of overlaps up to M, the larger of |low| and |high|, with
+ * bins of width w:
+ *   factor   width has two roundings, the quotient one, in float another; the product with t one:
+ *            M (3 d + 2 u)
+ *   offset   low / width: 3 d M; the difference, which is rounded to float: (M + w) (d + u)
+ *   sum      of both, up to 1 + (high - low) / w bins: (2 M + w) u
+ *   edges    k / bins, high - low, and their product: 3 d 2 M; the sum: d M
+ *   band     t less and plus the width of the band: M u
+ *   root     of distances: M u; definition: M d
+ *   all together: (7 M + 2 w) u + (15 M + w) d
+ *
+ * `second_order` is for products of these errors, among them |x| |y| over the root of the squares
+ * as rounded, and for the rounding of the bounds themselves.
+ */
 struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chain, double unit)
 {
-    const double second_order = 1.05; /* factor for second-order terms of the errors */
+    const double second_order = 1.001;
+    const double fine = DBL_EPSILON / 2;
     const double limit = 0.125; /* largest width of a band in bins: about the fraction of pairs
                                          that the definition has to decide; also the largest error
                                          of a product */
@@ -356,27 +393,16 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
                            .weighted = cosine && o->exact};
     const double g = b.scale > 0 ? b.scale : 1;
     const double per_t = cosine ? 1 : distance ? 1 / g : 1 / (g * g); /* overlap in one unit of t */
-    /* Error of a product, which is in [-1, 1]. Of the 8 roundings beside the chain, cosines have 6:
-     * of both scaled numbers, and of the root and the division in both scales. For the other
-     * measures g is a power of 2, and scaling is exact. The rounding of the definition's own scalar
-     * product, of up to dim / 32 + 6 units of 2^-53, is not counted apart. */
-    const double error = second_order * (double)(chain + 8) * unit;
-    /* Roundings from the product to t (for distances t^2), and those of the definition after its
-     * scalar product: 8 units relative to `size`.
-     *   cosine, exact products       |t| <= 1: weights, two products, t less the bound. 5 in float;
-     *                                in double 9.5 at the very worst, with 2.5 of the definition
-     *   cosine, else                 |t| <= 1: t less the bound, and 2.5 of the definition
-     *   distance, exact products     t^2 <= 4 most: sums of up to that size, 10 units of `most`
-     *   distance, else               t^2 <= 4: up to 16, covered by the 8 unused roundings of
-     *                                `error`, which counts twice
-     *   product                      t less the bound; if products are exact, b.edge covers it */
-    const double size = o->exact ? (distance ? 4 * o->most : cosine ? 1 : 0) : 1;
-    b.half = (o->exact ? 0 : error * (distance ? 2 : 1)) + 8 * unit * size;
-    /* Roundings from t to the position among the bins: 8 units of the edge farthest from 0. In
-     * float 7 are used: by the factor, the offset, the product with the factor, the sum (2, as t
-     * may be farther from `low` than from 0), and for distances by a root and the addition of
-     * b.edge. In double, the edges and the width of bins have errors of that order, too. */
-    b.edge = 8 * unit * fmax(fabs(o->low), fabs(high)) / per_t;
+    const double roundings = (double)(chain + 9) * unit +
+                             (double)(o->dim / KITH_OVERLAP_SUMS + 6) * fine;
+    /* of a product in (-1, 1); near 1 it is too large for products in float in any case */
+    const double error = second_order * roundings / (1 - fmin(roundings, 0.5));
+    /* bound on |t|, for distances on t^2, by which the roundings of exact products scale */
+    const double size = distance ? 4 * o->most : cosine ? 1 : 0;
+    b.half = o->exact ? second_order * 9 * unit * size : error * (distance ? 2 : 1);
+    const double far = fmax(fabs(o->low), fabs(high));
+    b.edge = second_order * ((7 * far + 2 * o->width) * unit + (15 * far + o->width) * fine) /
+             per_t;
     b.factor = per_t / o->width;
     b.offset = 1 - o->low / o->width;
     b.least = (cosine && o->low <= -1) || (distance && o->low <= 0) ? 1 : 0;
@@ -385,8 +411,6 @@ struct kith__band kith__overlap_band(const struct kith__overlap *o, int64_t chai
      * error of t^2, and that of t is b.half / (2 t). The estimate is b.half / t at the largest t:
      * for exact distances sqrt(4 most), for others taken as 1. */
     const double half_of_t = o->exact && distance ? b.half / sqrt(4 * o->most) : b.half;
-    /* `error` is relative to the largest product, 1. Where it is more than about 0.1, second_order
-     * is too small for it: n roundings have a bound of (1 + unit)^n - 1. */
     b.needs_double = error > limit || 2 * (half_of_t + b.edge) * b.factor > limit;
     return b;
 }

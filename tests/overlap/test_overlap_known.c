@@ -143,6 +143,34 @@ static void check_random_energies(kith_ctx *ctx)
     }
 }
 
+/* A scalar product by the definition that rounding leaves almost 2^15 units too small: of each
+ * partial sum the first term is 1, and all others, a little less than half a unit in the last place
+ * of 1, are lost. Its bin is that of this sum, 32, which is below the middle edge; the true one is
+ * above. */
+static void check_lost(kith_ctx *ctx)
+{
+    enum { DIM = 1000000, SUMS = 32 };
+    double *x = check_malloc(sizeof(double) * 2 * DIM);
+    for (int64_t at = 0; at < (int64_t)2 * DIM; at++) {
+        x[at] = at % DIM < SUMS ? 1 : 0.9999 * 0x1p-26 * sqrt(0.5);
+    }
+    const kith_replicas replicas = {2, DIM, x, DIM, KITH_DOUBLE};
+    kith_overlap_options o;
+    kith_overlap_options_init(&o);
+    o.measure = KITH_PRODUCT;
+    o.bins = 2;
+    o.high = 2 * (SUMS + 200000 * 0x1p-53);
+    double row[2];
+    CHECK(kith_overlap_rows(ctx, &replicas, &o, 0, 1, row) == KITH_OK && row[1] == SUMS,
+          "a scalar product of %.17g", row[1]);
+    kith_overlaps found = {0};
+    CHECK(kith_overlap_count(ctx, &replicas, &o, &found) == KITH_OK, "%s", kith_message(ctx));
+    CHECK(found.counts[0] == 1 && found.counts[1] == 0, "lost terms: %lld and %lld pairs",
+          (long long)found.counts[0], (long long)found.counts[1]);
+    kith_overlaps_free(&found);
+    free(x);
+}
+
 /* Light as a fluctuation: replicas that differ from the mean by a random direction have the P(q) of
  * random directions once it is subtracted, and q near 1 before. */
 static void check_mean(kith_ctx *ctx)
@@ -179,6 +207,7 @@ int main(int argc, char **argv)
     check_equal(ctx);
     check_random_energies(ctx);
     check_mean(ctx);
+    check_lost(ctx);
     kith_close(ctx);
     return check_done();
 }
