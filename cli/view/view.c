@@ -173,6 +173,10 @@ static int obey(const view_task *task, view_run *run, const json_t *command)
         const json_int_t k = json_integer_value(frame);
         if (k >= 0 && k < run->frames) {
             const int status = view_go_to(task, run, k);
+            if (status != STATUS_OK && status != STATUS_INTERRUPTED && !run->message[0]) {
+                snprintf(run->message, sizeof run->message,
+                         "frame %lld has no box for these options: see the terminal", (long long)k);
+            }
             send_frame(task, run);
             return status == STATUS_INTERRUPTED ? status : STATUS_OK;
         }
@@ -212,8 +216,7 @@ static int look(const view_task *task, view_run *run)
     CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
     const int status = view_go_to(task, run, task->shared.read.frame);
     if (status != STATUS_OK) {
-        return status == STATUS_INTERRUPTED ? report_interrupted(NULL)
-                                            : report_error(status, NULL, "%s", run->message);
+        return status == STATUS_INTERRUPTED ? report_interrupted(NULL) : view_report(run, status);
     }
     if (task->film.path) {
         return view_record(task, run);

@@ -65,9 +65,13 @@ typedef struct view_run {
 int view_start(const view_task *task, view_run *run);
 
 /** Read a frame to be shown, with its box, masses, species and groups. On failure run->message has
- *  the error, and run->now is NULL if the frame could not be read or is not finite.
+ *  the error, but stays "" for one of the box; run->now is NULL if the frame could not be read, is
+ *  not finite, or has no box that it needs.
  *  @return exit status; only an error of the box is reported */
 int view_go_to(const view_task *task, view_run *run, int64_t frame);
+
+/** Report that view_go_to failed, if it did not report it itself. @return status */
+int view_report(const view_run *run, int status);
 
 /** Find or read the groups of the frame, measure them, and choose their colours.
  *  @return exit status, not reported; run->message has the error */

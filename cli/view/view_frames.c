@@ -101,12 +101,21 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
     run->epoch += run->particles != run->now->n;
     run->particles = run->now->n;
     run->again = true;
-    CLI_TRY(space_choose(&task->shared, task->file, run->now, &run->space));
+    int status = space_choose(&task->shared, task->file, run->now, &run->space);
+    if (status != STATUS_OK) {
+        run->now = NULL; /* species and groups are those of another frame */
+        return status;
+    }
     run->shown = run->space.box;
-    int status = view_survey(run);
+    status = view_survey(run);
     status = status == STATUS_OK ? view_group(task, run) : status;
     run->colour = view_colours(run) >> run->colour & 1 ? run->colour : WEB_PLAIN;
     return status;
+}
+
+int view_report(const view_run *run, int status)
+{
+    return run->message[0] ? report_error(status, NULL, "%s", run->message) : status;
 }
 
 /** Choose the range of g(r): half the smallest side, or less, so that at the mean density some

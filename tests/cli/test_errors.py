@@ -128,6 +128,13 @@ def test_view_cannot_be_served():
         cli.fails(needs.LACKING if lacks else 9, *view, says=["live view"])
 
 
+def test_view_needs_a_box():
+    """The one message is that of the box."""
+    cli.write_npy("a.npy", POINTS)
+    done = cli.fails(6, "view", "a.npy", "--origin", "0,0,0", says=["no box"])
+    assert done.stderr.count("kith:") == 1, done.stderr
+
+
 def test_disk_full():
     cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
     limited = ["sh", "-c", 'ulimit -f 64; exec "$0" "$@"', cli.KITH]
