@@ -327,10 +327,12 @@ class Things {
     gl.drawArrays(kind, 0, mesh.count);
   }
 
-  // Centres of the images of a sphere that reach into the box. Whether they do is tested along the
-  // rows, which is exact in an orthorhombic box.
+  // Centres of the images of a sphere that reach into the box: it reaches between the planes of any
+  // two opposite faces.
   images(t) {
-    const h = this.scene.head, out = [], lengths = h.rows.map(r => Math.hypot(...r));
+    const h = this.scene.head, out = [];
+    const rows = h.dim === 2 ? [h.rows[0], h.rows[1], [0, 0, 1]] : h.rows;
+    const normals = rows.map((r, k) => unit3(cross3(rows[(k + 1) % 3], rows[(k + 2) % 3])));
     const shifts = k => k < h.dim && h.wraps[k] ? [-1, 0, 1] : [0];
     for (const i of shifts(0)) {
       for (const j of shifts(1)) {
@@ -339,8 +341,10 @@ class Things {
           const centre = t.place.map((x, e) => x + i * h.rows[0][e] + j * h.rows[1][e] +
                                                  l * h.rows[2][e]);
           const reaches = way.every((s, k) => {
-            const along = dot3(add3(centre, h.origin, -1), h.rows[k]) / lengths[k];
-            return s === 0 || (along > -t.radius && along < lengths[k] + t.radius);
+            const along = dot3(add3(centre, h.origin, -1), normals[k]);
+            const height = dot3(rows[k], normals[k]);   // below 0 where the rows are left-handed
+            return s === 0 || (along > Math.min(0, height) - t.radius &&
+                               along < Math.max(0, height) + t.radius);
           });
           if (reaches) {
             out.push(centre);

@@ -488,11 +488,11 @@ class View {
     if (this.state.kind !== "flock" || !this.state.can_reset) {
       return;
     }
-    if (now - (this.asked || -1e9) < 4000) {
-      this.asked = 0;
+    if (now - (this.pressed || -1e9) < 4000) {
+      this.pressed = 0;
       this.reset();
     } else {
-      this.asked = now;
+      this.pressed = now;
       this.say("press r once more to start anew");
     }
   }

@@ -256,11 +256,13 @@ def watch_a_flock(browser):
         browser.until(f"{STEP} === 0 && kith.state.seed === '12'")
         browser.key(".", ".")
         browser.until(f"{STEP} === 1")
+        browser.js("kith.mark(3)")         # a selection is no first press of "r"
         browser.key("r", "r")
         browser.until("/once more/.test(document.getElementById('message').textContent)")
         assert browser.js(STEP) == 1
         browser.key("r", "r")
         browser.until(f"{STEP} === 0")
+        browser.js("kith.mark(-1)")
         assert browser.js("document.getElementById('rule-nearest').parentNode.textContent") == (
             "nearestall")
         use_things(browser)
@@ -392,6 +394,22 @@ def curves_stay_in_their_frames(browser):
     assert browser.js("curveRange('milling', [0.2, 0.3])") == [0, 1]
 
 
+# The images of a sphere that are drawn, beside the sphere itself. @param box  rows, dim and wraps
+IMAGES = """kith.things.images.call({scene: {head: {origin: [0, 0, 0], %s}}},
+  {place: %s, radius: 1}).map(c => c.join(' ')).filter(c => c !== '%s').sort()"""
+
+
+def see_images(browser):
+    """A sphere at a face of a skew box has an image at the opposite face, and no other."""
+    skew = "rows: [[10, 0, 0], [8, 6, 0], [0, 0, 10]], dim: 3, wraps: [1, 1, 1]"
+    left = skew.replace("[10, 0, 0], [8, 6, 0]", "[8, 6, 0], [10, 0, 0]")
+    flat = "rows: [[10, 0, 0], [8, 6, 0], [0, 0, 0]], dim: 2, wraps: [1, 1, 0]"
+    for box in (skew, left, flat):
+        for place, images in (([4, 3, 5], ["14 3 5"]), ([9, 3, 5], []), ([8, 0.5, 5], ["16 6.5 5"])):
+            found = browser.js(IMAGES % (box, place, " ".join(map(str, place))))
+            assert found == images, (box, place, found)
+
+
 def look_at_recorded_things(browser):
     """The sphere of a recording is drawn at its frames, and cannot be dragged or removed."""
     cli.ok("flock", "--boids", "60", "--box", "20", "--seed", "2", "--steps", "20", "-q",
@@ -406,6 +424,7 @@ def look_at_recorded_things(browser):
         browser.open(run.address)
         browser.until("document.body.dataset.frames > 0 && kith.things.list.length === 1")
         assert browser.js("kith.things.list[0].kind") == "sphere"
+        see_images(browser)
         assert browser.js("document.getElementById('things').hidden")
         filled = browser.js(count)
         place, yaw = "String(kith.things.list[0].place)", browser.js("kith.scene.camera.yaw")
