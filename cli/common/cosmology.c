@@ -44,25 +44,36 @@ cosmology cosmology_of(const io_particles *particles, const cosmology *given, do
     return c;
 }
 
+/** Return the density of matter at the redshift / critical density today. */
+static double matter_then(const cosmology *c)
+{
+    const double a = 1 / (1 + c->redshift);
+    return c->omega_m / (a * a * a);
+}
+
+double cosmology_expansion(const cosmology *c)
+{
+    const double a = 1 / (1 + c->redshift);
+    const double curved = 1 - c->omega_m - c->omega_lambda;
+    return matter_then(c) + curved / (a * a) + c->omega_lambda;
+}
+
 void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES])
 {
     for (int s = 0; s < KITH_SPHERES; s++) {
         out[s] = 0;
     }
     out[IO_SPHERE_200M] = 200 * c->matter;
-    if (!c->known) {
+    const double square = cosmology_expansion(c);
+    if (!c->known || !(square > 0)) {
         return;
     }
-    const double a = 1 / (1 + c->redshift);
-    const double curved = 1 - c->omega_m - c->omega_lambda;
-    const double matter = c->omega_m / (a * a * a);
-    const double square = matter + curved / (a * a) + c->omega_lambda; /* E(z)^2 */
-    const double share = matter / square;                              /* Omega_m(z) */
-    const double critical = c->matter / share; /* at the redshift, comoving as matter is */
-    const double x = share - 1;                /* x in the fits of Bryan & Norman */
+    const double share = matter_then(c) / square; /* Omega_m(z) */
+    const double critical = c->matter / share;    /* at the redshift, comoving as matter is */
+    const double x = share - 1;                   /* x in the fits of Bryan & Norman */
     const double virial = c->omega_lambda != 0 ? 18 * M_PI * M_PI + 82 * x - 39 * x * x
                                                : 18 * M_PI * M_PI + 60 * x - 32 * x * x;
     out[IO_SPHERE_200C] = 200 * critical;
     out[IO_SPHERE_500C] = 500 * critical;
-    out[IO_SPHERE_VIRIAL] = virial * critical;
+    out[IO_SPHERE_VIRIAL] = virial > 0 ? virial * critical : 0;
 }

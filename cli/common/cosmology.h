@@ -32,8 +32,13 @@ cosmology cosmology_of(const io_particles *particles, const cosmology *given, do
  *  the units are not known. */
 double cosmology_critical(const io_particles *particles);
 
+/** Return (H / H_0)^2 at the redshift; at most 0: with these Omegas no universe was ever so small.
+ */
+double cosmology_expansion(const cosmology *c);
+
 /** Compute the mean densities that define the spheres 200c, 200m, 500c and virial (Bryan & Norman
- *  1998, ApJ 495, 80) [mass / length^3]; 0: not known. */
+ *  1998, ApJ 495, 80) [mass / length^3]; 0: not known. The virial one is also 0 where their fit, made
+ *  for an Omega of matter up to 1, is below 0. */
 void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES]);
 
 #endif

@@ -50,8 +50,12 @@ static void read_cosmology(void *at, const option_given *given)
     if (!(v[2] > -1 && v[2] <= 1e6)) {
         option_invalid("--cosmology", arg, "a redshift above -1; 0 is today");
     }
-    *(cosmology *)at = (cosmology){
+    const cosmology c = {
         .known = true, .given = true, .omega_m = v[0], .omega_lambda = v[1], .redshift = v[2]};
+    if (!(cosmology_expansion(&c) > 0)) {
+        option_invalid("--cosmology", arg, "Omegas of a universe that expanded at this redshift");
+    }
+    *(cosmology *)at = c;
 }
 
 /** End the command if options contradict each other. */

@@ -178,6 +178,9 @@ def test_spheres():
     cli.ok("fof", "a.std", "--box", "1", "-o", "b.csv", "-q", "--cosmology", "0.3,0.7,0")
     row = read_csv("b.csv")[0]
     assert 0 < float(row["r500c"]) < float(row["r200c"]) < float(row["rvir"]) < float(row["r200m"])
+    # The fit of the virial overdensity is below 0.
+    cli.ok("fof", "a.std", "--box", "1", "-o", "b.csv", "-q", "--cosmology", "5,0.1,0")
+    assert "m200c" in read_csv("b.csv")[0] and "mvir" not in read_csv("b.csv")[0]
     # Their time is told apart.
     assert cli.report("fof", "a.std", "--box", "1")["seconds"]["spheres"] > 0
     assert "\n              spherical overdensities " in cli.ok("fof", "a.std", "--box", "1")
@@ -234,7 +237,8 @@ def test_bad_values():
     for option, values in (("-b", ("0", "-1", "nan", "inf")), ("--length", ("0", "-1", "nan")),
                            ("--min-members", ("0", "-5")), ("--min-links", ("-1",)),
                            ("--phase-space", ("0", "-1s", "nan")),
-                           ("--cosmology", ("0,0.7,0", "0.3,-1,0", "0.3,0.7,-1", "nan,0,0"))):
+                           ("--cosmology", ("0,0.7,0", "0.3,-1,0", "0.3,0.7,-1", "nan,0,0",
+                                             "0.3,10,1"))):
         for value in values:
             cli.fails(6, *fof, f"{option}={value}" if len(option) > 2 else f"{option}{value}",
                       says=[option])
