@@ -174,7 +174,7 @@ io_status io__records_read(io_file *file, const io_records *records, const io_fi
         assert(fields[k].out && fields[k].at >= 0 && end <= records->stride);
         assert(fields[k].columns >= 1 && fields[k].columns <= fields[k].width);
     }
-    const int64_t most = in_cache / records->stride;
+    const int64_t fit = in_cache / records->stride, most = fit > 0 ? fit : 1;
     const int64_t block = records->n < most ? records->n : most;
     if (n_fields == 1 && is_array(records, fields)) {
         return read_array(file, records, fields, block);
