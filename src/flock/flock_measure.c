@@ -30,7 +30,7 @@ struct view {
     double *r, *v;               /**< [n][3] positions [length], velocities [length / time] */
     double centre[3];            /**< centre of the flock, in fractional coordinates */
     double (*terms)[MOST_TERMS]; /**< [BATCH] terms of a batch of particles */
-    kith_ctx *ctx;               /**< context: threads */
+    kith_ctx *ctx;               /**< context: threads, cancellation */
 };
 
 /** State of the loop that copies the state to the caller's order. */
@@ -99,12 +99,12 @@ static void find_terms(void *state, int64_t begin, int64_t end)
  *  @param terms     number of terms of a particle
  *  @param find      computes the terms of a particle
  *  @param[out] sum  [terms] the sums */
-static void add_up(kith_ctx *ctx, const struct kith__question *q, const struct view *view,
-                   int64_t n, int terms, terms_fn *find, double *sum)
+static void add_up(const struct kith__question *q, const struct view *view, int64_t n, int terms,
+                   terms_fn *find, double *sum)
 {
     double(*const batch)[MOST_TERMS] = view->terms;
     memset(sum, 0, (size_t)terms * sizeof *sum);
-    for (int64_t first = 0; first < n && !kith__cancelled(ctx); first += BATCH) {
+    for (int64_t first = 0; first < n && !kith__cancelled(view->ctx); first += BATCH) {
         const int64_t particles = n - first < BATCH ? n - first : BATCH;
         struct terms_loop loop = {q, view, first, find};
         kith__loop(view->ctx, particles, find_terms, &loop);
@@ -131,10 +131,10 @@ static void find_centre_terms(const struct kith__question *q, const struct view 
 
 /** Set view->centre to the mean of the fractional coordinates, along periodic axes to their
  *  circular mean (Bai and Breen 2008). */
-static void find_centre(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n)
+static void find_centre(const struct kith__question *q, struct view *view, int64_t n)
 {
     double sum[CENTRE_TERMS];
-    add_up(ctx, q, view, n, CENTRE_TERMS, find_centre_terms, sum);
+    add_up(q, view, n, CENTRE_TERMS, find_centre_terms, sum);
     for (int k = 0; k < 3; k++) {
         view->centre[k] = q->box_d.periodic[k] ? atan2(sum[6 + k], sum[3 + k]) / two_pi
                                                : sum[k] / (double)n;
@@ -177,12 +177,12 @@ static void find_motion_terms(const struct kith__question *q, const struct view 
 }
 
 /** Compute polarisation, milling and mean speed of n particles (kith_flock_measures). */
-static void measure(kith_ctx *ctx, const struct kith__question *q, struct view *view, int64_t n,
+static void measure(const struct kith__question *q, struct view *view, int64_t n,
                     kith_flock_measures *out)
 {
     double sum[MOTION_TERMS];
-    find_centre(ctx, q, view, n);
-    add_up(ctx, q, view, n, MOTION_TERMS, find_motion_terms, sum);
+    find_centre(q, view, n);
+    add_up(q, view, n, MOTION_TERMS, find_motion_terms, sum);
     *out = (kith_flock_measures){
         .polarisation = kith__flock_length(sum) / (double)n,
         .milling = sum[7] > 0 ? kith__flock_length(sum + 3) / sum[7] : 0,
@@ -205,7 +205,7 @@ static kith_status measure_all(kith_flock *flock, kith_flock_measures *out, size
     KITH_TRY(kith__flock_fetch(flock));
     KITH_TRY(open_view(flock, &view));
     kith_flock_measures found;
-    measure(ctx, q, &view, flock->n, &found);
+    measure(q, &view, flock->n, &found);
     KITH_TRY(kith__proceed(ctx));
     found.neighbours = 2 * (double)pairs / (double)flock->n; /* a pair is a neighbour of both */
     memset(out, 0, size);

@@ -216,8 +216,8 @@ KITH_FN double kith__flock_log(double x)
     return 2 * s * sum + exponent * 0.69314718055994530942;
 }
 
-/** Compute two vectors of length 1 at right angles to u and to each other: a, from the axis with
- *  u's smallest component, and b along u x a. For u = 0 they are 0.
+/** Compute two vectors of length 1 at right angles to u and to each other: a, from the axis
+ *  with u's smallest absolute component, and b along u x a. For u = 0 they are 0.
  *  @param length  |u| */
 KITH_FN void kith__flock_across(const double u[3], double length, double a[3], double b[3])
 {

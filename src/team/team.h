@@ -23,7 +23,6 @@ enum {
     KITH_TEAM_BINS,         /**< histograms of sampled coordinates, one for each plane */
     KITH_TEAM_CUTS,         /**< planes of the decomposition while they are being found */
     KITH_TEAM_LEVELS,       /**< arrays of the decomposition (struct kith__level in divide.h) */
-    KITH_TEAM_OWNERS,       /**< not used */
     KITH_TEAM_BOXES,        /**< bounds of the particles of each rank, then of each range of this
                                  rank's particles */
     KITH_TEAM_REACHED,      /**< ranks that may need copies of this rank's particles (ghosts.c) */

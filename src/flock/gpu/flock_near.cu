@@ -224,7 +224,7 @@ static __device__ __forceinline__ void find_image(const traversal<real> &t, int3
                                                   int32_t *end)
 {
     const struct kith__axis *axis = t.f->axis;
-    const struct row_of_cells r = {(int32_t)axis[0].n, axis[0].reach, axis[0].periodic, x, x};
+    const struct row_of_cells r = {(int32_t)axis[0].n, axis[0].reach, x, x};
     if (wrap_cell(axis[1], &y, &image[1]) && wrap_cell(axis[2], &z, &image[2])) {
         range_of(t.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * r.n, image[0], begin, end);
     }

@@ -41,7 +41,6 @@ static __device__ __forceinline__ bool wrap_cell(const struct kith__axis &axis, 
 /** A row of cells along x, and the part of it that is near cells x0 to x1. */
 struct row_of_cells {
     int32_t n, reach; /**< cells of the row, and cells to test on each side of x0 to x1 */
-    bool periodic;    /**< the x axis is periodic */
     int32_t x0, x1;   /**< first and last cell of the query particles */
 };
 

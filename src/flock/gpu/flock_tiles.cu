@@ -64,7 +64,7 @@ static __device__ int32_t list_rows(const i_cluster<real> &p, const struct rows 
     int32_t begin = 0, end = 0;
     if (row < rows.n && wrap_cell(axis[1], &y, &image[1]) && wrap_cell(axis[2], &z, &image[2])) {
         const int32_t n = (int32_t)axis[0].n;
-        const struct row_of_cells r = {n, axis[0].reach, axis[0].periodic, p.x0, p.x1};
+        const struct row_of_cells r = {n, axis[0].reach, p.x0, p.x1};
         range_of(p.f->sweep.grid, r, ((int64_t)z * axis[1].n + y) * n, image[0], &begin, &end);
     }
     const int32_t n = end > begin ? end - begin : 0;
