@@ -37,8 +37,8 @@ double cosmology_critical(const io_particles *particles);
 double cosmology_expansion(const cosmology *c);
 
 /** Compute the mean densities that define the spheres 200c, 200m, 500c and virial (Bryan & Norman
- *  1998, ApJ 495, 80) [mass / length^3]; 0: not known. The virial one is also 0 where their fit, made
- *  for an Omega of matter up to 1, is below 0. */
+ *  1998, ApJ 495, 80) [mass / length^3]; 0: not known. The virial one is also 0 where their fit is
+ *  below 0, far above the largest Omega of matter that it is made for, 1. */
 void cosmology_spheres(const cosmology *c, double out[KITH_SPHERES]);
 
 #endif

@@ -342,9 +342,9 @@ kith_status kith__overlap_rows(kith_ctx *ctx, const kith_replicas *r, bool subtr
  *
  * Definition: a term of a scalar product is rounded once as a product, in up to dim /
  * KITH_OVERLAP_SUMS additions to a partial sum, and in 5 additions of partial sums: S d |x| |y|.
- * The same squares v, as rounded, serve the definition and the band: their errors matter no more.
+ * The definition and the band use the squares v as rounded: their errors matter no more.
  *
- * t, with scale g = 1 / |x|, or such that |g x| < 1; in units of t the sums of |terms| are below 1:
+ * t, with scale g = 1 / |x|, or a power of 2 with |g x| < 1; the sum of |terms| is below 1 then:
  *   terms    chain u; 2 u where both factors are rounded to float; where g is 1 / |x|, 2 (2 + 1) d,
  *            as g has two roundings, and g x one
  *   cosine   definition: 2.5 d for the root of a product, and the quotient

@@ -404,8 +404,9 @@ def see_images(browser):
     skew = "rows: [[10, 0, 0], [8, 6, 0], [0, 0, 10]], dim: 3, wraps: [1, 1, 1]"
     left = skew.replace("[10, 0, 0], [8, 6, 0]", "[8, 6, 0], [10, 0, 0]")
     flat = "rows: [[10, 0, 0], [8, 6, 0], [0, 0, 0]], dim: 2, wraps: [1, 1, 0]"
+    expected = (([4, 3, 5], ["14 3 5"]), ([9, 3, 5], []), ([8, 0.5, 5], ["16 6.5 5"]))
     for box in (skew, left, flat):
-        for place, images in (([4, 3, 5], ["14 3 5"]), ([9, 3, 5], []), ([8, 0.5, 5], ["16 6.5 5"])):
+        for place, images in expected:
             found = browser.js(IMAGES % (box, place, " ".join(map(str, place))))
             assert found == images, (box, place, found)
 
