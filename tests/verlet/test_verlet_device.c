@@ -97,6 +97,8 @@ static void check_history(kith_ctx *ctx, cudaStream_t stream[2], uint64_t seed, 
         kith_points points = s.points;
         if (points_in == KITH_DEVICE) {
             must(cudaMemcpy(device, s.points.x, bytes, cudaMemcpyHostToDevice), "copying points");
+            /* pageable memory may still be on its way, and stream[1] does not wait for it */
+            must(cudaStreamSynchronize(NULL), "waiting for the points");
             points = kith_points_packed(device, n, precision);
             points.memory = KITH_DEVICE;
         }
