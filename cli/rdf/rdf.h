@@ -286,7 +286,7 @@ bool rdf_batch_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
 void rdf_batch_free(rdf_batch *batch);
 
 /** Report how counting a frame went. @return exit status, reported but for STATUS_INTERRUPTED */
-int rdf_frame_report(const rdf_task *task, const rdf_frame *f);
+int rdf_frame_report(const rdf_task *task, const rdf_outcome *found, const rdf_frame *f);
 
 /** Add a frame that was counted to the results. @return exit status, reported */
 int rdf_frame_add(rdf_outcome *found, const rdf_frame *f);

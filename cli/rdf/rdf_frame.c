@@ -77,10 +77,14 @@ bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
     return f->counted == KITH_OK;
 }
 
-int rdf_frame_report(const rdf_task *task, const rdf_frame *f)
+int rdf_frame_report(const rdf_task *task, const rdf_outcome *found, const rdf_frame *f)
 {
-    return f->counted == KITH_NO_MEMORY ? report_no_memory("the sums of a frame")
-                                        : engine_status(f->ctx, f->counted, task->input);
+    if (f->counted == KITH_NO_MEMORY && !f->row) {
+        return report_no_memory("the sums of a frame");
+    }
+    return f->counted == KITH_CANCELLED
+               ? STATUS_INTERRUPTED
+               : ranks_status(found->ranks, f->ctx, f->counted, task->input);
 }
 
 int rdf_frame_add(rdf_outcome *found, const rdf_frame *f)

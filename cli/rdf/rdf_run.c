@@ -254,7 +254,8 @@ static bool count_together(void *user, kith_ctx *ctx, int64_t first, void *const
 
 static int report_frame(void *user, void *record)
 {
-    return rdf_frame_report(((const struct work *)user)->task, record);
+    const struct work *w = user;
+    return rdf_frame_report(w->task, w->found, record);
 }
 
 static int add_frame(void *user, void *record)

@@ -230,11 +230,13 @@ static int take_over(const char *from, int to)
     if (stat(from, &old) < 0 || fstat(to, &new) < 0) {
         return errno;
     }
-    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
-        fchown(to, old.st_uid, old.st_gid) < 0 && fchown(to, (uid_t)-1, old.st_gid) < 0) {
-        /* the file has another owner: with these bits, a program would run as a wrong user */
-        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID);
+    bool owner = old.st_uid == new.st_uid, group = old.st_gid == new.st_gid;
+    if (!(owner && group) && fchown(to, old.st_uid, old.st_gid) == 0) {
+        owner = group = true;
     }
+    group = group || fchown(to, (uid_t)-1, old.st_gid) == 0;
+    /* of another owner or group: with these bits, a program would run as a wrong user */
+    old.st_mode &= ~(mode_t)((owner ? 0 : S_ISUID) | (group ? 0 : S_ISGID));
     const int failed = copy_attributes(from, to);
     return failed ? failed : fchmod(to, old.st_mode & 07777) < 0 ? errno : 0;
 }
