@@ -60,7 +60,7 @@ def test_page_is_small_and_whole():
             assert b"http://" not in part.replace(b"http://www.w3.org/2000/svg", b""), name
             assert b"https://" not in part, name
             size += len(part)
-        assert size <= 130000, size
+        assert size <= 140000, size  # with its comments
 
 
 def test_points_are_the_flock():
