@@ -347,6 +347,7 @@ struct matrix {
     struct kith__group_loop loop;  /**< the loop over the systems */
     const struct kith__list *list; /**< the form of the list */
     kith_pairs *out;               /**< the whole list; n, widest and overflowed are added up */
+    kith_pairs before;             /**< the list before the loop: read without the lock */
     pthread_mutex_t lock;          /**< guards n, widest and overflowed of `out` */
 };
 
@@ -355,7 +356,7 @@ struct matrix {
  *  @param rows   their number */
 static kith_pairs rows_of(const struct matrix *matrix, int64_t first, int64_t rows)
 {
-    const kith_pairs *all = matrix->out;
+    const kith_pairs *all = &matrix->before;
     const int64_t at = first * all->width;
     const size_t real = (size_t)matrix->loop.batch->whole.precision;
     kith_pairs view = *all;
@@ -423,6 +424,7 @@ static kith_status fill_width(kith_ctx *ctx, const struct kith__batch *batch,
     matrix.loop.state = &matrix;
     out->rows = batch->whole.a.n;
     out->n = out->widest = out->overflowed = 0;
+    matrix.before = *out;
     return kith__batch_loop(&matrix.loop);
 }
 
