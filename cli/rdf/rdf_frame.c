@@ -79,7 +79,7 @@ bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
 
 int rdf_frame_report(const rdf_task *task, const rdf_outcome *found, const rdf_frame *f)
 {
-    if (f->counted == KITH_NO_MEMORY && !f->row) {
+    if (f->counted == KITH_NO_MEMORY) { /* also of the command's own arrays: no other message */
         return report_no_memory("the sums of a frame");
     }
     return f->counted == KITH_CANCELLED
