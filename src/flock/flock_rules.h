@@ -197,8 +197,8 @@ KITH_RARE_FN void kith__flock_random_direction(const struct kith__flock_rules *r
     x[2] = z;
 }
 
-/** Return the natural logarithm of x, 0 < x <= 1, with a relative error of 3e-16: the series of
- *  artanh, as those of libraries differ in the last bits. */
+/** Return the natural logarithm of x, 0 < x <= 1, with a relative error of 3e-16, by the series
+ *  of artanh: the logarithms of C libraries differ in the last bits. */
 KITH_FN double kith__flock_log(double x)
 {
     int exponent;
@@ -273,8 +273,8 @@ KITH_RARE_FN void kith__flock_rotate_randomly(const struct kith__flock_rules *ru
     }
 }
 
-/** Turn u, the velocity after a step, back towards v, that before it, if the angle between them is
- *  larger than that of a turn. */
+/** Limit the angle between v, the velocity before a step, and u, the velocity after it: where it is
+ *  larger than the largest angle of a turn, u is rotated towards v until it is that angle. */
 KITH_RARE_FN void kith__flock_limit_turn(const struct kith__flock_rules *rules, const double v[3],
                                          double u[3])
 {
