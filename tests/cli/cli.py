@@ -49,15 +49,19 @@ def report(*arguments):
     return json.loads(ok(*arguments, "--json"))
 
 
-def write_npy(path, points, kind="d"):
-    """Write points as .npy: kind d (double) or f (float)."""
+def write_npy_array(path, shape, numbers, kind="d"):
+    """Write numbers as an .npy array of a shape: kind d (double) or f (float)."""
     size = {"d": 8, "f": 4}[kind]
-    text = f"{{'descr': '<f{size}', 'fortran_order': False, 'shape': ({len(points)}, 3), }}"
+    text = f"{{'descr': '<f{size}', 'fortran_order': False, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        for point in points:
-            file.write(struct.pack(f"<3{kind}", *point))
+        file.write(struct.pack(f"<{len(numbers)}{kind}", *numbers))
+
+
+def write_npy(path, points, kind="d"):
+    """Write points as .npy [n][3]."""
+    write_npy_array(path, (len(points), 3), [x for point in points for x in point], kind)
 
 
 def read_npy(path):
@@ -77,6 +81,15 @@ def read_points(path):
     assert header["descr"] == "<f8" and not header["fortran_order"], header
     values = struct.unpack(f"<{len(data) // 8}d", data)
     return list(zip(values[0::3], values[1::3], values[2::3]))
+
+
+def listed(path, *arguments):
+    """Return the (i, j, S) of the list that `kith pairs` writes; each is there once."""
+    ok("pairs", path, "--shifts", "-o", "out.txt", "-q", *arguments)
+    with open("out.txt", encoding="ascii") as file:
+        rows = [tuple(map(int, line.split())) for line in file if line[0] != "#"]
+    assert len(set(rows)) == len(rows)
+    return {(r[0], r[1], r[2:]) for r in rows}
 
 
 def brute_force(a, cutoff, side=None, full=False, b=None):

@@ -32,20 +32,7 @@ def write_text(path, points, radii, dim=3, first=False):
 
 def write_column(path, numbers):
     """One number for each particle, as .npy."""
-    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({len(numbers)},), }}"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        file.write(struct.pack(f"<{len(numbers)}d", *numbers))
-
-
-def listed(path, *arguments):
-    """The (i, j, S) of a list."""
-    cli.ok("pairs", path, "--shifts", "-o", "out.txt", "-q", *arguments)
-    with open("out.txt", encoding="ascii") as file:
-        rows = [tuple(map(int, line.split())) for line in file if line[0] != "#"]
-    assert len(set(rows)) == len(rows)
-    return {(r[0], r[1], r[2:]) for r in rows}
+    cli.write_npy_array(path, (len(numbers),), numbers)
 
 
 @functools.lru_cache
@@ -76,13 +63,13 @@ def test_rules():
                         cli.fails(2, "pairs", "a.txt", *words, says=["--radii-rule", "--full"])
                         continue
                     want = judged(rule, points, radii, side, full)
-                    assert len(want) > 20 and listed("a.txt", *words) == want, (dim, side, rule)
+                    assert len(want) > 20 and cli.listed("a.txt", *words) == want, (dim, side, rule)
                     assert int(cli.ok("pairs", "a.txt", "--count", *words)) == len(want)
-        assert listed("a.txt", "--radii", "H") == judged("either", points, radii, None)
+        assert cli.listed("a.txt", "--radii", "H") == judged("either", points, radii, None)
         write_text("b.txt", points, radii, dim, first=True)
-        assert listed("b.txt", "--radii", 0, "--radii-rule", "sum") == judged(
+        assert cli.listed("b.txt", "--radii", 0, "--radii-rule", "sum") == judged(
             "sum", points, radii, None)
-    assert listed("a.txt", "--radii", 3, "--radii-rule", "sum") == judged(
+    assert cli.listed("a.txt", "--radii", 3, "--radii-rule", "sum") == judged(
         "sum", points, radii, None)
 
 
@@ -93,15 +80,15 @@ def test_limits():
     words = ("a.txt", "--box", SIDE, "--radii", "h", "--radii-rule", "sum")
     want = judged("sum", points, radii, SIDE, cutoff=0.8)
     assert len(want) < len(judged("sum", points, radii, SIDE))
-    assert listed(*words, "--cutoff", 0.8) == want
+    assert cli.listed(*words, "--cutoff", 0.8) == want
     half = [0.3 * h for h in radii]
-    assert listed(*words, "--radii-scale", 0.3) == judged("sum", points, half, SIDE)
+    assert cli.listed(*words, "--radii-scale", 0.3) == judged("sum", points, half, SIDE)
     near = {pair for pair, (r2, _) in cli.brute_force(points, 0.5, SIDE).items() if r2 < 0.25}
-    assert listed(*words, "--r-min", 0.5) == judged("sum", points, radii, SIDE) - near
+    assert cli.listed(*words, "--r-min", 0.5) == judged("sum", points, radii, SIDE) - near
     names = ["AB"[p % 2] for p in range(len(points))]
     write_column("h.npy", radii)
     rdf_frames.write_xyz("a.xyz", [(names, points, SIDE)])
-    found = listed("a.xyz", "--radii", "h.npy", "--cutoff", "A-A=0.7")
+    found = cli.listed("a.xyz", "--radii", "h.npy", "--cutoff", "A-A=0.7")
     assert found and found == {
         (i, j, s) for i, j, s in judged("either", points, radii, SIDE, cutoff=0.7)
         if names[i] == names[j] == "A"}
@@ -117,19 +104,19 @@ def test_against():
     for rule in RULES:
         words = ("--against", "b.txt", "--box", SIDE, "--radii-rule", rule)
         want = judged(rule, points, radii, SIDE, False, others, theirs)
-        assert len(want) > 20 and listed("a.txt", "--radii", "h", *words) == want, rule
+        assert len(want) > 20 and cli.listed("a.txt", "--radii", "h", *words) == want, rule
         names = [(), ("--radii-against", "b.npy"), ("--radii-against", 3)]
         if rule == "gather":
             cli.fails(2, "pairs", "a.txt", "--radii", "h", *words, *names[1], says=["INPUT alone"])
-            assert listed("a.txt", "--radii", "a.npy", *words) == want
+            assert cli.listed("a.txt", "--radii", "a.npy", *words) == want
         elif rule == "scatter":
             cli.fails(2, "pairs", "a.txt", "--radii", "h", *words, *names[1], says=["--against"])
-            assert listed("a.txt", *words, *names[1]) == want
+            assert cli.listed("a.txt", *words, *names[1]) == want
             cli.write_npy("bare.npy", points)  # needs no radii itself
-            assert listed("bare.npy", "--radii", "h", *words) == want
+            assert cli.listed("bare.npy", "--radii", "h", *words) == want
         else:
-            assert listed("a.txt", "--radii", "a.npy", *words, *names[1]) == want
-            assert listed("a.txt", "--radii", "h", *words, *names[2]) == want
+            assert cli.listed("a.txt", "--radii", "a.npy", *words, *names[1]) == want
+            assert cli.listed("a.txt", "--radii", "h", *words, *names[2]) == want
             cli.fails(2, "pairs", "a.txt", "--radii", "a.npy", *words, says=["--radii-against"])
             cli.fails(2, "pairs", "a.txt", *words, *names[1], says=["add --radii"])
 
@@ -146,7 +133,7 @@ def test_summary():
     assert cli.report("pairs", "a.txt", "--cutoff", 0.5)["radii"] is None
     words = f"h, rule sum, {min(radii):.6g} to {max(radii):.6g}"
     assert words in cli.ok("pairs", "a.txt", "--radii", "h", "--radii-rule", "sum")
-    listed("a.txt", "--radii", "h", "--radii-rule", "sum")
+    cli.listed("a.txt", "--radii", "h", "--radii-rule", "sum")
     with open("out.txt", encoding="ascii") as file:
         head = file.readlines()[:6]
     assert f"# radii: {words}\n" in head and "# cutoff: inf\n" in head, head
@@ -174,14 +161,14 @@ def test_formats():
             file.write(f"{p + 1} 1 " + " ".join(map(repr, (*point, h))) + "\n")
     want = judged("sum", points, radii, SIDE)
     rule = ("--radii-rule", "sum")
-    assert listed("a.xyz", "--radii", "radius", "--frame", 1, *rule) == want
-    assert listed("a.dump", "--radii", "c_r", *rule) == want
+    assert cli.listed("a.xyz", "--radii", "radius", "--frame", 1, *rule) == want
+    assert cli.listed("a.dump", "--radii", "c_r", *rule) == want
     chosen = [p for p in range(60) if names[p] == "Si"]
     write_column("h.npy", [radii[p] for p in chosen])
     few = judged("sum", [points[p] for p in chosen], [radii[p] for p in chosen], SIDE)
     some = ("--species", "Si", *rule)
-    assert listed("a.xyz", "--radii", "radius", "--frame", 1, *some) == few
-    assert listed("a.xyz", "--radii", "h.npy", *some) == few
+    assert cli.listed("a.xyz", "--radii", "radius", "--frame", 1, *some) == few
+    assert cli.listed("a.xyz", "--radii", "h.npy", *some) == few
     cli.fails(4, "pairs", "a.xyz", "--radii", "size", says=["a.xyz", "'size'"])
     rdf_frames.write_gsd("a.gsd", [
         (0, "configuration/box", 9, 6, 1, struct.pack("<6f", SIDE, SIDE, SIDE, 0, 0, 0)),
@@ -189,7 +176,7 @@ def test_formats():
         (0, "particles/position", 10, 60, 3,
          struct.pack("<180d", *[v - SIDE / 2 for point in points for v in point])),
         (0, "particles/diameter", 10, 60, 1, struct.pack("<60d", *[2 * h for h in radii]))])
-    assert {s[:2] for s in listed("a.gsd", "--radii", "diameter", "--radii-scale", 0.5, *rule)
+    assert {s[:2] for s in cli.listed("a.gsd", "--radii", "diameter", "--radii-scale", 0.5, *rule)
             } == {s[:2] for s in want}
 
 
@@ -210,14 +197,14 @@ def test_hdf5():
             for kind, h in radii.items():
                 file[f"PartType{kind}"]["SmoothingLength"] = numpy.array(h)
         gas = judged("either", every[:50], radii[0], SIDE)
-        assert listed("s.hdf5", "--radii", "SmoothingLength", "--species", "gas") == gas, code
+        assert cli.listed("s.hdf5", "--radii", "SmoothingLength", "--species", "gas") == gas, code
         one = "PartType0/SmoothingLength"
-        assert listed("s.hdf5", "--radii", one, "--species", "gas") == gas
-        assert listed("s.hdf5", "--radii", "/" + one, "--species", "0") == gas
-        assert listed("s.hdf5", "--radii", "SmoothingLength") == judged(
+        assert cli.listed("s.hdf5", "--radii", one, "--species", "gas") == gas
+        assert cli.listed("s.hdf5", "--radii", "/" + one, "--species", "0") == gas
+        assert cli.listed("s.hdf5", "--radii", "SmoothingLength") == judged(
             "either", every, radii[0] + radii[1], SIDE)
-        assert listed("s.hdf5", "--radii", "SmoothingLength", "--species", "gas", "--against",
-                      "s.hdf5", "--radii-rule", "scatter") == listed(
+        assert cli.listed("s.hdf5", "--radii", "SmoothingLength", "--species", "gas", "--against",
+                      "s.hdf5", "--radii-rule", "scatter") == cli.listed(
             "s.hdf5", "--radii", one, "--species", "gas", "--full", "--radii-rule",
             "scatter") | {(p, p, (0, 0, 0)) for p in range(50)}
         cli.fails(4, "pairs", "s.hdf5", "--radii", one, says=["PartType1", one])
@@ -243,14 +230,14 @@ def test_hdf5():
         file["in/x"], file["in/h"], file["k"] = every[:50], radii[0], radii[0]
     want = judged("sum", every[:50], radii[0], None)
     for name in ("h", "k", "in/h", "/in/h"):
-        assert listed("plain.h5", "--dataset", "in/x", "--radii", name, "--radii-rule",
+        assert cli.listed("plain.h5", "--dataset", "in/x", "--radii", name, "--radii-rule",
                       "sum") == want, name
     cli.fails(4, "pairs", "plain.h5", "--dataset", "in/x", "--radii", "m", says=["dataset m"])
     with h5py.File("md.h5", "w") as file:
         file["particles/all/position/value"] = numpy.array([every[50:], every[:50]])
         file["particles/all/position/step"] = numpy.arange(2)
         file["particles/all/radius"] = numpy.array(radii[0])
-    assert listed("md.h5", "--frame", 1, "--radii", "radius", "--radii-rule", "sum") == want
+    assert cli.listed("md.h5", "--frame", 1, "--radii", "radius", "--radii-rule", "sum") == want
     cli.fails(4, "pairs", "md.h5", "--radii", "size", says=["'size'"])
     cli.ok("pairs", "plain.h5", "--dataset", "in/x", "--radii", "h", "-o", "o.h5", "-q")
     with h5py.File("o.h5") as file:
@@ -274,7 +261,7 @@ def test_gadget():
             file.write(snapshots.gadget(snap, universe, order, 2))
             lengths = numpy.array(radii, order + "f4").tobytes()
             file.write(snapshots.record(order, lengths, b"HSML"))
-        assert listed("s.gadget", "--radii", "HSML", *words, "gas") == want
+        assert cli.listed("s.gadget", "--radii", "HSML", *words, "gas") == want
         cli.fails(4, "pairs", "s.gadget", "--radii", "HSML", says=["PartType1", "gas alone"])
         cli.fails(4, "pairs", "s.gadget", "--radii", "AGE", *words, "gas", says=["'AGE'"])
         cli.fails(4, "pairs", "s.gadget", "--radii", "U", *words, "dark", says=["'U'"])
@@ -287,7 +274,7 @@ def test_gadget():
                        total=snapshots.counts_of(snap))
         with h5py.File(f"s.{k}.hdf5", "a") as file:
             file["PartType0/SmoothingLength"] = numpy.array_split(numpy.array(radii, "f4"), 3)[k]
-    assert listed("s.0.hdf5", "--radii", "SmoothingLength", *words, "gas") == want
+    assert cli.listed("s.0.hdf5", "--radii", "SmoothingLength", *words, "gas") == want
     with h5py.File("s.1.hdf5", "a") as file:
         del file["PartType0/SmoothingLength"]
     cli.fails(4, "pairs", "s.0.hdf5", "--radii", "SmoothingLength", *words, "gas",

@@ -138,15 +138,22 @@ static void check_mean(const char *what, int dim, double sum, double mean, doubl
           sum / N, mean);
 }
 
-/* Uniform noise: headings turn by up to eta pi, evenly in angle (2-D) or on the cap (3-D). */
-static void check_noise(kith_ctx *ctx, kith_flock_model model, int dim)
+/* Fly apart with noise of strength eta. */
+static void turn_randomly(kith_ctx *ctx, kith_flock_model model, int dim, double eta, int gaussian)
 {
-    const double eta = 0.4, pi = acos(-1.0);
     kith_flock_options o;
     kith_flock_options_init(&o);
     o.model = model;
     o.noise = eta;
+    o.gaussian = gaussian;
     fly_apart(ctx, dim, &o);
+}
+
+/* Uniform noise: headings turn by up to eta pi, evenly in angle (2-D) or on the cap (3-D). */
+static void check_noise(kith_ctx *ctx, kith_flock_model model, int dim)
+{
+    const double eta = 0.4, pi = acos(-1.0);
+    turn_randomly(ctx, model, dim, eta, 0);
     double sum = 0, square = 0, most = 0;
     for (int p = 0; p < N; p++) {
         const double *v = vel + 3 * p;
@@ -166,12 +173,7 @@ static void check_noise(kith_ctx *ctx, kith_flock_model model, int dim)
 static void check_gaussian(kith_ctx *ctx, kith_flock_model model, int dim)
 {
     const double eta = 0.1, pi = acos(-1.0);
-    kith_flock_options o;
-    kith_flock_options_init(&o);
-    o.model = model;
-    o.noise = eta;
-    o.gaussian = 1;
-    fly_apart(ctx, dim, &o);
+    turn_randomly(ctx, model, dim, eta, 1);
     double first[2] = {0, 0}, second[2] = {0, 0}, fourth[2] = {0, 0}, product = 0, tail = 0;
     for (int p = 0; p < N; p++) {
         const double *v = vel + 3 * p;
