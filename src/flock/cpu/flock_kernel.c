@@ -6,6 +6,7 @@
  * engine/cpu/visit.h.
  */
 #include "engine/cpu/visit.h"
+#include "flock/nearest_list.h"
 #include "flock_step.h"
 
 /* Most terms that are summed in 32 bits: offsets and velocities are about 2^KITH_FLOCK_BITS units
@@ -219,48 +220,17 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
     }
 }
 
-/** A neighbour in the list of the nearest. */
-struct chosen {
-    double r2;     /**< squared distance by the definition [length^2] */
-    int32_t id;    /**< index in the caller's order; orders equally near neighbours */
-    int32_t shift; /**< packed shift; orders equally near images of one neighbour */
-    int index;     /**< index in the tile */
-};
-
-/** Insert a neighbour into the sorted list of the `most` nearest, unless it comes after all of a
- *  full list, whose last one is dropped otherwise.
- *  @param list  [most]
- *  @param n     length of the list
- *  @return the new length */
-static int choose(struct chosen *list, int n, int64_t most, const struct chosen *one)
-{
-    int at = n;
-    for (; at > 0; at--) {
-        const struct chosen *before = &list[at - 1];
-        if (before->r2 != one->r2   ? before->r2 < one->r2
-            : before->id != one->id ? before->id < one->id
-                                    : before->shift < one->shift) {
-            break;
-        }
-    }
-    if (at >= most) {
-        return n;
-    }
-    n = n < most ? n + 1 : n;
-    memmove(&list[at + 1], &list[at], (size_t)(n - 1 - at) * sizeof *list);
-    list[at] = *one;
-    return n;
-}
-
 /** Add one neighbour to the sums of the rules whose radius it is within.
- *  @param here  position of the query particle [units] */
-static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
-                       const struct chosen *one, struct kith__flock_sums *sums)
+ *  @param here   position of the query particle [units]
+ *  @param r2     squared distance of the neighbour by the definition [length^2]
+ *  @param index  its index in the tile */
+static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3], double r2, int index,
+                       struct kith__flock_sums *sums)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        if (step->rules->radius[rule] > 0 && one->r2 <= step->square[rule]) {
-            add_one(sweep, here, rule, one->index, sums);
+        if (step->rules->radius[rule] > 0 && r2 <= step->square[rule]) {
+            add_one(sweep, here, rule, index, sums);
         }
     }
 }
@@ -287,7 +257,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         return;
     }
     const int n = collect_all(sweep, i);
-    struct chosen list[KITH_MOST_NEAREST + 1]; /* one entry is spare */
+    struct kith__listed list[KITH_MOST_NEAREST];
     int listed = 0;
     int32_t here[3];
     double v[3];
@@ -304,18 +274,18 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
             continue;
         }
-        const struct chosen one = {.r2 = true_square(sweep, i->slot, index),
-                                   .id = step->flock->next.id[sweep->tile.slot[index]],
-                                   .shift = tile_shift(sweep, index),
-                                   .index = index};
+        const double r2 = true_square(sweep, i->slot, index);
         if (rules->nearest > 0) {
-            listed = choose(list, listed, rules->nearest, &one);
+            const int32_t j = step->flock->next.id[sweep->tile.slot[index]];
+            const uint64_t place = kith__neighbour_place(j, tile_shift(sweep, index));
+            const struct kith__listed one = {{.place = place, .r2 = r2}, .entry = index};
+            listed = kith__list_nearest(list, listed, (int)rules->nearest, &one);
         } else {
-            add_chosen(sweep, here, &one, sums);
+            add_chosen(sweep, here, r2, index, sums);
         }
     }
     for (int k = 0; k < listed; k++) {
-        add_chosen(sweep, here, &list[k], sums);
+        add_chosen(sweep, here, list[k].neighbour.r2, list[k].entry, sums);
     }
 }
 

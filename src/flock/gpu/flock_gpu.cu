@@ -6,6 +6,7 @@
  * which depends on timing, does not matter.
  */
 #include "flock_gpu.cuh"
+#include "flock/nearest_list.h"
 
 enum { THREADS = 128 }; /* threads of a block */
 
@@ -109,41 +110,6 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flock_step f
 
 /* ------------------------------------------------------------------------------ neighbour sums */
 
-/** A neighbour in the list of the nearest. */
-struct chosen {
-    double r2;     /**< squared distance by the definition [length^2] */
-    int32_t id;    /**< index; orders equally near neighbours */
-    int32_t shift; /**< packed image; orders equally near images of one neighbour */
-    int32_t slot;  /**< entry in `here` */
-};
-
-/** Insert a neighbour into the sorted list of the `most` nearest, unless it comes after all of a
- *  full list, whose last one is dropped otherwise.
- *  @param list  [most]
- *  @param n     length of the list
- *  @return the new length of the list */
-static __device__ int choose(struct chosen *list, int n, int most, const struct chosen &one)
-{
-    int at = n;
-    for (; at > 0; at--) {
-        const struct chosen &before = list[at - 1];
-        if (before.r2 != one.r2   ? before.r2 < one.r2
-            : before.id != one.id ? before.id < one.id
-                                  : before.shift < one.shift) {
-            break;
-        }
-    }
-    if (at >= most) {
-        return n;
-    }
-    n = n < most ? n + 1 : n;
-    for (int k = n - 1; k > at; k--) {
-        list[k] = list[k - 1];
-    }
-    list[at] = one;
-    return n;
-}
-
 /** Add a neighbour to the sums of the rules whose radius it is within.
  *  @param d     its offset [units]
  *  @param slot  its entry in `here`
@@ -184,7 +150,7 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
     bool inside;
     const int64_t key = cell_of(f, grid.plan->axis, ri, &inside);
     const struct around around = cells_around(f.sweep, key, key);
-    struct chosen list[MOST > 0 ? MOST : 1];
+    struct kith__listed list[MOST > 0 ? MOST : 1];
     int listed = 0;
     for (int64_t s = 0; s < around.segments; s++) {
         int64_t begin, end;
@@ -206,17 +172,20 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
                 continue;
             }
             if (MOST > 0) {
-                const struct chosen one = {(double)r2, (int32_t)other.number, shift, (int32_t)j};
-                listed = choose(list, listed, (int)f.rules.nearest, one);
+                const uint64_t place = kith__neighbour_place((int32_t)other.number, shift);
+                const struct kith__listed one = {{place, (double)r2}, (int32_t)j};
+                listed = kith__list_nearest(list, listed, (int)f.rules.nearest, &one);
             } else {
                 add<real>(f, d, (int32_t)j, (double)r2, sums);
             }
         }
     }
     for (int k = 0; k < listed; k++) {
+        const int32_t slot = list[k].entry;
+        const struct kith__neighbour &neighbour = list[k].neighbour;
         int32_t d[3];
-        offset_of(f, here, in_units(f.offsets, all[list[k].slot]), list[k].shift, d);
-        add<real>(f, d, list[k].slot, list[k].r2, sums);
+        offset_of(f, here, in_units(f.offsets, all[slot]), (int32_t)(uint32_t)neighbour.place, d);
+        add<real>(f, d, slot, neighbour.r2, sums);
     }
 }
 

@@ -44,15 +44,9 @@ static inline unsigned lanes_at_most_f(vf a, vf b)
     return vf_le(a, b);
 }
 
-/** Return true when a comes before b: by r^2, then j, then S. */
-static inline bool is_before(const struct kith__neighbour *a, const struct kith__neighbour *b)
-{
-    return a->r2 < b->r2 || (a->r2 == b->r2 && a->place < b->place);
-}
-
 /** Lists with k <= MOST_SORTED are sorted at all times: an insertion moves up to k entries. Longer
- *  ones are binary heaps, whose first entry is the last neighbour in the order of is_before: an
- *  insertion moves up to log2(k) entries. */
+ *  ones are binary heaps, whose first entry is the last neighbour in the order of
+ *  kith__neighbour_is_before: an insertion moves up to log2(k) entries. */
 enum { MOST_SORTED = 64 };
 
 /** Move entry `at` of a heap of n neighbours down until neither of its children comes after it. */
@@ -60,8 +54,8 @@ static void sift_down(struct kith__neighbour *heap, int64_t n, int64_t at)
 {
     const struct kith__neighbour one = heap[at];
     for (int64_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {
-        child += child + 1 < n && is_before(&heap[child], &heap[child + 1]);
-        if (!is_before(&one, &heap[child])) {
+        child += child + 1 < n && kith__neighbour_is_before(&heap[child], &heap[child + 1]);
+        if (!kith__neighbour_is_before(&one, &heap[child])) {
             break;
         }
         heap[at] = heap[child];
@@ -77,17 +71,17 @@ static int64_t insert(struct kith__neighbour *list, int64_t found, int64_t k,
                       const struct kith__neighbour *one)
 {
     const bool is_heap = k > MOST_SORTED;
-    if (found == k && !is_before(one, &list[is_heap ? 0 : k - 1])) {
+    if (found == k && !kith__neighbour_is_before(one, &list[is_heap ? 0 : k - 1])) {
         return k;
     }
     int64_t at = found < k ? found : k - 1;
     if (!is_heap) {
-        for (; at > 0 && is_before(one, &list[at - 1]); at--) {
+        for (; at > 0 && kith__neighbour_is_before(one, &list[at - 1]); at--) {
             list[at] = list[at - 1];
         }
         list[at] = *one;
     } else if (found < k) {
-        for (; at > 0 && is_before(&list[(at - 1) / 2], one); at = (at - 1) / 2) {
+        for (; at > 0 && kith__neighbour_is_before(&list[(at - 1) / 2], one); at = (at - 1) / 2) {
             list[at] = list[(at - 1) / 2];
         }
         list[at] = *one;

@@ -89,7 +89,7 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
         for (; near; near &= near - 1) {
             const int lane = __builtin_ctz(near);
             const int32_t j = id[c + lane];
-            const struct kith__neighbour hit = {(uint64_t)j << 32 | (uint32_t)s->packed_shift,
+            const struct kith__neighbour hit = {kith__neighbour_place(j, s->packed_shift),
                                                 (double)r2[lane]};
             if (j != itself) {
                 s->found[p] = insert(list, s->found[p], s->k, &hit);

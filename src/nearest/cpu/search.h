@@ -8,15 +8,9 @@
 #include <stdatomic.h>
 
 #include "engine/cpu/isa.h"
+#include "engine/neighbour.h"
 #include "nearest/images.h"
 #include "tree.h"
-
-/** A neighbour in the list of a particle. */
-struct kith__neighbour {
-    uint64_t place; /**< j << 32 | S, packed by kith__pack_shift: orders neighbours with equal r2 by
-                         j, then S */
-    double r2;      /**< squared distance [length^2] */
-};
 
 /** What all threads share. */
 struct kith__nearest_search {
