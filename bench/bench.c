@@ -3,6 +3,7 @@
  * kith_bench: verify, then time, and keep the numbers with the machine they were taken on.
  */
 #include "bench.h"
+#include "bench_study.h"
 #include "overlap_job.h"
 
 #include <getopt.h>
@@ -18,6 +19,7 @@ static const char usage[] =
     "       kith_bench nearest [options]        time k nearest neighbours, and orders\n"
     "       kith_bench batch [options]          time many systems in one call\n"
     "       kith_bench flock [options]          time steps of boids\n"
+    "       kith_bench study [options]          time flocks by the kernels of a course\n"
     "       kith_bench overlap [options]        time overlaps of replicas\n"
     "       kith_bench busy [options]           time small work on a machine that is not idle\n"
     "       kith_bench cores [options]          time arithmetic on one core and on all\n"
@@ -138,6 +140,14 @@ bool bench_gpu_product(const overlap_job *job, double least, harness_times *time
     return true;
 }
 
+bool bench_gpu_study(const rung_truth *truth, const bench_options *options, json_t *out)
+{
+    (void)truth;
+    (void)options;
+    (void)out;
+    return bench_gpu_can_run();
+}
+
 bool bench_gpu(const bench_options *options, json_t *out)
 {
     (void)options;
@@ -153,7 +163,7 @@ static const struct question {
 } questions[] = {{"pairs", bench_pairs}, {"lists", bench_lists},     {"fof", bench_fof},
                  {"rdf", bench_rdf},     {"nearest", bench_nearest}, {"batch", bench_batch},
                  {"flock", bench_flock}, {"overlap", bench_overlap}, {"busy", bench_busy},
-                 {"cores", bench_cores}, {"gpu", bench_gpu}};
+                 {"cores", bench_cores}, {"study", bench_study},     {"gpu", bench_gpu}};
 
 /** Run a subcommand, and write the file of --output, which is removed after a failure.
  *  @return the exit status */

@@ -58,6 +58,9 @@ bool bench_flock(const bench_options *options, json_t *out);
  *  installed: the environment's KITH_BENCH_BLAS (an absolute path), else libopenblas.so.0. On a GPU
  *  "overlaps", and the product by cuBLAS, if the build has it */
 bool bench_overlap(const bench_options *options, json_t *out);
+/** "study": steps of boids by the kernels of a course and by the library, against their number, and
+ *  on a GPU against the shape of blocks and cells */
+bool bench_study(const bench_options *options, json_t *out);
 /** "busy": small work with the default number of threads and with one thread: alone, while other
  *  processes spin, and in several processes at a time */
 bool bench_busy(const bench_options *options, json_t *out);
@@ -88,6 +91,10 @@ bool bench_gpu_kept(const bench_options *options, double store_rate, json_t *out
 bool bench_gpu_waves(const bench_options *options, json_t *out);
 /** "debye" */
 bool bench_gpu_debye(const bench_options *options, json_t *out);
+
+/** Add the object "gpu", and print the name of the device. @param[out] store_rate  [bytes/s]
+ *  @return false, reported, on failure */
+bool bench_gpu_describe(const bench_options *options, json_t *out, double *store_rate);
 
 /** Return true when host and device memory suffice for n particles.
  *  @param host, device  bytes per particle */

@@ -355,9 +355,7 @@ bool bench_gpu_has_room(int64_t n, int64_t host, int64_t device)
            device * n < (int64_t)available;
 }
 
-/** Add the object "gpu", and print the name of the device. @param[out] store_rate  [bytes/s]
- *  @return false, reported, on failure */
-static bool describe_gpu(const bench_options *options, json_t *out, double *store_rate)
+bool bench_gpu_describe(const bench_options *options, json_t *out, double *store_rate)
 {
     struct cudaDeviceProp gpu;
     int runtime = 0, driver = 0;
@@ -422,7 +420,7 @@ static bool run(const gpu_case *c, problem *p, const bench_options *options, dou
 bool bench_gpu(const bench_options *options, json_t *out)
 {
     double store_rate;
-    if (!describe_gpu(options, out, &store_rate)) {
+    if (!bench_gpu_describe(options, out, &store_rate)) {
         return false;
     }
     bool ok = true;

@@ -54,6 +54,9 @@ BUSY = {  # of one machine that is not idle: times of calls, or calls of several
             "throughput_ratio_max": float},
 }
 
+STUDY = {"rung": str, "backend": str, "n": int, "threads": int, "viewed": bool,
+         "cell_width": float, "steps_per_second": float, "repeats": int, "seconds": float,
+         "seconds_min": float, "seconds_max": float}
 CORES = {"threads": int, "one_thread_seconds": float, "gain": float, "seconds": float}
 
 
@@ -109,6 +112,8 @@ def check(data):
         check_fields(f"gpu_peers[{k}]", result, FAILED if "failed" in result else TIMED | PEER)
     for k, result in enumerate(data.get("cores", [])):
         check_fields(f"cores[{k}]", result, CORES)
+    for k, result in enumerate(data.get("study", [])):
+        check_fields(f"study[{k}]", result, STUDY)
     for k, result in enumerate(data.get("results", [])):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)

@@ -9,7 +9,7 @@
  *   3  coherent    positions and velocities are copied into the order of the cells
  *   4  mainline    kith_flock_step
  *
- * On a GPU seven more, in the box of CIS 565: rung_flock_gpu_driver.c.
+ * On a GPU nine more, in the box of CIS 565: rung_flock_gpu_driver.c.
  *
  *   ladder_flock [n] [neighbours] [most on a GPU]     ladder_flock 1000000 31 5000000
  */

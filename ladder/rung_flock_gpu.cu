@@ -9,7 +9,8 @@
 
 static const float radius[2] = {3, 5};
 static const double cell_side =
-    5.01; /* slightly more than the radius: cells of boids are computed in float */
+    5.01;                 /* slightly more than the radius: cells of boids are computed in float */
+enum { LEAST_CELLS = 3 }; /* along an axis: with fewer a boid would be in reach twice */
 
 template <typename T> static bool need(T **array, int64_t n)
 {
@@ -144,7 +145,8 @@ bool rung_flock_gpu_put(rung_flock_gpu *g, const rung_herd *herd)
     }
     g->n = herd->n;
     g->side = (float)herd->side;
-    g->cells = (int32_t)(herd->side / cell_side);
+    g->cells = max((int32_t)(herd->side / (g->width > 0 ? g->width : cell_side)),
+                   (int32_t)LEAST_CELLS);
     g->left_out = g->fault == RUNG_LAST;
     for (int k = 0; k < 2; k++) { /* the fault tests r <= radius^2, not r^2 <= radius^2 */
         const float square = radius[k] * radius[k];

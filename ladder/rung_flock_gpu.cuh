@@ -9,6 +9,18 @@
 #include "rung_flock_gpu.h"
 #include "rung_gpu.h"
 
+/** The number of threads of a block. */
+static inline unsigned threads_of(const rung_flock_gpu *g)
+{
+    return g->threads > 0 ? (unsigned)g->threads : (unsigned)RUNG_GPU_THREADS;
+}
+
+/** The number of blocks with a thread for each boid. */
+static inline unsigned blocks_of(const rung_flock_gpu *g)
+{
+    return (unsigned)(g->n / threads_of(g) + 1);
+}
+
 /** Sums over the neighbours of one boid. */
 struct neighbour_sums {
     float n, separation[3], velocity[3], cohesion[3];
@@ -70,7 +82,7 @@ static __device__ __forceinline__ int32_t cell_along(const rung_flock_gpu &g, fl
     return c < g.cells ? c : g.cells - 1;
 }
 
-/** The cell that is `by` (-1 to 1) from cell c along an axis. @param[out] shift  to its image */
+/** The cell that is `by` (at most g.cells) from cell c along an axis. @param[out] shift  to its image */
 static __device__ __forceinline__ int32_t cell_beside(const rung_flock_gpu &g, int32_t c, int by,
                                                       float *shift)
 {

@@ -23,6 +23,8 @@ typedef bool (*rung_flock_gpu_one)(rung_flock_gpu *state);
 struct rung_flock_gpu {
     rung_flock_gpu_one one; /**< the rung; NULL: the library */
     rung_fault fault;       /**< the fault that the rung is to have */
+    int threads;            /**< threads of a block, of rungs 2 to 6; 0: RUNG_GPU_THREADS */
+    double width;           /**< width of a cell, or a little more [length]; 0: of one radius */
     int64_t n;              /**< number of boids */
     float side;             /**< side of the cube [length] */
     float reach2[2];        /**< squared radii: of separation, of the other rules [length^2] */
@@ -56,10 +58,25 @@ bool rung_flock_gpu_go(rung_flock_gpu *state, int64_t steps);
 bool rung_flock_gpu_naive(rung_flock_gpu *state);
 bool rung_flock_gpu_scattered(rung_flock_gpu *state);
 bool rung_flock_gpu_coherent(rung_flock_gpu *state);
+bool rung_flock_gpu_overlapped(rung_flock_gpu *state);
 bool rung_flock_gpu_rows(rung_flock_gpu *state);
 bool rung_flock_gpu_shared_cells(rung_flock_gpu *state);
 bool rung_flock_gpu_shared_rows(rung_flock_gpu *state);
 bool rung_flock_gpu_mainline(rung_flock_gpu *state, int64_t steps);
+
+enum { RUNG_FLOCK_GPU_WAYS = 9 };
+
+/** A rung, its name, and the width of its cells as in rung_flock_gpu. */
+struct rung_flock_gpu_way {
+    const char *name;
+    rung_flock_gpu_one one;
+    double width;
+};
+extern const struct rung_flock_gpu_way rung_flock_gpu_ways[RUNG_FLOCK_GPU_WAYS];
+
+/** Check every rung against the states of rung_flock_naive.
+ *  @return false, with a message printed, if one is wrong, or a fault was not found */
+bool rung_flock_gpu_check(const rung_truth *truth);
 
 /** Check and time the rungs, if there is a GPU, in the box of CIS 565: 5000 boids, and ten times as
  *  many up to `most`. @return false if a rung is wrong */

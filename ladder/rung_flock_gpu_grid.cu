@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs 2 to 4 on a GPU: one thread for each boid, which tests the boids of the 27 cells around it.
+ * Rungs 2, 3 and 6 on a GPU: one thread for each boid, which tests the boids of the 27 cells around it.
  * In rung 2 positions and velocities are not moved, and are read through sorted indices. From rung
- * 3 on they are kept in the order of the cells. In rung 4 three adjacent cells along x are one
+ * 3 on they are kept in the order of the cells. In rung 6 three adjacent cells along x are one
  * range of boids: 9 loops, not 27.
  */
 #include "rung_flock_gpu.cuh"
@@ -59,7 +59,7 @@ bool rung_flock_gpu_scattered(rung_flock_gpu *g)
     if (!rung_flock_gpu_sort(g)) {
         return false;
     }
-    step_cells<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g, false);
+    step_cells<<<blocks_of(g), threads_of(g)>>>(*g, false);
     return rung_flock_gpu_turn(g);
 }
 
@@ -68,7 +68,7 @@ bool rung_flock_gpu_coherent(rung_flock_gpu *g)
     if (!rung_flock_gpu_arrange(g)) {
         return false;
     }
-    step_cells<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g, true);
+    step_cells<<<blocks_of(g), threads_of(g)>>>(*g, true);
     return rung_flock_gpu_turn(g);
 }
 
@@ -77,6 +77,6 @@ bool rung_flock_gpu_rows(rung_flock_gpu *g)
     if (!rung_flock_gpu_arrange(g)) {
         return false;
     }
-    step_rows<<<rung_gpu_blocks_for(g->n), RUNG_GPU_THREADS>>>(*g);
+    step_rows<<<blocks_of(g), threads_of(g)>>>(*g);
     return rung_flock_gpu_turn(g);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rung 7 on a GPU: the library. It counts boids into cells as they are moved, without a sort; a
+ * Rung 9 on a GPU: the library. It counts boids into cells as they are moved, without a sort; a
  * warp tests a tile of candidates against the boids of some cells, and a matrix unit sums for eight
  * boids at a time. Sums are of integers, so that their bits do not depend on the order of threads.
  */

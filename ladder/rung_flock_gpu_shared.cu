@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs 5 and 6 on a GPU: rung 4 with shared memory. The threads of a block load a tile of the
- * boids around them together, and each tests those in its own nine ranges: the tests of rung 4. In
- * rung 5, as in lectures, a block has one cell, and most threads have no boid. In rung 6 it has the
+ * Rungs 7 and 8 on a GPU: rung 6 with shared memory. The threads of a block load a tile of the
+ * boids around them together, and each tests those in its own nine ranges: the tests of rung 6. In
+ * rung 7, as in lectures, a block has one cell, and most threads have no boid. In rung 8 it has the
  * next 64 boids of a row of cells.
  */
 #include "rung_flock_gpu.cuh"
