@@ -17,7 +17,7 @@ int64_t study_number(const bench_options *options, int k)
 {
     static const double numbers[STUDY_NUMBERS] = {1e3, 2e3, 5e3, 1e4, 2e4, 5e4,
                                                   1e5, 2e5, 5e5, 1e6, 2e6, 5e6};
-    return (int64_t)fmax(100, 1e-6 * numbers[k] * (double)options->n);
+    return llrint(fmax(100, 1e-6 * numbers[k] * (double)options->n));
 }
 
 bool study_time(const study_case *c, const char *backend, const bench_options *options,
