@@ -57,6 +57,10 @@ BUSY = {  # of one machine that is not idle: times of calls, or calls of several
 STUDY = {"rung": str, "backend": str, "n": int, "threads": int, "viewed": bool,
          "cell_width": float, "steps_per_second": float, "repeats": int, "seconds": float,
          "seconds_min": float, "seconds_max": float}
+SKIN = {"backend": str, "n": int, "skin": float, "searches": int, "updates": int,
+        "entries_per_boid": float, "search_seconds": float, "update_seconds": float,
+        "ratio": float, "repeats": int, "seconds": float, "seconds_min": float,
+        "seconds_max": float}
 CORES = {"threads": int, "one_thread_seconds": float, "gain": float, "seconds": float}
 
 
@@ -114,6 +118,8 @@ def check(data):
         check_fields(f"cores[{k}]", result, CORES)
     for k, result in enumerate(data.get("study", [])):
         check_fields(f"study[{k}]", result, STUDY)
+    for k, result in enumerate(data.get("skins", [])):
+        check_fields(f"skins[{k}]", result, SKIN)
     for k, result in enumerate(data.get("results", [])):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)
