@@ -6,8 +6,8 @@
  * the number of groups is copied to the host on the way.
  *
  * With the catalogue, which is compared too, the groups are measured on the GPU; positions serve as
- * velocities. With roles, a quarter of the particles is attached to groups but does not link
- * (KITH_ATTACH); this search is from host memory to host memory.
+ * velocities. With roles, half of the particles is attached to groups but does not link
+ * (KITH_ATTACH); roles are in host memory.
  */
 #include "bench.h"
 
@@ -22,7 +22,7 @@
  * points in double first, and the CPU's search. */
 enum { HOST_BYTES = 120, DEVICE_BYTES = 72 };
 
-/** A form of the search; with roles for the smallest sets alone. */
+/** A form of the search. */
 typedef struct ask {
     bool periodic, catalogue, roles; /**< periodic box; measure groups; roles are given */
 } ask;
@@ -32,12 +32,15 @@ static const ask asks[] = {{.periodic = false},
                            {.periodic = true, .catalogue = true},
                            {.periodic = true, .roles = true}};
 
-/* Sets of points, and their size in units of options->n. */
+/* Sets of points, and their size in units of options->n; with roles, or all other forms. */
 static const struct {
-    const char *set;
+    const char *name, *set;
     int64_t times;
-} cases[] = {
-    {"uniform", 1}, {"clustered", 1}, {"uniform", 10}, {"clustered", 10}, {"clustered", 100}};
+    bool roles;
+} cases[] = {{"fof uniform", "uniform", 1, false},       {"fof clustered", "clustered", 1, false},
+             {"fof uniform", "uniform", 10, false},      {"fof clustered", "clustered", 10, false},
+             {"fof clustered", "clustered", 100, false}, {"fof roles", "uniform", 1, true},
+             {"fof roles", "clustered", 1, true},        {"fof roles", "uniform", 10, true}};
 
 /** Particles in both memories. */
 typedef struct problem {
@@ -78,7 +81,7 @@ static bool problem_make(problem *p, const char *set, int64_t n)
     *p = (problem){.set = set, .n = n, .xyz = fof_job_make_points(set, n)};
     p->roles = malloc((size_t)n);
     for (int64_t k = 0; p->roles && k < n; k++) {
-        p->roles[k] = k % 4 ? KITH_LINK : KITH_ATTACH;
+        p->roles[k] = k % 2 ? KITH_LINK : KITH_ATTACH;
     }
     return (p->xyz && p->roles && cudaMalloc((void **)&p->on_device, bytes) == cudaSuccess &&
             cudaMemcpy(p->on_device, p->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess) ||
@@ -95,15 +98,13 @@ static void problem_free(problem *p)
 /** Return the job of a form of the search on the GPU. */
 static fof_job make_job(const problem *p, const ask *a)
 {
-    const kith_memory memory = a->roles ? KITH_HOST : KITH_DEVICE;
-    const float *const xyz = a->roles ? p->xyz : p->on_device;
-    kith_points points = kith_points_packed(xyz, p->n, KITH_FLOAT);
-    points.memory = memory;
+    kith_points points = kith_points_packed(p->on_device, p->n, KITH_FLOAT);
+    points.memory = KITH_DEVICE;
     fof_job j = fof_job_make(p->set, &points, a->periodic);
     j.ctx = p->gpu;
-    j.groups.memory = j.halos.memory = memory;
+    j.groups.memory = j.halos.memory = KITH_DEVICE;
     j.catalogue = a->catalogue;
-    j.input.velocities = xyz;
+    j.input.velocities = p->on_device;
     j.options.roles = a->roles ? p->roles : NULL;
     return j;
 }
@@ -174,13 +175,13 @@ static bool measure(const problem *p, const bench_options *options, const ask *a
     return ok;
 }
 
-/** Run all forms of the search for one set. */
-static bool run(const char *set, int64_t n, const bench_options *options, json_t *out)
+/** Run the form of the search with roles, or all others, for one set. */
+static bool run(const char *set, int64_t n, bool roles, const bench_options *options, json_t *out)
 {
     problem p;
     bool ok = problem_make(&p, set, n);
     for (size_t k = 0; ok && k < sizeof asks / sizeof *asks; k++) {
-        if (!asks[k].roles || n == options->n) {
+        if (asks[k].roles == roles) {
             ok = problem_open(&p) && verify(&p, &asks[k]) && measure(&p, options, &asks[k], out);
             problem_close(&p);
         }
@@ -194,13 +195,11 @@ bool bench_gpu_fof(const bench_options *options, json_t *out)
     bool ok = true;
     for (size_t c = 0; ok && c < sizeof cases / sizeof *cases; c++) {
         const int64_t n = options->n * cases[c].times;
-        char name[64];
-        snprintf(name, sizeof name, "fof %s", cases[c].set);
-        if (!bench_wants(options, name)) {
+        if (!bench_wants(options, cases[c].name)) {
             continue;
         }
         if (n <= INT32_MAX - 64 && bench_gpu_has_room(n, HOST_BYTES, DEVICE_BYTES)) {
-            ok = run(cases[c].set, n, options, out);
+            ok = run(cases[c].set, n, cases[c].roles, options, out);
         } else {
             printf("%-15s %lld particles skipped: too little memory\n", cases[c].set, (long long)n);
         }

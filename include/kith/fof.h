@@ -82,14 +82,14 @@ typedef struct kith_groups {
  * friends of friends are in one group (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
  * Coincident particles are friends.
  * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near
- * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. With a length
- * of 0.2 times the mean spacing of particles, 28 bytes of scratch memory for each particle in
- * float, 40 in double; on a GPU 42 and 54, and a copy of what is uploaded from host memory. In a
- * very skewed box, or one that is thin for the length, O(n + pairs) time and a block of pairs in
- * memory.
+ * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. With roles or
+ * min_links each attached particle is compared with all particles near it that link; of coincident
+ * ones with one. With a length of 0.2 times the mean spacing of particles, 28 bytes of scratch
+ * memory for each particle in float, 40 in double; on a GPU 42 and 54, and a copy of what is
+ * uploaded from host memory; with roles or min_links up to 140, on a GPU 80 and 110. In a very
+ * skewed box, or one that is thin for the length, O(n + pairs) time and a block of pairs in memory.
  * @param ctx         the context
- * @param points      the particles; with roles or min_links in host memory, and up to 140 bytes of
- *                    scratch memory each
+ * @param points      the particles
  * @param box         NULL: open space
  * @param length      the linking length, > 0; as cutoff in kith_pairs_find
  * @param options     NULL: the defaults

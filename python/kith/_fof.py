@@ -201,7 +201,6 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
         0: links; 1: joins the group of the nearest that links; 2: is in no group.
     min_links : int, optional
         A particle links only when it has at least this many friends, each image of one counted.
-        With roles or min_links, x is in host memory.
     velocities : array [n][dim], optional
         Friends are then those with r^2 / length^2 + v^2 / velocity_length^2 <= 1.
     batch : array [systems + 1] of integers, optional

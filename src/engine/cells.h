@@ -254,10 +254,12 @@ KITH_FN int kith__bit_length(uint64_t value)
 }
 
 /** Return the largest number of cells for which a table of the first slot of each is kept. The
- *  factor KITH_TABLE_PER_PARTICLE makes the memory of the table O(n). */
+ *  factor KITH_TABLE_PER_PARTICLE makes the memory of the table O(n). With subcells there is a
+ *  table of set a alone. */
 KITH_FN int64_t kith__table_limit(const struct kith__question *q)
 {
-    const int64_t n = q->cross && q->b.n < q->a.n ? q->b.n : q->a.n;
+    const bool both = q->cross && !(q->subcell > 0);
+    const int64_t n = both && q->b.n < q->a.n ? q->b.n : q->a.n;
     const int64_t small = KITH_TABLE_SMALL;
     const int64_t most = n * KITH_TABLE_PER_PARTICLE;
     return most > small ? most : small;

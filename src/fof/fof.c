@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <float.h>
 
+#include "core/atomics.h"
 #include "core/sized.h"
 #include "groups.h"
 #include "subcells.h"
@@ -22,8 +23,45 @@ static const kith_fof_options defaults = {.size = sizeof(kith_fof_options),
 /* Defines kith_fof_options_init_sized and kith_fof_options_init. */
 KITH_INIT_CALLS(kith_fof_options, KITH_FOF_OPTIONS_0_1)
 
+/** Shared state of the loop that checks roles. */
+struct role_loop {
+    const uint8_t *roles;  /**< the roles */
+    _Atomic int64_t first; /**< first particle that has a wrong role; INT64_MAX: none */
+};
+
+/** kith__range_fn: look for a wrong role among those of particles [begin, end). A first loop, which
+ *  compilers vectorise, finds out whether there is one. */
+static void check_role_range(void *state, int64_t begin, int64_t end)
+{
+    struct role_loop *loop = state;
+    uint8_t largest = 0;
+    for (int64_t p = begin; p < end; p++) {
+        largest = loop->roles[p] > largest ? loop->roles[p] : largest;
+    }
+    for (int64_t p = begin; p < end && largest > KITH_IGNORE; p++) {
+        if (loop->roles[p] > KITH_IGNORE) {
+            kith__atomic_min64(&loop->first, p);
+            return;
+        }
+    }
+}
+
+/** Check the roles of n particles. @param roles  NULL is fine */
+static kith_status check_roles(kith_ctx *ctx, int64_t n, const uint8_t *roles)
+{
+    struct role_loop loop = {roles, INT64_MAX};
+    kith__loop(ctx, roles ? n : 0, check_role_range, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    const int64_t first = loop.first;
+    KITH_CHECK(ctx, first == INT64_MAX, KITH_INVALID,
+               "options.roles: the role of particle %lld (counted from 0) is %d, expected "
+               "KITH_LINK, KITH_ATTACH or KITH_IGNORE",
+               (long long)first, roles[first]);
+    return KITH_OK;
+}
+
 /** Check the options of n particles, arrays included.
- *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE */
+ *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE, KITH_CANCELLED */
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
                                  kith_precision precision)
 {
@@ -31,12 +69,7 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
                "options.min_members is %lld, expected 1 or more", (long long)fof->min_members);
     KITH_CHECK(ctx, fof->min_links >= 0, KITH_INVALID,
                "options.min_links is %lld, expected 0 or more", (long long)fof->min_links);
-    for (int64_t p = 0; p < n && fof->roles; p++) {
-        KITH_CHECK(ctx, fof->roles[p] <= KITH_IGNORE, KITH_INVALID,
-                   "options.roles: the role of particle %lld (counted from 0) is %d, expected "
-                   "KITH_LINK, KITH_ATTACH or KITH_IGNORE",
-                   (long long)p, fof->roles[p]);
-    }
+    KITH_TRY(check_roles(ctx, n, fof->roles));
     /* kith__phase (engine/pair_real.h) divides by the rounded square, which must neither underflow
      * nor overflow in the precision of the points */
     const double speed = fof->velocity_length;
@@ -80,8 +113,12 @@ kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *q,
 {
     struct kith__question question = *q;
     kith__subcells_set_width(&question);
-    return fof->roles || fof->min_links > 0 ? kith__fof_by_roles(ctx, &question, fof, out)
-                                            : ctx->backend->fof->find(ctx, &question, fof, out);
+    const struct kith__fof_backend *backend = ctx->backend->fof;
+    if (!fof->roles && fof->min_links == 0) {
+        return backend->find(ctx, &question, fof, out);
+    }
+    return backend->find_by_roles ? backend->find_by_roles(ctx, &question, fof, out)
+                                  : kith__fof_by_roles(ctx, &question, fof, out);
 }
 
 /** Check all options except options->batch, and that the backend finds groups.
@@ -143,11 +180,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
             : kith__question_init(ctx, points, NULL, box, length, "length", &batch.whole));
     struct kith__fof fof;
     KITH_TRY(read_options(ctx, options, question, &fof));
-    const bool by_roles = fof.roles || fof.min_links > 0;
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));
-    const bool device = points->memory == KITH_DEVICE || out->memory == KITH_DEVICE;
-    KITH_CHECK(ctx, !device || !by_roles, KITH_UNSUPPORTED,
-               "roles and min_links need points and out in host memory");
     KITH_CHECK(ctx, !options->batch || out->memory == KITH_HOST, KITH_UNSUPPORTED,
                "options.batch: groups of a batch are returned in host memory alone");
     KITH_TRY(kith__end_call(ctx, options->batch ? kith__fof_batch(ctx, &batch, &fof, out)

@@ -27,13 +27,20 @@ enum { KITH_FOF_SMALL = 1 << 13 };
 
 /** Operations that a backend offers; NULL: not offered. */
 struct kith__fof_backend {
-    /** Find groups of one system. Roles and min_links are ignored: kith__fof_by_roles (groups.h)
-     *  serves these. question->subcell is the width of subcells whose particles are all friends
+    /** Find groups of one system. Roles and min_links are ignored: find_by_roles serves these.
+     *  question->subcell is the width of subcells whose particles are all friends
      *  (subcells.h).
      *  Allocates the arrays of *out.
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, or a status of the checks of points. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
                         const struct kith__fof *fof, kith_groups *out);
+
+    /** Find groups of one system where particles have roles or need a number of links. The points
+     *  and out may be in device memory. NULL: not offered; kith__fof_by_roles (groups.h) then
+     *  serves points and out in host memory.
+     *  @return as find */
+    kith_status (*find_by_roles)(kith_ctx *ctx, const struct kith__question *question,
+                                 const struct kith__fof *fof, kith_groups *out);
 
     /** Find the groups of all systems of a batch together, by positions alone: fof has no ids,
      *  roles, velocities or min_links. Arrays of the batch may be in device memory; *out is in host

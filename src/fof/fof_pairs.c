@@ -15,7 +15,8 @@ enum { BLOCK_PAIRS = 1 << 18 };
 
 /** Numbers of buffers of the context's scratch memory. */
 enum { PARENT = KITH_FOF_PAIRS_BUFFER, MEMBERS, GROUPS, BUFFERS_END };
-_Static_assert((int)BUFFERS_END <= (int)KITH_FOF_PAIRS_END, "every purpose needs its own buffer");
+_Static_assert((int)BUFFERS_END <= (int)KITH_FOF_FETCHED_BUFFER,
+               "every purpose needs its own buffer");
 
 /** A group: a tree of at least fof->min_members particles. */
 struct group {

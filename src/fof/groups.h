@@ -15,12 +15,17 @@
 enum { KITH_GROUPS_0_1 = KITH_SIZE_UP_TO(kith_groups, owner) };
 
 /** Numbers of this folder's buffers of the context's scratch memory (core/questions.h): first those
- *  of the CPU backend (cpu/friends.h), then those of roles.c, then those of fof_pairs.c. */
+ *  of the CPU backend (cpu/friends.h), then those of roles.c, then those of fof_pairs.c; then the
+ *  copies of points that a GPU backend fetches from device memory. */
 enum {
-    KITH_FOF_ROLES_BUFFER = KITH_WORK_OF(fof) + 8,          /**< first buffer of roles.c */
-    KITH_FOF_PAIRS_BUFFER = KITH_FOF_ROLES_BUFFER + 20,     /**< first buffer of fof_pairs.c */
-    KITH_FOF_PAIRS_END = KITH_WORK_OF(fof) + KITH_WORK_EACH /**< number after the last buffer */
+    KITH_FOF_ROLES_BUFFER = KITH_WORK_OF(fof) + 8,       /**< first buffer of roles.c */
+    KITH_FOF_PAIRS_BUFFER = KITH_FOF_ROLES_BUFFER + 19,  /**< first buffer of fof_pairs.c */
+    KITH_FOF_FETCHED_BUFFER = KITH_FOF_PAIRS_BUFFER + 3, /**< the copies of points */
+    KITH_FOF_BUFFERS_END                                 /**< number after the last buffer */
 };
+
+_Static_assert((int)KITH_FOF_BUFFERS_END <= (int)KITH_WORK_OF(fof) + (int)KITH_WORK_EACH,
+               "this folder's buffers are among those of its question");
 
 /** Check all arguments of kith_fof_find except out, and read the options.
  *  @param given          the caller's options; NULL: the defaults
@@ -60,8 +65,9 @@ kith_status kith__groups_systems(kith_ctx *ctx, int64_t systems, kith_groups *ou
 kith_status kith__fof_batch(kith_ctx *ctx, const struct kith__batch *batch,
                             const struct kith__fof *fof, kith_groups *out);
 
-/** Find the groups of one system: by kith__fof_by_roles when there are roles or min_links, else by
- *  the backend's operation. Chooses the width of subcells itself; question->subcell is not read.
+/** Find the groups of one system by the backend's operations; with roles or min_links by
+ *  kith__fof_by_roles where the backend has none for these. Chooses the width of subcells itself;
+ *  question->subcell is not read.
  *  @return as the backend's kith__fof_backend.find */
 kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__fof *fof, kith_groups *out);

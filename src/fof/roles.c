@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friends-of-friends with roles, called by fof.c. Four steps: list the particles that link and
+ * Friends-of-friends with roles, called by fof.c where the backend has no operation for them. Four
+ * steps: list the particles that link and
  * those that are attached; with min_links, count by a pair search the friends of each linking
  * particle, and attach those that have too few; have the backend group the linking particles,
  * without roles; give each attached particle the label of its nearest linking friend, found by a
@@ -12,6 +13,7 @@
 #include "groups.h"
 #include "pairs/pairs.h"
 #include "distinct.h"
+#include "nearest_friend.h"
 #include "engine/bounds.h"
 
 /* Pairs in each block that the search passes to count_links and find_nearest. */
@@ -179,8 +181,7 @@ static int find_nearest(void *user, const kith_pairs *block, int64_t first)
         double r2;
         if (kith__are_friends(search->q, search->fof, block, p, search->attach.distinct.first[at],
                               j, &r2) &&
-            (search->nearest_friend[at] < 0 || r2 < search->nearest[at] ||
-             (r2 <= search->nearest[at] && j < search->nearest_friend[at]))) {
+            kith__is_nearer_friend(r2, j, search->nearest[at], search->nearest_friend[at])) {
             search->nearest[at] = r2;
             search->nearest_friend[at] = j;
         }

@@ -32,15 +32,16 @@ void kith__subcells_set_width(struct kith__question *q)
 }
 
 /** Compute the width of a subcell along axis k, and the number of subcells within reach.
- *  @param near        largest distance of a pair [length]
- *  @param[out] reach  subcells within reach on each side
+ *  @param near         largest distance of a pair [length]
+ *  @param every_image  as in kith__subcells_init
+ *  @param[out] reach   subcells within reach on each side
  *  @return the width of a subcell [length] */
 static double reach_along(const struct kith__question *q, const struct kith__axis *axis, int k,
-                          double near, double *reach)
+                          double near, bool every_image, double *reach)
 {
     const double width = q->height[k] / (axis->scale * axis->subcells);
     *reach = floor(near / width) + 1;
-    if (axis->periodic && q->box_d.orthorhombic && axis->n == 1) {
+    if (axis->periodic && q->box_d.orthorhombic && axis->n == 1 && !every_image) {
         /* Subcells further away belong to images beyond the nearest ones: a friend at a far image
          * of an orthorhombic box is a friend at a nearer image too. */
         *reach = fmin(*reach, axis->subcells);
@@ -82,7 +83,7 @@ static void set_steps(const struct kith__axis axis[3], struct kith__subcells *su
 }
 
 bool kith__subcells_init(const struct kith__question *q, const struct kith__axis axis[3],
-                         double near, struct kith__subcells *subcells)
+                         double near, bool every_image, struct kith__subcells *subcells)
 {
     double width[3] = {0, 0, 0};
     *subcells = (struct kith__subcells){.bits = kith__subcell_bits(axis),
@@ -90,7 +91,7 @@ bool kith__subcells_init(const struct kith__question *q, const struct kith__axis
                                         .around = true};
     for (int k = 0; k < q->dim; k++) {
         double reach;
-        width[k] = reach_along(q, &axis[k], k, near, &reach);
+        width[k] = reach_along(q, &axis[k], k, near, every_image, &reach);
         if (!(reach <= KITH_MOST_REACH)) { /* also true for NaN */
             return false;
         }

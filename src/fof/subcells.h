@@ -53,10 +53,12 @@ void kith__subcells_set_width(struct kith__question *question);
  * Find the subcells and cells within reach of each subcell. O(1).
  * @param axis  the axes of the grid, divided by kith__divide_cells
  * @param near  largest distance of a pair, rounding errors included [length]
+ * @param every_image  true: every image of a particle within the linking length is wanted; false:
+ *                     in an orthorhombic box the nearest image of each particle is enough
  * @return false when more than KITH_MOST_REACH subcells on one side are within reach: the box is
  *         too skewed, or too thin for the linking length. *subcells is then undefined.
  */
 bool kith__subcells_init(const struct kith__question *question, const struct kith__axis axis[3],
-                         double near, struct kith__subcells *subcells);
+                         double near, bool every_image, struct kith__subcells *subcells);
 
 #endif

@@ -45,6 +45,14 @@ struct kith__gpu_transfer {
     gpuEvent_t done;            /**< recorded after the last copy from or to the buffer */
 };
 
+enum { KITH_GPU_TEMPORARIES = 4 }; /**< numbers of particles that sizes are kept for */
+
+/** Scratch that the vendor's sort, scan and select need. */
+struct kith__gpu_temporary {
+    int64_t n;    /**< number of particles */
+    size_t bytes; /**< size for that number; 0: not determined [bytes] */
+};
+
 /** The data of the cuda backend. */
 struct kith__gpu {
     gpuError_t lost; /**< error that made the device unusable in an earlier call; else gpuSuccess */
@@ -69,8 +77,10 @@ struct kith__gpu {
                                    stays until the context is closed */
     size_t n_held;            /**< number of pointers in `held` */
     size_t dropped_bytes;     /**< size of the held memory that is in no slot any more [bytes] */
-    int64_t temporary_n;      /**< number of particles that temporary_bytes was determined for */
-    size_t temporary_bytes;   /**< scratch that the vendor's sort, scan and select need [bytes] */
+    /** Scratch that the vendor's sort, scan and select need for some numbers of particles. A search
+     *  with roles has up to three numbers. */
+    struct kith__gpu_temporary temporary[KITH_GPU_TEMPORARIES];
+    int next_temporary; /**< entry of `temporary` that the next number of particles replaces */
     struct kith__gpu_transfer transfer[KITH_GPU_TRANSFERS]; /**< transfer buffers */
     gpuEvent_t planned;   /**< recorded after the copy of the plan to `small` */
     gpuEvent_t waited;    /**< recorded by kith__gpu_wait_all after all work queued so far */

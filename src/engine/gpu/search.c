@@ -175,8 +175,8 @@ static kith_status need_set(struct kith__gpu_search *s, int number, const struct
     return KITH_OK;
 }
 
-/** Determine the scratch memory that the vendor's sort, scan and select of up to n elements
- *  need. */
+/** Determine the scratch memory that the vendor's sort, scan and select of up to n elements need:
+ *  sets s->temporary_bytes. */
 static kith_status find_temporary_bytes(struct kith__gpu_search *s, int64_t n)
 {
     kith_ctx *ctx = s->ctx;
@@ -197,17 +197,22 @@ static kith_status find_temporary_bytes(struct kith__gpu_search *s, int64_t n)
     for (int k = 0; k < ASKED; k++) {
         largest = bytes[k] > largest ? bytes[k] : largest;
     }
-    s->gpu->temporary_bytes = largest;
-    s->gpu->temporary_n = n;
+    s->gpu->temporary[s->gpu->next_temporary] = (struct kith__gpu_temporary){n, largest};
+    s->gpu->next_temporary = (s->gpu->next_temporary + 1) % KITH_GPU_TEMPORARIES;
+    s->temporary_bytes = largest;
     return KITH_OK;
 }
 
 kith_status kith__gpu_need_temporary(struct kith__gpu_search *s, int64_t n)
 {
-    if (s->gpu->temporary_n != n) { /* determining it takes as long as a small sort */
+    s->temporary_bytes = 0;
+    for (int k = 0; k < KITH_GPU_TEMPORARIES; k++) {
+        const struct kith__gpu_temporary *known = &s->gpu->temporary[k];
+        s->temporary_bytes = known->n == n ? known->bytes : s->temporary_bytes;
+    }
+    if (s->temporary_bytes == 0) { /* determining it takes as long as a small sort */
         KITH_TRY(find_temporary_bytes(s, n));
     }
-    s->temporary_bytes = s->gpu->temporary_bytes;
     s->temporary = kith__gpu_need(s->gpu, KITH_GPU_TEMPORARY, s->temporary_bytes);
     KITH_CHECK(s->ctx, s->temporary != NULL, KITH_NO_MEMORY,
                "out of device memory for sorting %lld particles", (long long)n);
@@ -358,8 +363,8 @@ static kith_status sort_sets(struct kith__gpu_search *s, int bits, struct kith__
     return KITH_OK;
 }
 
-kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
-                                   struct kith__gpu_search *s)
+kith_status kith__gpu_search_queue_check(kith_ctx *ctx, const struct kith__question *question,
+                                         struct kith__gpu_search *s)
 {
     struct kith__gpu_sort sort;
     struct kith__gpu_small *small;
@@ -367,8 +372,14 @@ kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *q
     const struct kith__question *q = &s->sweep.grid.question;
     KITH_TRY(kith__gpu_upload_question(s, question));
     KITH_TRY(need_plan(s, 0, &sort, &small));
-    KITH_TRY(choose_cells(s, small));
     s->empty = q->a.n == 0 || q->b.n == 0;
+    return choose_cells(s, small);
+}
+
+kith_status kith__gpu_search_check(kith_ctx *ctx, const struct kith__question *question,
+                                   struct kith__gpu_search *s)
+{
+    KITH_TRY(kith__gpu_search_queue_check(ctx, question, s));
     return kith__gpu_read_back(s, NULL, NULL);
 }
 

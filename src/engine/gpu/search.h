@@ -48,6 +48,12 @@ kith_status kith__gpu_upload_question(struct kith__gpu_search *s,
 kith_status kith__gpu_search_begin(kith_ctx *ctx, const struct kith__question *question, bool wait,
                                    int cluster, struct kith__gpu_search *s);
 
+/** Copy the coordinates of a question to the device, and queue their check there, for operations
+ *  that need no grid of it: kith__gpu_read_back returns what was found.
+ *  @return KITH_OK or a failure */
+kith_status kith__gpu_search_queue_check(kith_ctx *ctx, const struct kith__question *question,
+                                         struct kith__gpu_search *s);
+
 /** Copy the coordinates of a question to the device, and check them there, for operations that need
  *  no grid. Waits for the device.
  *  @return KITH_OK; KITH_NOT_FINITE or KITH_LIMIT when coordinates cannot be used; a failure */

@@ -414,7 +414,7 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     }
     struct kith__friends f = {
         .question = q, .grid = &grid, .by_clump = !grid.far && !fof->velocities};
-    if (!kith__subcells_init(q, grid.axis, grid.near, &f.subcells)) {
+    if (!kith__subcells_init(q, grid.axis, grid.near, false, &f.subcells)) {
         /* the box is too skewed, or too thin for the linking length, for subcells */
         return kith__fof_by_pairs(ctx, q, fof, out);
     }

@@ -5,10 +5,8 @@
 #ifndef KITH_CLUMP_PAIRS_CUH
 #define KITH_CLUMP_PAIRS_CUH
 
-#include "engine/gpu/gpu_cells.cuh"
-#include "fof_gpu.h"
+#include "cells_near.cuh"
 #include "forest.cuh"
-#include "engine/gpu/gpu_sweep.h"
 
 enum {
     FEW_PAIRS = 16,    /**< pairs of particles that one lane tests before its warp does */
@@ -46,13 +44,6 @@ static __device__ __forceinline__ real apart(const struct kith__gpu_friends &f, 
     const real rj[3] = {x[j], y[j], z[j]};
     real d[3];
     return def::separation(def::box(f.question), ri, rj, shift, d);
-}
-
-/** Squared linking length, rounded by the definition [length^2]. */
-template <typename real>
-static __device__ __forceinline__ real square_of_cutoff(const struct kith__gpu_friends &f)
-{
-    return definition<real>::square((real)f.question.cutoff);
 }
 
 /** Number of pairs of particles of two clumps. */
@@ -118,12 +109,6 @@ static __device__ bool warp_is_near(const struct kith__gpu_friends &f,
         }
     }
     return false;
-}
-
-/** Return true when the host has set the stop flag: the kernel is to end early. */
-static __device__ __forceinline__ bool is_stopped(const struct kith__gpu_friends &f)
-{
-    return *(const volatile unsigned *)f.stop >= KITH_GPU_STOP;
 }
 
 /** Where nodes are particles: test every `step`-th pair of a particle of clump a and one of clump

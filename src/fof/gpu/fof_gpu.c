@@ -4,32 +4,17 @@
  * number the groups. The host waits for the device twice: for the numbers of clumps and dense
  * cells, and for the number of groups. Buffers are reused as soon as their contents are not needed.
  */
-#include "fof_gpu.h"
-#include "fof_batch.h"
+#include "fof_search.h"
 
+#include "fof_batch.h"
 #include "fof/groups.h"
-#include "engine/gpu/search.h"
 
 _Static_assert(sizeof(struct kith__gpu_fof_small) <= KITH_GPU_QUESTION_BYTES,
                "the counters are part of the small data");
 
-/* Buffers of scratch memory on the device. */
-enum { INDEX = KITH_WORK_OF(fof), PARENT, DEFERRED, IDS, VELOCITIES };
-
-/** State of one search, host side. */
-struct fof_search {
-    struct kith__gpu_search s;   /**< the grid and its buffers */
-    struct kith__gpu_friends f;  /**< what kernels are given */
-    const struct kith__fof *fof; /**< options */
-    kith_groups *out;            /**< the result */
-    int32_t *root; /**< [2][n_groups] device: roots of the groups, and the sort's second buffer */
-    uint64_t *key; /**< [2][n_groups] device: sort keys, and the sort's second buffer */
-    int64_t n_groups; /**< number of groups */
-};
-
 /** Allocate f->deferred. Labels are written last, so their memory serves where it is on the device
  *  and nodes are clumps. Where nodes are particles, more pairs of clumps are deferred. */
-static void need_deferred(struct fof_search *w)
+static void need_deferred(struct kith__gpu_fof_search *w)
 {
     const unsigned long long most_of_nodes = 1ull << 20; /* 12 MB */
     struct kith__gpu_friends *f = &w->f;
@@ -42,14 +27,15 @@ static void need_deferred(struct fof_search *w)
         if (!f->by_clump) {
             f->deferred_room += of_nodes < most_of_nodes ? of_nodes : most_of_nodes;
         }
-        f->deferred = kith__gpu_need(w->s.gpu, DEFERRED, f->deferred_room * sizeof *f->deferred);
+        f->deferred = kith__gpu_need(w->s.gpu, KITH_GPU_FOF_DEFERRED,
+                                     f->deferred_room * sizeof *f->deferred);
     }
 }
 
 /** List the clumps, and make every node a tree. The buffers of the finished sort hold the clumps'
  *  keys and first slots; that of the particles' keys holds the table of cells and, once all is
  *  linked, the sizes of trees. */
-static kith_status list_clumps(struct fof_search *w)
+static kith_status list_clumps(struct kith__gpu_fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
@@ -59,7 +45,7 @@ static kith_status list_clumps(struct fof_search *w)
     uint32_t *first = grid->marks;
     size_t bytes = w->s.temporary_bytes;
     const size_t dense_bytes = ((size_t)(f->particles / KITH_DENSE) + 1) * sizeof *f->dense;
-    f->parent = kith__gpu_need(gpu, PARENT, (size_t)f->particles * sizeof *f->parent);
+    f->parent = kith__gpu_need(gpu, KITH_GPU_FOF_PARENT, (size_t)f->particles * sizeof *f->parent);
     w->s.temporary = kith__gpu_need(gpu, KITH_GPU_TEMPORARY,
                                     bytes > dense_bytes ? bytes : dense_bytes);
     f->dense = w->s.temporary; /* used until groups are sorted */
@@ -79,9 +65,9 @@ static kith_status list_clumps(struct fof_search *w)
     return kith__gpu_queue_small(&w->s);
 }
 
-/** Link. The device starts with the kernel for no dense cells while the host reads how many clumps
- *  and dense cells there are. */
-static kith_status link_clumps(struct fof_search *w)
+/* The device starts with the kernel for no dense cells while the host reads how many clumps and
+ * dense cells there are. */
+kith_status kith__gpu_fof_link(struct kith__gpu_fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
@@ -93,7 +79,7 @@ static kith_status link_clumps(struct fof_search *w)
     f->nodes = f->by_clump ? f->n : f->particles;
     f->any_dense = small->n_dense > 0;
     const size_t bytes = (size_t)small->n_dense * (size_t)f->subcells.rows * sizeof *f->index;
-    f->index = kith__gpu_need(gpu, INDEX, bytes);
+    f->index = kith__gpu_need(gpu, KITH_GPU_FOF_INDEX, bytes);
     KITH_CHECK(ctx, f->index != NULL, KITH_NO_MEMORY, "out of device memory for %lld clumps",
                (long long)f->n);
     if (f->any_dense) {
@@ -104,14 +90,8 @@ static kith_status link_clumps(struct fof_search *w)
     return KITH_OK;
 }
 
-/** Device memory for labels: the caller's, or a coordinate buffer that is not needed any more. */
-static int32_t *labels_of(const struct fof_search *w)
-{
-    return w->out->memory == KITH_DEVICE ? w->out->labels : (int32_t *)w->s.sweep.grid.a.x;
-}
-
 /** Sort the groups by one key; stable. @param bits  of the key @param least  for KITH_GPU_BY_ID */
-static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order, int bits,
+static kith_status sort_groups(struct kith__gpu_fof_search *w, enum kith__gpu_order order, int bits,
                                const uint64_t *least)
 {
     kith_ctx *ctx = w->s.ctx;
@@ -133,26 +113,31 @@ static kith_status sort_groups(struct fof_search *w, enum kith__gpu_order order,
 }
 
 /** Sort the groups by falling size, ties by their smallest id, ties of that by their root. */
-static kith_status sort_by_id(struct fof_search *w)
+static kith_status sort_by_id(struct kith__gpu_fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
-    const size_t bytes = (size_t)w->f.particles * sizeof(int64_t);
-    int64_t *ids = kith__gpu_need(gpu, IDS, bytes + (size_t)w->n_groups * sizeof(int64_t));
+    const int64_t particles = w->f.particles;
+    const int64_t n = w->ids ? 0 : particles; /* ids to upload */
+    int64_t *ids = kith__gpu_need(gpu, KITH_GPU_FOF_IDS,
+                                  (size_t)(n + w->n_groups) * sizeof(int64_t));
     KITH_CHECK(ctx, ids != NULL, KITH_NO_MEMORY, "out of device memory for %lld ids",
-               (long long)w->f.particles);
-    uint64_t *least = (uint64_t *)(ids + w->f.particles);
-    const int bits = kith__bit_length((uint64_t)w->f.particles);
-    KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, bytes));
+               (long long)particles);
+    uint64_t *least = (uint64_t *)(ids + n);
+    const int bits = kith__bit_length((uint64_t)particles);
+    if (!w->ids) {
+        KITH_TRY(kith__gpu_upload(ctx, ids, w->fof->ids, (size_t)n * sizeof *ids));
+        w->ids = ids;
+    }
     KITH_TRY(sort_groups(w, KITH_GPU_BY_ROOT, bits, NULL)); /* order of groups with equal ids */
     KITH_GPU_TRY(ctx, "finding ids",
-                 kith__gpu_least_ids(&w->f, w->root, w->n_groups, ids, least, gpu->stream));
+                 kith__gpu_least_ids(&w->f, w->root, w->n_groups, w->ids, least, gpu->stream));
     KITH_TRY(sort_groups(w, KITH_GPU_BY_ID, 64, least));
     return sort_groups(w, KITH_GPU_BY_SIZE, bits, NULL);
 }
 
 /** List and sort the groups. */
-static kith_status order_groups(struct fof_search *w)
+static kith_status order_groups(struct kith__gpu_fof_search *w)
 {
     kith_ctx *ctx = w->s.ctx;
     struct kith__gpu *gpu = w->s.gpu;
@@ -164,9 +149,8 @@ static kith_status order_groups(struct fof_search *w)
     KITH_GPU_TRY(ctx, "measuring groups",
                  kith__gpu_measure(f, w->fof->min_members, listed, gpu->stream));
     KITH_TRY(kith__gpu_queue_small(&w->s));
-    KITH_GPU_TRY(
-        ctx, "labelling",
-        gpuMemsetAsync(labels_of(w), 0, (size_t)f->particles * sizeof(int32_t), gpu->stream));
+    KITH_GPU_TRY(ctx, "labelling",
+                 gpuMemsetAsync(w->labels, 0, (size_t)f->particles * sizeof(int32_t), gpu->stream));
     KITH_TRY(kith__gpu_await_small(&w->s));
     w->n_groups = small->n_groups;
     const size_t n = (size_t)w->n_groups;
@@ -185,33 +169,37 @@ static kith_status order_groups(struct fof_search *w)
     return w->fof->ids ? sort_by_id(w) : sort_groups(w, KITH_GPU_BY_LEADER, 2 * bits, NULL);
 }
 
-/** Write labels and members to device memory, and download them if the caller wants them there. */
-static kith_status write_groups(struct fof_search *w)
+kith_status kith__gpu_fof_number_groups(struct kith__gpu_fof_search *w)
 {
     kith_groups *out = w->out;
     kith_ctx *ctx = w->s.ctx;
-    struct kith__gpu *gpu = w->s.gpu;
-    struct kith__gpu_friends *f = &w->f;
-    const bool here = out->memory == KITH_DEVICE;
+    KITH_TRY(order_groups(w));
     KITH_TRY(kith__groups_number(ctx, w->n_groups, out));
-    int64_t *members = here ? out->members : (int64_t *)w->key; /* keys are not needed any more */
-    int32_t *labels = labels_of(w);
+    /* the keys of groups are not needed any more */
+    int64_t *members = out->memory == KITH_DEVICE ? out->members : (int64_t *)w->key;
     if (w->n_groups > 0) {
-        KITH_GPU_TRY(ctx, "labelling",
-                     kith__gpu_label(f, w->root, w->n_groups, members, labels, gpu->stream));
+        KITH_GPU_TRY(
+            ctx, "labelling",
+            kith__gpu_label(&w->f, w->root, w->n_groups, members, w->labels, w->s.gpu->stream));
     }
-    if (here) {
+    return KITH_OK;
+}
+
+kith_status kith__gpu_fof_deliver(struct kith__gpu_fof_search *w, const int32_t *labels, int64_t n)
+{
+    kith_groups *out = w->out;
+    kith_ctx *ctx = w->s.ctx;
+    if (out->memory == KITH_DEVICE) {
         KITH_TRY(kith__gpu_wait_all(ctx, "labelling"));
         return kith__proceed(ctx);
     }
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
-        {(char *)out->labels, (const char *)labels, (size_t)f->particles * sizeof *labels},
-        {(char *)out->members, (const char *)members, (size_t)w->n_groups * sizeof *members}};
+        {(char *)out->labels, (const char *)labels, (size_t)n * sizeof *labels},
+        {(char *)out->members, (const char *)w->key, (size_t)w->n_groups * sizeof *out->members}};
     return kith__gpu_download(ctx, copies);
 }
 
-/** Copy groups from host memory to the device. */
-static kith_status send_groups(kith_ctx *ctx, const kith_groups *from, kith_groups *to)
+kith_status kith__gpu_fof_send(kith_ctx *ctx, const kith_groups *from, kith_groups *to)
 {
     KITH_TRY(kith__groups_need(ctx, from->points, to));
     KITH_TRY(kith__groups_number(ctx, from->n, to));
@@ -234,28 +222,23 @@ static kith_status find_by_pairs(kith_ctx *ctx, const struct kith__question *q,
     kith_groups host = {0};
     kith_status status = kith__fof_by_pairs(ctx, q, fof, &host);
     if (status == KITH_OK) {
-        status = send_groups(ctx, &host, out);
+        status = kith__gpu_fof_send(ctx, &host, out);
     }
     kith_groups_free(&host);
     return status;
 }
 
-static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
-                               const struct kith__fof *fof, kith_groups *out)
+kith_status kith__gpu_fof_list(struct kith__gpu_fof_search *w, bool every_image, bool *fits)
 {
-    struct fof_search w = {.fof = fof, .out = out};
-    struct kith__gpu *gpu = ctx->state;
-    KITH_TRY(kith__gpu_begin(ctx));
-    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
-    KITH_TRY(kith__gpu_search_begin(ctx, q, true, KITH_GPU_CLUSTER, &w.s));
-    if (w.s.empty) {
-        return kith__groups_number(ctx, 0, out);
-    }
-    const struct kith__gpu_grid *grid = &w.s.sweep.grid;
+    kith_ctx *ctx = w->s.ctx;
+    struct kith__gpu *gpu = w->s.gpu;
+    const struct kith__fof *fof = w->fof;
+    const struct kith__gpu_grid *grid = &w->s.sweep.grid;
+    const struct kith__question *q = &grid->question;
     const struct kith__gpu_plan plan = gpu->small->plan;
-    struct kith__gpu_friends *f = &w.f;
+    struct kith__gpu_friends *f = &w->f;
     *f = (struct kith__gpu_friends){
-        .question = grid->question,
+        .question = *q,
         .axis = {plan.axis[0], plan.axis[1], plan.axis[2]},
         .table = plan.table,
         .by_clump = !plan.far && !fof->velocities,
@@ -266,27 +249,49 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
         .z = grid->a.z,
         .id = grid->a.id,
         .small = (void *)((struct kith__gpu_small *)gpu->slot[KITH_GPU_PLAN].data)->question,
-        .stop = w.s.sweep.next};
-    KITH_GPU_TRY(ctx, "linking", gpuMemsetAsync(w.s.sweep.next, 0, sizeof *f->stop, gpu->stream));
-    if (!kith__subcells_init(q, f->axis, plan.near, &f->subcells)) {
-        return find_by_pairs(ctx, q, fof, out);
+        .stop = w->s.sweep.next};
+    KITH_GPU_TRY(ctx, "linking", gpuMemsetAsync(w->s.sweep.next, 0, sizeof *f->stop, gpu->stream));
+    *fits = kith__subcells_init(q, f->axis, plan.near, every_image, &f->subcells);
+    if (!*fits) {
+        return KITH_OK;
     }
-    if (fof->velocities) {
+    if (fof->velocities && !w->velocities) {
         const size_t bytes = 3 * (size_t)q->a.n * (size_t)q->precision;
-        void *velocities = kith__gpu_need(gpu, VELOCITIES, bytes);
+        void *velocities = kith__gpu_need(gpu, KITH_GPU_FOF_VELOCITIES, bytes);
         KITH_CHECK(ctx, velocities != NULL, KITH_NO_MEMORY,
                    "out of device memory for %lld velocities", (long long)q->a.n);
         KITH_TRY(kith__gpu_upload(ctx, velocities, fof->velocities, bytes));
-        f->velocities = velocities;
-        f->velocity_length = fof->velocity_length;
+        w->velocities = velocities;
     }
-    KITH_TRY(list_clumps(&w));
-    KITH_TRY(link_clumps(&w));
-    KITH_TRY(order_groups(&w));
-    return write_groups(&w);
+    f->velocities = w->velocities;
+    f->velocity_length = fof->velocity_length;
+    return list_clumps(w);
+}
+
+static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
+                               const struct kith__fof *fof, kith_groups *out)
+{
+    struct kith__gpu_fof_search w = {.fof = fof, .out = out};
+    bool fits;
+    KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__groups_need(ctx, q->a.n, out));
+    KITH_TRY(kith__gpu_search_begin(ctx, q, true, KITH_GPU_CLUSTER, &w.s));
+    if (w.s.empty) {
+        return kith__groups_number(ctx, 0, out);
+    }
+    KITH_TRY(kith__gpu_fof_list(&w, false, &fits));
+    if (!fits) {
+        return find_by_pairs(ctx, q, fof, out);
+    }
+    KITH_TRY(kith__gpu_fof_link(&w));
+    /* a coordinate buffer is not needed any more */
+    w.labels = out->memory == KITH_DEVICE ? out->labels : (int32_t *)w.s.sweep.grid.a.x;
+    KITH_TRY(kith__gpu_fof_number_groups(&w));
+    return kith__gpu_fof_deliver(&w, w.labels, q->a.n);
 }
 
 const struct kith__fof_backend kith__cuda_fof = {
     .find = find_groups,
+    .find_by_roles = kith__gpu_fof_by_roles,
     .find_together = kith__gpu_fof_together,
 };

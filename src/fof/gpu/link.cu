@@ -13,16 +13,6 @@ enum {
     RESIDENT = 8 /**< blocks on a multiprocessor: memory latency is hidden by many warps */
 };
 
-/** Copy the geometry of subcells to shared memory. */
-static __device__ __forceinline__ void copy_subcells(const struct kith__gpu_friends &f,
-                                                     struct kith__subcells *subcells)
-{
-    for (int w = (int)threadIdx.x; w < (int)(sizeof *subcells / sizeof(int)); w += THREADS) {
-        ((int *)subcells)[w] = ((const int *)&f.subcells)[w];
-    }
-    __syncthreads();
-}
-
 /** Initialise the traversal of a clump, with no cells yet. @return the number of the clump's cell;
  *  -1: there is no clump of this number */
 template <typename number>
