@@ -133,6 +133,9 @@ module kith
         real(c_double) :: cutoff
         integer(c_int) :: extras
         type(c_ptr) :: batch ! c_loc of a kith_batch
+        type(c_ptr) :: radii ! c_loc of reals of the kind of the coordinates, (n)
+        type(c_ptr) :: radii_against
+        integer(c_int) :: radius_rule ! KITH_RADIUS_GATHER, ...
     end type kith_nearest_options
 
     ! Nearest neighbours, as in C. Programs use kith_nearest_list.

@@ -7,8 +7,19 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 const option_row listing_options[] = {
+    {"radii", 0, "NAME",
+     "a radius for each particle: a dataset or column of INPUT, or a file h.npy", 1,
+     READ_BY(listing_read_radii), PATH_AT(listing_task, radii.file[0], FILE_READ)},
+    {"radii-against", 0, "NAME", "of --against; default: NAME of --radii", 1,
+     READ_BY(listing_read_radii_against), PATH_AT(listing_task, radii.file[1], FILE_READ)},
+    {"radii-rule", 0, "RULE",
+     "pairs are within the radius of i: gather; of j: scatter; either (default), both, their sum",
+     1,
+     WORD_AT(listing_task, radii.rule, KITH_RADIUS_GATHER, "gather, scatter, either, both or sum")},
+    {"radii-scale", 0, "X", "multiply the radii", 1, POSITIVE_AT(listing_task, radii.scale)},
     {"distances", 0, NULL, "write the distances too", 1,
      BITS_AT(listing_task, extras, KITH_DISTANCES)},
     {"vectors", 0, NULL, "write the vectors from i to j", 1,
@@ -27,16 +38,22 @@ void listing_check(const listing_task *task, struct argp_state *state)
                   "-o - and --json both write to standard output");
 }
 
+/** Return the field of a set's file that is read as its radii; NULL: none is. */
+static const char *field_of(const listing_radii *radii, int set)
+{
+    return radii->file[set] ? NULL : radii->name[set];
+}
+
 int listing_read(const listing_task *task, bool whole, listing_outcome *found)
 {
     const bool shares = !whole && ranks_read_shares(&task->shared, task->input) &&
                         (!task->against || ranks_read_shares(&task->shared, task->against));
     io_stop_writes(progress_interrupted);
     options o = task->shared;
-    o.read.radii = task->radii[0];
+    o.read.radii = field_of(&task->radii, 0);
     CLI_TRY(ranks_read(&o, task->input, 0, shares, &found->a));
     if (task->against) {
-        o.read.radii = task->radii[1];
+        o.read.radii = field_of(&task->radii, 1);
         o.read.precision = found->a.particles.precision;
         CLI_TRY(ranks_read(&o, task->against, 1, shares, &found->b));
         if (found->b.particles.dim != found->a.particles.dim) {
@@ -61,6 +78,7 @@ io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *
                              .precision = found->a.particles.precision,
                              .command = option_command(),
                              .cutoff = task->cutoff,
+                             .radii = listing_radii_given(task) ? found->radii.words : NULL,
                              .n_particles = found->a.particles.all};
 }
 
@@ -87,6 +105,8 @@ void listing_free(listing_outcome *found)
     kith_close(found->ctx);
     input_free(&found->b);
     input_free(&found->a);
+    free(found->radii.radii[0]);
+    free(found->radii.radii[1]);
 }
 
 void listing_print_space(const listing_task *task, const listing_outcome *found)

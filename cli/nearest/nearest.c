@@ -20,8 +20,9 @@ enum { BLOCK_NEIGHBOURS = 1 << 15 };
 /** Refuse options that are missing or contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
-    const nearest_task *task = at;
+    nearest_task *task = at;
     option_refuse(state, task->k == 0, "no -k given: the number of neighbours of each particle");
+    listing_radii_check(&task->listing, true, state);
     listing_check(&task->listing, state);
 }
 
@@ -58,6 +59,9 @@ static kith_status find(const nearest_task *task, nearest_outcome *found, progre
     how.against = listing_against(&task->listing, listing);
     how.cutoff = task->listing.cutoff;
     how.extras = task->listing.extras | KITH_DISTANCES;
+    how.radius_rule = task->listing.radii.rule;
+    how.radii = listing->radii.radii[0];
+    how.radii_against = listing->radii.radii[1];
     found->rows.size = sizeof found->rows;
     *bar = progress_start("searching", "", 0, task->listing.shared.quiet);
     const kith_status status = ranks_nearest_find(listing->ranks, listing->ctx, &points,
@@ -128,9 +132,14 @@ static int run(const nearest_task *task, nearest_outcome *found)
 {
     const options *o = &task->listing.shared;
     listing_outcome *listing = &found->listing;
-    CLI_TRY(listing_read(&task->listing, false, listing));
+    CLI_TRY(listing_read(&task->listing, listing_radii_given(&task->listing), listing));
+    CLI_TRY(listing_radii_read(&task->listing, task->listing.cutoff > 0, listing));
     progress bar = progress_start("searching", "", 0, o->quiet);
     CLI_TRY(ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks));
+    if (listing->ranks && listing_radii_given(&task->listing)) {
+        return report_error(STATUS_NO_BACKEND, "leave out --ranks, or --radii",
+                            "--radii: several ranks find no neighbours by radii");
+    }
     CLI_TRY(o->output ? find_and_write(task, found, &bar)
                       : ranks_status(listing->ranks, listing->ctx, find(task, found, &bar),
                                      task->listing.input));

@@ -20,9 +20,10 @@ static void check_task(void *at, struct argp_state *state)
 {
     pairs_task *task = at;
     option_refuse(state,
-                  !(task->listing.cutoff > 0) && !task->by_species && !pairs_radii_given(task),
+                  !(task->listing.cutoff > 0) && !task->by_species &&
+                      !listing_radii_given(&task->listing),
                   "no --cutoff given: the radius, in the unit of the coordinates; or --radii");
-    pairs_radii_check(task, state);
+    listing_radii_check(&task->listing, task->list.full, state);
     option_refuse(state, (task->without_molecules || task->without_bonds) && task->listing.against,
                   "--exclude-molecules and --exclude-bonds are of one set: leave out --against");
     option_refuse(state, task->count_only && task->listing.shared.output,
@@ -34,16 +35,6 @@ static const option_row pairs_options[] = {
     {"cutoff", 'c', "R",
      "radius: pairs have distance <= R; by species Si-O=1.8,O-O=2; needed unless --radii is given",
      1, READ_BY(pairs_read_cutoff)},
-    {"radii", 0, "NAME",
-     "a radius for each particle: a dataset or column of INPUT, or a file h.npy", 1,
-     READ_BY(pairs_read_radii), PATH_AT(pairs_task, radii.file[0], FILE_READ)},
-    {"radii-against", 0, "NAME", "of --against; default: NAME of --radii", 1,
-     READ_BY(pairs_read_radii_against), PATH_AT(pairs_task, radii.file[1], FILE_READ)},
-    {"radii-rule", 0, "RULE",
-     "pairs are within the radius of i: gather; of j: scatter; either (default), both, their sum",
-     1,
-     WORD_AT(pairs_task, radii.rule, KITH_RADIUS_GATHER, "gather, scatter, either, both or sum")},
-    {"radii-scale", 0, "X", "multiply the radii", 1, POSITIVE_AT(pairs_task, radii.scale)},
     {"r-min", 0, "R", "leave out pairs nearer than R", 1, NOT_NEGATIVE_AT(pairs_task, r_min)},
     {"exclude-molecules", 0, NULL, "leave out pairs of a molecule, or bonded ones", 1,
      FLAG_AT(pairs_task, without_molecules)},
@@ -107,7 +98,6 @@ static int write_pairs(const pairs_task *task, pairs_outcome *found, progress *b
     const bool unlimited = !(asked->cutoff > 0) && !task->by_species; /* radii alone decide */
     layout.cutoff = unlimited ? INFINITY : asked->cutoff;
     layout.cutoffs = task->by_species;
-    layout.radii = pairs_radii_given(task) ? found->rules.radii_words : NULL;
     receiver to = {.bar = bar,
                    .neighbours = found->neighbours,
                    .mirrored = !task->list.full && !asked->against};
@@ -190,7 +180,7 @@ static int search(pairs_task *task, pairs_outcome *found)
 static int run(pairs_task *task, pairs_outcome *found)
 {
     const options *o = &task->listing.shared;
-    const bool whole = pairs_rules_needed(task) || pairs_radii_given(task);
+    const bool whole = pairs_rules_needed(task) || listing_radii_given(&task->listing);
     CLI_TRY(listing_read(&task->listing, whole, &found->listing));
     CLI_TRY(pairs_rules_read(task, found));
     CLI_TRY(search(task, found));

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * `kith pairs`: its options (pairs_task) and its results (pairs_outcome), passed from the search to
- * the summary. The files: pairs.c parses and searches, pairs_rules.c and pairs_radii.c read
- * what rules need, pairs_summary.c prints.
+ * the summary. The files: pairs.c parses and searches, pairs_rules.c reads what rules need,
+ * pairs_summary.c prints.
  */
 #ifndef KITH_CLI_PAIRS_H
 #define KITH_CLI_PAIRS_H
 
 #include "common/listing.h"
 #include "common/spread.h"
-
-/** The options of radii. */
-typedef struct pairs_radii {
-    const char *name[2];   /**< --radii, --radii-against: field or file; NULL: no radii of this set
-                                are used */
-    const char *file[2];   /**< the path, where `name` is a file; else NULL */
-    kith_radius_rule rule; /**< --radii-rule; default: EITHER */
-    double scale;          /**< --radii-scale: factor of all radii; default: 1 */
-} pairs_radii;
 
 /** The values of the options. */
 typedef struct pairs_task {
@@ -30,7 +21,6 @@ typedef struct pairs_task {
     double r_min;            /**< --r-min: nearer pairs are not listed [length] */
     bool without_molecules;  /**< --exclude-molecules: pairs of one molecule are not listed */
     bool without_bonds;      /**< --exclude-bonds: bonded pairs are not listed */
-    pairs_radii radii;       /**< a radius for each particle */
 } pairs_task;
 
 enum { PAIRS_MOST_SPECIES = 256 }; /* species that --cutoff can name */
@@ -45,12 +35,6 @@ typedef struct pairs_rules {
     int32_t *molecules;    /**< [n] molecule of each particle of INPUT; NULL: not needed */
     int64_t *bond_offsets; /**< [n + 1] first bond of each particle in `bonds`; NULL: not needed */
     int32_t *bonds;        /**< second particles of the bonds, sorted by the first */
-    void *radii[2];        /**< radius of each particle of INPUT, and of --against, in the precision
-                                of the particles [length]; NULL: not needed */
-    double least_radius;   /**< smallest radius that the rule uses [length]; infinite: there is
-                                none */
-    double most_radius[2]; /**< largest radius of each set [length] */
-    char radii_words[512]; /**< names, rule and range of the radii */
 } pairs_rules;
 
 /** The results. */
@@ -71,25 +55,6 @@ bool pairs_rules_needed(const pairs_task *task);
 /** Read the frames that the rules need, and set the rules of task->list. The particles have been
  *  read. @return exit status, reported */
 int pairs_rules_read(pairs_task *task, pairs_outcome *found);
-
-/* The functions of pairs_radii.c. */
-
-/** Read --radii and --radii-against. */
-void pairs_read_radii(void *at, const option_given *given);
-void pairs_read_radii_against(void *at, const option_given *given);
-
-/** Return true when there is a radius for each particle. */
-bool pairs_radii_given(const pairs_task *task);
-
-/** Refuse options of radii that contradict each other, set their defaults, and tell listing_read
- *  which fields to read. */
-void pairs_radii_check(pairs_task *task, struct argp_state *state);
-
-/** Set radii and rule of task->list. The particles have been read. @return exit status, reported */
-int pairs_radii_read(pairs_task *task, pairs_outcome *found);
-
-/** Return the radii for the JSON summary; null without radii. */
-json_t *pairs_radii_json(const pairs_task *task, const pairs_rules *rules);
 
 /** Free the arrays of the rules. */
 void pairs_rules_free(pairs_rules *rules);

@@ -242,7 +242,10 @@ int pairs_rules_read(pairs_task *task, pairs_outcome *found)
     kith_pairs_options *list = &task->list;
     const listing_task *listing = &task->listing;
     list->r_min = task->r_min;
-    CLI_TRY(pairs_radii_read(task, found));
+    CLI_TRY(listing_radii_read(listing, listing->cutoff > 0 || task->by_species, &found->listing));
+    list->radius_rule = listing->radii.rule;
+    list->radii = found->listing.radii.radii[0];
+    list->radii_against = found->listing.radii.radii[1];
     if (!pairs_rules_needed(task)) {
         return STATUS_OK;
     }
@@ -271,6 +274,4 @@ void pairs_rules_free(pairs_rules *rules)
     free(rules->bond_offsets);
     free(rules->bonds);
     free(rules->table);
-    free(rules->radii[0]);
-    free(rules->radii[1]);
 }

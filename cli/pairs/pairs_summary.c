@@ -20,16 +20,14 @@ static void print_neighbours(const spread *s)
 }
 
 /** Print the radius, or --cutoff by pairs of species as it was given, the radii, and r_min. */
-static void print_cutoff(const pairs_task *task, const pairs_rules *rules)
+static void print_cutoff(const pairs_task *task, const pairs_outcome *found)
 {
     if (task->by_species) {
         report_line("cutoff", "%s\n", report_text(task->by_species).s);
     } else if (task->listing.cutoff > 0) {
         report_line("cutoff", "%s\n", report_real(task->listing.cutoff).s);
     }
-    if (pairs_radii_given(task)) {
-        report_line("radii", "%s\n", report_text(rules->radii_words).s);
-    }
+    listing_print_radii(&task->listing, &found->listing);
     if (task->r_min > 0) {
         report_line("r_min", "%s\n", report_real(task->r_min).s);
     }
@@ -59,7 +57,7 @@ static json_t *cutoff_json(const pairs_task *task, const pairs_rules *rules)
 void pairs_print(const pairs_task *task, const pairs_outcome *found)
 {
     listing_print_space(&task->listing, &found->listing);
-    print_cutoff(task, &found->rules);
+    print_cutoff(task, found);
     report_line("pairs", "%s, %s\n", report_bold(report_count(found->n).s).s,
                 task->listing.against ? "each (i, j) once"
                 : task->list.full     ? "each twice: full list"
@@ -79,8 +77,9 @@ json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
     json_object_set_new(list, "exclude_bonds", json_boolean(task->without_bonds));
     json_t *facts = json_pack(
         "{s:o, s:o, s:o, s:I, s:o, s:f}", "cutoff", cutoff_json(task, &found->rules), "radii",
-        pairs_radii_json(task, &found->rules), "list", list, "pairs", (json_int_t)found->n,
-        "neighbours", found->neighbours ? spread_json(&found->spread, "particles") : json_null(),
+        listing_radii_json(&task->listing, &found->listing), "list", list, "pairs",
+        (json_int_t)found->n, "neighbours",
+        found->neighbours ? spread_json(&found->spread, "particles") : json_null(),
         "pairs_per_second", report_rate((double)found->n, found->listing.search_seconds));
     return listing_json(&task->listing, &found->listing, "pairs", facts);
 }

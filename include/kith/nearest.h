@@ -8,7 +8,7 @@
 #define KITH_API_NEAREST_H
 
 #include <kith/core.h>
-#include <kith/pairs.h> /* KITH_DISTANCES, KITH_VECTORS, KITH_SHIFTS */
+#include <kith/pairs.h> /* KITH_DISTANCES, KITH_VECTORS, KITH_SHIFTS, kith_radius_rule */
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,14 +23,20 @@ typedef struct kith_nearest_options {
                                      periodic images are */
     double cutoff;              /**< largest distance of a neighbour, limited as the cutoff of
                                      kith_pairs_find; 0: any distance, in a periodic box up to 500
-                                     boxes */
+                                     boxes; with `radii` any that they permit */
     unsigned extras;            /**< KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS */
     const kith_batch *batch;    /**< many systems in one call; NULL: one system. A GPU searches
                                      systems of up to 16,384 particles all at once where k is 32
-                                     or less, others one after the other */
+                                     or less, others one after the other; with `radii` all one
+                                     after the other */
+    const void *radii;          /**< [n] h of each particle, 0 or more, precision and memory of the
+                                     points [length]; NULL: none */
+    const void *radii_against;  /**< [n of against] h of each particle of `against` */
+    kith_radius_rule radius_rule; /**< how `radii` decide, as in lists (kith/pairs.h);
+                                       KITH_RADIUS_NONE without them */
 } kith_nearest_options;
 
-/** Set every field to its default: one set, any distance, no extras. */
+/** Set every field to its default: one set, any distance, no extras, no radii. */
 KITH_API void kith_nearest_options_init(kith_nearest_options *options);
 
 /** Set the fields of a struct of `size` bytes to their defaults; kith_nearest_options_init is a
@@ -38,6 +44,14 @@ KITH_API void kith_nearest_options_init(kith_nearest_options *options);
 KITH_API void kith_nearest_options_init_sized(kith_nearest_options *options, size_t size);
 #define kith_nearest_options_init(options) \
     kith_nearest_options_init_sized(options, sizeof(kith_nearest_options))
+
+/*
+ * RADII. With `radii` the neighbours of a particle are the first k of the pairs that radius_rule
+ * permits: r2 <= H * H, with H of the radii h_i and h_j of a pair, rounded as in a list with rules
+ * (kith/pairs.h, RULES). The largest distance that the radii permit, or the cutoff if that is
+ * shorter, is limited as a cutoff is. Radii that permit only H = 0 need a cutoff. On a GPU the
+ * search with radii takes longer than one without: docs/nearest.md.
+ */
 
 /**
  * The k nearest neighbours of each particle i: the first k of its pairs (j, S) in the order of the

@@ -61,7 +61,8 @@ class Pairs(C.Structure):
 
 class NearestOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("against", C.POINTER(Points)), ("cutoff", C.c_double),
-                ("extras", C.c_uint), ("batch", C.POINTER(Batch))]
+                ("extras", C.c_uint), ("batch", C.POINTER(Batch)), ("radii", C.c_void_p),
+                ("radii_against", C.c_void_p), ("radius_rule", C.c_int)]
 
 
 class Nearest(C.Structure):

@@ -16,6 +16,7 @@ from ._kinds import DeviceArray, kind_of
 from ._lib import library
 from ._numbers import real, whole
 from ._rows import Rows, extras
+from ._rules import by_radii
 from ._sources import resolve
 
 
@@ -33,7 +34,7 @@ def nearest_options(want: Any, cutoff: Any) -> _abi.NearestOptions:
 
 def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Optional[float] = None,
             against: Any = None, batch: Any = None, index: Any = np.int32, out: Any = None,
-            ctx: Optional[Context] = None) -> Any:
+            ctx: Optional[Context] = None, radii: Any = None, rule: Optional[str] = None) -> Any:
     """Find the k nearest neighbours of each particle, periodic images included.
 
     Pairs of a particle are sorted by squared distance, in the precision of the coordinates. Pairs
@@ -65,6 +66,11 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         more rows. Their first n rows are returned.
     ctx : Context, optional
         Default: this thread's own.
+    radii : array [n], optional
+        A radius h of each particle, of the type of x and in its memory; with `against` a pair of
+        arrays. Neighbours are the first k of the pairs that `rule` permits.
+    rule : {"gather", "scatter", "either", "both", "sum"}, optional
+        With radii: a pair has r <= h_i; r <= h_j; one of these; both; or r <= h_i + h_j.
 
     Returns
     -------
@@ -104,6 +110,13 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
            [ 0,  1]], dtype=int32), array([[4.5, inf],
            [4.5, inf],
            [4.5, 4.5]]))
+
+    Within the radius of each particle:
+
+    >>> kith.nearest(x, 2, want="jn", radii=np.array([5.0, 4.0, 4.0]), rule="gather")
+    (array([[ 2, -1],
+           [-1, -1],
+           [-1, -1]], dtype=int32), array([1, 0, 0], dtype=int32))
     """
     options, k = nearest_options(want, cutoff), whole(k, "k", 1, 2 ** 31 - 1)
     x, box, against, many = systems(x, box, against, batch)
@@ -121,6 +134,9 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
     if many is not None:
         struct, lives = filled(many, dim)
         options.batch = C.pointer(struct)
+    if radii is not None or rule is not None:
+        second = None if against is None else kept_others
+        arrays = by_radii(options, radii, rule, x, kept, second)
     on = context(ctx, kept)
     most = max(map(len, inputs))
     brief = (most <= SMALL and most * k <= 16 * SMALL  # k bounds how many images are looked at

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pairs within the cutoff a list holds: cutoffs by pair of species, radii, exclusions."""
+"""Which pairs within the cutoff a list holds: cutoffs by pair of species, radii, exclusions; and
+which neighbours a particle has by radii."""
 from __future__ import annotations
 
 import ctypes as C
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def ruled(options: _abi.PairsOptions, rules: Rules, source: Any, x: Any, kept: M
                          + " needs full=True: (i, j) may be listed where (j, i) is not")
     lives: list[Any] = []
     cutoff = _cutoffs(made, rules, sets, lives)
-    _radii(made, rules, sets, lives)
+    _radii(made, rules.radii, rules.rule, sets, lives)
     made.r_min = real(rules.r_min, "r_min") if rules.r_min else 0.0
     for set_of, name, values in zip((sets.n, sets.m), ("molecules", "molecules_against"),
                                     sets.two(rules.molecules, "molecules")):
@@ -106,6 +107,16 @@ def ruled(options: _abi.PairsOptions, rules: Rules, source: Any, x: Any, kept: M
             raise TypeError("cutoff is not given; only with radii it may be left out")
         cutoff = 0.0
     return made, cutoff, lives
+
+
+def by_radii(options: _abi.NearestOptions, radii: Any, rule: Any, x: Any, kept: Memory,
+             others: Any) -> list[Any]:
+    """Set the radii of a search for nearest neighbours. Return what must live as long as the
+    options do. `others` is the second set."""
+    lives: list[Any] = []
+    sets = _Sets(x, kept, len(kept), None if others is None else len(others), kind_of(x))
+    _radii(options, radii, rule, sets, lives)
+    return lives
 
 
 def _item(value: Any) -> Any:
@@ -216,22 +227,23 @@ def _cutoffs(made: _abi.PairsOptions, rules: Rules, sets: _Sets,
     return 0.0
 
 
-def _radii(made: _abi.PairsOptions, rules: Rules, sets: _Sets, lives: list[Any]) -> None:
+def _radii(made: Union[_abi.PairsOptions, _abi.NearestOptions], radii: Any, rule: Any, sets: _Sets,
+           lives: list[Any]) -> None:
     """Set the radii and their rule."""
-    if (rules.radii is None) != (rules.rule is None):
+    if (radii is None) != (rule is None):
         raise ValueError("radii and rule go together: rule says how two radii decide")
-    if rules.radii is None:
+    if radii is None:
         return
-    if rules.rule not in _RULES:
-        raise ValueError(f"rule is {rules.rule!r}; it may be 'gather', 'scatter', 'either', 'both' "
+    if rule not in _RULES:
+        raise ValueError(f"rule is {rule!r}; it may be 'gather', 'scatter', 'either', 'both' "
                          "or 'sum'")
-    first, second = sets.two(rules.radii, "radii")
+    first, second = sets.two(radii, "radii")
     dtype = sets.kept.dtype.newbyteorder("=") if isinstance(sets.kept, np.ndarray) else (
         sets.kept.dtype)
     arrays = [column_like(first, sets.n, dtype, "radii", sets.kept)]
     if sets.m is not None:
         arrays.append(column_like(second, sets.m, dtype, "radii of against", sets.kept))
-    made.radius_rule = _RULES[rules.rule]
+    made.radius_rule = _RULES[rule]
     made.radii = address(arrays[0])
     made.radii_against = address(arrays[1]) if sets.m is not None else None
     lives += arrays

@@ -29,6 +29,8 @@ struct search {
     struct kith__batch
         batch;       /**< the batch; where !is_batch, only its field `whole` is set: the question */
     unsigned extras; /**< which arrays the result has beside counts and j */
+    bool has_rules;  /**< pairs are permitted by `rules` */
+    struct kith__rules rules; /**< the radii of the particles, where has_rules */
 };
 
 kith_status kith__nearest_options(kith_ctx *ctx, int64_t k, const kith_nearest_options *given,
@@ -42,6 +44,26 @@ kith_status kith__nearest_options(kith_ctx *ctx, int64_t k, const kith_nearest_o
     return kith__check_extras(ctx, options->extras);
 }
 
+/** Read the radii of the particles, and limit the cutoff to the largest distance that they permit.
+ *  Radii are the rule of lists (pairs/rules.h) of this name.
+ *  @param[in,out] cutoff  the cutoff; 0: any distance
+ *  @return as kith__rules_read and kith__rules_cutoff */
+static kith_status read_radii(kith_ctx *ctx, const kith_points *points,
+                              const kith_nearest_options *options, struct search *search,
+                              double *cutoff)
+{
+    const kith_pairs_options list = {
+        .size = sizeof list,
+        .against = options->against,
+        .radius_rule = options->radius_rule,
+        .radii = options->radii,
+        .radii_against = options->radii_against,
+    };
+    KITH_TRY(kith__rules_read(ctx, &list, points, true, false, &search->rules, &search->has_rules));
+    return search->has_rules ? kith__rules_cutoff(ctx, &search->rules, points->precision, cutoff)
+                             : KITH_OK;
+}
+
 /** Check points, box, k and options, and build the search.
  *  @return KITH_OK, or the status of the first check that fails */
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
@@ -53,13 +75,15 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     struct kith__question *question = &search->batch.whole;
     search->extras = options.extras;
     search->is_batch = options.batch != NULL;
+    double cutoff = options.cutoff;
+    KITH_TRY(read_radii(ctx, points, &options, search, &cutoff));
     if (search->is_batch) {
-        return kith__batch_read(ctx, options.batch, points, options.against, box, options.cutoff,
-                                options.cutoff == 0 ? NULL : cutoff_name, &search->batch);
+        return kith__batch_read(ctx, options.batch, points, options.against, box, cutoff,
+                                cutoff == 0 ? NULL : cutoff_name, &search->batch);
     }
-    return options.cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
-                               : kith__question_init(ctx, points, options.against, box,
-                                                     options.cutoff, cutoff_name, question);
+    return cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
+                       : kith__question_init(ctx, points, options.against, box, cutoff, cutoff_name,
+                                             question);
 }
 
 /* --------------------------------------------------------------------------------------- batch */
@@ -67,6 +91,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
 /** The result of a batch. */
 struct batch_result {
     const struct kith__batch *batch; /**< the systems */
+    const struct kith__rules *rules; /**< radii of the particles of all systems; NULL: none */
     kith_nearest *out;               /**< the whole result */
     enum kith__nearest_rest rest;    /**< systems that are still to be searched, each by itself */
 };
@@ -98,6 +123,17 @@ static bool is_small(const struct kith__batch *batch, int64_t s)
     return kith__nearest_is_small(batch->a[s + 1] - batch->a[s], batch->b[s + 1] - batch->b[s]);
 }
 
+/** Return the rules of one system: radii of its particles. */
+static struct kith__rules rules_of(const struct kith__rules *all, const struct kith__batch *batch,
+                                   int64_t system)
+{
+    const size_t real = (size_t)batch->whole.precision;
+    struct kith__rules rules = *all;
+    rules.radii[0] = (const char *)all->radii[0] + (size_t)batch->a[system] * real;
+    rules.radii[1] = (const char *)all->radii[1] + (size_t)batch->b[system] * real;
+    return rules;
+}
+
 /** Find the neighbours in one system, unless a search of all small systems has found them. The
  *  backend gives indices in the system; the index of the system's first particle is added to them,
  *  so that they are indices in the whole batch.
@@ -106,6 +142,7 @@ static kith_status find_system(kith_ctx *lane, const struct batch_result *result
 {
     const struct kith__batch *batch = result->batch;
     struct kith__question q;
+    struct kith__rules rules;
     if (result->rest == KITH_REST_LARGE && is_small(batch, system)) {
         return KITH_OK;
     }
@@ -114,7 +151,10 @@ static kith_status find_system(kith_ctx *lane, const struct batch_result *result
         return KITH_OK;
     }
     kith_nearest part = rows_of(result, batch->a[system], q.a.n);
-    KITH_TRY(lane->backend->nearest->find(lane, &q, &part));
+    if (result->rules) {
+        rules = rules_of(result->rules, batch, system);
+    }
+    KITH_TRY(lane->backend->nearest->find(lane, &q, result->rules ? &rules : NULL, &part));
     const int64_t n = q.a.n * part.k;
     const int32_t by = (int32_t)batch->b[system];
     if (part.memory == KITH_DEVICE) {
@@ -137,11 +177,12 @@ static kith_status find_group(kith_ctx *lane, const struct kith__group *group, v
 
 /** Search all systems of a batch: together those for which the backend offers that, then the rest,
  *  each by itself (kith__batch_loop may search several at a time). */
-static kith_status search_batch(kith_ctx *ctx, struct kith__batch *batch, kith_nearest *out)
+static kith_status search_batch(kith_ctx *ctx, struct kith__batch *batch,
+                                const struct kith__rules *rules, kith_nearest *out)
 {
-    struct batch_result result = {batch, out, KITH_REST_ALL};
+    struct batch_result result = {batch, rules, out, KITH_REST_ALL};
     struct kith__group_loop loop;
-    if (ctx->backend->nearest->find_together) {
+    if (ctx->backend->nearest->find_together && !rules) {
         KITH_TRY(ctx->backend->nearest->find_together(ctx, batch, out, &result.rest));
     }
     if (result.rest == KITH_REST_NONE) {
@@ -157,9 +198,10 @@ static kith_status search_batch(kith_ctx *ctx, struct kith__batch *batch, kith_n
 /** Do the search, into the arrays of *out that are not NULL. */
 static kith_status run_search(kith_ctx *ctx, struct search *search, kith_nearest *out)
 {
-    return kith__end_call(ctx, search->is_batch
-                                   ? search_batch(ctx, &search->batch, out)
-                                   : ctx->backend->nearest->find(ctx, &search->batch.whole, out));
+    const struct kith__rules *rules = search->has_rules ? &search->rules : NULL;
+    return kith__end_call(
+        ctx, search->is_batch ? search_batch(ctx, &search->batch, rules, out)
+                              : ctx->backend->nearest->find(ctx, &search->batch.whole, rules, out));
 }
 
 kith_status kith__nearest_too_far(kith_ctx *ctx, int64_t k)

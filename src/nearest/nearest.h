@@ -7,6 +7,7 @@
 
 #include "core/backend.h"
 #include "engine/batch.h"
+#include "pairs/rules.h"
 
 /* Most particles, in either set, of a system of a batch that a GPU searches together with others.
  * The cost of that search grows with their number squared (gpu/nearest_batch.cu). */
@@ -29,14 +30,16 @@ enum kith__nearest_rest {
 /** The operations that a backend offers. */
 struct kith__nearest_backend {
     /** Find the out->k nearest neighbours of each particle of question->a among question->b. The
-     *  cutoff of the question is 0 where neighbours may be at any distance.
-     *  @param out  k, and arrays of out->rows rows; those that are NULL are not wanted
+     *  cutoff of the question is 0 where neighbours may be at any distance; with rules it is not.
+     *  @param rules  radii by which pairs are permitted; NULL: all pairs are. No other rule is set,
+     *                and kith__rules.first is 0
+     *  @param out    k, and arrays of out->rows rows; those that are NULL are not wanted
      *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED, KITH_NOT_FINITE, KITH_LIMIT, or the status
      *          of a failure of the device. */
     kith_status (*find)(kith_ctx *ctx, const struct kith__question *question,
-                        const kith_nearest *out);
+                        const struct kith__rules *rules, const kith_nearest *out);
 
-    /** Find the nearest neighbours in all small systems of a batch together
+    /** Find the nearest neighbours, without rules, in all small systems of a batch together
      *  (kith__nearest_is_small). Neighbours are given by their indices among the particles of all
      *  systems. Offsets and boxes of the batch may be in device memory. NULL: not offered.
      *  @param out  as for find, with the rows of all systems

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The definition of the rules of a list for one precision: kith__radius_of_pair and
- * kith__is_listed, each with the suffix _d or _f. Included by rules.h through per_precision.h,
- * which defines the type `real` and KITH_REAL(name), the name with its suffix. Every operation is
- * rounded once.
+ * The definition of the rules of a list for one precision: kith__radius_of_pair,
+ * kith__radii_permit and kith__is_listed, each with the suffix _d or _f. Included by rules.h
+ * through per_precision.h, which defines the type `real` and KITH_REAL(name), the name with its
+ * suffix. Every operation is rounded once.
  */
 
 /** Return the largest distance of a pair of particles with radii hi and hj [length].
@@ -17,6 +17,17 @@ KITH_FN real KITH_REAL(kith__radius_of_pair)(kith_radius_rule rule, real hi, rea
     case KITH_RADIUS_BOTH: return hi < hj ? hi : hj;
     default: return KITH_ADD(hi, hj); /* KITH_RADIUS_SUM */
     }
+}
+
+/** Return true when the radii permit a pair at a squared distance: never where the radius of the
+ *  pair is negative or NaN.
+ *  @param rule    not KITH_RADIUS_NONE
+ *  @param hi, hj  radii of the two particles [length]
+ *  @param r2      squared distance, by the definition of a pair [length^2] */
+KITH_FN bool KITH_REAL(kith__radii_permit)(kith_radius_rule rule, real hi, real hj, real r2)
+{
+    const real h = KITH_REAL(kith__radius_of_pair)(rule, hi, hj);
+    return h >= 0 && r2 <= KITH_MUL(h, h);
 }
 
 /** Return true when the rules list a hit of the search. kith__rules.no_self is not tested here. Not
@@ -46,13 +57,10 @@ KITH_FN bool KITH_REAL(kith__is_listed)(const struct kith__rules *rules, int32_t
             return false;
         }
     }
-    if (rules->radii[0]) {
-        const real h = KITH_REAL(kith__radius_of_pair)(rules->radius_rule,
-                                                       ((const real *)rules->radii[0])[i],
-                                                       ((const real *)rules->radii[1])[j]);
-        if (!(h >= 0 && r2 <= KITH_MUL(h, h))) {
-            return false;
-        }
+    if (rules->radii[0] &&
+        !KITH_REAL(kith__radii_permit)(rules->radius_rule, ((const real *)rules->radii[0])[i],
+                                       ((const real *)rules->radii[1])[j], r2)) {
+        return false;
     }
     return !kith__is_excluded(&rules->excluded, rules->two_sets, i, j);
 }

@@ -97,6 +97,8 @@ static kith_status check(struct nearest_team *w)
     KITH_TRY(kith__nearest_options(ctx, w->k, w->given, &w->options));
     KITH_TRY(o->against ? kith__team_host(w->team, "against", o->against) : KITH_OK);
     KITH_CHECK(ctx, !o->batch, KITH_UNSUPPORTED, "options.batch: teams do not take batches yet");
+    KITH_CHECK(ctx, !o->radii && !o->radii_against && o->radius_rule == KITH_RADIUS_NONE,
+               KITH_UNSUPPORTED, "options.radii: teams find no neighbours by radii yet");
     return o->cutoff == 0 ? kith__question_space(ctx, w->points, o->against, w->box, &w->q)
                           : kith__question_init(ctx, w->points, o->against, w->box, o->cutoff,
                                                 "options.cutoff", &w->q);
@@ -216,7 +218,7 @@ static kith_status search(struct nearest_team *w, const kith_points *a, bool cro
         KITH_TRY(
             kith__team_need(team, buffer + ROW_SHIFTS, n, 3 * sizeof *rows->shifts, &rows->shifts));
     }
-    return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &q, rows));
+    return kith__end_call(ctx, ctx->backend->nearest->find(ctx, &q, NULL, rows));
 }
 
 /** Return r^2 of vector `at` of an array, rounded as the definition of a pair has it

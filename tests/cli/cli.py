@@ -16,6 +16,10 @@ KITH = os.environ["KITH_COMMAND"]
 SLOW = 10 if "GCOV_ERROR_FILE" in os.environ else 1  # a build that counts branches is not optimised
 DEEP = "KITH_TEST_DEEP" in os.environ  # run the long forms of the tests: `make deep`
 
+# By the names of --radii-rule: the largest distance of a pair of particles with radii h and k.
+RADIUS_RULES = {"gather": lambda h, k: h, "scatter": lambda h, k: k, "either": max, "both": min,
+                "sum": lambda h, k: h + k}
+
 
 def run(*arguments, **options):
     """Run kith; return the finished process with .returncode, .stdout, .stderr."""

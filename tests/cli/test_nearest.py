@@ -20,11 +20,12 @@ def points(n, seed, *arguments):
     return name, cli.read_points(name)
 
 
-def brute_rows(a, k, reach, side=None, b=None, axes=(0, 1, 2)):
-    """The first k pairs of each i, [(j, S, distance, vector)], of those at distances <= reach."""
+def brute_rows(a, k, reach, side=None, b=None, axes=(0, 1, 2), radius=lambda i, j: math.inf):
+    """The first k pairs of each i, [(j, S, distance, vector)], of those at distances <= reach, and
+    <= radius(i, j)."""
     rows = [[] for _ in a]
     for (i, j, s), (r2, d) in cli.brute_force(a, reach, side, True, b).items():
-        if all(s[axis] == 0 or axis in axes for axis in range(3)):
+        if r2 <= radius(i, j) ** 2 and all(s[axis] == 0 or axis in axes for axis in range(3)):
             rows[i].append((r2, j, s[::-1], d))
     return [[(j, s[::-1], math.sqrt(r2), d) for r2, j, s, d in sorted(row)[:k]] for row in rows]
 
@@ -148,6 +149,33 @@ def test_against():
                          ) == brute_rows(a, 3, 0.99, SIDE, b)
     report = cli.report("nearest", name, "-k", 3, "--against", other)
     assert report["against"]["particles"] == 30 and report["neighbours"] == 120
+
+
+def test_radii():
+    """A radius for each particle, with the words of `kith pairs`; of one set and of two."""
+    name, xyz = points(70, 21)
+    other, theirs = points(50, 22)
+    radii = [0.2 * (p * 37 % 70) / 70 for p in range(70)]
+    others = [0.2 * (p * 17 % 50) / 50 for p in range(50)]
+    cli.write_npy_array("a.npy", (70,), radii)
+    cli.write_npy_array("b.npy", (50,), others)
+    for rule, radius in cli.RADIUS_RULES.items():
+        words = ("-k", 4, "--box", SIDE, "--radii-rule", rule)
+        own = () if rule == "scatter" else ("--radii", "a.npy")
+        of_others = () if rule == "gather" else ("--radii-against", "b.npy")
+        expected = brute_rows(xyz, 4, 0.99, SIDE, radius=lambda i, j: radius(radii[i], radii[j]))
+        assert 0 < sum(map(len, expected)) < 4 * 70
+        assert read_npy_rows(write("o.npy", name, *words, "--radii", "a.npy"), 4) == expected, rule
+        expected = brute_rows(xyz, 4, 0.99, SIDE, b=theirs,
+                              radius=lambda i, j: radius(radii[i], others[j]))
+        assert read_npy_rows(write("o.npy", name, "--against", other, *words, *own, *of_others), 4
+                             ) == expected, rule
+    summary = cli.report("nearest", name, "-k", 4, "--radii", "a.npy", "--radii-scale", 0.5)
+    assert summary["radii"] == {"input": "a.npy", "against": None, "rule": "either", "scale": 0.5,
+                                "least": 0, "most": 0.1 * 69 / 70}, summary
+    cli.fails(2, "nearest", name, "-k", 4, "--radii-rule", "sum", says=["need --radii"])
+    cli.write_npy_array("zero.npy", (70,), [0.0] * 70)
+    cli.fails(6, "nearest", name, "-k", 4, "--radii", "zero.npy", says=["all radii are 0"])
 
 
 def test_partly_periodic():

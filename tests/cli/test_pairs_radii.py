@@ -10,8 +10,7 @@ import cli
 import rdf_frames
 
 SIDE = 4.0
-RULES = {"gather": lambda h, k: h, "scatter": lambda h, k: k, "either": max, "both": min,
-         "sum": lambda h, k: h + k}
+RULES = cli.RADIUS_RULES
 
 
 def particles(n, seed, dim=3):

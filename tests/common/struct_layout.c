@@ -98,6 +98,9 @@ int main(void)
     FIELD(kith_nearest_options, cutoff);
     FIELD(kith_nearest_options, extras);
     FIELD(kith_nearest_options, batch);
+    FIELD(kith_nearest_options, radii);
+    FIELD(kith_nearest_options, radii_against);
+    FIELD(kith_nearest_options, radius_rule);
 
     SIZE(kith_nearest);
     FIELD(kith_nearest, rows);

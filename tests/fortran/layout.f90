@@ -145,6 +145,9 @@ contains
         call add("cutoff", c_loc(o%cutoff), c_sizeof(o%cutoff))
         call add("extras", c_loc(o%extras), c_sizeof(o%extras))
         call add("batch", c_loc(o%batch), c_sizeof(o%batch))
+        call add("radii", c_loc(o%radii), c_sizeof(o%radii))
+        call add("radii_against", c_loc(o%radii_against), c_sizeof(o%radii_against))
+        call add("radius_rule", c_loc(o%radius_rule), c_sizeof(o%radius_rule))
     end subroutine list_nearest_options
 
     subroutine list_nearest()

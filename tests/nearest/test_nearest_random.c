@@ -15,81 +15,6 @@
 #include "oracle.h"
 #include "points.h"
 
-/** One random input. */
-typedef struct input {
-    kith_box box;
-    int64_t n, m, k; /* m: particles of the second set; -1: there is none */
-    double cutoff;   /* 0: none */
-    double *xyz, *against;
-    char name[160];
-} input;
-
-static kith_box random_box(rng *r, int dim)
-{
-    const double side = exp(rng_uniform(r, -2, 3));
-    kith_box box = {.dim = dim};
-    const bool skewed = rng_below(r, 2);
-    for (int k = 0; k < dim; k++) {
-        box.origin[k] = rng_uniform(r, -side, side);
-        box.row[k][k] = side * rng_uniform(r, 0.4, 1.6);
-        for (int m = 0; m < dim && skewed; m++) {
-            box.row[k][m] += k == m ? 0 : side * rng_uniform(r, -0.9, 0.9);
-        }
-        box.periodic[k] = rng_below(r, 4) > 0;
-    }
-    return box;
-}
-
-/** Random points: uniform in the box, in clusters, on a lattice of few places, all equal, or
- *  uniform but for half of them, which are equal. */
-static double *random_points(rng *r, int64_t n, const kith_box *box)
-{
-    const int64_t kind = rng_below(r, 6);
-    double *xyz = points_in_box(r, n, box);
-    for (int64_t p = 0; p < n && kind >= 2; p++) {
-        if (kind == 5 && rng_below(r, 2)) {
-            continue;
-        }
-        for (int m = 0; m < 3; m++) {
-            double sum = box->origin[m]; /* no coordinate is on a face: see oracle_margin */
-            for (int k = 0; k < box->dim; k++) {
-                const double f = kind == 2   ? (double)(1 + 2 * rng_below(r, 4)) / 8
-                                 : kind == 3 ? 0.3 + 0.01 * rng_normal(r)
-                                             : 0.375;
-                sum += f * box->row[k][m];
-            }
-            xyz[3 * p + m] = m < box->dim ? sum : 0;
-        }
-    }
-    return xyz;
-}
-
-static input random_input(rng *r)
-{
-    static const int64_t sizes[] = {0, 1, 2, 5, 31, 32, 33, 64, 65, 100, 300};
-    static const int64_t many[] = {1, 2, 3, 8, 16, 33, 70, 150};
-    input in = {.n = sizes[rng_below(r, 11)],
-                .m = rng_below(r, 3) ? -1 : sizes[rng_below(r, 11)],
-                .k = many[rng_below(r, 8)]};
-    in.box = random_box(r, rng_below(r, 4) ? 3 : 2);
-    in.xyz = random_points(r, in.n, &in.box);
-    in.against = in.m >= 0 ? random_points(r, in.m, &in.box) : NULL;
-    if (rng_below(r, 2)) {
-        points_drift(r, in.xyz, in.n, &in.box, 3);
-    }
-    double height[3], least = INFINITY;
-    oracle_heights(&in.box, KITH_DOUBLE, height);
-    for (int k = 0; k < in.box.dim; k++) {
-        least = height[k] < least ? height[k] : least;
-    }
-    in.cutoff = rng_below(r, 3) ? 0 : least * rng_uniform(r, 0.05, 1.5);
-    snprintf(in.name, sizeof in.name,
-             "%dD, n %lld, against %lld, k %lld, cutoff %g, periodic %d%d%d", in.box.dim,
-             (long long)in.n, (long long)in.m, (long long)in.k, in.cutoff, in.box.periodic[0],
-             in.box.periodic[1], in.box.periodic[2]);
-    return in;
-}
-
 /** Return true when each particle has k pairs in the list. */
 static bool is_enough(const oracle_list *list, int64_t n, int64_t k)
 {
@@ -109,7 +34,8 @@ static bool is_enough(const oracle_list *list, int64_t n, int64_t k)
 /** The pairs that hold the k nearest neighbours of each particle, sorted by i and distance. Without
  *  a cutoff the list is made with larger and larger ones until each particle has enough, or, where
  *  there are no images, all others. */
-static oracle_list expected(const input *in, const kith_points *points, const kith_points *against)
+static oracle_list expected(const nearest_input *in, const kith_points *points,
+                            const kith_points *against)
 {
     const bool images = in->box.periodic[0] || in->box.periodic[1] || in->box.periodic[2];
     double extent = 0;
@@ -129,8 +55,8 @@ static oracle_list expected(const input *in, const kith_points *points, const ki
     return list;
 }
 
-static void check_input(kith_ctx *ctx, const input *in, kith_precision precision, layout how,
-                        kith_nearest *out)
+static void check_input(kith_ctx *ctx, const nearest_input *in, kith_precision precision,
+                        layout how, kith_nearest *out)
 {
     stored a = stored_make(in->xyz, in->n, precision, how);
     stored b = stored_make(in->against ? in->against : in->xyz, in->against ? in->m : 0, precision,
@@ -173,13 +99,13 @@ static void check_image_at_tie(kith_ctx *ctx, rng *r, kith_nearest *out)
         xyz[axis] = (double)i;
         against[axis] = (double)first;
         against[3 + axis] = (double)second;
-        const input in = {.box = kith_box_periodic(1, 1, 1),
-                          .n = 1,
-                          .m = 2,
-                          .k = 1 + found % 2,
-                          .xyz = xyz,
-                          .against = against,
-                          .name = "image at a tie"};
+        const nearest_input in = {.box = kith_box_periodic(1, 1, 1),
+                                  .n = 1,
+                                  .m = 2,
+                                  .k = 1 + found % 2,
+                                  .xyz = xyz,
+                                  .against = against,
+                                  .name = "image at a tie"};
         check_input(ctx, &in, KITH_FLOAT, LAYOUT_PACKED, out);
     }
     CHECK(found == FOUND, "%d images at ties", found);
@@ -190,13 +116,13 @@ static void check_image_at_tie(kith_ctx *ctx, rng *r, kith_nearest *out)
 static void check_far_along_open_axis(kith_ctx *ctx, kith_nearest *out)
 {
     double xyz[] = {0.1, 0.5, 0.5, 0.9, 0.5, 0.5, 0.4, 1e17, 0.5, 0.2, 0.5, 0.4};
-    input in = {.box = kith_box_periodic(1, 1, 1),
-                .n = 4,
-                .m = -1,
-                .k = 3,
-                .cutoff = 0.3,
-                .xyz = xyz,
-                .name = "far along an open axis"};
+    nearest_input in = {.box = kith_box_periodic(1, 1, 1),
+                        .n = 4,
+                        .m = -1,
+                        .k = 3,
+                        .cutoff = 0.3,
+                        .xyz = xyz,
+                        .name = "far along an open axis"};
     in.box.periodic[1] = 0;
     for (int precision = 0; precision < 2; precision++) {
         check_input(ctx, &in, precision ? KITH_FLOAT : KITH_DOUBLE, LAYOUT_PACKED, out);
@@ -209,15 +135,15 @@ static void check_spread_along_skewed_axis(kith_ctx *ctx, kith_nearest *out)
 {
     enum { N = 6 };
     double xyz[3 * N];
-    input in = {.box = {.dim = 3,
-                        .row = {{1.2, -1.1, 0}, {4.8, 0.4, 3.8}, {2.4, 0, 1.9}},
-                        .periodic = {1, 0, 1}},
-                .n = N,
-                .m = -1,
-                .k = 8,
-                .cutoff = 2,
-                .xyz = xyz,
-                .name = "spread along a skewed axis"};
+    nearest_input in = {.box = {.dim = 3,
+                                .row = {{1.2, -1.1, 0}, {4.8, 0.4, 3.8}, {2.4, 0, 1.9}},
+                                .periodic = {1, 0, 1}},
+                        .n = N,
+                        .m = -1,
+                        .k = 8,
+                        .cutoff = 2,
+                        .xyz = xyz,
+                        .name = "spread along a skewed axis"};
     for (int p = 0; p < N; p++) {
         const double f[3] = {0.1 + 0.13 * p, p < 3 ? 0.2 : 700.3, 0.9 - 0.11 * p};
         for (int m = 0; m < 3; m++) {
@@ -237,13 +163,12 @@ int main(int argc, char **argv)
     kith_nearest out = {.size = sizeof out};
     for (int c = 0; c < cases; c++) {
         rng r = {1000 + (uint64_t)c};
-        input in = random_input(&r);
+        nearest_input in = nearest_random(&r);
         for (int precision = 0; precision < 2; precision++) {
             check_input(ctx, &in, precision ? KITH_FLOAT : KITH_DOUBLE, (layout)(c % LAYOUTS),
                         &out);
         }
-        free(in.xyz);
-        free(in.against);
+        nearest_input_free(&in);
     }
     rng r = {20261125};
     check_image_at_tie(ctx, &r, &out);

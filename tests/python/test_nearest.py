@@ -72,6 +72,31 @@ def test_values():
     assert (kith.nearest(X, 2, against=np.zeros((0, 3)))[0] == -1).all()
 
 
+def test_radii():
+    """Rows are those of the sorted list with these radii: each rule, one set and two."""
+    h, y = random.uniform(0, 0.12, 300), random.random((200, 3))
+    h_of_y = random.uniform(0, 0.12, 200)
+    for rule, against in itertools.product(("gather", "scatter", "either", "both", "sum"),
+                                           (None, y)):
+        radii = h if against is None else (h, h_of_y)
+        j, n, d = kith.nearest(X, 4, BOX, "jnd", radii=radii, rule=rule, against=against)
+        i_of, j_of, d_of = kith.pairs(X, None, BOX, "ijd", radii=radii, rule=rule, full=True,
+                                      sort=True, against=against)
+        assert 0 < (j < 0).sum() < j.size, rule
+        for i in range(300):
+            row = i_of == i
+            order = np.argsort(d_of[row], kind="stable")[:4]
+            assert n[i] == len(order) and np.array_equal(j[i, :n[i]], j_of[row][order])
+            assert np.array_equal(d[i, :n[i]], d_of[row][order])
+    for word, given in (
+            ("go together", {"radii": h}), ("go together", {"rule": "sum"}),
+            ("rule is 'most'", {"radii": h, "rule": "most"}),
+            ("radii", {"radii": h[:5], "rule": "sum"}),
+            ("pair of arrays", {"radii": h, "rule": "sum", "against": y}),
+            ("radii[3]", {"radii": np.where(h == h[3], -h, h), "rule": "sum"})):
+        raises(ValueError, lambda how=given: kith.nearest(X, 4, BOX, **how), word)
+
+
 def test_arrays():
     """Arrays in any order of memory, of any type, and objects with a box."""
     expected = kith.nearest(X, 5, BOX, ALL)

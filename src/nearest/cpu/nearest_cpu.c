@@ -118,13 +118,16 @@ static kith_status measure_images(struct kith__nearest_search *s)
 }
 
 /** kith__nearest_backend.find */
-static kith_status find(kith_ctx *ctx, const struct kith__question *q, const kith_nearest *out)
+static kith_status find(kith_ctx *ctx, const struct kith__question *q,
+                        const struct kith__rules *rules, const kith_nearest *out)
 {
-    struct kith__nearest_search search = {.ctx = ctx, .question = q, .out = out};
+    struct kith__nearest_search search = {.ctx = ctx, .question = q, .rules = rules, .out = out};
     KITH_TRY(kith__bounds_check(ctx, q));
     KITH_TRY(kith__tree_build(ctx, q, &q->a, TREE_A, &search.a));
     search.b = search.a;
     KITH_TRY(q->cross ? kith__tree_build(ctx, q, &q->b, TREE_B, &search.b) : KITH_OK);
+    KITH_TRY(rules ? kith__tree_radii(ctx, q->precision, rules->radii[1], TREE_B, &search.b)
+                   : KITH_OK);
     const int threads = kith__threads_for(ctx, q->a.n);
     search.list_bytes = KITH_LEAF * (size_t)out->k * sizeof(struct kith__neighbour);
     search.lists = kith__work_need(&ctx->work, LISTS, (size_t)threads * search.list_bytes);

@@ -11,6 +11,11 @@
  * the operations that define r^2 of a pair (engine/pair.h), from the lowest and highest coordinates
  * of the boxes. As rounding is monotonic, it is never larger than r^2 of a pair of particles in the
  * two boxes: no margin for rounding is needed.
+ *
+ * With radii, the reach of a particle begins as the largest distance that its radius and any of the
+ * candidates' permit, and a node is also skipped when it is farther away than the largest radii of
+ * leaf and node permit: rounding is monotonic there, too. So a candidate with a huge radius adds
+ * the nodes that contain it to a walk, and no others.
  */
 #include "search.h"
 

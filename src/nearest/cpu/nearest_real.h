@@ -21,11 +21,15 @@ struct KITH_REAL(leaf_search) {
     real x[3][KITH_LEAF];                   /**< coordinates of the particles; NaN from n on
                                                  [length] */
     int32_t id[KITH_LEAF];                  /**< [n] indices in the caller's order */
+    real radius[KITH_LEAF];                 /**< [n] radii; not set without radii [length] */
+    real most_radius;                       /**< largest of `radius` [length] */
     real lo[3], hi[3];                      /**< bounds of the coordinates [length] */
     int64_t found[KITH_LEAF];               /**< [n] neighbours in the list of each */
     real reach2[KITH_LEAF];       /**< largest r^2 that a candidate of each particle may have:
                                        r^2 of the last neighbour in a full list, else the squared
-                                       cutoff, infinity without a cutoff; -1 from n on [length^2] */
+                                       cutoff, or the square of the largest distance that radii
+                                       permit if that is shorter; infinity without a cutoff; -1
+                                       from n on [length^2] */
     real widest2;                 /**< largest of reach2 [length^2] */
     struct kith__neighbour *list; /**< [n][k] list of each particle */
     int32_t packed_shift;         /**< shift S of the image that is being searched, packed */
@@ -64,6 +68,18 @@ KITH_INLINE KITH_REAL(vector)
                        : d;
 }
 
+/** Return true when radii permit a pair, or there are none.
+ *  @param p     the query particle
+ *  @param slot  index of the candidate in the arrays of its tree
+ *  @param r2    squared distance [length^2] */
+static inline bool KITH_REAL(is_permitted)(const struct KITH_REAL(leaf_search) *s, int p,
+                                           int64_t slot, real r2)
+{
+    const real *radius = s->all->b.radius;
+    return !radius || KITH_REAL(kith__radii_permit)(s->all->rules->radius_rule, s->radius[p],
+                                                    radius[slot], r2);
+}
+
 /** Test the candidates of a leaf against query particle p, and insert its neighbours into its list.
  *  @param leaf  number of the leaf in the tree of the candidates */
 static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
@@ -91,7 +107,7 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
             const int32_t j = id[c + lane];
             const struct kith__neighbour hit = {kith__neighbour_place(j, s->packed_shift),
                                                 (double)r2[lane]};
-            if (j != itself) {
+            if (j != itself && KITH_REAL(is_permitted)(s, p, first + c + lane, r2[lane])) {
                 s->found[p] = insert(list, s->found[p], s->k, &hit);
             }
         }
@@ -186,14 +202,26 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf,
     }
 }
 
-/** Return an entry of the stack of nodes, for the image that is searched.
+/** Return the square of the largest distance that two radii permit. */
+static inline real KITH_REAL(square_of_radii)(const struct KITH_REAL(leaf_search) *s, real hi,
+                                              real hj)
+{
+    const real h = KITH_REAL(kith__radius_of_pair)(s->all->rules->radius_rule, hi, hj);
+    return h * h;
+}
+
+/** Return an entry of the stack of nodes, for the image that is searched. Its lower bound of r^2 is
+ *  infinite where radii permit no pair with the node.
  *  @param node        number of the node
  *  @param begin, end  leaves [begin, end) of the node */
 static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf_search) *s,
                                                      int64_t node, int64_t begin, int64_t end)
 {
     const real *box = (const real *)s->all->b.box + 6 * node;
-    return (struct pending_node){node, begin, end, (double)KITH_REAL(least_square)(s, box)};
+    const real *most = s->all->b.most_radius;
+    const real least2 = KITH_REAL(least_square)(s, box);
+    const bool none = most && least2 > KITH_REAL(square_of_radii)(s, s->most_radius, most[node]);
+    return (struct pending_node){node, begin, end, none ? INFINITY : (double)least2};
 }
 
 /** Search one image of the candidates, depth first, the nearer half of a node first. Where all
@@ -390,6 +418,24 @@ static void KITH_REAL(write_rows)(const struct KITH_REAL(leaf_search) *s)
     }
 }
 
+/** Read the radii of the leaf's particles, and limit their reach to what the radii permit. The
+ *  candidates have particles. */
+static void KITH_REAL(read_radii)(struct KITH_REAL(leaf_search) *s)
+{
+    const real *radii = s->all->rules->radii[0];
+    const real most = *(const real *)s->all->b.most_radius; /* of the root */
+    const real cutoff2 = s->widest2;
+    s->most_radius = 0;
+    s->widest2 = 0;
+    for (int p = 0; p < s->n; p++) {
+        s->radius[p] = radii[s->id[p]];
+        s->most_radius = s->radius[p] > s->most_radius ? s->radius[p] : s->most_radius;
+        const real limit2 = KITH_REAL(square_of_radii)(s, s->radius[p], most);
+        s->reach2[p] = limit2 < cutoff2 ? limit2 : cutoff2;
+        s->widest2 = s->reach2[p] > s->widest2 ? s->reach2[p] : s->widest2;
+    }
+}
+
 /** Find the neighbours of the particles of one leaf of the tree all->a, and write their rows. */
 static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all, int64_t leaf,
                                           void *lists)
@@ -420,6 +466,9 @@ static kith_status KITH_REAL(search_leaf)(const struct kith__nearest_search *all
         s.reach2[p] = p < s.n ? s.widest2 : -1; /* a lane without a particle has no hits */
     }
     kith_status status = KITH_OK;
+    if (all->rules && all->b.n > 0) {
+        KITH_REAL(read_radii)(&s);
+    }
     if (all->b.n > 0) {
         const int32_t none[3] = {0, 0, 0};
         KITH_REAL(set_image)(&s, none);

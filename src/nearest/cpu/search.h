@@ -10,15 +10,18 @@
 #include "engine/cpu/isa.h"
 #include "engine/neighbour.h"
 #include "nearest/images.h"
+#include "pairs/rules.h"
 #include "tree.h"
 
 /** What all threads share. */
 struct kith__nearest_search {
     kith_ctx *ctx;                         /**< context of the call */
-    const struct kith__question *question; /**< points, box, and cutoff or 0 */
+    const struct kith__question *question; /**< points, box, and cutoff or 0; with rules not 0 */
+    const struct kith__rules *rules;       /**< radii by which pairs are permitted; NULL: all are */
     const kith_nearest *out;               /**< k, and the arrays of the result */
     struct kith__tree a;                   /**< tree of the particles whose neighbours are found */
-    struct kith__tree b;                   /**< tree of the candidates; a copy of `a` in one set */
+    struct kith__tree b;                   /**< tree of the candidates; a copy of `a` in one set;
+                                                with rules it has the radii */
     struct kith__image_planes planes;      /**< planes between which images of the box lie */
     double lo[3], hi[3]; /**< bounds of planes.normal[k] . r over all candidates [length] */
     double tolerance[3]; /**< kith__image_tolerance of each periodic axis; 0 of open ones

@@ -55,6 +55,13 @@ static void join_levels(const struct kith__tree *tree, int64_t node, int64_t beg
     }
 }
 
+/** Shared state of the parallel loop that copies radii. */
+struct radii_loop {
+    kith_precision precision; /**< precision of the radii */
+    const void *radii;        /**< [n] radius of each particle, in the caller's order [length] */
+    struct kith__tree *tree;  /**< the tree */
+};
+
 #define KITH_PER_PRECISION "nearest/cpu/tree_real.h"
 #include "core/per_precision.h"
 
@@ -92,7 +99,8 @@ static void build_open(void *state, int64_t piece, int worker)
 
 /** Allocate the arrays of a tree, and the records, in scratch memory of the context: xyz and id in
  *  buffer number `buffer`, box in the next one, the records in buffer + 2, least in buffer + 4.
- *  Buffer + 3 is for the lists of open nodes, which kith__tree_build allocates.
+ *  Buffer + 3 is for the lists of open nodes, which kith__tree_build allocates, and buffer + 5 for
+ *  the radii (kith__tree_radii).
  *  @param[out] records  [leaves * KITH_LEAF] memory for struct record_f or record_d
  *  @return KITH_OK, KITH_NO_MEMORY */
 static kith_status need_tree(kith_ctx *ctx, kith_precision precision, int buffer,
@@ -113,6 +121,37 @@ static kith_status need_tree(kith_ctx *ctx, kith_precision precision, int buffer
         tree->xyz[k] = at;
     }
     tree->id = (int32_t *)(void *)at;
+    return KITH_OK;
+}
+
+/** kith__range_fn: write the radii of the particles of leaves [begin, end). */
+static void copy_radii(void *state, int64_t begin, int64_t end)
+{
+    const struct radii_loop *loop = state;
+    (loop->precision == KITH_FLOAT ? copy_radii_f : copy_radii_d)(loop, begin, end);
+}
+
+kith_status kith__tree_radii(kith_ctx *ctx, kith_precision precision, const void *radii, int buffer,
+                             struct kith__tree *tree)
+{
+    if (tree->n == 0) {
+        return KITH_OK;
+    }
+    const size_t real = (size_t)precision;
+    const size_t slots = (size_t)(tree->leaves * KITH_LEAF);
+    char *at = kith__work_need(&ctx->work, buffer + 5, (slots + 2 * (size_t)tree->leaves) * real);
+    KITH_CHECK(ctx, at != NULL, KITH_NO_MEMORY, "out of memory for the radii of %lld particles",
+               (long long)tree->n);
+    tree->radius = at;
+    tree->most_radius = at + slots * real;
+    struct radii_loop loop = {precision, radii, tree};
+    kith__loop(ctx, tree->leaves, copy_radii, &loop);
+    KITH_TRY(kith__proceed(ctx));
+    if (precision == KITH_FLOAT) {
+        (void)join_radii_f(tree, 0, 0, tree->leaves);
+    } else {
+        (void)join_radii_d(tree, 0, 0, tree->leaves);
+    }
     return KITH_OK;
 }
 

@@ -14,7 +14,7 @@
 
 enum {
     KITH_LEAF = 32,       /**< particles of a leaf; a multiple of the lanes of all vectors */
-    KITH_TREE_BUFFERS = 5 /**< scratch buffers of a tree */
+    KITH_TREE_BUFFERS = 6 /**< scratch buffers of a tree */
 };
 
 /** The tree of a set. Arrays are in the order of the leaves: the particles of leaf l begin at entry
@@ -30,6 +30,10 @@ struct kith__tree {
                       node: x, y, z, then x, y, z; in the precision of the points [length] */
     int32_t *least; /**< [2 * leaves - 1] smallest index, in the caller's order, of the particles of
                          each node */
+    void *radius;   /**< [KITH_LEAF * leaves] radius of each particle, 0 beyond the particles, in
+                         the precision of the points; NULL: there are no radii [length] */
+    void *most_radius; /**< [2 * leaves - 1] largest radius of the particles of each node, in the
+                            precision of the points; NULL: there are no radii [length] */
 };
 
 /** Return the first leaf of the right half of a node with leaves [begin, end), two or more. */
@@ -47,5 +51,13 @@ static inline int64_t kith__tree_split(int64_t begin, int64_t end)
  *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
 kith_status kith__tree_build(kith_ctx *ctx, const struct kith__question *question,
                              const kith_points *points, int buffer, struct kith__tree *tree);
+
+/** Set the radii of a tree that was built. O(n).
+ *  @param radii   [tree->n] radius of each particle, in the caller's order and in the precision of
+ *                 the points [length]
+ *  @param buffer  as for kith__tree_build
+ *  @return KITH_OK, KITH_NO_MEMORY, KITH_CANCELLED */
+kith_status kith__tree_radii(kith_ctx *ctx, kith_precision precision, const void *radii, int buffer,
+                             struct kith__tree *tree);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Building a k-d tree, for one precision. Included by tree.c through core/per_precision.h, once for
  * double and once for float: `real` is the type, and KITH_REAL(name) is name_d or name_f. tree.c
- * uses struct record, make_records, split_node and build_subtree of each; it defines struct
- * build_loop, join_least, INSERTION_SORTED and BLOCK before.
+ * uses struct record, make_records, split_node, build_subtree, copy_radii and join_radii of each;
+ * it defines struct build_loop, struct radii_loop, join_least, INSERTION_SORTED and BLOCK before.
  */
 
 /** A particle while the tree is built. */
@@ -222,4 +222,34 @@ static void KITH_REAL(build_subtree)(const struct build_loop *loop, int64_t node
         KITH_REAL(build_subtree)(loop, node + 2 * (m - begin), m, end);
         join_least(loop->tree, node, begin, end);
     }
+}
+
+/** Write the radii of the particles of leaves [begin, end), in the order of the tree. */
+static void KITH_REAL(copy_radii)(const struct radii_loop *loop, int64_t begin, int64_t end)
+{
+    const int32_t *id = loop->tree->id;
+    for (int64_t s = begin * KITH_LEAF; s < end * KITH_LEAF; s++) {
+        ((real *)loop->tree->radius)[s] = id[s] >= 0 ? ((const real *)loop->radii)[id[s]] : 0;
+    }
+}
+
+/** Set the largest radius of a node with leaves [begin, end), and of all nodes below it.
+ *  @return that radius */
+static real KITH_REAL(join_radii)(const struct kith__tree *tree, int64_t node, int64_t begin,
+                                  int64_t end)
+{
+    real most = 0;
+    if (end - begin == 1) {
+        const real *radius = (const real *)tree->radius + begin * KITH_LEAF;
+        for (int s = 0; s < KITH_LEAF; s++) {
+            most = radius[s] > most ? radius[s] : most;
+        }
+    } else {
+        const int64_t m = kith__tree_split(begin, end);
+        const real left = KITH_REAL(join_radii)(tree, node + 1, begin, m);
+        const real right = KITH_REAL(join_radii)(tree, node + 2 * (m - begin), m, end);
+        most = left > right ? left : right;
+    }
+    ((real *)tree->most_radius)[node] = most;
+    return most;
 }

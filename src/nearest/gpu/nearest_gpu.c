@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/gpu/search.h"
+#include "pairs/gpu/rules_gpu.h"
 
 /* Numbers of buffers of scratch memory on the device. COUNTS to SHIFTS are consecutive. */
 enum {
@@ -82,7 +83,7 @@ static kith_status need_memory(struct task *t)
     all->state = kith__gpu_need(gpu, STATE, sizeof *all->state);
     tree->records = kith__gpu_need(gpu, TREE,
                                    (size_t)tree->count[0] * KITH_GPU_LEAF * record_bytes(q));
-    tree->bound = kith__gpu_need(gpu, NODES, nodes * (6 * sizeof(float) + sizeof(int32_t)));
+    tree->bound = kith__gpu_need(gpu, NODES, nodes * (7 * sizeof(float) + sizeof(int32_t)));
     all->records = q->cross ? kith__gpu_need(gpu, POINTS, (size_t)q->a.n * record_bytes(q))
                             : tree->records;
     const size_t groups = (size_t)q->a.n / KITH_GPU_FANOUT + 1;
@@ -94,7 +95,8 @@ static kith_status need_memory(struct task *t)
                    all->hard && all->rest,
                KITH_NO_MEMORY, "out of device memory for a tree of %lld particles",
                (long long)q->b.n);
-    tree->least_id = (int32_t *)(void *)(tree->bound + 6 * nodes);
+    tree->radius = tree->bound + 6 * nodes;
+    tree->least_id = (int32_t *)(void *)(tree->bound + 7 * nodes);
     gpu->stop = &all->state->stop;
     KITH_GPU_TRY(ctx, "preparing a tree",
                  gpuMemsetAsync(all->state, 0, sizeof *all->state, gpu->stream));
@@ -200,9 +202,23 @@ static kith_status check_state(struct task *t)
     return state.status == KITH_OK ? KITH_OK : kith__nearest_too_far(ctx, t->all.out.k);
 }
 
+/** Copy the radii to the device, where they are in host memory.
+ *  @param rules  NULL: there are none */
+static kith_status bring_radii(struct task *t, const struct kith__rules *rules)
+{
+    const struct kith__list list = {.rules = rules};
+    struct kith__gpu_ruled ruled;
+    KITH_TRY(kith__gpu_bring_rules(t->s.ctx, &t->all.question, &list, false, &ruled));
+    t->all.has_radii = rules != NULL;
+    if (rules) {
+        t->all.rules = ruled.rules;
+    }
+    return KITH_OK;
+}
+
 /** kith__nearest_backend.find */
 static kith_status find(kith_ctx *ctx, const struct kith__question *question,
-                        const kith_nearest *out)
+                        const struct kith__rules *rules, const kith_nearest *out)
 {
     struct task t;
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {{NULL, NULL, 0}};
@@ -218,10 +234,11 @@ static kith_status find(kith_ctx *ctx, const struct kith__question *question,
     }
     t.all.key_bits = key_bits(question);
     KITH_TRY(need_memory(&t));
+    KITH_TRY(bring_radii(&t, rules));
     KITH_TRY(
         kith__gpu_nearest_rows(ctx, question->a.n, question->precision, out, &t.all.out, copies));
     KITH_TRY(build_tree(&t));
-    if (question->a.n > 0 && out->k <= KITH_GPU_FILTER_MOST) {
+    if (question->a.n > 0 && out->k <= KITH_GPU_FILTER_MOST && !rules) {
         KITH_GPU_TRY(ctx, "finding neighbours", kith__gpu_nearest_filter(&t.all, t.s.gpu->stream));
     }
     if (question->a.n > 0) {

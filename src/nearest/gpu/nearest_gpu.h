@@ -76,12 +76,17 @@ struct kith__gpu_tree {
                                               the tree's unit of length: lower x, y, z,
                                               upper x, y, z; rounded outwards */
     int32_t *least_id;                   /**< [nodes] least index of a particle of each node */
+    float *radius;                       /**< [nodes] bound on the radii of the particles of each
+                                              node, in the tree's unit (nearest_radii.cuh); 0
+                                              without radii */
 };
 
 /** State of one call, as kernels see it. All arrays are in device memory. */
 struct kith__gpu_nearest {
     struct kith__question question;   /**< points in device memory, box, and cutoff or 0; without
                                            candidates period_sum is 0, whatever the box */
+    bool has_radii;                   /**< pairs are permitted by the radii of `rules` */
+    struct kith__rules rules;         /**< rules with radii alone, in device memory; zero without */
     struct kith__image_planes planes; /**< planes between which images of the box lie */
     struct kith__gpu_nearest_state *state; /**< results of the kernels beside the neighbours */
     struct kith__gpu_tree tree;            /**< the candidates */
@@ -92,7 +97,7 @@ struct kith__gpu_nearest {
                         that are too far apart for the filter to search for them together; the bit
                         LISTED of nearest_filter.cu marks groups that are in `rest` */
     int32_t *rest; /**< [state->n_rest] numbers of groups of KITH_GPU_FANOUT consecutive `records`
-                        that the filter leaves to the exact search */
+                        that the filter leaves to the exact search; not used without the filter */
     int32_t *rim;  /**< [state->at_rim] numbers of groups of KITH_GPU_FANOUT consecutive `records`
                         that may have neighbours in images of the box; empty in open space */
     kith_nearest out; /**< k, and the arrays of the result */
@@ -144,13 +149,15 @@ gpuError_t kith__gpu_nearest_points(const struct kith__gpu_nearest *all, const i
 gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int32_t *id,
                                   gpuStream_t stream);
 
-/** Queue the filter, which fills the rows of most points; k is KITH_GPU_FILTER_MOST at most. The
+/** Queue the filter, which fills the rows of most points; k is KITH_GPU_FILTER_MOST at most, and
+ *  there are no radii. The
  *  groups of the other points are put on the list `rest`. kith__gpu_nearest_search must be queued
  *  after it: vectors and shifts are incomplete before (nearest_rows.cuh). */
 gpuError_t kith__gpu_nearest_filter(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 /** Queue the exact search, which fills the rows of the groups on the list `rest`, or all rows when
- *  k is more than KITH_GPU_FILTER_MOST; then queue vectors and shifts of all rows. */
+ *  k is more than KITH_GPU_FILTER_MOST or there are radii; then queue vectors and shifts of all
+ *  rows. */
 gpuError_t kith__gpu_nearest_search(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 #ifdef __cplusplus

@@ -15,7 +15,12 @@
  * A list has at most LONGEST entries. More neighbours are found in passes: each finds those that
  * come after the last one of the pass before. The second kernel then begins anew, with the first
  * pass and the box itself.
+ *
+ * With radii (pairs/rules.h) a candidate is tested against the radii when it is inserted. A node is
+ * skipped also when it is farther away than the largest radii of the active particles and of the
+ * node's permit. Kernels with radii are instances of their own, and search all groups.
  */
+#include "nearest_radii.cuh"
 #include "nearest_rows.cuh"
 #include "nearest_walk.cuh"
 
@@ -68,8 +73,9 @@ struct open_nodes {
 /** The search for the particles of one warp. What is equal in all lanes is marked so.
  *  @tparam K       longest list
  *  @tparam IMAGES  which images are searched
- *  @tparam PASSES  more than K neighbours are to be found, in passes */
-template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
+ *  @tparam PASSES  more than K neighbours are to be found, in passes
+ *  @tparam RADII   pairs are permitted by radii; else members of radii are not set */
+template <typename real, int K, images IMAGES, bool PASSES, bool RADII> struct warp_search {
     const struct kith__gpu_nearest &all; /**< the call; equal */
     struct open_nodes *open;             /**< shared memory: nodes that are still to be searched */
     double scale;                        /**< factor to the tree's unit of length; equal */
@@ -77,6 +83,8 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     real x, y, z;          /**< position of the lane's particle [length] */
     int64_t row;           /**< index of the lane's particle; -1: the lane has none */
     float low[3], high[3]; /**< bounds of the position of the lane's particle, in the tree's unit */
+    real radius;           /**< radius of the lane's particle; 0 without one [length] */
+    float most_radius;     /**< bound on the radii of the active lanes, in the tree's unit; equal */
     bool active;           /**< the lane's particle is searched for now */
     float lo[3], hi[3];    /**< bounds of the active lanes' positions, in the tree's unit; equal */
     neighbour_list<real, K, IMAGES != NO_IMAGES> list; /**< the lane's neighbours so far */
@@ -113,6 +121,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         y = mine.y;
         z = mine.z;
         row = slot < n ? mine.number : -1;
+        radius = RADII && row >= 0 ? ((const real *)all.rules.radii[0])[row] : 0;
         for (int k = 0; k < 3; k++) {
             low[k] = lower_bound(unit, r[k], k);
             high[k] = upper_bound(unit, r[k], k);
@@ -121,11 +130,19 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 
     /* -------------------------------------------------------------------------------- the list */
 
-    /** Return the largest r^2 of a neighbour that the cutoff permits. */
+    /** Return the largest r^2 of a neighbour that the cutoff permits, and the lane's radius with
+     *  any of a candidate. */
     __device__ __forceinline__ real most_square() const
     {
+        typedef definition<real> def;
         const double cutoff = all.question.cutoff;
-        return cutoff > 0 ? definition<real>::square((real)cutoff) : (real)INFINITY;
+        const real most = cutoff > 0 ? def::square((real)cutoff) : (real)INFINITY;
+        if (!RADII) {
+            return most;
+        }
+        const real h = radius_of_pair(all.rules.radius_rule, radius,
+                                      (real)all.rules.most_radius[1]);
+        return min(most, def::square(h));
     }
 
     /** Empty the list before a pass. @param n  neighbours to find in it */
@@ -161,6 +178,10 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
             lo[k] = from_lane(min_among(low[k], size), begin);
             hi[k] = from_lane(-min_among(-high[k], size), begin);
         }
+        if (RADII) {
+            const float bound = radius_bound(all.state->unit, radius);
+            most_radius = __uint_as_float(max_lanes(active ? __float_as_uint(bound) : 0));
+        }
         find_reach();
     }
 
@@ -193,6 +214,10 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
             const neighbour<real> one = neighbour<real>::make(square_to(r), (uint32_t)r.number);
             bool wanted = some && r.number >= 0 && !(only_others && r.number == row) &&
                           list.comes_before(one, image.packed, K - 1);
+            if (RADII && wanted) {
+                const real other = ((const real *)all.rules.radii[1])[r.number];
+                wanted = radii_permit(all.rules.radius_rule, radius, other, one.r2());
+            }
             if (PASSES && later) {
                 wanted = wanted &&
                          (after.is_before(one) || (IMAGES != NO_IMAGES && after.is_equal(one) &&
@@ -259,7 +284,7 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
     }
 
     /** Compute the distances of LANES nodes of this level, a lane each, and store them in `open`.
-     *  Seeds, and lanes without a node, get KITH_DONE.
+     *  Seeds, lanes without a node, and nodes with which radii permit no pair, get KITH_DONE.
      *  @param first  number of lane 0's node in the level */
     __device__ __forceinline__ void open_level(int64_t first)
     {
@@ -267,7 +292,12 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
         const bool is_seed = level == 0 && child >= seed && child < seed_end;
         unsigned bits = KITH_DONE;
         if (child < all.tree.count[level] && !is_seed) {
-            bits = least_square(all.tree.first[level] + child);
+            const int64_t node = all.tree.first[level] + child;
+            bits = least_square(node);
+            if (RADII && bits > most_square_bits(all.rules.radius_rule, most_radius,
+                                                 all.tree.radius[node])) {
+                bits = KITH_DONE;
+            }
         }
         open->least2[level][threadIdx.x] = bits;
         open->first[level][threadIdx.x] = (int32_t)first;
@@ -555,11 +585,11 @@ template <typename real, int K, images IMAGES, bool PASSES> struct warp_search {
 /** Find the neighbours of the particles of a group, in passes of K neighbours; without PASSES there
  *  is one. A group whose search ends AT_RIM is put on the list `rim`.
  *  @param open  shared memory of the thread block */
-template <typename real, int K, images IMAGES, bool PASSES>
+template <typename real, int K, images IMAGES, bool PASSES, bool RADII>
 static __device__ __forceinline__ void search_group(const struct kith__gpu_nearest &all,
                                                     int64_t group, struct open_nodes *open)
 {
-    warp_search<real, K, IMAGES, PASSES> s(all, group, open);
+    warp_search<real, K, IMAGES, PASSES, RADII> s(all, group, open);
     enum ending ending = FINISHED;
     for (int64_t done = 0; done < all.out.k && ending == FINISHED; done += K) {
         const int n = (int)min(all.out.k - done, (int64_t)K);
@@ -577,12 +607,13 @@ static __device__ __forceinline__ void search_group(const struct kith__gpu_neare
 }
 
 /** Find the neighbours of LANES particles by each warp. The kernel without images searches all
- *  groups with PASSES, else those of the list `rest`, which the filter has not decided. It puts
- *  groups that may have neighbours in images on the list `rim`, whose groups the kernel with images
- *  searches.
+ *  groups with PASSES or RADII, else those of the list `rest`, which the filter has not decided. It
+ *  puts groups that may have neighbours in images on the list `rim`, whose groups the kernel with
+ *  images searches.
  *  @tparam K       longest list
- *  @tparam PASSES  there are more than K neighbours to find */
-template <typename real, int K, images IMAGES, bool PASSES>
+ *  @tparam PASSES  there are more than K neighbours to find
+ *  @tparam RADII   pairs are permitted by radii */
+template <typename real, int K, images IMAGES, bool PASSES, bool RADII>
 static __global__ void __launch_bounds__(THREADS)
     search(const KITH_IN_PLACE struct kith__gpu_nearest all)
 {
@@ -590,14 +621,15 @@ static __global__ void __launch_bounds__(THREADS)
     if (!is_usable(all)) {
         return;
     }
-    const int32_t *const list = IMAGES != NO_IMAGES ? all.rim : PASSES ? NULL : all.rest;
+    const bool whole = PASSES || RADII; /* there was no filter */
+    const int32_t *const list = IMAGES != NO_IMAGES ? all.rim : whole ? NULL : all.rest;
     const int64_t groups = IMAGES != NO_IMAGES ? all.state->at_rim
-                           : PASSES            ? (all.question.a.n + LANES - 1) / LANES
+                           : whole             ? (all.question.a.n + LANES - 1) / LANES
                                                : all.state->n_rest;
     const int64_t warps = (int64_t)gridDim.x * (THREADS / LANES);
     int64_t at = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
     for (; at < groups && !is_stopped(all); at += warps) {
-        search_group<real, K, IMAGES, PASSES>(all, list ? list[at] : at, &open);
+        search_group<real, K, IMAGES, PASSES, RADII>(all, list ? list[at] : at, &open);
     }
 }
 
@@ -613,19 +645,32 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /** Launch the search of the box itself, and that of images where there may be some. */
-template <typename real, int K, bool PASSES>
+template <typename real, int K, bool PASSES, bool RADII>
 static void launch_search(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {
     const int64_t most = LISTED_MOST;
     const int64_t blocks = (all->question.a.n + THREADS - 1) / THREADS;
     const int64_t listed = blocks < most ? blocks : most;
     const bool straight = all->question.box_d.orthorhombic;
-    KITH_LAUNCH((search<real, K, NO_IMAGES, PASSES>), PASSES ? blocks : listed, THREADS, stream,
-                *all);
+    KITH_LAUNCH((search<real, K, NO_IMAGES, PASSES, RADII>), PASSES || RADII ? blocks : listed,
+                THREADS, stream, *all);
     if (all->question.period_sum > 0 && straight) {
-        KITH_LAUNCH((search<real, K, STRAIGHT, PASSES>), listed, THREADS, stream, *all);
+        KITH_LAUNCH((search<real, K, STRAIGHT, PASSES, RADII>), listed, THREADS, stream, *all);
     } else if (all->question.period_sum > 0) {
-        KITH_LAUNCH((search<real, K, SKEWED, PASSES>), listed, THREADS, stream, *all);
+        KITH_LAUNCH((search<real, K, SKEWED, PASSES, RADII>), listed, THREADS, stream, *all);
+    }
+}
+
+/** Launch the search by radii, with lists of at least k entries, or in passes. */
+template <typename real>
+static void launch_by_radii(const struct kith__gpu_nearest *all, gpuStream_t stream)
+{
+    if (all->out.k <= 8) {
+        launch_search<real, 8, false, true>(all, stream);
+    } else if (all->out.k <= LONGEST) {
+        launch_search<real, LONGEST, false, true>(all, stream);
+    } else {
+        launch_search<real, LONGEST, true, true>(all, stream);
     }
 }
 
@@ -635,14 +680,16 @@ template <typename real>
 static gpuError_t launch(const struct kith__gpu_nearest *all, gpuStream_t stream)
 {
     const int64_t k = all->out.k;
-    if (k <= 8) {
-        launch_search<real, 8, false>(all, stream);
+    if (all->has_radii) {
+        launch_by_radii<real>(all, stream);
+    } else if (k <= 8) {
+        launch_search<real, 8, false, false>(all, stream);
     } else if (k <= 16) {
-        launch_search<real, 16, false>(all, stream);
+        launch_search<real, 16, false, false>(all, stream);
     } else if (k <= LONGEST) {
-        launch_search<real, LONGEST, false>(all, stream);
+        launch_search<real, LONGEST, false, false>(all, stream);
     } else {
-        launch_search<real, LONGEST, true>(all, stream);
+        launch_search<real, LONGEST, true, false>(all, stream);
     }
     if (all->out.vectors || all->out.shifts) {
         const int64_t entries = all->question.a.n * k;

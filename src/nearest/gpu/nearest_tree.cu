@@ -5,7 +5,7 @@
  * particles are the leaves, runs of KITH_GPU_FANOUT leaves the nodes above these, and so on. O(n).
  */
 #include "engine/curve.h"
-#include "nearest_node.cuh"
+#include "nearest_radii.cuh"
 
 enum {
     THREADS = 256,    /**< threads of a block */
@@ -175,6 +175,7 @@ static __global__ void __launch_bounds__(THREADS)
 struct node {
     float bound[6];   /**< as in kith__gpu_tree */
     int32_t least_id; /**< least index of the node's particles */
+    float radius;     /**< as in kith__gpu_tree */
 };
 
 /** Merge the nodes of an aligned run of `size` lanes, of which this lane is one: a butterfly
@@ -186,6 +187,7 @@ static __device__ __forceinline__ void merge_nodes(struct node *one, int size)
         one->bound[k] = min_among(one->bound[k], size);
         one->bound[3 + k] = -min_among(-one->bound[3 + k], size);
     }
+    one->radius = -min_among(-one->radius, size);
     for (int bits = size / 2; bits > 0; bits /= 2) {
         one->least_id = min(one->least_id, from_partner(one->least_id, bits));
     }
@@ -199,6 +201,7 @@ static __device__ __forceinline__ void write_node(const struct kith__gpu_tree &t
         tree.bound[k * tree.nodes + number] = one.bound[k];
     }
     tree.least_id[number] = one.least_id;
+    tree.radius[number] = one.radius;
 }
 
 /** Write the records of the candidates, and the leaves: a thread takes a particle. Threads after
@@ -220,6 +223,7 @@ static __global__ void __launch_bounds__(THREADS)
         leaf.bound[3 + k] = upper_bound(unit, (double)r[k], k);
     }
     leaf.least_id = mine;
+    leaf.radius = all.has_radii ? radius_bound(unit, ((const real *)all.rules.radii[1])[mine]) : 0;
     merge_nodes(&leaf, KITH_GPU_LEAF);
     if (s < tree.count[0] * KITH_GPU_LEAF) {
         const record<real> one = {r[0], r[1], r[2], s < tree.n ? mine : -1};
@@ -246,6 +250,7 @@ static __global__ void __launch_bounds__(THREADS)
         one.bound[k] = tree.bound[k * tree.nodes + child];
     }
     one.least_id = tree.least_id[child];
+    one.radius = tree.radius[child];
     merge_nodes(&one, LANES);
     if (c < n && my_lane() == 0) {
         write_node(tree, tree.first[level] + c / LANES, one);

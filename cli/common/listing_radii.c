@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * `kith pairs --radii`: a radius for each particle, and the rule by which the radii of two
- * particles decide. The radii of a set are a field of its file, which is read with the coordinates,
- * or the numbers of a file of their own. A rule that uses the radii of one set alone gets zeros for
- * the other set, because the library takes an array for each.
+ * --radii of `kith pairs` and `kith nearest`: a radius for each particle, and the rule by which the
+ * radii of two particles decide. The radii of a set are a field of its file, which is read with the
+ * coordinates, or the numbers of a file of their own. A rule that uses the radii of one set alone
+ * gets zeros for the other set, because the library takes an array for each.
  */
-#include "pairs.h"
-#include "common/report.h"
+#include "listing.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,40 +17,40 @@ static const char *const rule_names[RULES] = {"none", "gather", "scatter", "eith
 
 /** Read the option of set 0 or 1: a text with a dot is the path of a file, any other the name of a
  *  field. */
-static void read_name(pairs_radii *radii, int set, const option_given *given)
+static void read_name(listing_radii *radii, int set, const option_given *given)
 {
     option_refuse(given->state, !*given->arg, "--radii needs the name of a field or a file");
     radii->name[set] = given->arg;
     radii->file[set] = strchr(given->arg, '.') ? given->arg : NULL;
 }
 
-void pairs_read_radii(void *at, const option_given *given)
+void listing_read_radii(void *at, const option_given *given)
 {
-    read_name(&((pairs_task *)at)->radii, 0, given);
+    read_name(&((listing_task *)at)->radii, 0, given);
 }
 
-void pairs_read_radii_against(void *at, const option_given *given)
+void listing_read_radii_against(void *at, const option_given *given)
 {
-    read_name(&((pairs_task *)at)->radii, 1, given);
+    read_name(&((listing_task *)at)->radii, 1, given);
 }
 
 /** Return true when the rule uses the radii of a set. */
-static bool uses(const pairs_task *task, int set)
+static bool uses(const listing_task *task, int set)
 {
     const kith_radius_rule one_sided = set == 0 ? KITH_RADIUS_SCATTER : KITH_RADIUS_GATHER;
-    return task->listing.against ? task->radii.rule != one_sided : set == 0;
+    return task->against ? task->radii.rule != one_sided : set == 0;
 }
 
-bool pairs_radii_given(const pairs_task *task)
+bool listing_radii_given(const listing_task *task)
 {
     return task->radii.name[0] || task->radii.name[1];
 }
 
-void pairs_radii_check(pairs_task *task, struct argp_state *state)
+void listing_radii_check(listing_task *task, bool full, struct argp_state *state)
 {
-    pairs_radii *radii = &task->radii;
-    const bool two = task->listing.against != NULL;
-    const bool given = pairs_radii_given(task);
+    listing_radii *radii = &task->radii;
+    const bool two = task->against != NULL;
+    const bool given = listing_radii_given(task);
     option_refuse(state, !given && (radii->rule != KITH_RADIUS_NONE || radii->scale != 0),
                   "--radii-rule and --radii-scale need --radii NAME");
     if (!given) {
@@ -60,7 +60,7 @@ void pairs_radii_check(pairs_task *task, struct argp_state *state)
     radii->scale = radii->scale > 0 ? radii->scale : 1;
     const bool one_sided = radii->rule == KITH_RADIUS_GATHER || radii->rule == KITH_RADIUS_SCATTER;
     option_refuse(
-        state, one_sided && !two && !task->list.full,
+        state, one_sided && !two && !full,
         "--radii-rule gather and scatter need --full: (i, j) may be a pair where (j, i) is "
         "none");
     option_refuse(state, radii->name[1] && !two, "--radii-against needs --against FILE");
@@ -77,15 +77,15 @@ void pairs_radii_check(pairs_task *task, struct argp_state *state)
     }
     for (int set = 0; set < 2; set++) {
         radii->name[set] = uses(task, set) ? radii->name[set] : NULL;
-        task->listing.radii[set] = radii->file[set] ? NULL : radii->name[set];
     }
 }
 
 /** Scale n radii, and store them in the precision of the particles.
  *  @param from  the radii as they were read, of type `given`
  *  @param about  the file that holds them */
-static int take(const pairs_radii *radii, int set, const char *about, const io_particles *particles,
-                const void *from, kith_precision given, pairs_rules *rules)
+static int take(const listing_radii *radii, int set, const char *about,
+                const io_particles *particles, const void *from, kith_precision given,
+                listing_found_radii *found)
 {
     const char *option = set == 0 ? "--radii" : "--radii-against";
     for (int64_t p = 0; p < particles->n; p++) {
@@ -96,8 +96,8 @@ static int take(const pairs_radii *radii, int set, const char *about, const io_p
                                 "number, 0 or more",
                                 about, option, (long long)p, raw);
         }
-        io_put_real(rules->radii[set], p, particles->precision, raw * radii->scale);
-        const double radius = io_real(rules->radii[set], p, particles->precision);
+        io_put_real(found->radii[set], p, particles->precision, raw * radii->scale);
+        const double radius = io_real(found->radii[set], p, particles->precision);
         if (!isfinite(radius)) {
             return report_error(
                 STATUS_INVALID, NULL,
@@ -106,20 +106,21 @@ static int take(const pairs_radii *radii, int set, const char *about, const io_p
                 about, option, (long long)p, radii->scale, raw,
                 report_precision(particles->precision));
         }
-        rules->least_radius = fmin(rules->least_radius, radius);
-        rules->most_radius[set] = fmax(rules->most_radius[set], radius);
+        found->least = fmin(found->least, radius);
+        found->most[set] = fmax(found->most[set], radius);
     }
     return STATUS_OK;
 }
 
 /** Read the radii of a set. @param in  its particles, with the field if the radii are one */
-static int read_set(const pairs_radii *radii, int set, const input *in, pairs_rules *rules)
+static int read_set(const listing_radii *radii, int set, const input *in,
+                    listing_found_radii *found)
 {
     const io_particles *particles = &in->particles;
     const size_t n = (size_t)particles->n;
     io_error error = {0};
-    rules->radii[set] = calloc(n + 1, (size_t)particles->precision);
-    if (!rules->radii[set]) {
+    found->radii[set] = calloc(n + 1, (size_t)particles->precision);
+    if (!found->radii[set]) {
         return report_no_memory("the radii");
     }
     if (!radii->name[set]) {
@@ -127,7 +128,7 @@ static int read_set(const pairs_radii *radii, int set, const input *in, pairs_ru
     }
     if (!radii->file[set]) {
         return take(radii, set, in->path, particles, particles->radius, particles->precision,
-                    rules);
+                    found);
     }
     double *numbers = malloc((n + 1) * sizeof *numbers);
     if (!numbers) {
@@ -136,71 +137,74 @@ static int read_set(const pairs_radii *radii, int set, const input *in, pairs_ru
     int status = report_io(io_read_numbers(radii->file[set], particles->n, numbers, &error), &error,
                            false);
     if (status == STATUS_OK) {
-        status = take(radii, set, radii->file[set], particles, numbers, KITH_DOUBLE, rules);
+        status = take(radii, set, radii->file[set], particles, numbers, KITH_DOUBLE, found);
     }
     free(numbers);
     return status;
 }
 
 /** Describe names, rule and range of the radii, for the summary and the header of a text. */
-static void describe(const pairs_radii *radii, pairs_rules *rules)
+static void describe(const listing_radii *radii, listing_found_radii *found)
 {
     const char *a = radii->name[0], *b = radii->name[1];
     const bool two = a && b && strcmp(a, b) != 0;
-    const double most = fmax(rules->most_radius[0], rules->most_radius[1]);
+    const double most = fmax(found->most[0], found->most[1]);
     const printed scale = radii->scale != 1
                               ? report_format("%s times ", report_real(radii->scale).s)
                               : report_format("%s", "");
-    const printed range = isfinite(rules->least_radius)
-                              ? report_format(", %.6g to %.6g", rules->least_radius, most)
+    const printed range = isfinite(found->least)
+                              ? report_format(", %.6g to %.6g", found->least, most)
                               : report_format("%s", "");
-    (void)snprintf(rules->radii_words, sizeof rules->radii_words, "%s%.60s%s%.60s, rule %s%s",
-                   scale.s, a ? a : b, two ? " and " : "", two ? b : "", rule_names[radii->rule],
-                   range.s);
+    (void)snprintf(found->words, sizeof found->words, "%s%.60s%s%.60s, rule %s%s", scale.s,
+                   a ? a : b, two ? " and " : "", two ? b : "", rule_names[radii->rule], range.s);
 }
 
-int pairs_radii_read(pairs_task *task, pairs_outcome *found)
+int listing_radii_read(const listing_task *task, bool limited, listing_outcome *listing)
 {
-    const pairs_radii *radii = &task->radii;
-    pairs_rules *rules = &found->rules;
-    const input *sets[2] = {&found->listing.a, &found->listing.b};
-    if (!pairs_radii_given(task)) {
+    const listing_radii *radii = &task->radii;
+    listing_found_radii *found = &listing->radii;
+    const input *sets[2] = {&listing->a, &listing->b};
+    if (!listing_radii_given(task)) {
         return STATUS_OK;
     }
-    rules->least_radius = INFINITY;
-    for (int set = 0; set < (task->listing.against ? 2 : 1); set++) {
-        CLI_TRY(read_set(radii, set, sets[set], rules));
+    found->least = INFINITY;
+    for (int set = 0; set < (task->against ? 2 : 1); set++) {
+        CLI_TRY(read_set(radii, set, sets[set], found));
     }
-    const double *most = rules->most_radius;
-    const bool needs_both = radii->rule == KITH_RADIUS_BOTH && task->listing.against;
+    const double *most = found->most;
+    const bool needs_both = radii->rule == KITH_RADIUS_BOTH && task->against;
     const double reach = needs_both ? fmin(most[0], most[1]) : fmax(most[0], most[1]);
-    const bool any = isfinite(rules->least_radius); /* there are particles */
-    if (any && !(reach > 0) && !(task->listing.cutoff > 0) && !task->by_species) {
+    const bool any = isfinite(found->least); /* there are particles */
+    if (any && !(reach > 0) && !limited) {
         return report_error(STATUS_INVALID, NULL,
                             "%s: --radii: all radii%s are 0; expected one above 0, or --cutoff",
-                            task->listing.input, needs_both ? " of one set" : "");
+                            task->input, needs_both ? " of one set" : "");
     }
-    task->list.radius_rule = radii->rule;
-    task->list.radii = rules->radii[0];
-    task->list.radii_against = rules->radii[1];
-    describe(radii, rules);
+    describe(radii, found);
     return STATUS_OK;
 }
 
-json_t *pairs_radii_json(const pairs_task *task, const pairs_rules *rules)
+void listing_print_radii(const listing_task *task, const listing_outcome *found)
 {
-    const pairs_radii *radii = &task->radii;
+    if (listing_radii_given(task)) {
+        report_line("radii", "%s\n", report_text(found->radii.words).s);
+    }
+}
+
+json_t *listing_radii_json(const listing_task *task, const listing_outcome *listing)
+{
+    const listing_found_radii *found = &listing->radii;
+    const listing_radii *radii = &task->radii;
     json_t *names[2];
-    if (!pairs_radii_given(task)) {
+    if (!listing_radii_given(task)) {
         return json_null();
     }
     for (int set = 0; set < 2; set++) {
         names[set] = radii->name[set] ? report_json_text(radii->name[set]) : json_null();
     }
-    const bool any = isfinite(rules->least_radius);
+    const bool any = isfinite(found->least);
     return json_pack("{s:o, s:o, s:s, s:f, s:o, s:o}", "input", names[0], "against", names[1],
                      "rule", rule_names[radii->rule], "scale", radii->scale, "least",
-                     any ? report_json_real(rules->least_radius) : json_null(), "most",
-                     any ? report_json_real(fmax(rules->most_radius[0], rules->most_radius[1]))
-                         : json_null());
+                     any ? report_json_real(found->least) : json_null(), "most",
+                     any ? report_json_real(fmax(found->most[0], found->most[1])) : json_null());
 }
