@@ -83,7 +83,7 @@ static const option_row flock_options[] = {
     {"view", 0, NULL, "in a browser; default: 8420, 127.0.0.1", 2, FLAG_AT(flock_task, view)},
     {"port", 0, "N", NULL, 2, WHOLE_AT(flock_task, shared.port, 1, 65535, "1 to 65535")},
     {"address", 0, "A", NULL, 2, TEXT_AT(flock_task, shared.address)},
-    {"preset", 0, "NAME", "murmuration, mill, bands, shoal; a file", 3,
+    {"preset", 0, "NAME", "murmuration, mill, bands, shoal, abp; a file", 3,
      TEXT_AT(flock_task, preset)},
     {"parameters", 0, "F", NULL, 3, READ_BY(flock_read_parameters),
      PATH_AT(flock_task, parameters_file, FILE_READ)},

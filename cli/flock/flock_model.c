@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Value of the row of --repulsion: its weight is not below 0. */
+enum { PUSHES = 1 };
+
 static void read_rule(void *at, const option_given *given)
 {
     kith_flock_rule *rule = at;
@@ -25,6 +28,9 @@ static void read_rule(void *at, const option_given *given)
     }
     if (!isfinite(v[0]) || v[0] < 0 || (n == 2 && !isfinite(v[1]))) {
         option_invalid(option, given->arg, "a finite radius, 0 or more, and a finite weight");
+    }
+    if (given->row->value == PUSHES && n == 2 && v[1] < 0) {
+        option_invalid(option, given->arg, "a strength of 0 or more");
     }
     rule->radius = v[0];
     rule->weight = n == 2 ? v[1] : rule->weight;
@@ -133,6 +139,8 @@ const option_row flock_model_options[] = {
     {"turn-rate", 0, "A", "most degrees in a unit of time; noise is normal", 8,
      READ_AT(flock_stage, model.turn_rate, read_turn_rate)},
     {"gaussian", 0, NULL, NULL, 8, FLAG_AT(flock_stage, model.gaussian)},
+    {"repulsion", 0, "R,K", "of soft spheres of diameter R, by a rate K: 0,1", 8,
+     READ_AT(flock_stage, model.repulsion, read_rule), .value = PUSHES},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,
      READ_BY(read_thing), .value = KITH_POINT},
     {"predator", 0, "X,Y,Z,V,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),

@@ -58,7 +58,20 @@ static preset presets[] = {{"murmuration",
                              {"cohesion", "8,0.01"},
                              {"min-speed", "0.4"},
                              {"point", "0,0,0,0.006,0"},
-                             {"predator", "30,0,0,0.8,0.6,14"}}}};
+                             {"predator", "30,0,0,0.8,0.6,14"}}},
+                           {"abp",
+                            {{"boids", "6000"},
+                             {"dim", "2"},
+                             {"box", "88"},
+                             {"separation", "0,0"},
+                             {"alignment", "0,0"},
+                             {"cohesion", "0,0"},
+                             {"repulsion", "1,12"},
+                             {"min-speed", "1"},
+                             {"max-speed", "1"},
+                             {"time-step", "0.02"},
+                             {"gaussian", ""},
+                             {"noise", "0.009"}}}};
 enum { PRESETS = sizeof presets / sizeof *presets };
 
 /** The row of an option of flock_line. */

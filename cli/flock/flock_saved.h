@@ -13,7 +13,7 @@
 typedef struct flock_saved {
     char input[256]; /**< name of INPUT without its folder; "": none */
     int64_t model, relative, nearest, gaussian;
-    double separation[2], alignment[2], cohesion[2]; /**< radius, weight */
+    double separation[2], alignment[2], cohesion[2], repulsion[2]; /**< radius, weight */
     double min_speed, max_speed, time_step, blind_angle, noise, turn_rate;
     int64_t reflecting[3];
     uint64_t seed;

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char magic[8] = "KITHfl5";
+static const char magic[8] = "KITHfl6";
 
 typedef struct head {
     char magic[8];

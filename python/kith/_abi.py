@@ -163,7 +163,7 @@ class FlockOptions(C.Structure):
                 ("reflecting", C.c_int * 3), ("nearest", C.c_int64), ("blind_angle", C.c_double),
                 ("noise", C.c_double), ("things", C.POINTER(FlockThing)), ("n_things", C.c_int64),
                 ("seed", C.c_uint64), ("first_step", C.c_int64), ("gaussian", C.c_int),
-                ("turn_rate", C.c_double)]
+                ("turn_rate", C.c_double), ("repulsion", FlockRule)]
 
 
 class FlockMeasures(C.Structure):

@@ -16,7 +16,7 @@ from ._numbers import real, whole
 from ._box import as_box, dimensions
 
 _MODELS = {"boids": 0, "vicsek": 1, "vectorial": 2}
-_RULES = ("separation", "alignment", "cohesion")
+_RULES = ("separation", "alignment", "cohesion", "repulsion")
 _REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise", "turn_rate")
 _WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
@@ -35,10 +35,10 @@ class Flock(Opened):
     ctx : Context, optional
         Default: one of its own, closed with it; of arrays on a GPU on their stream.
     **how
-        model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion: (radius, weight);
-        relative, min_speed, max_speed, time_step, nearest, blind_angle [radian], noise, gaussian,
-        turn_rate [radian / time], seed, first_step, reflecting (a bool for each axis); defaults
-        and meaning as in kith.h.
+        model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion, repulsion:
+        (radius, weight); relative, min_speed, max_speed, time_step, nearest, blind_angle [radian],
+        noise, gaussian, turn_rate [radian / time], seed, first_step, reflecting (a bool for each
+        axis); defaults and meaning as in kith.h.
 
     Attributes
     ----------

@@ -20,7 +20,8 @@ static const kith_flock_options defaults = {.size = sizeof(kith_flock_options),
                                             .alignment = {5, 0.1},
                                             .cohesion = {5, 0.01},
                                             .max_speed = 1,
-                                            .time_step = 0.2};
+                                            .time_step = 0.2,
+                                            .repulsion = {0, 1}};
 
 /* kith_flock_options_init_sized, kith_flock_options_init */
 KITH_INIT_CALLS(kith_flock_options, KITH_FLOCK_OPTIONS_0_1)
@@ -39,6 +40,9 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     KITH_TRY(check_rule(ctx, "separation", &o->separation));
     KITH_TRY(check_rule(ctx, "alignment", &o->alignment));
     KITH_TRY(check_rule(ctx, "cohesion", &o->cohesion));
+    KITH_TRY(check_rule(ctx, "repulsion", &o->repulsion));
+    KITH_CHECK(ctx, o->repulsion.weight >= 0, KITH_INVALID,
+               "options.repulsion.weight is %g, expected a rate of 0 or more", o->repulsion.weight);
     KITH_CHECK(ctx, o->model >= KITH_BOIDS && o->model <= KITH_VICSEK_VECTORIAL, KITH_INVALID,
                "options.model is %d, expected KITH_BOIDS, KITH_VICSEK_ANGULAR or "
                "KITH_VICSEK_VECTORIAL",
@@ -139,7 +143,8 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
     return KITH_OK;
 }
 
-/** Set radii and weights of the rules that are on, and the largest radius, 0 when none is on. */
+/** Set radii and weights of the rules and the repulsion that are on, and the largest radius, 0 when
+ *  none is on. */
 static void set_rules(const kith_flock_options *o, const struct kith__question *q,
                       struct kith__flock_rules *rules)
 {
@@ -153,6 +158,10 @@ static void set_rules(const kith_flock_options *o, const struct kith__question *
         rules->weight[k] = on ? rule[k].weight : 0;
         rules->reach = fmax(rules->reach, rules->radius[k]);
     }
+    const bool pushes = o->repulsion.radius > 0 && o->repulsion.weight > 0;
+    rules->push_radius = pushes ? kith__rounded(o->repulsion.radius, q->precision) : 0;
+    rules->push_rate = pushes ? o->repulsion.weight : 0;
+    rules->reach = fmax(rules->reach, rules->push_radius);
 }
 
 /** Set the reflecting walls: which axes have them, and their positions, from the box. */

@@ -37,19 +37,21 @@ struct kith__flock_rules {
     /** Radius of each rule, rounded to the precision; 0: off [length]. */
     double radius[KITH_RULES];
     double weight[KITH_RULES]; /**< weight of each rule; 0 when the rule is off */
-    double reach;              /**< largest radius; 0: all rules are off [length] */
-    int relative;              /**< alignment is relative to the particle's own velocity */
-    double min_speed;          /**< smallest speed; of Vicsek's models max_speed [length / time] */
-    double max_speed;          /**< largest speed; INFINITY: no limit [length / time] */
-    double time_step;          /**< [time] */
-    int reflecting[3];         /**< the axis has reflecting walls */
-    double lo[3], hi[3];       /**< positions of the walls, of axes that have them [length] */
-    int64_t nearest;           /**< number of nearest neighbours that count; 0: all count */
-    int sees_all;              /**< 1: there is no blind angle */
-    double blind;              /**< cosine of half the blind angle */
-    double noise;              /**< strength of the noise, 0 to 1 */
-    int gaussian;              /**< the angle of the noise is normal, not uniform */
-    int turns_freely;          /**< 1: there is no largest angle of a turn */
+    double push_radius;  /**< range of the repulsion, rounded to the precision; 0: off [length] */
+    double push_rate;    /**< strength of the repulsion [1 / time] */
+    double reach;        /**< largest radius, of the repulsion too; 0: all rules are off [length] */
+    int relative;        /**< alignment is relative to the particle's own velocity */
+    double min_speed;    /**< smallest speed; of Vicsek's models max_speed [length / time] */
+    double max_speed;    /**< largest speed; INFINITY: no limit [length / time] */
+    double time_step;    /**< [time] */
+    int reflecting[3];   /**< the axis has reflecting walls */
+    double lo[3], hi[3]; /**< positions of the walls, of axes that have them [length] */
+    int64_t nearest;     /**< number of nearest neighbours that count; 0: all count */
+    int sees_all;        /**< 1: there is no blind angle */
+    double blind;        /**< cosine of half the blind angle */
+    double noise;        /**< strength of the noise, 0 to 1 */
+    int gaussian;        /**< the angle of the noise is normal, not uniform */
+    int turns_freely;    /**< 1: there is no largest angle of a turn */
     double turn_cos, turn_sin; /**< cosine and sine of the largest angle of a turn in a step */
     uint64_t seed;             /**< seed of the random numbers */
     int n_things;              /**< number of obstacles and attractors */
@@ -63,6 +65,19 @@ struct kith__flock_sums {
     int64_t n[KITH_RULES];      /**< neighbours within the radius of each rule */
     int64_t sum[KITH_RULES][3]; /**< sums of their offsets; of velocities for KITH_ALIGNMENT */
 };
+
+/** Sums over neighbours that few flocks need, in fixed point. */
+struct kith__flock_more {
+    int64_t push[3]; /**< sum of the overlaps with neighbours, along the vectors from them [units of
+                          offsets] */
+};
+
+/** Return 1 when the neighbour sums are those of the three rules over all neighbours, so that the
+ *  fast kernels apply; 0 when neighbours are selected, or there are more sums. */
+KITH_FN int kith__flock_is_plain(const struct kith__flock_rules *rules)
+{
+    return rules->nearest == 0 && rules->sees_all && !(rules->push_radius > 0);
+}
 
 /** Return the unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS
  *  bits: a power of 2, at least 2^-1000, so that 1 / unit is finite. */
@@ -161,6 +176,24 @@ KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double
     const double along = (d[0] * v[0] + d[1] * v[1]) + d[2] * v[2];
     const double most = kith__flock_length(d) * kith__flock_length(v);
     return along >= -rules->blind * most;
+}
+
+/** Add the overlap with a neighbour to the sum of the repulsion: the vector of length
+ *  push_radius - |d| along -d, rounded to integers, so that the sum does not depend on its order.
+ *  @param inverse  1 / unit of offsets, a power of 2
+ *  @param d        offset to the neighbour [units]; 0: the direction is not defined, and nothing is
+ *                  added */
+KITH_FN void kith__flock_add_push(const struct kith__flock_rules *rules, double inverse,
+                                  const int32_t d[3], struct kith__flock_more *more)
+{
+    const double wide[3] = {(double)d[0], (double)d[1], (double)d[2]};
+    const double range = rules->push_radius * inverse, distance = kith__flock_length(wide);
+    if (distance > 0 && distance < range) {
+        const double part = (range - distance) / distance;
+        for (int k = 0; k < 3; k++) {
+            more->push[k] -= kith__flock_round_near(part * wide[k]);
+        }
+    }
 }
 
 /** Scale velocity u to a speed between the limits. If u is 0 and min_speed is not, u is first

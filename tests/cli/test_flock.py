@@ -204,7 +204,7 @@ def test_presets():
     assert read("a.xyz") == read("b.xyz") == read("c.xyz") == read("d.xyz")
     assert frames("a.xyz")[-1][1] != frames("a.xyz")[0][1] and read("e.xyz") != read("a.xyz")
     cli.fails(2, "flock", "--preset", "swarm", "--steps", "1",
-              says=("'swarm'", "murmuration, mill, bands or shoal"))
+              says=("'swarm'", "murmuration, mill, bands, shoal or abp"))
     cli.fails(6, "flock", "--preset", "mill", "--model", "vicsek", "--steps", "1",
               says=("--separation",))
     assert "preset     mill\n" in cli.ok("flock", "--preset", "mill", "--steps", "0")
@@ -215,6 +215,33 @@ def test_presets():
         assert json.loads(out.splitlines()[-1])["preset"] == name
     assert order["mill"]["milling"] > 0.7 and order["mill"]["polarisation"] < 0.3, order["mill"]
     assert order["shoal"]["polarisation"] > 0.5 and order["shoal"]["largest"] > 1500, order["shoal"]
+
+
+def test_repulsion():
+    """Active Brownian particles push each other apart, and keep their speed; a run goes on from a
+    restart file with equal bits, --at changes the repulsion, a sweep varies its range."""
+    model = ("flock", "--preset", "abp", "--boids", "400", "--box", "20", "--record-every", "50")
+    cli.ok(*model, "--steps", "100", "-o", "r.xyz", "--restart", "r.state", "-q")
+    cli.ok(*model, "--steps", "200", "-o", "r.xyz", "--restart", "r.state", "-q")
+    cli.ok(*model, "--steps", "200", "-o", "s.xyz", "-q")
+    assert read("r.xyz") == read("s.xyz")
+
+    def nearest(rows):
+        return min(math.hypot(*((p[k] - q[k] + 10) % 20 - 10 for k in range(2)))
+                   for i, p in enumerate(rows) for q in rows[:i])
+    rows = frames("r.xyz")[-1][1]
+    assert nearest(frames("r.xyz")[0][1]) < 0.3 and nearest(rows) > 0.8, nearest(rows)
+    assert max(abs(math.hypot(*row[3:5]) - 1) for row in rows) < 1e-6
+    cli.fails(6, *model, "--repulsion", "1,20", "--steps", "300", "-o", "r.xyz", "--restart",
+              "r.state", "-q", says=("--repulsion was 1,12 and is 1,20",))
+    cli.ok(*model, "--at", "0:repulsion=0", "--steps", "200", "-o", "t.xyz", "-q")
+    assert nearest(frames("t.xyz")[-1][1]) < 0.3
+    cli.ok(*model[:-2], "--sweep", "repulsion=0.5/1", "--equilibrate", "10", "--sample", "200",
+           "-o", "r.txt", "-q")
+    table = [line.split() for line in read("r.txt").decode().splitlines() if line[0] != "#"]
+    assert [row[0] for row in table] == ["0.5", "1"] and table[0] != table[1], table
+    cli.fails(6, *START, "--steps", "1", "--repulsion=1,-2", says=("--repulsion", "0 or more"))
+    cli.fails(6, *START, "--steps", "1", "--repulsion=nan,2", says=("--repulsion", "finite"))
 
 
 def test_bands():

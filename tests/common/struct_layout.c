@@ -274,6 +274,7 @@ int main(void)
     FIELD(kith_flock_options, first_step);
     FIELD(kith_flock_options, gaussian);
     FIELD(kith_flock_options, turn_rate);
+    FIELD(kith_flock_options, repulsion);
 
     SIZE(kith_flock_measures);
     FIELD(kith_flock_measures, polarisation);

@@ -62,6 +62,8 @@ typedef struct view {
     const flock_case *c;
     double *wrapped; /* [n][3] positions in the box */
     double unit;     /* offsets are multiples of it where they are summed */
+    double *push;    /* [n][3] sums of the repulsion [length] */
+    double *blur;    /* [n] what rounding to units may change in a component of push [length] */
     int32_t *count;
     seen *list; /* [n][room] */
     int room;
@@ -82,10 +84,16 @@ static double radius_of(const flock_case *c, int rule)
     return rules[rule].weight != 0 ? rules[rule].radius : 0;
 }
 
+/* The range of the repulsion, 0 where it is off. */
+static double range_of(const flock_case *c)
+{
+    return c->options.repulsion.weight > 0 ? c->options.repulsion.radius : 0;
+}
+
 /* The largest radius. */
 static double reach_of(const flock_case *c)
 {
-    return fmax(radius_of(c, 0), fmax(radius_of(c, 1), radius_of(c, 2)));
+    return fmax(fmax(radius_of(c, 0), range_of(c)), fmax(radius_of(c, 1), radius_of(c, 2)));
 }
 
 /* A number in the precision of the points. */
@@ -109,6 +117,18 @@ static bool is_blind(const view *w, const oracle_pair *pair, const double v[3])
     return blind > 0 && dot(d, v) < -cos(blind / 2) * sqrt(dot(v, v) * dot(d, d));
 }
 
+/* Add the force of a harmonic spring that is compressed by the overlap of i and j. */
+static void push_away(view *w, int32_t i, const seen *one)
+{
+    const double range = rounded(w->c, range_of(w->c)), distance = sqrt(dot(one->d, one->d));
+    if (distance > range)
+        return;
+    for (int k = 0; k < 3 && distance > 0; k++)
+        w->push[3 * (int64_t)i + k] += (1 - range / distance) * one->d[k];
+    /* the direction has the error of the offset, divided by the distance */
+    w->blur[i] += distance > 4 * w->unit ? 4 * w->unit * (1 + range / distance) : 2 * range;
+}
+
 static void look(void *user, const oracle_pair *pair)
 {
     view *w = user;
@@ -123,6 +143,7 @@ static void look(void *user, const oracle_pair *pair)
             one.d[k] = 0;
         v[k] = points_get(&c->v.points, pair->i, k);
     }
+    push_away(w, pair->i, &one);
     if (is_blind(w, pair, v))
         return;
     if (CHECK(w->count[pair->i] < w->room, "%s: too many neighbours", c->name))
@@ -232,6 +253,8 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
     oracle_wrap(&c->r.points, &c->box, w.wrapped, boxes);
     free(boxes);
     w.count = calloc((size_t)c->n, sizeof *w.count);
+    w.push = calloc(3 * (size_t)c->n, sizeof *w.push);
+    w.blur = calloc((size_t)c->n, sizeof *w.blur);
     w.list = check_malloc((size_t)(c->n * w.room) * sizeof *w.list);
     oracle_each(&c->r.points, NULL, &c->box, reach_of(c), look, &w);
     for (int64_t i = 0; i < c->n; i++) {
@@ -246,16 +269,17 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
         for (int k = 0; k < 3; k++)
             old[k] = points_get(&c->v.points, i, k);
         old[2] = c->box.dim == 2 ? 0 : old[2];
-        error[i] = error_of(c, &s) * steer(c, &s, old, u);
+        error[2 * i] = error_of(c, &s) * steer(c, &s, old, u);
+        error[2 * i + 1] = o->time_step * (2 * error[2 * i] + o->repulsion.weight * w.blur[i]);
         for (int k = 0; k < 3; k++) {
             const double length = c->box.row[k][k];
             const double low = c->box.origin[k];
             double x = (k == 2 && c->box.dim == 2 ? 0 : points_get(&c->r.points, i, k)) +
-                       u[k] * o->time_step;
+                       (u[k] + o->repulsion.weight * w.push[3 * i + k]) * o->time_step;
             if (o->reflecting[k] && (x < low || x > low + length)) {
+                u[k] = x < low ? fabs(u[k]) : -fabs(u[k]);
                 x = x < low ? 2 * low - x : 2 * (low + length) - x;
                 x = fmin(fmax(x, low), low + length); /* it is turned round once */
-                u[k] = -u[k];
             }
             r[3 * i + k] = x;
             v[3 * i + k] = u[k];
@@ -263,6 +287,8 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
     }
     free(w.wrapped);
     free(w.count);
+    free(w.push);
+    free(w.blur);
     free(w.list);
 }
 
@@ -323,7 +349,7 @@ void flock_case_check(kith_ctx *ctx, const flock_case *c, bool exact)
            *v = check_malloc(3 * (size_t)c->n * sizeof *v);
     double *br = check_malloc(3 * (size_t)c->n * sizeof *br),
            *bv = check_malloc(3 * (size_t)c->n * sizeof *bv);
-    double *error = check_malloc((size_t)c->n * sizeof *error);
+    double *error = check_malloc(2 * (size_t)c->n * sizeof *error);
     kith_flock *flock = flock_case_open(ctx, c);
     CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s: %s", c->name, kith_message(ctx));
     flock_case_read(c, flock, r, v);
@@ -334,12 +360,12 @@ void flock_case_check(kith_ctx *ctx, const flock_case *c, bool exact)
         double worst = 0;
         for (int k = 0; k < 3; k++)
             worst = fmax(worst, fabs(v[3 * p + k] - bv[3 * p + k]));
-        const double allowed = (exact ? 0 : error[p]) + 40 * rounding;
+        const double allowed = (exact ? 0 : error[2 * p]) + 40 * rounding;
         if (!CHECK(worst <= allowed, "%s, %s: v of %lld is off by %g, not %g", c->name,
                    kith_backend(ctx), (long long)p, worst, allowed))
             break;
         const double away = apart(&c->box, r + 3 * p, br + 3 * p);
-        CHECK(away <= 2 * allowed * c->options.time_step + 60 * rounding,
+        CHECK(away <= 2 * allowed * c->options.time_step + error[2 * p + 1] + 60 * rounding,
               "%s: r of %lld is off by %g", c->name, (long long)p, away);
         for (int k = 0; k < c->box.dim; k++) {
             const double x = r[3 * p + k], low = rounded(c, c->box.origin[k]);

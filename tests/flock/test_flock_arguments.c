@@ -36,8 +36,8 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
 {
     const double bad[] = {-1, NAN, INFINITY};
     for (int b = 0; b < 3; b++) {
-        double *fields[9];
-        for (int f = 0; f < 9; f++) {
+        double *fields[11];
+        for (int f = 0; f < 11; f++) {
             kith_flock_options o = good();
             fields[0] = &o.separation.radius;
             fields[1] = &o.alignment.radius;
@@ -48,8 +48,10 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
             fields[6] = &o.noise;
             fields[7] = &o.blind_angle;
             fields[8] = &o.alignment.weight;
+            fields[9] = &o.repulsion.radius;
+            fields[10] = &o.repulsion.weight;
             *fields[f] = bad[b];
-            if (f < 8 || b > 0)
+            if (f != 8 || b > 0)
                 refuse(ctx, "a number", box, &o, KITH_INVALID);
         }
     }
@@ -97,6 +99,10 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
     o = good();
     o.cohesion.radius = 20;
     refuse(ctx, "a radius as large as the box", box, &o, KITH_INVALID);
+    o = good();
+    o.repulsion.radius = 20;
+    refuse(ctx, "a repulsion as far as the box", box, &o, KITH_INVALID);
+    o = good();
     o.cohesion.radius = 1e-200;
     o.separation.radius = o.alignment.radius = 0;
     refuse(ctx, "a radius without a square", box, &o, KITH_INVALID);

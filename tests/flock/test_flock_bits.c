@@ -12,7 +12,7 @@
 #include "check.h"
 #include "flock_case.h"
 
-enum { N = 2500, STEPS = 6, KINDS = 10, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
+enum { N = 2500, STEPS = 6, KINDS = 12, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
 
 /* FNV-1a. */
 static uint64_t sum_bits(const void *data, size_t bytes)
@@ -35,7 +35,7 @@ static void check_known(const flock_case *c, int kind, uint64_t known, const voi
 static flock_case make(int kind)
 {
     kith_box box = kith_box_periodic(35, 30, 25);
-    box.dim = kind == 3 || kind == 8 ? 2 : 3;
+    box.dim = kind == 3 || kind == 8 || kind == 10 ? 2 : 3;
     if (kind == 4)
         box.periodic[0] = 0;
     if (kind == 5)
@@ -45,8 +45,8 @@ static flock_case make(int kind)
     kith_flock_options *o = &c.options;
     o->seed = 7;
     o->noise = kind == 1 || kind == 2 || kind > 5 ? 0.3 : 0;
-    o->gaussian = kind == 7 || kind == 8;
-    o->turn_rate = kind > 7 ? 0.8 : 0;
+    o->gaussian = kind == 7 || kind == 8 || kind == 10;
+    o->turn_rate = kind == 8 || kind == 9 ? 0.8 : 0;
     switch (kind) {
     case 1:
     case 8: o->model = KITH_VICSEK_ANGULAR; break;
@@ -56,6 +56,14 @@ static flock_case make(int kind)
         o->blind_angle = 1.5;
         o->relative = 1;
         o->reflecting[0] = 1;
+        break;
+    case 10:
+        o->repulsion = (kith_flock_rule){1.5, 2};
+        o->separation.radius = o->alignment.radius = o->cohesion.radius = 0;
+        break;
+    case 11:
+        o->repulsion = (kith_flock_rule){4, 0.5};
+        o->nearest = 5;
         break;
     default: break;
     }
@@ -113,7 +121,7 @@ static void fly(const char *backend, int threads, const flock_case *c, int first
 static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0xfafd16d9f615074,
                                       0xe4cca1f8c44a793f, 0xa014205aad7517c9, 0x67f055fa2918d150,
                                       0xc4a52c803aa8fd31, 0xfeb0c0e7a639dc82, 0x5503f4a5aa063e67,
-                                      0x96d7fac60e149d6e};
+                                      0x96d7fac60e149d6e, 0xbb4a578a51f711e8, 0xb7a85cdb99924c32};
 
 static const uint64_t known_crowds[CROWDS] = {
     0x712608d07ec4e514, 0x6adb9389b32030c8, 0x9589187090e8f645, 0x9dd1e049f638999e,

@@ -14,7 +14,7 @@ enum { N = 150 };
 
 static const double side = 11;
 
-enum { SPACES = 6, RULES = 12 };
+enum { SPACES = 6, RULES = 16 };
 
 static kith_box space(int kind, kith_flock_options *o)
 {
@@ -73,6 +73,22 @@ static const char *set_rules(int kind, kith_flock_options *o)
         o->turn_rate = 3;
         o->model = KITH_VICSEK_ANGULAR;
         return "Vicsek, slow turns";
+    case 11:
+        o->separation.radius = o->alignment.radius = o->cohesion.radius = 0;
+        o->repulsion = (kith_flock_rule){2.5, 0.8};
+        o->min_speed = 1;
+        return "repulsion";
+    case 12:
+        o->repulsion = (kith_flock_rule){3.7, 2};
+        o->blind_angle = 3;
+        o->nearest = 4;
+        return "repulsion of what is not seen";
+    case 13:
+        o->model = KITH_VICSEK_ANGULAR;
+        o->repulsion = (kith_flock_rule){5.3, 0.3};
+        o->alignment.radius = 2;
+        return "Vicsek, repulsion of the largest radius";
+    case 14: o->repulsion = (kith_flock_rule){9, 0}; return "repulsion without strength";
     default:
         o->min_speed = 0.7;
         o->max_speed = 0;

@@ -235,6 +235,19 @@ def test_odd_memory():
     assert all(map(np.array_equal, kith.pairs(odd, 0.3, sort=True), kith.pairs(x, 0.3, sort=True)))
 
 
+def test_repulsion_of_flocks():
+    """Overlapping particles part as a spring relaxes; velocities do not change."""
+    x, v = np.array([[0.0, 0.0], [0.6, 0.8]]), np.zeros((2, 2))
+    flock = kith.Flock(x, v, separation=(0, 0), alignment=(0, 0), cohesion=(0, 0),
+                       repulsion=(3, 2), time_step=0.1).step(5)
+    between = flock.positions[1] - flock.positions[0]
+    law = 3 - 2 * (1 - 2 * 2 * 0.1) ** 5
+    assert np.allclose(between, law * np.array([0.6, 0.8]), atol=1e-5), between
+    assert (flock.velocities == 0).all()
+    raises(ValueError, lambda: kith.Flock(x, v, repulsion=(1, -1.0)), "repulsion.weight")
+    raises(ValueError, lambda: kith.Flock(x, v, repulsion=(np.nan, 1.0)), "repulsion")
+
+
 def test_turns_of_flocks():
     """Noise turns boids by uniform or normal angles; no velocity turns farther than the limit."""
     n = 4000

@@ -274,11 +274,11 @@ static __attribute__((noinline)) int collect_all(const struct kith__sweep *sweep
     return collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
 }
 
-/** Add the sums over those neighbours that are outside the blind cone, or over the nearest of them:
- *  one by one, with distances by the definition of a pair. Without memory for the hits the sums
- *  stay 0, and the sweep fails (kith__hits_room). */
+/** Add the repulsion of all neighbours, and the sums of the rules over those that are outside the
+ *  blind cone, or over the nearest of them: one by one, with distances by the definition of a pair.
+ *  Without memory for the hits the sums stay 0, and the sweep fails (kith__hits_room). */
 static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
-                       struct kith__flock_sums *sums)
+                       struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct kith__flock_rules *rules = step->rules;
@@ -287,6 +287,9 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         return;
     }
     const int n = collect_all(sweep, i);
+    const bool pushes = rules->push_radius > 0;
+    const bool any = rules->radius[KITH_SEPARATION] > 0 || rules->radius[KITH_ALIGNMENT] > 0 ||
+                     rules->radius[KITH_COHESION] > 0;
     struct chosen list[KITH_MOST_NEAREST + 1]; /* one entry is spare */
     int listed = 0;
     int32_t here[3];
@@ -297,9 +300,17 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     }
     for (int h = 0; h < n; h++) {
         const int index = sweep->hit_id[h];
+        int32_t offset[3];
         double d[3];
         for (int c = 0; c < 3; c++) {
-            d[c] = kith__flock_offset(here[c], sweep->tile.column[c][index]);
+            offset[c] = kith__flock_offset(here[c], sweep->tile.column[c][index]);
+            d[c] = offset[c];
+        }
+        if (pushes) {
+            kith__flock_add_push(rules, 1 / step->offset_unit, offset, more);
+        }
+        if (!any) {
+            continue;
         }
         if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
             continue;
@@ -324,7 +335,7 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct query_
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, true, &sums);
-    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
 }
 
 /** Operation (query_fn) for any radii. */
@@ -332,21 +343,22 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct query_pa
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, false, &sums);
-    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
 }
 
-/** Operation (query_fn) for a blind angle, or a number of nearest neighbours. */
+/** Operation (query_fn) for rules that are not plain (kith__flock_is_plain). */
 static void flock_chosen_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
-    sum_chosen(sweep, i, &sums);
-    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
+    struct kith__flock_more more = {.push = {0, 0, 0}};
+    sum_chosen(sweep, i, &sums, &more);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, &more);
 }
 
 void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
-    if (step->rules->nearest > 0 || !step->rules->sees_all) {
+    if (!kith__flock_is_plain(step->rules)) {
         process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
     } else if (step->at_cutoff[KITH_ALIGNMENT] && step->at_cutoff[KITH_COHESION] &&
                step->rules->radius[KITH_SEPARATION] > 0) {

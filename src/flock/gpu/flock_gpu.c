@@ -143,7 +143,7 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step 
     /* particles in a cube of the cutoff from which on the matrix unit is used */
     const double many = q->precision == KITH_FLOAT ? 10 : 6;
     const double crowded = rules->reach > 0 ? particles_per_cube(flock) : 0;
-    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
+    const bool all = f->order == KITH_GPU_COUNTED && kith__flock_is_plain(rules);
     f->offsets = choose_quantizer(flock, f->offset_unit);
     f->way = !all || !f->offsets.plain ? KITH_GPU_EACH
              : crowded < many          ? KITH_GPU_NEAR

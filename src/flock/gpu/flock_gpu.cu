@@ -167,13 +167,15 @@ static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f,
 /** Compute the neighbour sums of a particle: test all particles of the cells around by the
  *  definition of a pair.
  *  @tparam MOST      capacity of the list of nearest neighbours, if only these count; else 0
+ *  @tparam MORE      there are sums of kith__flock_more
  *  @param slot       entry of the particle in `here`
  *  @param v          its velocity, for the blind angle
- *  @param[out] sums  zero at the beginning */
-template <typename real, int MOST>
+ *  @param[out] sums  zero at the beginning
+ *  @param[out] more  zero at the beginning */
+template <typename real, int MOST, bool MORE>
 static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int64_t slot,
                                       const record<real> &mine, const double v[3],
-                                      struct kith__flock_sums *sums)
+                                      struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     typedef definition<real> def;
     const struct kith__gpu_grid &grid = f.sweep.grid;
@@ -201,6 +203,9 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
             }
             int32_t d[3];
             offset_of(f, here, in_units(f.offsets, other), shift, d);
+            if (MORE && f.rules.push_radius > 0) {
+                kith__flock_add_push(&f.rules, f.offsets.inverse, d, more);
+            }
             const double wide[3] = {(double)d[0], (double)d[1], (double)d[2]};
             if (!f.rules.sees_all && !kith__flock_sees(&f.rules, v, wide)) {
                 continue;
@@ -220,8 +225,8 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
     }
 }
 
-/** Make one step of each particle, a thread each. @tparam MOST  as for sum_neighbours */
-template <typename real, int MOST>
+/** Make one step of each particle, a thread each. @tparam MOST, MORE  as for sum_neighbours */
+template <typename real, int MOST, bool MORE>
 static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
     const int64_t slot = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -234,10 +239,11 @@ static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step
         const record<real> old = ((const record<real> *)f.here.v)[slot];
         const double speed[3] = {(double)old.x, (double)old.y, (double)old.z};
         struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+        struct kith__flock_more more = {{0, 0, 0}};
         if (f.order != KITH_GPU_AS_IT_IS) {
-            sum_neighbours<real, MOST>(f, slot, mine, speed, &sums);
+            sum_neighbours<real, MOST, MORE>(f, slot, mine, speed, &sums, &more);
         }
-        move_particle(f, slot, mine, old, &sums, v);
+        move_particle(f, slot, mine, old, &sums, MORE ? &more : NULL, v);
     }
     update_fastest(f, v);
 }
@@ -337,18 +343,29 @@ gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *f, bool st
 }
 
 /** Launch step_each with room for the nearest neighbours that count. */
-template <typename real>
-static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
+template <typename real, bool MORE>
+static void launch_nearest(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     enum { FEW = 8 }; /* capacity of a short list of nearest neighbours */
     const int64_t blocks = blocks_for(f->sweep.grid.a.n, THREADS);
     const int64_t nearest = f->rules.nearest;
     if (nearest == 0) {
-        KITH_LAUNCH((step_each<real, 0>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, 0, MORE>), blocks, THREADS, stream, *f);
     } else if (nearest <= FEW) {
-        KITH_LAUNCH((step_each<real, FEW>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, FEW, MORE>), blocks, THREADS, stream, *f);
     } else {
-        KITH_LAUNCH((step_each<real, KITH_MOST_NEAREST>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, KITH_MOST_NEAREST, MORE>), blocks, THREADS, stream, *f);
+    }
+}
+
+/** Launch step_each for the sums that the rules need. */
+template <typename real>
+static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
+{
+    if (f->rules.push_radius > 0) {
+        launch_nearest<real, true>(f, stream);
+    } else {
+        launch_nearest<real, false>(f, stream);
     }
 }
 
