@@ -165,8 +165,7 @@ bool flock_use_preset(flock_task *task, const char *name)
         return false;
     }
     const uint64_t seed = task->start.model.seed;
-    task->start = (flock_stage){.step = 0};
-    kith_flock_options_init(&task->start.model);
+    flock_stage_init(&task->start);
     task->start.model.seed = seed;
     task->dim = 3;
     task->preset = chosen->name;
@@ -177,5 +176,6 @@ bool flock_use_preset(flock_task *task, const char *name)
     centre(&task->shared, task->dim);
     task->stage[0] = task->start;
     memcpy(task->stage[0].given, task->start.things, sizeof task->start.things);
+    flock_lay_out(&task->stage[0]);
     return true;
 }

@@ -19,7 +19,8 @@ typedef struct flock_saved {
     uint64_t seed;
     double flock_length, flock_velocity, r_max; /**< 0: by default */
     int64_t flock_members, bins;
-    int64_t n_things;
+    int64_t n_species, n_things;
+    double heed[FLOCK_SPECIES][FLOCK_SPECIES][3];      /**< separation, alignment, cohesion */
     double things[KITH_MOST_THINGS][IO_THING_NUMBERS]; /**< as io_thing_numbers sets them */
 } flock_saved;
 

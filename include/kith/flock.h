@@ -29,6 +29,14 @@ typedef struct kith_flock_rule {
     double radius, weight; /**< radius [length], and weight of the sum; of repulsion [1 / time] */
 } kith_flock_rule;
 
+enum { KITH_MOST_SPECIES = 256 }; /**< largest number of species of a flock */
+/** How particles of one species heed those of another: factors of the terms that these add to the
+ *  sums of the rules. From -64 to 64, rounded to multiples of 2^-24; 1: as without species; 0: they
+ *  are ignored, so that n of the rule does not count them; below 0 the rule is reversed. */
+typedef struct kith_flock_factors {
+    double separation, alignment, cohesion; /**< of each rule; Vicsek: alignment alone */
+} kith_flock_factors;
+
 /** Kinds of obstacles and attractors, which bend the paths of particles: they change u, from which
  *  the new velocity v' follows (A STEP at kith_flock). */
 typedef enum kith_flock_kind {
@@ -94,6 +102,14 @@ typedef struct kith_flock_options {
                                     seen or not; v' does not change. Any model; weight 0 or more.
                                     With gaussian noise and min_speed = max_speed: active Brownian
                                     particles (Fily & Marchetti 2012, PRL 108, 235702) */
+    const kith_flock_factors *factors; /**< [n_species][n_species] copied: element [a][b] is how
+                                            particles of species a heed those of species b.
+                                            `nearest` does not count those with three factors of
+                                            0. Repulsion, obstacles and attractors are alike for
+                                            all species */
+    int64_t n_species;      /**< 0: particles have no species; else up to KITH_MOST_SPECIES */
+    const uint8_t *species; /**< [n] copied: species of each particle, in the caller's order, below
+                                 n_species; NULL: particle i is of species i modulo n_species */
 } kith_flock_options;
 
 /** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,
@@ -116,6 +132,7 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  * d = r_j - r_i:
  *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
  *                       + alignment.weight (sum v_j / n  [- v])
+ *                 of several species: sum f d, sum f v_j [- (sum f) v / n], f from factors[a][b]
  *     Vicsek:     u = v + sum v_j, or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
  *     and u gains the terms of obstacles and attractors,
  *     v' = u with |u| between the speeds, turned by the noise, no further from v than turn_rate

@@ -31,7 +31,7 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
         x[k] = (double)r[k];
         old[k] = (double)v[k];
     }
-    kith__flock_velocity(rules, box, sums, unit, step, id, x, old, u);
+    kith__flock_velocity(rules, box, sums, more, unit, step, id, x, old, u);
     for (int k = 0; k < 3; k++) {
         u[k] = KITH_ROUND(u[k]);
         x[k] += u[k] * rules->time_step;

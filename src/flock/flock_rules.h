@@ -54,6 +54,7 @@ struct kith__flock_rules {
     int turns_freely;    /**< 1: there is no largest angle of a turn */
     double turn_cos, turn_sin; /**< cosine and sine of the largest angle of a turn in a step */
     uint64_t seed;             /**< seed of the random numbers */
+    int n_species;             /**< number of species; 0: none */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
                                                    normals of walls have length 1 */
@@ -70,13 +71,35 @@ struct kith__flock_sums {
 struct kith__flock_more {
     int64_t push[3]; /**< sum of the overlaps with neighbours, along the vectors from them [units of
                           offsets] */
+    /** Of a flock of several species: kith__flock_sums.sum is a number of 2^32 / KITH_FACTOR units,
+     *  and this the number of 1 / KITH_FACTOR units that follow. */
+    uint64_t low[KITH_RULES][3];
+    int64_t factors; /**< of a flock of several species: sum of the factors of alignment
+                          [1 / KITH_FACTOR] */
 };
+
+/** What the particles of one species heed of those of another. */
+struct kith__flock_heed {
+    int32_t factor[KITH_RULES]; /**< factor of each rule [1 / KITH_FACTOR] */
+    int32_t any; /**< 1: a factor of a rule that is on is not 0; 0: they are ignored */
+};
+
+enum {
+    KITH_FACTOR = 1 << 24,   /**< factors between species are integers of 1 / KITH_FACTOR */
+    KITH_LARGEST_FACTOR = 64 /**< largest absolute factor, so that its integer fits 32 bits */
+};
+
+/** Return 1 when particles have sums of kith__flock_more. */
+KITH_FN int kith__flock_has_more(const struct kith__flock_rules *rules)
+{
+    return rules->push_radius > 0 || rules->n_species > 0;
+}
 
 /** Return 1 when the neighbour sums are those of the three rules over all neighbours, so that the
  *  fast kernels apply; 0 when neighbours are selected, or there are more sums. */
 KITH_FN int kith__flock_is_plain(const struct kith__flock_rules *rules)
 {
-    return rules->nearest == 0 && rules->sees_all && !(rules->push_radius > 0);
+    return rules->nearest == 0 && rules->sees_all && !kith__flock_has_more(rules);
 }
 
 /** Return the unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS
@@ -194,6 +217,32 @@ KITH_FN void kith__flock_add_push(const struct kith__flock_rules *rules, double 
             more->push[k] -= kith__flock_round_near(part * wide[k]);
         }
     }
+}
+
+/** Add a neighbour of a species to the sums of one rule: x times the factor of that species, a
+ *  product of up to 62 bits, as its upper and lower 32 bits. 2^31 neighbours overflow neither.
+ *  @param x       offset or velocity of the neighbour [units]
+ *  @param factor  of the rule; 0: the neighbour is ignored */
+KITH_FN void kith__flock_add_heeded(int rule, const int32_t x[3], int32_t factor,
+                                    struct kith__flock_sums *sums, struct kith__flock_more *more)
+{
+    sums->n[rule] += factor != 0;
+    for (int k = 0; k < 3; k++) {
+        const int64_t product = (int64_t)factor * x[k];
+        const int64_t low = (int64_t)((uint64_t)product & 0xffffffffu);
+        sums->sum[rule][k] += (product - low) / 4294967296;
+        more->low[rule][k] += (uint64_t)low;
+    }
+    more->factors += rule == KITH_ALIGNMENT ? factor : 0;
+}
+
+/** Return a sum of one rule and axis [units].
+ *  @param more  NULL: particles have no species */
+KITH_FN double kith__flock_total(const struct kith__flock_sums *sums,
+                                 const struct kith__flock_more *more, int rule, int k)
+{
+    const double sum = (double)sums->sum[rule][k], unit = 1.0 / KITH_FACTOR;
+    return more ? sum * (4294967296.0 * unit) + (double)more->low[rule][k] * unit : sum;
 }
 
 /** Scale velocity u to a speed between the limits. If u is 0 and min_speed is not, u is first
@@ -426,12 +475,14 @@ KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules
 /** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
  *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums
+ *  @param more  sums that few flocks need; NULL: there are none
  *  @param unit  units of the sums, for each rule [length] or [length / time]
  *  @param step  number of the step: with `id` it determines the random numbers
  *  @param id    index of the particle in the caller's order */
 KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
                                   const struct kith__lattice_d *box,
                                   const struct kith__flock_sums *sums,
+                                  const struct kith__flock_more *more,
                                   const double unit[KITH_RULES], int64_t step, int64_t id,
                                   const double r[3], const double v[3], double u[3])
 {
@@ -440,11 +491,14 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     const double *w = rules->weight;
     const double share_a = n_a > 0 ? 1 / n_a : 0;
     const double share_c = n_c > 0 ? 1 / n_c : 0;
-    const double relative = rules->relative && n_a > 0 ? 1 : 0; /* factor of v */
+    const struct kith__flock_more *heeded = more && rules->n_species > 0 ? more : NULL;
+    const double followed = heeded ? (double)heeded->factors / KITH_FACTOR / n_a : 1;
+    const double relative = rules->relative && n_a > 0 ? followed : 0; /* factor of v */
     for (int k = 0; k < 3; k++) {
-        const double a = (double)sums->sum[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
-        const double c = (double)sums->sum[KITH_COHESION][k] * unit[KITH_COHESION];
-        const double s = (double)sums->sum[KITH_SEPARATION][k] * unit[KITH_SEPARATION];
+        const double a = kith__flock_total(sums, heeded, KITH_ALIGNMENT, k) * unit[KITH_ALIGNMENT];
+        const double c = kith__flock_total(sums, heeded, KITH_COHESION, k) * unit[KITH_COHESION];
+        const double s = kith__flock_total(sums, heeded, KITH_SEPARATION, k) *
+                         unit[KITH_SEPARATION];
         u[k] = v[k];
         if (rules->model != KITH_BOIDS) {
             u[k] += a;

@@ -244,6 +244,49 @@ def test_repulsion():
     cli.fails(6, *START, "--steps", "1", "--repulsion=nan,2", says=("--repulsion", "finite"))
 
 
+def test_species():
+    """Species that ignore each other fly as if alone; trajectories name them; a run goes on from
+    a restart file with equal bits, and is refused with other factors."""
+    model = ("--flock-species", "2", "--record-every", "10")
+    cli.ok(*START, *model, "--heed-others", "0", "--steps", "30", "-o", "i.xyz", "--at",
+           "20:heed=0,1,1,-0.5,2", "-q")
+    cli.ok(*START, *model, "--heed", "0,1,0", "--heed", "1,0,0,0,0", "--steps", "10", "-o", "j.xyz",
+           "--restart", "j.state", "-q")
+    late = ("--heed-others", "0", "--at", "20:heed=0,1,1,-0.5,2", "-o", "j.xyz", "--restart",
+            "j.state", "-q")
+    cli.ok(*START, *model, *late, "--steps", "30")
+    assert read("i.xyz") == read("j.xyz")
+    text = read("i.xyz").decode().splitlines()
+    assert [line[:2] for line in text[2:302]] == ["A ", "B "] * 150
+    cli.fails(6, *START, *model, "--heed", "0,1,3", "--steps", "40", "-o", "j.xyz", "--restart",
+              "j.state", "-q", says=("--heed 0,1 was 1,-0.5,2 and is 3,3,3",))
+    cli.fails(6, *START, "--steps", "40", "-o", "j.xyz", "--restart", "j.state", "-q",
+              says=("2 species", "--flock-species is 0"))
+    cli.ok(*START, *model, "--heed-others", "0", "--steps", "20", "-o", "k.gsd", "-q")
+    both = cli.ok("rdf", "k.gsd", "--select", "A", "--with", "B", "--r-max", "3", "-o", "-", "-q")
+    assert "A" in both and "B" in both
+    # half of the flock, alone
+    alone = frames("i.xyz")[0][1][::2]
+    with open("half.xyz", "w", encoding="ascii") as file:
+        file.write(f"{len(alone)}\n{text[1]}\n")
+        file.writelines("X " + " ".join(map(repr, row)) + "\n" for row in alone)
+    cli.ok("flock", "half.xyz", "--threads", "1", "--steps", "20", "--record-every", "20", "-o",
+           "half_on.xyz", "-q", "--precision", "float")
+    there = frames("half_on.xyz")[-1][1]
+    assert there == frames("i.xyz")[2][1][::2]
+    cli.fails(6, *START, "--steps", "1", "--heed", "0,1,0", says=("needs --flock-species",))
+    cli.fails(6, *START, "--steps", "1", "--flock-species", "2", "--heed", "0,2,0",
+              says=("species 2", "--flock-species is 2"))
+    cli.fails(6, *START, "--steps", "1", "--flock-species", "2", "--heed", "0,1,nan",
+              says=("--heed", "-64 to 64"))
+    cli.fails(6, *START, "--steps", "1", "--flock-species", "9", says=("--flock-species", "0 to 8"))
+    cli.fails(2, *START, "--steps", "9", "--flock-species", "2", "--at", "5:flock-species=3",
+              says=("whole run",))
+    cli.ok("flock", "--boids", "60", "--box", "9", "--flock-species", "2", "--sweep",
+           "heed-others=0/1", "--equilibrate", "10", "--sample", "200", "--replicas", "2", "-o",
+           "h.txt", "-q")
+
+
 def test_bands():
     """Vicsek's particles gather in bands across their way: stripes of it hold far more than others,
     and stripes along it do not."""

@@ -84,6 +84,18 @@ static double radius_of(const flock_case *c, int rule)
     return rules[rule].weight != 0 ? rules[rule].radius : 0;
 }
 
+/* The factor by which i takes what a rule has of j, 1 without species. */
+static double factor_of(const flock_case *c, int64_t i, int64_t j, int rule)
+{
+    const kith_flock_options *o = &c->options;
+    const int64_t s = o->n_species;
+    if (s == 0)
+        return 1;
+    const int64_t a = o->species ? o->species[i] : i % s, b = o->species ? o->species[j] : j % s;
+    const kith_flock_factors *f = &o->factors[a * s + b];
+    return rule == 0 ? f->separation : rule == 1 ? f->alignment : f->cohesion;
+}
+
 /* The range of the repulsion, 0 where it is off. */
 static double range_of(const flock_case *c)
 {
@@ -144,7 +156,10 @@ static void look(void *user, const oracle_pair *pair)
         v[k] = points_get(&c->v.points, pair->i, k);
     }
     push_away(w, pair->i, &one);
-    if (is_blind(w, pair, v))
+    bool heeded = false;
+    for (int rule = 0; rule < 3; rule++)
+        heeded = heeded || (radius_of(c, rule) > 0 && factor_of(c, pair->i, pair->j, rule) != 0);
+    if (is_blind(w, pair, v) || (c->options.n_species > 0 && !heeded))
         return;
     if (CHECK(w->count[pair->i] < w->room, "%s: too many neighbours", c->name))
         w->list[(int64_t)pair->i * w->room + w->count[pair->i]++] = one;
@@ -161,9 +176,11 @@ static int nearer(const void *left, const void *right)
 /* The rules' sums over a list. */
 typedef struct sums {
     double n[3], sum[3][3];
+    double followed; /* sum of the factors of alignment */
+    double most;     /* largest of all factors */
 } sums;
 
-static sums add_up(const flock_case *c, const seen *list, int n)
+static sums add_up(const flock_case *c, int64_t i, const seen *list, int n)
 {
     sums s = {.n = {0, 0, 0}};
     for (int p = 0; p < n; p++) {
@@ -171,9 +188,13 @@ static sums add_up(const flock_case *c, const seen *list, int n)
             const double radius = rounded(c, radius_of(c, rule));
             if (radius == 0 || list[p].r2 > rounded(c, radius * radius))
                 continue;
-            s.n[rule]++;
+            const double factor = factor_of(c, i, list[p].j, rule);
+            s.n[rule] += factor != 0;
+            s.followed += rule == 1 ? factor : 0;
+            s.most = fmax(s.most, fabs(factor));
             for (int k = 0; k < 3; k++)
-                s.sum[rule][k] += rule == 1 ? points_get(&c->v.points, list[p].j, k) : list[p].d[k];
+                s.sum[rule][k] += factor * (rule == 1 ? points_get(&c->v.points, list[p].j, k)
+                                                      : list[p].d[k]);
         }
     }
     return s;
@@ -211,7 +232,8 @@ static double steer(const flock_case *c, const sums *s, const double v[3], doubl
         }
         u[k] -= o->separation.weight * s->sum[0][k];
         if (s->n[1] > 0 && o->alignment.weight != 0)
-            u[k] += o->alignment.weight * (s->sum[1][k] / s->n[1] - (o->relative ? v[k] : 0));
+            u[k] += o->alignment.weight * (s->sum[1][k] - (o->relative ? s->followed * v[k] : 0)) /
+                    s->n[1];
         if (s->n[2] > 0)
             u[k] += o->cohesion.weight * s->sum[2][k] / s->n[2];
     }
@@ -231,7 +253,7 @@ static double steer(const flock_case *c, const sums *s, const double v[3], doubl
 static double error_of(const flock_case *c, const sums *s)
 {
     const kith_flock_options *o = &c->options;
-    const double unit = ldexp(1, -22); /* of the radius or velocity, at most */
+    const double unit = fmax(1, s->most) * ldexp(1, -22); /* of the radius or velocity, at most */
     const double widest = fmax(o->separation.radius, fmax(o->alignment.radius, o->cohesion.radius));
     const double most = 2; /* |v| */
     if (o->model != KITH_BOIDS)
@@ -264,7 +286,7 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
             qsort(list, (size_t)n, sizeof *list, nearer);
             n = n < o->nearest ? n : (int)o->nearest;
         }
-        const sums s = add_up(c, list, n);
+        const sums s = add_up(c, i, list, n);
         double old[3], u[3];
         for (int k = 0; k < 3; k++)
             old[k] = points_get(&c->v.points, i, k);

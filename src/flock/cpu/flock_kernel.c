@@ -252,14 +252,45 @@ static int choose(struct chosen *list, int n, int64_t most, const struct chosen 
     return n;
 }
 
+/** Add one candidate of the tile to the sums of a rule, times a factor.
+ *  @param here   position of the query particle [units]
+ *  @param index  index of the candidate in the tile */
+static void add_heeded(const struct kith__sweep *sweep, const int32_t here[3], int rule, int index,
+                       int32_t factor, struct kith__flock_sums *sums, struct kith__flock_more *more)
+{
+    int32_t x[3];
+    for (int c = 0; c < 3; c++) {
+        x[c] = rule == KITH_ALIGNMENT ? sweep->tile.column[3 + c][index]
+                                      : kith__flock_offset(here[c], sweep->tile.column[c][index]);
+    }
+    kith__flock_add_heeded(rule, x, factor, sums, more);
+}
+
+/** Return how a species heeds that of another particle; NULL: there are no species.
+ *  @param row  [n_species] how the first species heeds all species; NULL: there are none
+ *  @param id   index of the other particle in the caller's order */
+static const struct kith__flock_heed *find_heed(const struct kith__flock_step *step,
+                                                const struct kith__flock_heed *row, int32_t id)
+{
+    return row ? &row[((const uint8_t *)step->flock->species.data)[id]] : NULL;
+}
+
 /** Add one neighbour to the sums of the rules whose radius it is within.
- *  @param here  position of the query particle [units] */
+ *  @param here  position of the query particle [units]
+ *  @param row   as for find_heed */
 static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
-                       const struct chosen *one, struct kith__flock_sums *sums)
+                       const struct kith__flock_heed *row, const struct chosen *one,
+                       struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
+    const struct kith__flock_heed *heed = find_heed(step, row, one->id);
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        if (step->rules->radius[rule] > 0 && one->r2 <= step->square[rule]) {
+        if (!(step->rules->radius[rule] > 0 && one->r2 <= step->square[rule])) {
+            continue;
+        }
+        if (heed) {
+            add_heeded(sweep, here, rule, one->index, heed->factor[rule], sums, more);
+        } else {
             add_one(sweep, here, rule, one->index, sums);
         }
     }
@@ -290,6 +321,12 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     const bool pushes = rules->push_radius > 0;
     const bool any = rules->radius[KITH_SEPARATION] > 0 || rules->radius[KITH_ALIGNMENT] > 0 ||
                      rules->radius[KITH_COHESION] > 0;
+    const int64_t kinds = rules->n_species;
+    const struct kith__flock_heed *row = step->flock->heed.data;
+    if (kinds > 0) {
+        const uint8_t *species = step->flock->species.data;
+        row += kinds * species[step->flock->next.id[i->slot]];
+    }
     struct chosen list[KITH_MOST_NEAREST + 1]; /* one entry is spare */
     int listed = 0;
     int32_t here[3];
@@ -312,21 +349,26 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         if (!any) {
             continue;
         }
+        const int32_t id = step->flock->next.id[sweep->tile.slot[index]];
+        const struct kith__flock_heed *heed = find_heed(step, row, id);
         if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
             continue;
         }
+        if (heed && !heed->any) {
+            continue;
+        }
         const struct chosen one = {.r2 = true_square(sweep, i->slot, index),
-                                   .id = step->flock->next.id[sweep->tile.slot[index]],
+                                   .id = id,
                                    .shift = tile_shift(sweep, index),
                                    .index = index};
         if (rules->nearest > 0) {
             listed = choose(list, listed, rules->nearest, &one);
         } else {
-            add_chosen(sweep, here, &one, sums);
+            add_chosen(sweep, here, row, &one, sums, more);
         }
     }
     for (int k = 0; k < listed; k++) {
-        add_chosen(sweep, here, &list[k], sums);
+        add_chosen(sweep, here, row, &list[k], sums, more);
     }
 }
 

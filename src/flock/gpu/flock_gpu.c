@@ -168,6 +168,34 @@ static void mark_unarranged(struct kith__gpu_flock *g)
     }
 }
 
+/** Upload the species and how they heed each other, if they have changed. Their buffers may move,
+ *  which changes the arguments of kernels. */
+static kith_status upload_species(kith_ctx *ctx, const struct kith_flock *flock,
+                                  struct kith__gpu_flock *g)
+{
+    struct kith__gpu_flock_step *f = &g->step;
+    const size_t kinds = (size_t)flock->rules.n_species;
+    if (g->edition == flock->edition) {
+        return KITH_OK;
+    }
+    f->species = NULL;
+    f->heed = NULL;
+    if (kinds > 0) {
+        const size_t n = (size_t)flock->n, bytes = kinds * kinds * sizeof *f->heed;
+        uint8_t *species = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_SPECIES, n);
+        struct kith__flock_heed *heed = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_HEED, bytes);
+        if (!species || !heed) {
+            return KITH_NO_MEMORY;
+        }
+        KITH_TRY(kith__gpu_upload(ctx, species, flock->species.data, n));
+        KITH_TRY(kith__gpu_upload(ctx, heed, flock->heed.data, bytes));
+        f->species = species;
+        f->heed = heed;
+    }
+    g->edition = flock->edition;
+    return KITH_OK;
+}
+
 /** Copy the rules of the flock to the arguments of kernels, and choose order and cells of the
  *  particles if the cutoff or the bounds have changed. */
 static kith_status prepare(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g)
@@ -427,6 +455,7 @@ static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seco
 static kith_status advance(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                            int64_t steps)
 {
+    KITH_TRY(upload_species(ctx, flock, g));
     KITH_TRY(prepare(ctx, flock, g));
     KITH_TRY(arrange_if_needed(ctx, flock, g));
     for (int64_t s = 0, end; s < steps; s = end) {

@@ -147,16 +147,25 @@ static __device__ int choose(struct chosen *list, int n, int most, const struct 
 /** Add a neighbour to the sums of the rules whose radius it is within.
  *  @param d     its offset [units]
  *  @param slot  its entry in `here`
- *  @param r2    its squared distance by the definition [length^2] */
+ *  @param r2    its squared distance by the definition [length^2]
+ *  @param heed  how it is heeded; NULL: there are no species */
 template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f, const int32_t d[3],
-                                           int32_t slot, double r2, struct kith__flock_sums *sums)
+                                           int32_t slot, double r2,
+                                           const struct kith__flock_heed *heed,
+                                           struct kith__flock_sums *sums,
+                                           struct kith__flock_more *more)
 {
     const int3 speed = in_plain_units(f.progress->velocities,
                                       ((const record<real> *)f.here.v)[slot]);
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
+        if (heed) {
+            kith__flock_add_heeded(rule, rule == KITH_ALIGNMENT ? v : d,
+                                   on ? heed->factor[rule] : 0, sums, more);
+            continue;
+        }
         sums->n[rule] += on;
         for (int c = 0; c < 3; c++) {
             sums->sum[rule][c] += !on ? 0 : rule == KITH_ALIGNMENT ? v[c] : d[c];
@@ -186,6 +195,11 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
     bool inside;
     const int64_t key = cell_of(f, grid.plan->axis, ri, &inside);
     const struct around around = cells_around(f.sweep, key, key);
+    const bool heeds = MORE && f.rules.n_species > 0;
+    const struct kith__flock_heed *row = NULL;
+    if (heeds) {
+        row = f.heed + (int64_t)f.rules.n_species * f.species[(int32_t)mine.number];
+    }
     struct chosen list[MOST > 0 ? MOST : 1];
     int listed = 0;
     for (int64_t s = 0; s < around.segments; s++) {
@@ -210,18 +224,26 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
             if (!f.rules.sees_all && !kith__flock_sees(&f.rules, v, wide)) {
                 continue;
             }
+            const struct kith__flock_heed *heed = NULL;
+            if (heeds) {
+                heed = &row[f.species[(int32_t)other.number]];
+                if (!heed->any) {
+                    continue;
+                }
+            }
             if (MOST > 0) {
                 const struct chosen one = {(double)r2, (int32_t)other.number, shift, (int32_t)j};
                 listed = choose(list, listed, (int)f.rules.nearest, one);
             } else {
-                add<real>(f, d, (int32_t)j, (double)r2, sums);
+                add<real>(f, d, (int32_t)j, (double)r2, heed, sums, more);
             }
         }
     }
     for (int k = 0; k < listed; k++) {
         int32_t d[3];
         offset_of(f, here, in_units(f.offsets, all[list[k].slot]), list[k].shift, d);
-        add<real>(f, d, list[k].slot, list[k].r2, sums);
+        add<real>(f, d, list[k].slot, list[k].r2, heeds ? &row[f.species[list[k].id]] : NULL, sums,
+                  more);
     }
 }
 
@@ -239,7 +261,7 @@ static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step
         const record<real> old = ((const record<real> *)f.here.v)[slot];
         const double speed[3] = {(double)old.x, (double)old.y, (double)old.z};
         struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-        struct kith__flock_more more = {{0, 0, 0}};
+        struct kith__flock_more more = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0};
         if (f.order != KITH_GPU_AS_IT_IS) {
             sum_neighbours<real, MOST, MORE>(f, slot, mine, speed, &sums, &more);
         }
@@ -362,7 +384,7 @@ static void launch_nearest(const struct kith__gpu_flock_step *f, gpuStream_t str
 template <typename real>
 static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
-    if (f->rules.push_radius > 0) {
+    if (kith__flock_has_more(&f->rules)) {
         launch_nearest<real, true>(f, stream);
     } else {
         launch_nearest<real, false>(f, stream);
