@@ -83,7 +83,7 @@ static const option_row flock_options[] = {
     {"view", 0, NULL, "in a browser; default: 8420, 127.0.0.1", 2, FLAG_AT(flock_task, view)},
     {"port", 0, "N", NULL, 2, WHOLE_AT(flock_task, shared.port, 1, 65535, "1 to 65535")},
     {"address", 0, "A", NULL, 2, TEXT_AT(flock_task, shared.address)},
-    {"preset", 0, "NAME", "murmuration, mill, bands, shoal; a file", 3,
+    {"preset", 0, "NAME", "murmuration, mill, bands, shoal, abp; a file", 3,
      TEXT_AT(flock_task, preset)},
     {"parameters", 0, "F", NULL, 3, READ_BY(flock_read_parameters),
      PATH_AT(flock_task, parameters_file, FILE_READ)},
@@ -96,7 +96,7 @@ static const option_row flock_options[] = {
     {"equilibrate", 0, "N", OPTION_NAMED_ABOVE, 13, FROM_ZERO_AT(flock_task, equilibrate)},
     {"sample", 0, "N", "steps of a run with samples; default: 4000", 13,
      FROM_ONE_AT(flock_task, sample)},
-    {"reflect", 0, "xyz", "walls of the box", 8,
+    {"reflect", 0, "xyz", "walls; --repulsion=R,K: soft spheres, by a rate K", 8,
      READ_AT(flock_task, start.model.reflecting, option_read_axes),
      .expected = "axes like xyz or xy"},
     {"measure-every", 0, "N", "steps; default: 10, 100 times, films 600", 40,
@@ -174,7 +174,7 @@ int verb_flock(int argc, char **argv)
                        .flock_members = 10,
                        .bins = 20};
     film_options_init(&task.film);
-    kith_flock_options_init(&task.start.model);
+    flock_stage_init(&task.start);
     command_line_parse(&flock_line, argc, argv, &task);
 
     progress_catch_signals();
@@ -191,6 +191,7 @@ int verb_flock(int argc, char **argv)
     }
     free(run.g);
     free(run.samples);
+    free(run.species);
     free(task.stage);
     free(task.change);
     free(task.parameters);

@@ -11,12 +11,19 @@
 #include "trajectories/recording.h"
 #include "common/space.h"
 
+enum { FLOCK_SPECIES = 8 }; /**< most species of the command's boids */
+
 /** A stage: the model of the flock from a step on. Things are points, obstacles and predators. */
 typedef struct flock_stage {
     int64_t step;             /**< first step of the stage */
     kith_flock_options model; /**< the model; its things are set by flock_model_of */
     kith_flock_thing things[KITH_MOST_THINGS]; /**< [model.n_things] at the start of the stage */
     kith_flock_thing given[KITH_MOST_THINGS];  /**< [model.n_things] as the options give them */
+    /** [species of the boids][species that they heed], of which n_species are in use. */
+    kith_flock_factors heed[FLOCK_SPECIES][FLOCK_SPECIES];
+    /** [n_species][n_species] the ones in use, as model.factors; flock_lay_out sets it. */
+    kith_flock_factors factors[FLOCK_SPECIES * FLOCK_SPECIES];
+    int64_t heeded; /**< number of species that --heed names: the largest that it was given, + 1 */
     const char *flat; /**< option of a thing that was given two coordinates; NULL: none */
     int64_t kept;     /**< the first things are those of the stage before, and keep their places */
 } flock_stage;
@@ -79,6 +86,7 @@ typedef struct flock_run {
     double *g;          /**< [bins] g(r) of the last sample; NULL: not asked for, or no density */
     int64_t peak;       /**< bin of the highest g among those of enough pairs; -1: none */
     double r_max;       /**< range of g(r) [length] */
+    uint8_t *species;   /**< [particles] species for recordings; NULL: none */
     io_lock *locks[FLOCK_LOCKS];        /**< [n_locks] */
     int n_locks;                        /**< number of locks that are held */
     io_recording *record;               /**< --output; NULL: none */
@@ -96,6 +104,13 @@ typedef struct flock_run {
     bool interrupted;                   /**< a signal ended the run before its last step */
     int64_t frames, last_frame; /**< frames recorded by this run, and the step of the last one */
 } flock_run;
+
+/** Set the factors of a stage that are in use, after its options have changed; ends the command if
+ *  the options of species do not fit each other. */
+void flock_lay_out(flock_stage *stage);
+
+/** Set the model to its defaults: those of the library, and species that heed all. */
+void flock_stage_init(flock_stage *stage);
 
 /** The options of a stage. */
 kith_flock_options flock_model_of(const flock_stage *stage);

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Value of the row of --repulsion: its weight is not below 0. */
+enum { PUSHES = 1 };
+
 static void read_rule(void *at, const option_given *given)
 {
     kith_flock_rule *rule = at;
@@ -25,6 +28,9 @@ static void read_rule(void *at, const option_given *given)
     }
     if (!isfinite(v[0]) || v[0] < 0 || (n == 2 && !isfinite(v[1]))) {
         option_invalid(option, given->arg, "a finite radius, 0 or more, and a finite weight");
+    }
+    if (given->row->value == PUSHES && n == 2 && v[1] < 0) {
+        option_invalid(option, given->arg, "a strength of 0 or more");
     }
     rule->radius = v[0];
     rule->weight = n == 2 ? v[1] : rule->weight;
@@ -105,6 +111,47 @@ static void read_thing(void *at, const option_given *given)
     }
 }
 
+/** Return true for a factor between species that the library takes. */
+static bool is_factor(double factor)
+{
+    return fabs(factor) <= 64;
+}
+
+/** Set how one species heeds another: I,J,S,A,C, or I,J,F for all three rules. */
+static void read_heed(void *at, const option_given *given)
+{
+    flock_stage *stage = at;
+    double v[5];
+    const int n = parse_reals(given->arg, 5, v);
+    if (n != 3 && n != 5) {
+        option_error(given->state, "--heed: got '%s', expected I,J,S,A,C or I,J,F", given->arg);
+    }
+    for (int k = 0; k < 2; k++) {
+        if (!(v[k] >= 0 && v[k] < FLOCK_SPECIES && v[k] == floor(v[k]))) {
+            option_invalid("--heed", given->arg, "species I and J, from 0 to 7");
+        }
+        stage->heeded = v[k] + 1 > (double)stage->heeded ? (int64_t)v[k] + 1 : stage->heeded;
+    }
+    v[3] = n == 3 ? v[2] : v[3];
+    v[4] = n == 3 ? v[2] : v[4];
+    if (!is_factor(v[2]) || !is_factor(v[3]) || !is_factor(v[4])) {
+        option_invalid("--heed", given->arg, "factors from -64 to 64");
+    }
+    stage->heed[(int)v[0]][(int)v[1]] = (kith_flock_factors){v[2], v[3], v[4]};
+}
+
+/** Set how each species heeds all others: F for all three rules. */
+static void read_heed_others(void *at, const option_given *given)
+{
+    flock_stage *stage = at;
+    const double f = option_number(given->state, "--heed-others", given->arg, -64, 64,
+                                   "a factor from -64 to 64");
+    for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES; k++) {
+        const int i = k / FLOCK_SPECIES, j = k % FLOCK_SPECIES;
+        stage->heed[i][j] = i == j ? stage->heed[i][j] : (kith_flock_factors){f, f, f};
+    }
+}
+
 static void remove_things(void *at, const option_given *given)
 {
     (void)given;
@@ -133,6 +180,12 @@ const option_row flock_model_options[] = {
     {"turn-rate", 0, "A", "most degrees in a unit of time; noise is normal", 8,
      READ_AT(flock_stage, model.turn_rate, read_turn_rate)},
     {"gaussian", 0, NULL, NULL, 8, FLAG_AT(flock_stage, model.gaussian)},
+    {"flock-species", 0, "N", "of the boids; --heed=I,J,S,A,C, --heed-others=F", 8,
+     WHOLE_AT(flock_stage, model.n_species, 0, FLOCK_SPECIES, "0 to 8")},
+    {"heed", 0, "I,J,S,A,C", OPTION_NAMED_ABOVE, 8, READ_BY(read_heed)},
+    {"heed-others", 0, "F", OPTION_NAMED_ABOVE, 8, READ_BY(read_heed_others)},
+    {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_AT(flock_stage, model.repulsion, read_rule),
+     .value = PUSHES},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,
      READ_BY(read_thing), .value = KITH_POINT},
     {"predator", 0, "X,Y,Z,V,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),

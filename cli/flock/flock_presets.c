@@ -58,7 +58,20 @@ static preset presets[] = {{"murmuration",
                              {"cohesion", "8,0.01"},
                              {"min-speed", "0.4"},
                              {"point", "0,0,0,0.006,0"},
-                             {"predator", "30,0,0,0.8,0.6,14"}}}};
+                             {"predator", "30,0,0,0.8,0.6,14"}}},
+                           {"abp",
+                            {{"boids", "6000"},
+                             {"dim", "2"},
+                             {"box", "88"},
+                             {"separation", "0,0"},
+                             {"alignment", "0,0"},
+                             {"cohesion", "0,0"},
+                             {"repulsion", "1,12"},
+                             {"min-speed", "1"},
+                             {"max-speed", "1"},
+                             {"time-step", "0.02"},
+                             {"gaussian", ""},
+                             {"noise", "0.009"}}}};
 enum { PRESETS = sizeof presets / sizeof *presets };
 
 /** The row of an option of flock_line. */
@@ -152,8 +165,7 @@ bool flock_use_preset(flock_task *task, const char *name)
         return false;
     }
     const uint64_t seed = task->start.model.seed;
-    task->start = (flock_stage){.step = 0};
-    kith_flock_options_init(&task->start.model);
+    flock_stage_init(&task->start);
     task->start.model.seed = seed;
     task->dim = 3;
     task->preset = chosen->name;
@@ -164,5 +176,6 @@ bool flock_use_preset(flock_task *task, const char *name)
     centre(&task->shared, task->dim);
     task->stage[0] = task->start;
     memcpy(task->stage[0].given, task->start.things, sizeof task->start.things);
+    flock_lay_out(&task->stage[0]);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "common/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /** The next step after `step` that is a multiple of every, or the last. */
@@ -36,6 +37,7 @@ static int record(const flock_task *task, flock_run *run)
     frame.has_box = run->space.row[0][0] != 0;
     frame.box = run->space;
     frame.time = flock_time(task, run->step);
+    frame.type = run->species;
     io_things things = {0};
     things.n = flock_things_now(task, run, things.item);
     CLI_TRY(report_io(io_recording_frame(run->record, &frame, &things, run->step, &error), &error,
@@ -243,11 +245,29 @@ int flock_open(const flock_task *task, flock_run *run)
     return try_stages(task, run);
 }
 
+/** Set run->species for recordings, where there are species: they go round in the order of the
+ *  particles, as without options.species in the library. */
+static int name_species(const flock_task *task, flock_run *run)
+{
+    const int64_t n = run->in.particles.n, species = task->start.model.n_species;
+    if (species > 0 && task->shared.output) {
+        run->species = malloc((size_t)n + 1);
+        if (!run->species) {
+            return report_no_memory("the species");
+        }
+        for (int64_t p = 0; p < n; p++) {
+            run->species[p] = (uint8_t)(p % species);
+        }
+    }
+    return STATUS_OK;
+}
+
 int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
     CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
     CLI_TRY(flock_open(task, run));
+    CLI_TRY(name_species(task, run));
     int status = open_files(task, run);
     if (status == STATUS_OK) {
         status = go(task, run, &bar);

@@ -17,7 +17,7 @@ static double largest_radius(const flock_task *task)
     const kith_flock_options *m = &task->start.model;
     const double boids = m->model == KITH_BOIDS ? fmax(m->separation.radius, m->cohesion.radius)
                                                 : 0;
-    return fmax(boids, m->alignment.radius);
+    return fmax(boids, fmax(m->alignment.radius, m->repulsion.radius));
 }
 
 /** Return the length within which two boids are of one flock. */

@@ -35,6 +35,8 @@ static const struct field {
               {"--noise", REALS, AT(noise)},
               {"--gaussian", FLAG, AT(gaussian)},
               {"--turn-rate", DEGREES, AT(turn_rate)},
+              {"--repulsion", REALS, AT(repulsion)},
+              {"--flock-species", WHOLE, AT(n_species)},
               {"--seed", SEED, AT(seed)},
               {"--flock-length", OR_DEFAULT, AT(flock_length)},
               {"--flock-velocity", OR_DEFAULT, AT(flock_velocity)},
@@ -61,13 +63,21 @@ flock_saved flock_saved_of(const flock_task *task, int64_t step)
                        .noise = m->noise,
                        .gaussian = m->gaussian,
                        .turn_rate = m->turn_rate,
+                       .repulsion = {m->repulsion.radius, m->repulsion.weight},
                        .seed = m->seed,
                        .flock_length = task->flock_length,
                        .flock_velocity = task->flock_velocity,
                        .r_max = task->r_max,
                        .flock_members = task->flock_members,
                        .bins = task->bins,
+                       .n_species = m->n_species,
                        .n_things = m->n_things};
+    for (int64_t k = 0; k < m->n_species * m->n_species; k++) {
+        const int64_t i = k / m->n_species, j = k % m->n_species;
+        const kith_flock_factors *f = &stage->heed[i][j];
+        memcpy(out.heed[i][j], (double[]){f->separation, f->alignment, f->cohesion},
+               sizeof out.heed[i][j]);
+    }
     for (int k = 0; k < 3; k++) {
         out.reflecting[k] = m->reflecting[k];
     }
@@ -160,6 +170,17 @@ char *flock_saved_differences(const flock_saved *was, const flock_saved *is)
             put_value(out, field, was);
             fputs(" and is ", out);
             put_value(out, field, is);
+            before = "; ";
+        }
+    }
+    for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES && out; k++) {
+        const int i = k / FLOCK_SPECIES, j = k % FLOCK_SPECIES;
+        if (was->n_species == is->n_species &&
+            memcmp(was->heed[i][j], is->heed[i][j], sizeof is->heed[i][j]) != 0) {
+            fprintf(out, "%s--heed %d,%d was ", before, i, j);
+            put_reals(out, was->heed[i][j], 3);
+            fputs(" and is ", out);
+            put_reals(out, is->heed[i][j], 3);
             before = "; ";
         }
     }

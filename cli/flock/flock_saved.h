@@ -13,13 +13,14 @@
 typedef struct flock_saved {
     char input[256]; /**< name of INPUT without its folder; "": none */
     int64_t model, relative, nearest, gaussian;
-    double separation[2], alignment[2], cohesion[2]; /**< radius, weight */
+    double separation[2], alignment[2], cohesion[2], repulsion[2]; /**< radius, weight */
     double min_speed, max_speed, time_step, blind_angle, noise, turn_rate;
     int64_t reflecting[3];
     uint64_t seed;
     double flock_length, flock_velocity, r_max; /**< 0: by default */
     int64_t flock_members, bins;
-    int64_t n_things;
+    int64_t n_species, n_things;
+    double heed[FLOCK_SPECIES][FLOCK_SPECIES][3];      /**< separation, alignment, cohesion */
     double things[KITH_MOST_THINGS][IO_THING_NUMBERS]; /**< as io_thing_numbers sets them */
 } flock_saved;
 

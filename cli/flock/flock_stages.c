@@ -185,14 +185,41 @@ void flock_make_stages(flock_task *task, struct argp_state *state)
     }
     for (int64_t k = 0; k < task->n_stages; k++) {
         memcpy(task->stage[k].given, task->stage[k].things, sizeof task->stage[k].given);
+        flock_lay_out(&task->stage[k]);
+        option_refuse(state, task->stage[k].model.n_species != task->stage[0].model.n_species,
+                      "--at: flock-species is that of the whole run");
     }
     free(list);
+}
+
+void flock_stage_init(flock_stage *stage)
+{
+    *stage = (flock_stage){.step = 0};
+    kith_flock_options_init(&stage->model);
+    for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES; k++) {
+        stage->heed[k / FLOCK_SPECIES][k % FLOCK_SPECIES] = (kith_flock_factors){1, 1, 1};
+    }
+}
+
+void flock_lay_out(flock_stage *stage)
+{
+    const int64_t n = stage->model.n_species;
+    if (stage->heeded > n) {
+        exit(report_error(STATUS_INVALID, "species are counted from 0",
+                          n == 0 ? "--heed needs --flock-species N"
+                                 : "--heed: got species %lld, but --flock-species is %lld",
+                          (long long)stage->heeded - 1, (long long)n));
+    }
+    for (int64_t k = 0; k < n * n; k++) {
+        stage->factors[k] = stage->heed[k / n][k % n];
+    }
 }
 
 kith_flock_options flock_model_of(const flock_stage *stage)
 {
     kith_flock_options model = stage->model;
     model.things = stage->things;
+    model.factors = model.n_species > 0 ? stage->factors : NULL;
     return model;
 }
 

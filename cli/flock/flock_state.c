@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char magic[8] = "KITHfl5";
+static const char magic[8] = "KITHfl7";
 
 typedef struct head {
     char magic[8];
@@ -187,6 +187,12 @@ static int check_head(const flock_task *task, const head *h)
     if (task->boids > 0 && task->boids != h->n) {
         return report_error(STATUS_INVALID, hint, "%s: holds %lld particles, but --boids is %lld",
                             task->restart, (long long)h->n, (long long)task->boids);
+    }
+    const int64_t species = task->start.model.n_species;
+    if (species != h->options.n_species) {
+        return report_error(STATUS_INVALID, hint,
+                            "%s: holds a flock of %lld species, but --flock-species is %lld",
+                            task->restart, (long long)h->options.n_species, (long long)species);
     }
     if (task->boids > 0 && task->dim != h->dim) {
         return report_error(STATUS_INVALID, hint, "%s: holds a flock in %lld-D, but --dim is %d",

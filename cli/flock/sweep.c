@@ -88,6 +88,7 @@ static void set_value(const sweep *s, sweep_value *value, struct argp_state *sta
     }
     free(text);
     flock_check_model(&value->stage.model);
+    flock_lay_out(&value->stage);
 }
 
 static bool ends_like_a_trajectory(const char *path)

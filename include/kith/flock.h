@@ -26,8 +26,16 @@ typedef enum kith_flock_model {
 
 /** A rule is a sum over the neighbours within a radius. With a radius or weight of 0 it is off. */
 typedef struct kith_flock_rule {
-    double radius, weight; /**< radius [length], and weight of the sum */
+    double radius, weight; /**< radius [length], and weight of the sum; of repulsion [1 / time] */
 } kith_flock_rule;
+
+enum { KITH_MOST_SPECIES = 256 }; /**< largest number of species of a flock */
+/** How particles of one species heed those of another: factors of the terms that these add to the
+ *  sums of the rules. From -64 to 64, rounded to multiples of 2^-24; 1: as without species; 0: they
+ *  are ignored, so that n of the rule does not count them; below 0 the rule is reversed. */
+typedef struct kith_flock_factors {
+    double separation, alignment, cohesion; /**< of each rule; Vicsek: alignment alone */
+} kith_flock_factors;
 
 /** Kinds of obstacles and attractors, which bend the paths of particles: they change u, from which
  *  the new velocity v' follows (A STEP at kith_flock). */
@@ -89,10 +97,23 @@ typedef struct kith_flock_options {
                              the sphere. Not vectorial. 0: uniform */
     double turn_rate;   /**< largest angle from v to v' / time_step [radian / time]; a further turn
                              ends there, at the speed of u. 0: no limit */
+    kith_flock_rule repulsion; /**< soft spheres of diameter radius: r' gains time_step weight
+                                    sum (radius - |d|) (-d / |d|) over all particles that overlap,
+                                    seen or not; v' does not change. Any model; weight 0 or more.
+                                    With gaussian noise and min_speed = max_speed: active Brownian
+                                    particles (Fily & Marchetti 2012, PRL 108, 235702) */
+    const kith_flock_factors *factors; /**< [n_species][n_species] copied: element [a][b] is how
+                                            particles of species a heed those of species b.
+                                            `nearest` does not count those with three factors of
+                                            0. Repulsion, obstacles and attractors are alike for
+                                            all species */
+    int64_t n_species;      /**< 0: particles have no species; else up to KITH_MOST_SPECIES */
+    const uint8_t *species; /**< [n] copied: species of each particle, in the caller's order, below
+                                 n_species; NULL: particle i is of species i modulo n_species */
 } kith_flock_options;
 
 /** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,
- *  time_step 0.2 (the constants of UPenn's CIS 565). */
+ *  time_step 0.2 (the constants of UPenn's CIS 565); repulsion of radius 0, weight 1. */
 KITH_API void kith_flock_options_init(kith_flock_options *options);
 
 /** Set the fields of a struct of `size` bytes to their defaults. kith_flock_options_init is a
@@ -111,10 +132,12 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  * d = r_j - r_i:
  *     boids:      u = v + cohesion.weight sum d / n - separation.weight sum d
  *                       + alignment.weight (sum v_j / n  [- v])
+ *                 of several species: sum f d, sum f v_j [- (sum f) v / n], f from factors[a][b]
  *     Vicsek:     u = v + sum v_j, or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
  *     and u gains the terms of obstacles and attractors,
  *     v' = u with |u| between the speeds, turned by the noise, no further from v than turn_rate
- *     time_step,   r' = r + v' time_step, wrapped or reflected.
+ *     time_step,   r' = r + v' time_step, wrapped or reflected,
+ *     where repulsion adds its displacement to r' before it is wrapped or reflected.
  * Surfaces of spheres and walls, and reflecting axes, turn v' at once, beyond turn_rate. A particle
  * at rest may turn to any side; one that is to turn round turns to its left in 2-D. In double; v'
  * and r' are rounded to the precision of the points. When u is 0 but min_speed is
@@ -125,6 +148,7 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  * the rows of the box are first rounded to multiples of 2^-23 R, v to multiples of 2^-23 V. R and V
  * are the powers of 2 next above the largest radius and the largest component of a velocity. The
  * blind cone is around v as given, and contains j by the rounded d; if d or v is 0, j is seen.
+ * Repulsion is by the rounded d, too, and each of its terms is rounded to 2^-23 R; 0 where d is 0.
  */
 typedef struct kith_flock kith_flock;
 

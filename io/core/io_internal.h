@@ -696,7 +696,12 @@ char io__npy_order(void);
 
 /** Write a frame of extended XYZ, with box and velocities where the particles have them.
  *  @param facts  key=value pairs for the comment, each followed by a blank: "step=5 " */
-io_status io__xyz_write(io_output *output, const io_particles *particles, const char *facts);
+io_status io__xyz_write(io_output *output, const io_particles *particles, const uint8_t *species,
+                        const char *facts);
+
+/** Return the letter that names a species in files that are written: 'A', 'B', ..., '?' of those
+ *  without a letter. */
+char io__species_letter(uint8_t species);
 
 /** Write particles as an HDF5 file into output->fd. */
 io_status io__hdf5_write(io_output *output, const io_particles *particles);

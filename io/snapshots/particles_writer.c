@@ -51,18 +51,26 @@ static io_status write_tipsy(io_output *output, const io_particles *particles)
     return IO_OK;
 }
 
-/** Write one line for each particle: the text `first`, dim coordinates and, unless velocity is
- *  NULL, as many components of the velocity, with the digits that are needed to read back equal
- *  bits.
+char io__species_letter(uint8_t species)
+{
+    return (char)(species < 26 ? 'A' + species : '?');
+}
+
+/** Write one line for each particle: the text `first`, which begins with its species if that is not
+ *  NULL, dim coordinates and, unless velocity is NULL, as many components of the velocity, with the
+ *  digits that are needed to read back equal bits.
+ *  @param species   [n]; NULL: not written
  *  @param velocity  [n][3], of particles->precision; NULL: not written */
-static io_status write_rows(io_output *output, const io_particles *particles, const char *first,
-                            int dim, const void *velocity)
+static io_status write_rows(io_output *output, const io_particles *particles,
+                            const uint8_t *species, const char *first, int dim,
+                            const void *velocity)
 {
     const kith_precision precision = particles->precision;
     const int digits = precision == KITH_FLOAT ? 9 : 17;
     for (int64_t p = 0; p < particles->n; p++) {
         char line[256];
         int used = snprintf(line, sizeof line, "%s", first);
+        line[0] = species ? io__species_letter(species[p]) : line[0];
         for (int axis = 0; axis < dim; axis++) {
             used += sprintf(line + used, "%.*g ", digits,
                             io_real(particles->pos, 3 * p + axis, precision));
@@ -81,10 +89,11 @@ static io_status write_text(io_output *output, const io_particles *particles)
 {
     const int dim = particles->dim == 2 ? 2 : 3;
     IO_TRY(io__output_printf(output, dim == 2 ? "# x y\n" : "# x y z\n"));
-    return write_rows(output, particles, "", dim, NULL);
+    return write_rows(output, particles, NULL, "", dim, NULL);
 }
 
-io_status io__xyz_write(io_output *output, const io_particles *particles, const char *facts)
+io_status io__xyz_write(io_output *output, const io_particles *particles, const uint8_t *species,
+                        const char *facts)
 {
     IO_TRY(io__output_printf(output, "%lld\n", (long long)particles->n));
     if (particles->has_box) {
@@ -100,12 +109,12 @@ io_status io__xyz_write(io_output *output, const io_particles *particles, const 
     }
     IO_TRY(io__output_printf(output, "%sProperties=species:S:1:pos:R:3%s\n", facts,
                              particles->velocity ? ":velo:R:3" : ""));
-    return write_rows(output, particles, "X ", 3, particles->velocity);
+    return write_rows(output, particles, species, "X ", 3, particles->velocity);
 }
 
 static io_status write_xyz(io_output *output, const io_particles *particles)
 {
-    return io__xyz_write(output, particles, "");
+    return io__xyz_write(output, particles, NULL, "");
 }
 
 io_status io_write_particles(const char *path, io_format format, const io_particles *particles,

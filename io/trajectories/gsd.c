@@ -603,12 +603,13 @@ enum {
     GSD_U32 = 3,
     GSD_U64 = 4,
     FIRST_ROOM = 128, /* entries of the first index */
-    NAMES = 2         /* size of the list of names [64 bytes] */
+    NAMES = 3         /* size of the list of names [64 bytes] */
 };
 
 /* The chunks that are written. Entries of a frame are sorted by id, the index in this array. */
-static const int written_chunks[] = {CHUNK_STEP,     CHUNK_DIMENSIONS, CHUNK_BOX,   CHUNK_COUNT,
-                                     CHUNK_POSITION, CHUNK_VELOCITY,   CHUNK_THINGS};
+static const int written_chunks[] = {CHUNK_STEP,   CHUNK_DIMENSIONS, CHUNK_BOX,
+                                     CHUNK_COUNT,  CHUNK_POSITION,   CHUNK_VELOCITY,
+                                     CHUNK_THINGS, CHUNK_TYPES,      CHUNK_TYPEID};
 enum { WRITTEN = sizeof written_chunks / sizeof *written_chunks, ENTRY = sizeof(gsd_entry) };
 
 /** The entries of one frame, before they are written to the index. */
@@ -789,6 +790,28 @@ static io_status put_things(io_output *output, io_gsd_writer *gsd, const io_thin
     return things->n > 0 ? IO_OK : io__output_write(output, number, sizeof number);
 }
 
+/** Append the names of the species, "A", "B" and so on, and the species of each particle. */
+static io_status put_species(io_output *output, const io_gsd_writer *gsd,
+                             const io_particles *particles, batch *frame)
+{
+    char names[256];
+    int most = 0;
+    for (int64_t p = 0; p < particles->n; p++) {
+        most = particles->type[p] > most ? particles->type[p] : most;
+    }
+    for (int k = 0; k <= most; k++) {
+        names[k] = io__species_letter((uint8_t)k);
+    }
+    note_chunk(output, gsd, frame, CHUNK_TYPES, GSD_U8, (uint64_t)most + 1, 1);
+    IO_TRY(io__output_write(output, names, most + 1));
+    note_chunk(output, gsd, frame, CHUNK_TYPEID, GSD_U32, (uint64_t)particles->n, 1);
+    for (int64_t p = 0; p < particles->n; p++) {
+        const uint32_t id = particles->type[p];
+        IO_TRY(io__output_write(output, &id, sizeof id));
+    }
+    return IO_OK;
+}
+
 /** Return IO_INVALID if the format cannot hold the box: its rows must be a lower triangle. */
 static io_status check_box(io_output *output, const io_particles *particles)
 {
@@ -862,6 +885,9 @@ io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particle
         IO_TRY(put_vectors(output, particles, particles->velocity, nowhere));
     }
     IO_TRY(put_things(output, gsd, things, middle, &frame));
+    if (gsd->frame == 0 && particles->type) {
+        IO_TRY(put_species(output, gsd, particles, &frame));
+    }
     gsd->frame_begin = begin;
     gsd->frame_end = end_of(output);
     return put_entries(output, gsd, &frame);

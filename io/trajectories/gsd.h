@@ -28,7 +28,8 @@ io_status io__gsd_begin(io_output *output, io_gsd_writer *gsd);
 io_status io__gsd_resume(io_output *output, const io_mark *mark, io_gsd_writer *gsd);
 
 /** Append a frame: box, positions and, if the particles have them, velocities, as floats; things as
- *  doubles. The number of particles, the box and the dimension must be those of the first frame. */
+ *  doubles; in the first frame their types, if they have any, as species. The number of particles,
+ *  the box and the dimension must be those of the first frame. */
 io_status io__gsd_frame(io_output *output, io_gsd_writer *gsd, const io_particles *particles,
                         const io_things *things, int64_t step);
 

@@ -128,7 +128,7 @@ io_status io_recording_frame(io_recording *recording, const io_particles *partic
     const locale_t before = io__locale_set_c();
     snprintf(facts, CLOCK, "step=%lld Time=%.17g ", (long long)step, particles->time);
     tell_things(things, facts, sizeof facts);
-    const io_status status = io__xyz_write(output, particles, facts);
+    const io_status status = io__xyz_write(output, particles, particles->type, facts);
     io__locale_restore(before);
     IO_TRY(status);
     IO_TRY(io__output_flush(output));

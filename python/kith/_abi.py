@@ -151,6 +151,10 @@ class FlockRule(C.Structure):
     _fields_ = [("radius", C.c_double), ("weight", C.c_double)]
 
 
+class FlockFactors(C.Structure):
+    _fields_ = [("separation", C.c_double), ("alignment", C.c_double), ("cohesion", C.c_double)]
+
+
 class FlockThing(C.Structure):
     _fields_ = [("kind", C.c_int), ("place", C.c_double * 3), ("normal", C.c_double * 3),
                 ("radius", C.c_double), ("speed", C.c_double), ("reach", C.c_double),
@@ -164,7 +168,9 @@ class FlockOptions(C.Structure):
                 ("reflecting", C.c_int * 3), ("nearest", C.c_int64), ("blind_angle", C.c_double),
                 ("noise", C.c_double), ("things", C.POINTER(FlockThing)), ("n_things", C.c_int64),
                 ("seed", C.c_uint64), ("first_step", C.c_int64), ("gaussian", C.c_int),
-                ("turn_rate", C.c_double)]
+                ("turn_rate", C.c_double), ("repulsion", FlockRule),
+                ("factors", C.POINTER(FlockFactors)), ("n_species", C.c_int64),
+                ("species", C.POINTER(C.c_uint8))]
 
 
 class FlockMeasures(C.Structure):
@@ -237,7 +243,8 @@ STRUCTS = {"kith_options": Options, "kith_points": Points, "kith_box": Box,
            "kith_halo_input": HaloInput, "kith_halo": Halo, "kith_halos": Halos,
            "kith_rdf_options": RdfOptions, "kith_histogram": Histogram,
            "kith_debye_options": DebyeOptions,
-           "kith_flock_rule": FlockRule, "kith_flock_thing": FlockThing,
+           "kith_flock_rule": FlockRule, "kith_flock_factors": FlockFactors,
+           "kith_flock_thing": FlockThing,
            "kith_flock_options": FlockOptions, "kith_flock_measures": FlockMeasures,
            "kith_replicas": Replicas, "kith_overlap_options": OverlapOptions,
            "kith_overlaps": Overlaps,

@@ -16,7 +16,7 @@ from ._numbers import real, whole
 from ._box import as_box, dimensions
 
 _MODELS = {"boids": 0, "vicsek": 1, "vectorial": 2}
-_RULES = ("separation", "alignment", "cohesion")
+_RULES = ("separation", "alignment", "cohesion", "repulsion")
 _REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise", "turn_rate")
 _WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
@@ -35,10 +35,12 @@ class Flock(Opened):
     ctx : Context, optional
         Default: one of its own, closed with it; of arrays on a GPU on their stream.
     **how
-        model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion: (radius, weight);
-        relative, min_speed, max_speed, time_step, nearest, blind_angle [radian], noise, gaussian,
-        turn_rate [radian / time], seed, first_step, reflecting (a bool for each axis); defaults
-        and meaning as in kith.h.
+        model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion, repulsion:
+        (radius, weight); relative, min_speed, max_speed, time_step, nearest, blind_angle [radian],
+        noise, gaussian, turn_rate [radian / time], seed, first_step, reflecting (a bool for each
+        axis); defaults and meaning as in kith.h. factors, array [s][s][3] or [s][s]: how particles
+        of each species heed those of each other in separation, alignment and cohesion (one number:
+        in all three); species, [n]: that of each particle, below s; default: they go round.
 
     Attributes
     ----------
@@ -94,6 +96,12 @@ class Flock(Opened):
                 if np.shape(value) != (2,):
                     raise ValueError(f"{name} is {value!r}; expected (radius, weight)")
                 setattr(options, name, _abi.FlockRule(*(real(part, name) for part in value)))
+            elif name == "factors":
+                self._set_factors(options, value)
+            elif name == "species":
+                if "factors" not in self._how:
+                    raise ValueError("species needs factors")
+                self._set_species(options, value)
             elif name in ("relative", "gaussian"):
                 setattr(options, name, bool(value))
             elif name == "reflecting":
@@ -106,6 +114,29 @@ class Flock(Opened):
             else:
                 raise TypeError(f"Flock has no option {name!r}")
         return options
+
+    def _set_factors(self, options: _abi.FlockOptions, value: Any) -> None:
+        table = np.asarray(value, np.float64)
+        if table.ndim == 2:
+            table = np.repeat(table[:, :, None], 3, 2)
+        if table.ndim != 3 or table.shape[0] != table.shape[1] or table.shape[2] != 3:
+            raise ValueError(f"factors has the shape {np.shape(value)}; expected (s, s) or "
+                             "(s, s, 3)")
+        if not 1 <= len(table) <= 256:
+            raise ValueError(f"factors is for {len(table)} species; expected 1 to 256")
+        self._factors = np.ascontiguousarray(table)
+        options.factors = self._factors.ctypes.data_as(C.POINTER(_abi.FlockFactors))
+        options.n_species = len(table)
+
+    def _set_species(self, options: _abi.FlockOptions, value: Any) -> None:
+        given = np.asarray(value)
+        if given.shape != (len(self),) or given.dtype.kind not in "iu":
+            raise ValueError(f"species has the shape {given.shape} and the type {given.dtype}; "
+                             f"expected {len(self)} integers")
+        if given.size and not 0 <= given.min() <= given.max() <= 255:
+            raise ValueError("species is a number from 0 to 255")
+        self._species = np.ascontiguousarray(given, np.uint8)
+        options.species = self._species.ctypes.data_as(C.POINTER(C.c_uint8))
 
     def __len__(self) -> int:
         return int(self._shape[0])

@@ -331,6 +331,8 @@ void kith_flock_close(kith_flock *flock)
             flock->ctx->backend->flock->forget(flock);
         }
         kith__buffer_free(&flock->memory);
+        kith__buffer_free(&flock->species);
+        kith__buffer_free(&flock->heed);
         kith__buffer_free(&flock->subset.rank);
         kith__buffer_free(&flock->subset.copy);
         free(flock);

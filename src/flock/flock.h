@@ -43,6 +43,12 @@ struct kith_flock {
                                          memory */
     struct kith__flock_rules rules; /**< checked options */
     kith_box box;                   /**< the box, as the caller gave it */
+    struct kith__buffer species;    /**< uint8_t [n] species of the particles, in the caller's
+                                         order; empty where rules.n_species is 0 */
+    struct kith__buffer heed;       /**< struct kith__flock_heed [n_species][n_species]: how the
+                                         first species heeds the second; empty where there are no
+                                         species */
+    int64_t edition;                /**< number of times that the two were set */
     int64_t step;                   /**< steps done */
     /** First step at which all particles are inside the reflecting walls: the step after the last
      *  call of kith_flock_change that added a wall. */

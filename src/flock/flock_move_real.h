@@ -10,6 +10,7 @@
  *  @param rules         checked options
  *  @param box           the box, in double
  *  @param lattice       the box, in the precision of the coordinates
+ *  @param more          sums that few flocks need; NULL: there are none
  *  @param unit          units of the sums, for each rule [length] or [length / time]
  *  @param step          number of the step: with `id` it determines the random numbers
  *  @param id            index of the particle in the caller's order
@@ -20,20 +21,30 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
                                         const struct kith__lattice_d *box,
                                         const struct KITH_REAL(kith__lattice) *lattice,
                                         const struct kith__flock_sums *sums,
+                                        const struct kith__flock_more *more,
                                         const double unit[KITH_RULES], int64_t step, int64_t id,
                                         real r[3], real v[3])
 {
     double x[3], old[3], u[3];
+    const int pushed = more && rules->push_radius > 0;
     for (int k = 0; k < 3; k++) {
         x[k] = (double)r[k];
         old[k] = (double)v[k];
     }
-    kith__flock_velocity(rules, box, sums, unit, step, id, x, old, u);
+    kith__flock_velocity(rules, box, sums, more, unit, step, id, x, old, u);
     for (int k = 0; k < 3; k++) {
         u[k] = KITH_ROUND(u[k]);
         x[k] += u[k] * rules->time_step;
+        if (pushed) {
+            const double push = (double)more->push[k] * unit[KITH_SEPARATION];
+            x[k] += rules->push_rate * push * rules->time_step;
+        }
         if (rules->reflecting[k]) {
-            kith__flock_reflect(rules, k, &x[k], &u[k]);
+            /* the repulsion may take a particle through a wall from which its velocity points */
+            const int inward = x[k] < rules->lo[k] ? u[k] >= 0 : u[k] <= 0;
+            double turned = u[k];
+            kith__flock_reflect(rules, k, &x[k], &turned);
+            u[k] = pushed && inward ? u[k] : turned;
         }
     }
     if (rules->n_things > 0) { /* copies, as the arguments of a function that is not inlined */

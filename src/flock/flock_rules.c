@@ -20,7 +20,8 @@ static const kith_flock_options defaults = {.size = sizeof(kith_flock_options),
                                             .alignment = {5, 0.1},
                                             .cohesion = {5, 0.01},
                                             .max_speed = 1,
-                                            .time_step = 0.2};
+                                            .time_step = 0.2,
+                                            .repulsion = {0, 1}};
 
 /* kith_flock_options_init_sized, kith_flock_options_init */
 KITH_INIT_CALLS(kith_flock_options, KITH_FLOCK_OPTIONS_0_1)
@@ -39,6 +40,9 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     KITH_TRY(check_rule(ctx, "separation", &o->separation));
     KITH_TRY(check_rule(ctx, "alignment", &o->alignment));
     KITH_TRY(check_rule(ctx, "cohesion", &o->cohesion));
+    KITH_TRY(check_rule(ctx, "repulsion", &o->repulsion));
+    KITH_CHECK(ctx, o->repulsion.weight >= 0, KITH_INVALID,
+               "options.repulsion.weight is %g, expected a rate of 0 or more", o->repulsion.weight);
     KITH_CHECK(ctx, o->model >= KITH_BOIDS && o->model <= KITH_VICSEK_VECTORIAL, KITH_INVALID,
                "options.model is %d, expected KITH_BOIDS, KITH_VICSEK_ANGULAR or "
                "KITH_VICSEK_VECTORIAL",
@@ -139,7 +143,8 @@ static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
     return KITH_OK;
 }
 
-/** Set radii and weights of the rules that are on, and the largest radius, 0 when none is on. */
+/** Set radii and weights of the rules and the repulsion that are on, and the largest radius, 0 when
+ *  none is on. */
 static void set_rules(const kith_flock_options *o, const struct kith__question *q,
                       struct kith__flock_rules *rules)
 {
@@ -153,6 +158,76 @@ static void set_rules(const kith_flock_options *o, const struct kith__question *
         rules->weight[k] = on ? rule[k].weight : 0;
         rules->reach = fmax(rules->reach, rules->radius[k]);
     }
+    const bool pushes = o->repulsion.radius > 0 && o->repulsion.weight > 0;
+    rules->push_radius = pushes ? kith__rounded(o->repulsion.radius, q->precision) : 0;
+    rules->push_rate = pushes ? o->repulsion.weight : 0;
+    rules->reach = fmax(rules->reach, rules->push_radius);
+}
+
+/** Set species.data and heed.data, and check them.
+ *  @param rules         the rules, set but for the species
+ *  @param[out] species  empty; receives uint8_t [n]
+ *  @param[out] heed     empty; receives struct kith__flock_heed [n_species][n_species] */
+static kith_status set_species(struct kith_flock *flock, const kith_flock_options *o,
+                               const struct kith__flock_rules *rules, struct kith__buffer *species,
+                               struct kith__buffer *heed)
+{
+    kith_ctx *ctx = flock->ctx;
+    const int64_t s = o->n_species;
+    uint8_t *to = kith__buffer_need(species, (size_t)flock->n + 1);
+    struct kith__flock_heed *row = kith__buffer_need(heed, (size_t)(s * s) * sizeof *row);
+    KITH_CHECK(ctx, to && row, KITH_NO_MEMORY, "out of memory for the species of %lld particles",
+               (long long)flock->n);
+    for (int64_t p = 0; p < flock->n; p++) {
+        to[p] = (uint8_t)(o->species ? o->species[p] : p % s);
+        KITH_CHECK(ctx, to[p] < s, KITH_INVALID,
+                   "options.species[%lld] is %d, expected less than options.n_species, %lld",
+                   (long long)p, to[p], (long long)s);
+    }
+    for (int64_t e = 0; e < s * s; e++) {
+        static const char *const name[KITH_RULES] = {"separation", "alignment", "cohesion"};
+        const kith_flock_factors *f = &o->factors[e];
+        const double factor[KITH_RULES] = {f->separation, f->alignment, f->cohesion};
+        row[e].any = 0;
+        for (int k = 0; k < KITH_RULES; k++) {
+            KITH_CHECK(ctx, fabs(factor[k]) <= KITH_LARGEST_FACTOR, KITH_INVALID,
+                       "options.factors[%lld][%lld].%s is %g, expected -%d to %d",
+                       (long long)(e / s), (long long)(e % s), name[k], factor[k],
+                       KITH_LARGEST_FACTOR, KITH_LARGEST_FACTOR);
+            row[e].factor[k] = (int32_t)rint(factor[k] * KITH_FACTOR);
+            row[e].any |= row[e].factor[k] != 0 && rules->radius[k] > 0;
+        }
+    }
+    return KITH_OK;
+}
+
+/** Replace the species of a flock, if the options are good.
+ *  @param rules  the new rules, set but for the species */
+static kith_status replace_species(struct kith_flock *flock, const kith_flock_options *o,
+                                   struct kith__flock_rules *rules)
+{
+    kith_ctx *ctx = flock->ctx;
+    struct kith__buffer species = {NULL, 0}, heed = {NULL, 0};
+    KITH_CHECK(ctx, o->n_species >= 0 && o->n_species <= KITH_MOST_SPECIES, KITH_INVALID,
+               "options.n_species is %lld, expected 0 to %d", (long long)o->n_species,
+               KITH_MOST_SPECIES);
+    KITH_CHECK(ctx, o->n_species == 0 || o->factors, KITH_INVALID, "options.factors is NULL");
+    KITH_CHECK(ctx, o->n_species > 0 || !o->species, KITH_INVALID,
+               "options.species is given, but options.n_species is 0");
+    const kith_status status = o->n_species > 0 ? set_species(flock, o, rules, &species, &heed)
+                                                : KITH_OK;
+    if (status == KITH_OK) {
+        const struct kith__buffer old[2] = {flock->species, flock->heed};
+        flock->species = species;
+        flock->heed = heed;
+        flock->edition++;
+        rules->n_species = (int)o->n_species;
+        species = old[0];
+        heed = old[1];
+    }
+    kith__buffer_free(&species);
+    kith__buffer_free(&heed);
+    return status;
 }
 
 /** Set the reflecting walls: which axes have them, and their positions, from the box. */
@@ -223,6 +298,7 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
                    "particles would see themselves",
                    rules.reach, 'a' + k, q.height[k]);
     }
+    KITH_TRY(replace_species(flock, o, &rules));
     flock->question = q;
     flock->rules = rules;
     *first_step = o->first_step;

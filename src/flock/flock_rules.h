@@ -37,21 +37,24 @@ struct kith__flock_rules {
     /** Radius of each rule, rounded to the precision; 0: off [length]. */
     double radius[KITH_RULES];
     double weight[KITH_RULES]; /**< weight of each rule; 0 when the rule is off */
-    double reach;              /**< largest radius; 0: all rules are off [length] */
-    int relative;              /**< alignment is relative to the particle's own velocity */
-    double min_speed;          /**< smallest speed; of Vicsek's models max_speed [length / time] */
-    double max_speed;          /**< largest speed; INFINITY: no limit [length / time] */
-    double time_step;          /**< [time] */
-    int reflecting[3];         /**< the axis has reflecting walls */
-    double lo[3], hi[3];       /**< positions of the walls, of axes that have them [length] */
-    int64_t nearest;           /**< number of nearest neighbours that count; 0: all count */
-    int sees_all;              /**< 1: there is no blind angle */
-    double blind;              /**< cosine of half the blind angle */
-    double noise;              /**< strength of the noise, 0 to 1 */
-    int gaussian;              /**< the angle of the noise is normal, not uniform */
-    int turns_freely;          /**< 1: there is no largest angle of a turn */
+    double push_radius;  /**< range of the repulsion, rounded to the precision; 0: off [length] */
+    double push_rate;    /**< strength of the repulsion [1 / time] */
+    double reach;        /**< largest radius, of the repulsion too; 0: all rules are off [length] */
+    int relative;        /**< alignment is relative to the particle's own velocity */
+    double min_speed;    /**< smallest speed; of Vicsek's models max_speed [length / time] */
+    double max_speed;    /**< largest speed; INFINITY: no limit [length / time] */
+    double time_step;    /**< [time] */
+    int reflecting[3];   /**< the axis has reflecting walls */
+    double lo[3], hi[3]; /**< positions of the walls, of axes that have them [length] */
+    int64_t nearest;     /**< number of nearest neighbours that count; 0: all count */
+    int sees_all;        /**< 1: there is no blind angle */
+    double blind;        /**< cosine of half the blind angle */
+    double noise;        /**< strength of the noise, 0 to 1 */
+    int gaussian;        /**< the angle of the noise is normal, not uniform */
+    int turns_freely;    /**< 1: there is no largest angle of a turn */
     double turn_cos, turn_sin; /**< cosine and sine of the largest angle of a turn in a step */
     uint64_t seed;             /**< seed of the random numbers */
+    int n_species;             /**< number of species; 0: none */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
                                                    normals of walls have length 1 */
@@ -63,6 +66,41 @@ struct kith__flock_sums {
     int64_t n[KITH_RULES];      /**< neighbours within the radius of each rule */
     int64_t sum[KITH_RULES][3]; /**< sums of their offsets; of velocities for KITH_ALIGNMENT */
 };
+
+/** Sums over neighbours that few flocks need, in fixed point. */
+struct kith__flock_more {
+    int64_t push[3]; /**< sum of the overlaps with neighbours, along the vectors from them [units of
+                          offsets] */
+    /** Of a flock of several species: kith__flock_sums.sum is a number of 2^32 / KITH_FACTOR units,
+     *  and this the number of 1 / KITH_FACTOR units that follow. */
+    uint64_t low[KITH_RULES][3];
+    int64_t factors; /**< of a flock of several species: sum of the factors of alignment
+                          [1 / KITH_FACTOR] */
+};
+
+/** What the particles of one species heed of those of another. */
+struct kith__flock_heed {
+    int32_t factor[KITH_RULES]; /**< factor of each rule [1 / KITH_FACTOR] */
+    int32_t any; /**< 1: a factor of a rule that is on is not 0; 0: they are ignored */
+};
+
+enum {
+    KITH_FACTOR = 1 << 24,   /**< factors between species are integers of 1 / KITH_FACTOR */
+    KITH_LARGEST_FACTOR = 64 /**< largest absolute factor, so that its integer fits 32 bits */
+};
+
+/** Return 1 when particles have sums of kith__flock_more. */
+KITH_FN int kith__flock_has_more(const struct kith__flock_rules *rules)
+{
+    return rules->push_radius > 0 || rules->n_species > 0;
+}
+
+/** Return 1 when the neighbour sums are those of the three rules over all neighbours, so that the
+ *  fast kernels apply; 0 when neighbours are selected, or there are more sums. */
+KITH_FN int kith__flock_is_plain(const struct kith__flock_rules *rules)
+{
+    return rules->nearest == 0 && rules->sees_all && !kith__flock_has_more(rules);
+}
 
 /** Return the unit in which numbers up to `largest` are rounded to integers of KITH_FLOCK_BITS
  *  bits: a power of 2, at least 2^-1000, so that 1 / unit is finite. */
@@ -161,6 +199,50 @@ KITH_FN int kith__flock_sees(const struct kith__flock_rules *rules, const double
     const double along = (d[0] * v[0] + d[1] * v[1]) + d[2] * v[2];
     const double most = kith__flock_length(d) * kith__flock_length(v);
     return along >= -rules->blind * most;
+}
+
+/** Add the overlap with a neighbour to the sum of the repulsion: the vector of length
+ *  push_radius - |d| along -d, rounded to integers, so that the sum does not depend on its order.
+ *  @param inverse  1 / unit of offsets, a power of 2
+ *  @param d        offset to the neighbour [units]; 0: the direction is not defined, and nothing is
+ *                  added */
+KITH_FN void kith__flock_add_push(const struct kith__flock_rules *rules, double inverse,
+                                  const int32_t d[3], struct kith__flock_more *more)
+{
+    const double wide[3] = {(double)d[0], (double)d[1], (double)d[2]};
+    const double range = rules->push_radius * inverse, distance = kith__flock_length(wide);
+    if (distance > 0 && distance < range) {
+        const double part = (range - distance) / distance;
+        for (int k = 0; k < 3; k++) {
+            more->push[k] -= kith__flock_round_near(part * wide[k]);
+        }
+    }
+}
+
+/** Add a neighbour of a species to the sums of one rule: x times the factor of that species, a
+ *  product of up to 62 bits, as its upper and lower 32 bits. 2^31 neighbours overflow neither.
+ *  @param x       offset or velocity of the neighbour [units]
+ *  @param factor  of the rule; 0: the neighbour is ignored */
+KITH_FN void kith__flock_add_heeded(int rule, const int32_t x[3], int32_t factor,
+                                    struct kith__flock_sums *sums, struct kith__flock_more *more)
+{
+    sums->n[rule] += factor != 0;
+    for (int k = 0; k < 3; k++) {
+        const int64_t product = (int64_t)factor * x[k];
+        const int64_t low = (int64_t)((uint64_t)product & 0xffffffffu);
+        sums->sum[rule][k] += (product - low) / 4294967296;
+        more->low[rule][k] += (uint64_t)low;
+    }
+    more->factors += rule == KITH_ALIGNMENT ? factor : 0;
+}
+
+/** Return a sum of one rule and axis [units].
+ *  @param more  NULL: particles have no species */
+KITH_FN double kith__flock_total(const struct kith__flock_sums *sums,
+                                 const struct kith__flock_more *more, int rule, int k)
+{
+    const double sum = (double)sums->sum[rule][k], unit = 1.0 / KITH_FACTOR;
+    return more ? sum * (4294967296.0 * unit) + (double)more->low[rule][k] * unit : sum;
 }
 
 /** Scale velocity u to a speed between the limits. If u is 0 and min_speed is not, u is first
@@ -393,12 +475,14 @@ KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules
 /** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
  *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums
+ *  @param more  sums that few flocks need; NULL: there are none
  *  @param unit  units of the sums, for each rule [length] or [length / time]
  *  @param step  number of the step: with `id` it determines the random numbers
  *  @param id    index of the particle in the caller's order */
 KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
                                   const struct kith__lattice_d *box,
                                   const struct kith__flock_sums *sums,
+                                  const struct kith__flock_more *more,
                                   const double unit[KITH_RULES], int64_t step, int64_t id,
                                   const double r[3], const double v[3], double u[3])
 {
@@ -407,11 +491,14 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     const double *w = rules->weight;
     const double share_a = n_a > 0 ? 1 / n_a : 0;
     const double share_c = n_c > 0 ? 1 / n_c : 0;
-    const double relative = rules->relative && n_a > 0 ? 1 : 0; /* factor of v */
+    const struct kith__flock_more *heeded = more && rules->n_species > 0 ? more : NULL;
+    const double followed = heeded ? (double)heeded->factors / KITH_FACTOR / n_a : 1;
+    const double relative = rules->relative && n_a > 0 ? followed : 0; /* factor of v */
     for (int k = 0; k < 3; k++) {
-        const double a = (double)sums->sum[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
-        const double c = (double)sums->sum[KITH_COHESION][k] * unit[KITH_COHESION];
-        const double s = (double)sums->sum[KITH_SEPARATION][k] * unit[KITH_SEPARATION];
+        const double a = kith__flock_total(sums, heeded, KITH_ALIGNMENT, k) * unit[KITH_ALIGNMENT];
+        const double c = kith__flock_total(sums, heeded, KITH_COHESION, k) * unit[KITH_COHESION];
+        const double s = kith__flock_total(sums, heeded, KITH_SEPARATION, k) *
+                         unit[KITH_SEPARATION];
         u[k] = v[k];
         if (rules->model != KITH_BOIDS) {
             u[k] += a;

@@ -204,7 +204,7 @@ def test_presets():
     assert read("a.xyz") == read("b.xyz") == read("c.xyz") == read("d.xyz")
     assert frames("a.xyz")[-1][1] != frames("a.xyz")[0][1] and read("e.xyz") != read("a.xyz")
     cli.fails(2, "flock", "--preset", "swarm", "--steps", "1",
-              says=("'swarm'", "murmuration, mill, bands or shoal"))
+              says=("'swarm'", "murmuration, mill, bands, shoal or abp"))
     cli.fails(6, "flock", "--preset", "mill", "--model", "vicsek", "--steps", "1",
               says=("--separation",))
     assert "preset     mill\n" in cli.ok("flock", "--preset", "mill", "--steps", "0")
@@ -215,6 +215,76 @@ def test_presets():
         assert json.loads(out.splitlines()[-1])["preset"] == name
     assert order["mill"]["milling"] > 0.7 and order["mill"]["polarisation"] < 0.3, order["mill"]
     assert order["shoal"]["polarisation"] > 0.5 and order["shoal"]["largest"] > 1500, order["shoal"]
+
+
+def test_repulsion():
+    """Active Brownian particles push each other apart, and keep their speed; a run goes on from a
+    restart file with equal bits, --at changes the repulsion, a sweep varies its range."""
+    model = ("flock", "--preset", "abp", "--boids", "400", "--box", "20", "--record-every", "50")
+    cli.ok(*model, "--steps", "100", "-o", "r.xyz", "--restart", "r.state", "-q")
+    cli.ok(*model, "--steps", "200", "-o", "r.xyz", "--restart", "r.state", "-q")
+    cli.ok(*model, "--steps", "200", "-o", "s.xyz", "-q")
+    assert read("r.xyz") == read("s.xyz")
+
+    def nearest(rows):
+        return min(math.hypot(*((p[k] - q[k] + 10) % 20 - 10 for k in range(2)))
+                   for i, p in enumerate(rows) for q in rows[:i])
+    rows = frames("r.xyz")[-1][1]
+    assert nearest(frames("r.xyz")[0][1]) < 0.3 and nearest(rows) > 0.8, nearest(rows)
+    assert max(abs(math.hypot(*row[3:5]) - 1) for row in rows) < 1e-6
+    cli.fails(6, *model, "--repulsion", "1,20", "--steps", "300", "-o", "r.xyz", "--restart",
+              "r.state", "-q", says=("--repulsion was 1,12 and is 1,20",))
+    cli.ok(*model, "--at", "0:repulsion=0", "--steps", "200", "-o", "t.xyz", "-q")
+    assert nearest(frames("t.xyz")[-1][1]) < 0.3
+    cli.ok(*model[:-2], "--sweep", "repulsion=0.5/1", "--equilibrate", "10", "--sample", "200",
+           "-o", "r.txt", "-q")
+    table = [line.split() for line in read("r.txt").decode().splitlines() if line[0] != "#"]
+    assert [row[0] for row in table] == ["0.5", "1"] and table[0] != table[1], table
+    cli.fails(6, *START, "--steps", "1", "--repulsion=1,-2", says=("--repulsion", "0 or more"))
+    cli.fails(6, *START, "--steps", "1", "--repulsion=nan,2", says=("--repulsion", "finite"))
+
+
+def test_species():
+    """Species that ignore each other fly as if alone; trajectories name them; a run goes on from
+    a restart file with equal bits, and is refused with other factors."""
+    model = ("--flock-species", "2", "--record-every", "10")
+    cli.ok(*START, *model, "--heed-others", "0", "--steps", "30", "-o", "i.xyz", "--at",
+           "20:heed=0,1,1,-0.5,2", "-q")
+    cli.ok(*START, *model, "--heed", "0,1,0", "--heed", "1,0,0,0,0", "--steps", "10", "-o", "j.xyz",
+           "--restart", "j.state", "-q")
+    late = ("--heed-others", "0", "--at", "20:heed=0,1,1,-0.5,2", "-o", "j.xyz", "--restart",
+            "j.state", "-q")
+    cli.ok(*START, *model, *late, "--steps", "30")
+    assert read("i.xyz") == read("j.xyz")
+    text = read("i.xyz").decode().splitlines()
+    assert [line[:2] for line in text[2:302]] == ["A ", "B "] * 150
+    cli.fails(6, *START, *model, "--heed", "0,1,3", "--steps", "40", "-o", "j.xyz", "--restart",
+              "j.state", "-q", says=("--heed 0,1 was 1,-0.5,2 and is 3,3,3",))
+    cli.fails(6, *START, "--steps", "40", "-o", "j.xyz", "--restart", "j.state", "-q",
+              says=("2 species", "--flock-species is 0"))
+    cli.ok(*START, *model, "--heed-others", "0", "--steps", "20", "-o", "k.gsd", "-q")
+    both = cli.ok("rdf", "k.gsd", "--select", "A", "--with", "B", "--r-max", "3", "-o", "-", "-q")
+    assert "A" in both and "B" in both
+    # half of the flock, alone
+    alone = frames("i.xyz")[0][1][::2]
+    with open("half.xyz", "w", encoding="ascii") as file:
+        file.write(f"{len(alone)}\n{text[1]}\n")
+        file.writelines("X " + " ".join(map(repr, row)) + "\n" for row in alone)
+    cli.ok("flock", "half.xyz", "--threads", "1", "--steps", "20", "--record-every", "20", "-o",
+           "half_on.xyz", "-q", "--precision", "float")
+    there = frames("half_on.xyz")[-1][1]
+    assert there == frames("i.xyz")[2][1][::2]
+    cli.fails(6, *START, "--steps", "1", "--heed", "0,1,0", says=("needs --flock-species",))
+    cli.fails(6, *START, "--steps", "1", "--flock-species", "2", "--heed", "0,2,0",
+              says=("species 2", "--flock-species is 2"))
+    cli.fails(6, *START, "--steps", "1", "--flock-species", "2", "--heed", "0,1,nan",
+              says=("--heed", "-64 to 64"))
+    cli.fails(6, *START, "--steps", "1", "--flock-species", "9", says=("--flock-species", "0 to 8"))
+    cli.fails(2, *START, "--steps", "9", "--flock-species", "2", "--at", "5:flock-species=3",
+              says=("whole run",))
+    cli.ok("flock", "--boids", "60", "--box", "9", "--flock-species", "2", "--sweep",
+           "heed-others=0/1", "--equilibrate", "10", "--sample", "200", "--replicas", "2", "-o",
+           "h.txt", "-q")
 
 
 def test_bands():

@@ -248,6 +248,11 @@ int main(void)
     FIELD(kith_flock_rule, radius);
     FIELD(kith_flock_rule, weight);
 
+    SIZE(kith_flock_factors);
+    FIELD(kith_flock_factors, separation);
+    FIELD(kith_flock_factors, alignment);
+    FIELD(kith_flock_factors, cohesion);
+
     SIZE(kith_flock_thing);
     FIELD(kith_flock_thing, kind);
     FIELD(kith_flock_thing, place);
@@ -277,6 +282,10 @@ int main(void)
     FIELD(kith_flock_options, first_step);
     FIELD(kith_flock_options, gaussian);
     FIELD(kith_flock_options, turn_rate);
+    FIELD(kith_flock_options, repulsion);
+    FIELD(kith_flock_options, factors);
+    FIELD(kith_flock_options, n_species);
+    FIELD(kith_flock_options, species);
 
     SIZE(kith_flock_measures);
     FIELD(kith_flock_measures, polarisation);

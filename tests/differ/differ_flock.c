@@ -62,6 +62,12 @@ static void make_rules(rng *r, kith_flock_options *o, double most)
     o->noise = differ_one_in(r, 2) ? rng_uniform(r, 0, 1) : 0;
     o->gaussian = o->model != KITH_VICSEK_VECTORIAL && differ_one_in(r, 2);
     o->turn_rate = differ_one_in(r, 3) ? rng_uniform(r, 0.01, 4) / o->time_step : 0;
+    o->repulsion.radius = differ_one_in(r, 3) ? most * rng_uniform(r, 0.05, 1) : 0;
+    o->repulsion.weight = differ_one_in(r, 4) ? 0 : rng_uniform(r, 0, 2) / o->time_step;
+    static const kith_flock_factors heed[4] = {
+        {1, 0.3, -2}, {0, 0, 0}, {0, 1.5, 0.25}, {64, -0.01, 1}};
+    o->n_species = differ_one_in(r, 3) ? 1 + rng_below(r, 2) : 0;
+    o->factors = o->n_species > 0 ? heed : NULL;
     o->seed = rng_bits(r);
     o->first_step = differ_one_in(r, 2) ? 0 : rng_below(r, 1000);
 }

@@ -36,8 +36,8 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
 {
     const double bad[] = {-1, NAN, INFINITY};
     for (int b = 0; b < 3; b++) {
-        double *fields[9];
-        for (int f = 0; f < 9; f++) {
+        double *fields[11];
+        for (int f = 0; f < 11; f++) {
             kith_flock_options o = good();
             fields[0] = &o.separation.radius;
             fields[1] = &o.alignment.radius;
@@ -48,8 +48,10 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
             fields[6] = &o.noise;
             fields[7] = &o.blind_angle;
             fields[8] = &o.alignment.weight;
+            fields[9] = &o.repulsion.radius;
+            fields[10] = &o.repulsion.weight;
             *fields[f] = bad[b];
-            if (f < 8 || b > 0)
+            if (f != 8 || b > 0)
                 refuse(ctx, "a number", box, &o, KITH_INVALID);
         }
     }
@@ -97,9 +99,59 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
     o = good();
     o.cohesion.radius = 20;
     refuse(ctx, "a radius as large as the box", box, &o, KITH_INVALID);
+    o = good();
+    o.repulsion.radius = 20;
+    refuse(ctx, "a repulsion as far as the box", box, &o, KITH_INVALID);
+    o = good();
     o.cohesion.radius = 1e-200;
     o.separation.radius = o.alignment.radius = 0;
     refuse(ctx, "a radius without a square", box, &o, KITH_INVALID);
+}
+
+static void check_species(kith_ctx *ctx, const kith_box *box)
+{
+    kith_flock_factors factors[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+    uint8_t species[10] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+    kith_flock_options o = good();
+    o.n_species = 2;
+    refuse(ctx, "no factors", box, &o, KITH_INVALID);
+    o.factors = factors;
+    o.n_species = -1;
+    refuse(ctx, "fewer than no species", box, &o, KITH_INVALID);
+    o.n_species = KITH_MOST_SPECIES + 1;
+    refuse(ctx, "many species", box, &o, KITH_INVALID);
+    o.n_species = 0;
+    o.species = species;
+    refuse(ctx, "species of none", box, &o, KITH_INVALID);
+    o.n_species = 2;
+    species[7] = 2;
+    refuse(ctx, "a species outside the table", box, &o, KITH_INVALID);
+    CHECK(strstr(kith_message(ctx), "species[7] is 2"), "%s", kith_message(ctx));
+    species[7] = 1;
+    const double bad[] = {NAN, INFINITY, 64.001, -65};
+    for (int b = 0; b < 4; b++) {
+        factors[2].cohesion = bad[b];
+        refuse(ctx, "a factor", box, &o, KITH_INVALID);
+        CHECK(strstr(kith_message(ctx), "factors[1][0].cohesion"), "%s", kith_message(ctx));
+    }
+    /* a change that is refused leaves the species */
+    factors[2].cohesion = 0;
+    double state[2][6 * 10];
+    for (int changed = 0; changed < 2; changed++) {
+        const kith_points r = kith_points_packed(xyz, 10, KITH_DOUBLE);
+        const kith_points v = kith_points_packed(vel, 10, KITH_DOUBLE);
+        kith_flock *flock = NULL;
+        CHECK(kith_flock_open(ctx, &r, &v, box, &o, &flock) == KITH_OK, "%s", kith_message(ctx));
+        CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_options other = o;
+        other.factors = factors + 1;
+        other.n_species = 1;
+        CHECK(!changed || kith_flock_change(flock, &other) == KITH_INVALID, "no species 1");
+        CHECK(kith_flock_step(flock, 2) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_read(flock, state[changed], state[changed] + 30);
+        kith_flock_close(flock);
+    }
+    CHECK(memcmp(state[0], state[1], sizeof *state) == 0, "a refused change changed the flock");
 }
 
 static void check_space(kith_ctx *ctx)
@@ -281,6 +333,7 @@ int main(int argc, char **argv)
     xyz[0] = 10; /* outside a box of 5 */
     const kith_box box = kith_box_periodic(20, 20, 20);
     check_numbers(ctx, &box);
+    check_species(ctx, &box);
     check_space(ctx);
     check_lost(ctx, NULL);
     check_lost(ctx, &box);

@@ -12,7 +12,7 @@
 #include "check.h"
 #include "flock_case.h"
 
-enum { N = 2500, STEPS = 6, KINDS = 10, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
+enum { N = 2500, STEPS = 6, KINDS = 15, CROWDS = 18, FAR = 14, CROWD_STEPS = 3, CHANGES = 8 };
 
 /* FNV-1a. */
 static uint64_t sum_bits(const void *data, size_t bytes)
@@ -32,10 +32,22 @@ static void check_known(const flock_case *c, int kind, uint64_t known, const voi
     CHECK(sum == known, "%s %d: 0x%llx", c->name, kind, (unsigned long long)sum);
 }
 
+static const kith_flock_factors alike[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+static const kith_flock_factors heed[9] = {{1, 1, 1},       {0, 0, 0},     {2.3, 0, -0.7},
+                                           {1, -0.31, 0.1}, {0, 1, 3.3},   {64, 0.5, 0.25},
+                                           {0, 2, 1},       {-64, 0, 0.1}, {1e-7, 0, 1}};
+static uint8_t species[N];
+
 static flock_case make(int kind)
 {
+    if (kind == 14) { /* species that heed each other as if there were none */
+        flock_case c = make(4);
+        c.options.factors = alike;
+        c.options.n_species = 2;
+        return c;
+    }
     kith_box box = kith_box_periodic(35, 30, 25);
-    box.dim = kind == 3 || kind == 8 ? 2 : 3;
+    box.dim = kind == 3 || kind == 8 || kind == 10 ? 2 : 3;
     if (kind == 4)
         box.periodic[0] = 0;
     if (kind == 5)
@@ -45,8 +57,8 @@ static flock_case make(int kind)
     kith_flock_options *o = &c.options;
     o->seed = 7;
     o->noise = kind == 1 || kind == 2 || kind > 5 ? 0.3 : 0;
-    o->gaussian = kind == 7 || kind == 8;
-    o->turn_rate = kind > 7 ? 0.8 : 0;
+    o->gaussian = kind == 7 || kind == 8 || kind == 10;
+    o->turn_rate = kind == 8 || kind == 9 ? 0.8 : 0;
     switch (kind) {
     case 1:
     case 8: o->model = KITH_VICSEK_ANGULAR; break;
@@ -56,6 +68,26 @@ static flock_case make(int kind)
         o->blind_angle = 1.5;
         o->relative = 1;
         o->reflecting[0] = 1;
+        break;
+    case 10:
+        o->repulsion = (kith_flock_rule){1.5, 2};
+        o->separation.radius = o->alignment.radius = o->cohesion.radius = 0;
+        break;
+    case 11:
+        o->repulsion = (kith_flock_rule){4, 0.5};
+        o->nearest = 5;
+        break;
+    case 12:
+        o->factors = heed;
+        o->n_species = 3;
+        break;
+    case 13:
+        o->factors = heed;
+        o->n_species = 3;
+        o->species = species;
+        o->repulsion = (kith_flock_rule){1.5, 0.5};
+        o->nearest = 12;
+        o->relative = 1;
         break;
     default: break;
     }
@@ -113,7 +145,8 @@ static void fly(const char *backend, int threads, const flock_case *c, int first
 static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0xfafd16d9f615074,
                                       0xe4cca1f8c44a793f, 0xa014205aad7517c9, 0x67f055fa2918d150,
                                       0xc4a52c803aa8fd31, 0xfeb0c0e7a639dc82, 0x5503f4a5aa063e67,
-                                      0x96d7fac60e149d6e};
+                                      0x96d7fac60e149d6e, 0xbb4a578a51f711e8, 0xb7a85cdb99924c32,
+                                      0x3065bcbb8213b58d, 0x97feeba419793042, 0xa014205aad7517c9};
 
 static const uint64_t known_crowds[CROWDS] = {
     0x712608d07ec4e514, 0x6adb9389b32030c8, 0x9589187090e8f645, 0x9dd1e049f638999e,
@@ -199,6 +232,8 @@ int main(int argc, char **argv)
         r[k] = check_malloc(3 * N * sizeof(double));
         v[k] = check_malloc(3 * N * sizeof(double));
     }
+    for (int p = 0; p < N; p++)
+        species[p] = (uint8_t)(p * 7 / 5 % 3);
     for (int kind = 0; kind < KINDS; kind++) {
         flock_case c = make(kind);
         const size_t bytes = 3 * N * (size_t)c.precision;

@@ -71,11 +71,14 @@ int main(int argc, char **argv)
     kith_close(check_open(backend, 2));
     rng r = {8};
     double *xyz = points_uniform(&r, N, low, high), *vel = points_uniform(&r, N, minus, one);
-    for (int kind = 0; kind < 2; kind++) {
+    static const kith_flock_factors heed[4] = {{1, 1, 1}, {0, 1, 1}, {0, 2, 1}, {1, 1, 0}};
+    for (int kind = 0; kind < 3; kind++) {
         flight f = {.r = kith_points_packed(xyz, N, KITH_DOUBLE),
                     .v = kith_points_packed(vel, N, KITH_DOUBLE)};
         kith_flock_options_init(&f.options);
-        f.options.nearest = kind ? 7 : 0;
+        f.options.nearest = kind == 1 ? 7 : 0;
+        f.options.n_species = kind == 2 ? 2 : 0;
+        f.options.factors = kind == 2 ? heed : NULL;
         no_memory_check(&(no_memory_use){backend, fly, release, &f});
         check_repeated(backend, &f);
     }

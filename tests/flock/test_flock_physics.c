@@ -241,6 +241,112 @@ static void check_turns(kith_ctx *ctx, int dim)
           "%d-D: turning round: %g, %g, %g", dim, vel[0], vel[1], vel[2]);
 }
 
+/* Two that overlap and do not move by themselves part as a spring relaxes, by what theory says: the
+ * overlap shrinks by the factor 1 - 2 weight time_step in each step; their centre stays. */
+static void check_spring(kith_ctx *ctx, int dim)
+{
+    kith_box box = kith_box_periodic(20, 20, 20);
+    box.dim = dim;
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.separation.radius = o.alignment.radius = o.cohesion.radius = 0;
+    o.repulsion = (kith_flock_rule){2, 0.7};
+    o.time_step = 0.05;
+    memcpy(xyz, (double[]){19.9, 7, 3, 0.4, 7.3, dim == 3 ? 3.2 : 3}, 6 * sizeof *xyz);
+    memset(vel, 0, 6 * sizeof *vel);
+    const double first = sqrt(0.25 + 0.09 + (dim == 3 ? 0.04 : 0));
+    kith_flock *flock = open_flock(ctx, 2, &box, &o);
+    for (int step = 1; step <= 40; step++) {
+        CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+        kith_flock_read(flock, xyz, vel);
+        double square = 0;
+        for (int k = 0; k < dim; k++) {
+            const double d = xyz[3 + k] - xyz[k] + (k == 0 ? 20 : 0);
+            square += d * d;
+            CHECK(vel[k] == 0 && vel[3 + k] == 0, "repulsion changed a velocity");
+        }
+        const double law = 2 - (2 - first) * pow(1 - 2 * 0.7 * 0.05, step);
+        CHECK(fabs(sqrt(square) - law) < 1e-5, "%d-D: %g apart after %d steps, not %g", dim,
+              sqrt(square), step, law);
+        CHECK(fabs(xyz[1] + xyz[4] - 14.3) < 1e-12, "the centre moved");
+    }
+    kith_flock_close(flock);
+}
+
+/* Active Brownian particles that are too far apart to touch: the mean square displacement of a
+ * persistent walk in the plane, 2 (v / D)^2 (D t - 1 + exp(-D t)), here summed over the steps. */
+static void check_walk(kith_ctx *ctx)
+{
+    enum { LONG = 400 };
+    const double pi = acos(-1.0), diffusion = 0.5, step = 0.05, speed = 0.5;
+    kith_box box = kith_box_open();
+    box.dim = 2;
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.separation.radius = o.alignment.radius = o.cohesion.radius = 0;
+    o.repulsion = (kith_flock_rule){1, 10};
+    o.min_speed = o.max_speed = speed;
+    o.time_step = step;
+    o.gaussian = 1;
+    o.noise = sqrt(2 * diffusion * step) / pi;
+    o.seed = 5;
+    for (int e = 0; e < 3 * N; e++) {
+        xyz[e] = e % 3 == 0 ? 100.0 * (e / 3) : 0; /* a walk is at most 10 long */
+        vel[e] = e % 3 == 1 ? speed : 0;
+    }
+    kith_flock *flock = open_flock(ctx, N, &box, &o);
+    for (int done = 0; done < LONG;) {
+        const int end = done == 0 ? 1 : done == 1 ? 20 : LONG; /* straight, bent, diffusive */
+        CHECK(kith_flock_step(flock, end - done) == KITH_OK, "%s", kith_message(ctx));
+        done = end;
+        kith_flock_read(flock, xyz, NULL);
+        double sum = 0, law = 0;
+        for (int p = 0; p < N; p++) {
+            const double x = xyz[3 * p] - 100.0 * p, y = xyz[3 * p + 1];
+            sum += x * x + y * y;
+        }
+        for (int k = 0; k < end; k++)
+            law += (k == 0 ? end : 2 * (end - k)) * exp(-diffusion * step * k);
+        law *= speed * speed * step * step;
+        const double t = end * step * diffusion;
+        CHECK(end < 20 ||
+                  fabs(law / (2 * pow(speed / diffusion, 2) * (t - 1 + exp(-t))) - 1) < 0.01,
+              "the law of steps is not that of time");
+        /* squares of a plane walk scatter by their mean, at most */
+        CHECK(fabs(sum / N / law - 1) < (end == 1 ? 1e-9 : 5 / sqrt(N)),
+              "%d steps: mean square displacement %g, not %g", end, sum / N, law);
+    }
+    kith_flock_close(flock);
+}
+
+/* Active particles that touch push each other, keep their speed, and leave their centre to the
+ * velocities: repulsion is equal and opposite. */
+static void check_crowd(kith_ctx *ctx)
+{
+    kith_box box = kith_box_open();
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.separation.radius = o.alignment.radius = o.cohesion.radius = 0;
+    o.repulsion = (kith_flock_rule){1.5, 5};
+    o.min_speed = o.max_speed = 1;
+    o.time_step = 0.02;
+    scatter(6, 12, 3, 1);
+    double before[3] = {0, 0, 0}, after[3] = {0, 0, 0};
+    kith_flock *flock = open_flock(ctx, N, &box, &o);
+    for (int step = 0; step < 20; step++) {
+        kith_flock_step(flock, 1);
+        kith_flock_read(flock, xyz, vel);
+        for (int e = 0; e < 3 * N; e++)
+            after[e % 3] += (step == 19 ? xyz[e] : 0) - (step > 0 ? vel[e] * o.time_step : 0);
+        for (int e = 0; e < 3 * N && step == 0; e++)
+            before[e % 3] += xyz[e];
+    }
+    kith_flock_close(flock);
+    for (int k = 0; k < 3; k++)
+        CHECK(fabs(after[k] - before[k]) < 1e-8, "repulsion moved the centre by %g",
+              (after[k] - before[k]) / N);
+}
+
 /* A ring that goes round mills, a block that flies is polarised; across faces too. */
 static void check_measures(kith_ctx *ctx)
 {
@@ -283,11 +389,14 @@ int main(int argc, char **argv)
         check_gaussian(ctx, KITH_VICSEK_ANGULAR, dim);
         check_gaussian(ctx, KITH_BOIDS, dim);
         check_turns(ctx, dim);
+        check_spring(ctx, dim);
         if (dim == 2 || !check_brief()) {
             check_order(ctx, KITH_VICSEK_ANGULAR, dim);
             check_order(ctx, KITH_VICSEK_VECTORIAL, dim);
         }
     }
+    check_walk(ctx);
+    check_crowd(ctx);
     check_measures(ctx);
     kith_close(ctx);
     return check_done();

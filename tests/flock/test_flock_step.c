@@ -14,7 +14,7 @@ enum { N = 150 };
 
 static const double side = 11;
 
-enum { SPACES = 6, RULES = 12 };
+enum { SPACES = 6, RULES = 20 };
 
 static kith_box space(int kind, kith_flock_options *o)
 {
@@ -38,6 +38,12 @@ static kith_box space(int kind, kith_flock_options *o)
     }
     return box;
 }
+
+/* How three species heed each other; every column and row differs. */
+static const kith_flock_factors heed[9] = {{1, 1, 1},     {0, 0, 0}, {2, 0, -0.5},
+                                           {1, -0.25, 0}, {0, 1, 3}, {0.5, 0.5, 0.25},
+                                           {0, 2, 1},     {1, 0, 0}, {0, 0, 1}};
+static uint8_t species[N];
 
 static const char *set_rules(int kind, kith_flock_options *o)
 {
@@ -73,6 +79,45 @@ static const char *set_rules(int kind, kith_flock_options *o)
         o->turn_rate = 3;
         o->model = KITH_VICSEK_ANGULAR;
         return "Vicsek, slow turns";
+    case 11:
+        o->separation.radius = o->alignment.radius = o->cohesion.radius = 0;
+        o->repulsion = (kith_flock_rule){2.5, 0.8};
+        o->min_speed = 1;
+        return "repulsion";
+    case 12:
+        o->repulsion = (kith_flock_rule){3.7, 2};
+        o->blind_angle = 3;
+        o->nearest = 4;
+        return "repulsion of what is not seen";
+    case 13:
+        o->model = KITH_VICSEK_ANGULAR;
+        o->repulsion = (kith_flock_rule){5.3, 0.3};
+        o->alignment.radius = 2;
+        return "Vicsek, repulsion of the largest radius";
+    case 15:
+        o->factors = heed;
+        o->n_species = 3;
+        o->relative = 1;
+        o->cohesion.radius = 4;
+        return "species";
+    case 16:
+        o->factors = heed;
+        o->n_species = 3;
+        o->species = species;
+        o->nearest = 6;
+        o->blind_angle = 1;
+        o->repulsion = (kith_flock_rule){2.5, 0.8};
+        return "species by a list, nearest";
+    case 17:
+        o->factors = heed;
+        o->n_species = 2;
+        o->model = KITH_VICSEK_ANGULAR;
+        return "Vicsek's species";
+    case 18:
+        o->factors = heed + 1;
+        o->n_species = 1;
+        return "one species, which ignores itself";
+    case 14: o->repulsion = (kith_flock_rule){9, 0}; return "repulsion without strength";
     default:
         o->min_speed = 0.7;
         o->max_speed = 0;
@@ -113,6 +158,8 @@ static void check_ties(kith_ctx *ctx)
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
+    for (int p = 0; p < N; p++)
+        species[p] = (uint8_t)(p < 100 ? 2 : p % 7 % 3);
     for (int e = 0; e < SPACES * RULES * 2; e++) {
         const int kind = e % SPACES, rules = e / SPACES % RULES, exact = e / (SPACES * RULES);
         if (check_brief() && e % 5)

@@ -235,6 +235,43 @@ def test_odd_memory():
     assert all(map(np.array_equal, kith.pairs(odd, 0.3, sort=True), kith.pairs(x, 0.3, sort=True)))
 
 
+def test_repulsion_of_flocks():
+    """Overlapping particles part as a spring relaxes; velocities do not change."""
+    x, v = np.array([[0.0, 0.0], [0.6, 0.8]]), np.zeros((2, 2))
+    flock = kith.Flock(x, v, separation=(0, 0), alignment=(0, 0), cohesion=(0, 0),
+                       repulsion=(3, 2), time_step=0.1).step(5)
+    between = flock.positions[1] - flock.positions[0]
+    law = 3 - 2 * (1 - 2 * 2 * 0.1) ** 5
+    assert np.allclose(between, law * np.array([0.6, 0.8]), atol=1e-5), between
+    assert (flock.velocities == 0).all()
+    raises(ValueError, lambda: kith.Flock(x, v, repulsion=(1, -1.0)), "repulsion.weight")
+    raises(ValueError, lambda: kith.Flock(x, v, repulsion=(np.nan, 1.0)), "repulsion")
+
+
+def test_species_of_flocks():
+    """Species that ignore each other fly as if alone; hostile species are refused."""
+    rng = np.random.default_rng(4)
+    x, v = rng.uniform(0, 10, (90, 3)), rng.uniform(-1, 1, (90, 3))
+    species = np.arange(90) % 7 % 3
+    flock = kith.Flock(x, v, 12.0, factors=np.eye(3), species=species, max_speed=0).step(3)
+    for one in range(3):
+        alone = kith.Flock(x[species == one], v[species == one], 12.0, max_speed=0).step(3)
+        assert np.allclose(flock.positions[species == one], alone.positions, atol=1e-5)
+    flock.change(noise=0.2).step()  # keeps the species
+    plain = kith.Flock(x, v, 12.0).step(3)
+    assert (kith.Flock(x, v, 12.0, factors=np.ones((2, 2))).step(3).positions ==
+            plain.positions).all()
+    split = np.ones((2, 2, 3))
+    split[0, 1] = 0, -1, 2
+    assert (kith.Flock(x, v, 12.0, factors=split).step(3).positions != plain.positions).any()
+    raises(ValueError, lambda: kith.Flock(x, v, species=species), "needs factors")
+    raises(ValueError, lambda: kith.Flock(x, v, factors=np.eye(2), species=species), "species")
+    raises(ValueError, lambda: kith.Flock(x, v, factors=[[np.nan]]), "factors")
+    raises(ValueError, lambda: kith.Flock(x, v, factors=np.ones((2, 3))), "shape")
+    raises(ValueError, lambda: kith.Flock(x, v, factors=np.eye(3), species=species - 1), "0 to 255")
+    raises(ValueError, lambda: kith.Flock(x, v, factors=np.eye(3), species=species / 2), "integers")
+
+
 def test_turns_of_flocks():
     """Noise turns boids by uniform or normal angles; no velocity turns farther than the limit."""
     n = 4000

@@ -128,7 +128,7 @@ static void move_block(struct kith__sweep *sweep, int64_t block)
             kith__set_real(next->v[k], s, precision, kith__real_at(now->v[k], s, precision));
         }
         next->id[s] = now->id[s];
-        step->move(step, s, &none);
+        step->move(step, s, &none, NULL);
     }
 }
 

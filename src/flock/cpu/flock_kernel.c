@@ -220,17 +220,47 @@ KITH_INLINE void sum_all(struct kith__sweep *sweep, const struct query_particle 
     }
 }
 
-/** Add one neighbour to the sums of the rules whose radius it is within.
+/** Add one candidate of the tile to the sums of a rule, times a factor.
  *  @param here   position of the query particle [units]
- *  @param r2     squared distance of the neighbour by the definition [length^2]
- *  @param index  its index in the tile */
-static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3], double r2, int index,
-                       struct kith__flock_sums *sums)
+ *  @param index  index of the candidate in the tile */
+static void add_heeded(const struct kith__sweep *sweep, const int32_t here[3], int rule, int index,
+                       int32_t factor, struct kith__flock_sums *sums, struct kith__flock_more *more)
+{
+    int32_t x[3];
+    for (int c = 0; c < 3; c++) {
+        x[c] = rule == KITH_ALIGNMENT ? sweep->tile.column[3 + c][index]
+                                      : kith__flock_offset(here[c], sweep->tile.column[c][index]);
+    }
+    kith__flock_add_heeded(rule, x, factor, sums, more);
+}
+
+/** Return how a species heeds that of another particle; NULL: there are no species.
+ *  @param row  [n_species] how the first species heeds all species; NULL: there are none
+ *  @param id   index of the other particle in the caller's order */
+static const struct kith__flock_heed *find_heed(const struct kith__flock_step *step,
+                                                const struct kith__flock_heed *row, int32_t id)
+{
+    return row ? &row[((const uint8_t *)step->flock->species.data)[id]] : NULL;
+}
+
+/** Add one neighbour to the sums of the rules whose radius it is within.
+ *  @param here  position of the query particle [units]
+ *  @param row   as for find_heed */
+static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
+                       const struct kith__flock_heed *row, const struct kith__listed *one,
+                       struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
+    const int32_t id = (int32_t)(one->neighbour.place >> 32);
+    const struct kith__flock_heed *heed = find_heed(step, row, id);
     for (int rule = 0; rule < KITH_RULES; rule++) {
-        if (step->rules->radius[rule] > 0 && r2 <= step->square[rule]) {
-            add_one(sweep, here, rule, index, sums);
+        if (!(step->rules->radius[rule] > 0 && one->neighbour.r2 <= step->square[rule])) {
+            continue;
+        }
+        if (heed) {
+            add_heeded(sweep, here, rule, one->entry, heed->factor[rule], sums, more);
+        } else {
+            add_one(sweep, here, rule, one->entry, sums);
         }
     }
 }
@@ -244,11 +274,11 @@ static __attribute__((noinline)) int collect_all(const struct kith__sweep *sweep
     return collect_hits(sweep, i, (struct hit_output){.to = sweep->hit_id});
 }
 
-/** Add the sums over those neighbours that are outside the blind cone, or over the nearest of them:
- *  one by one, with distances by the definition of a pair. Without memory for the hits the sums
- *  stay 0, and the sweep fails (kith__hits_room). */
+/** Add the repulsion of all neighbours, and the sums of the rules over those that are outside the
+ *  blind cone, or over the nearest of them: one by one, with distances by the definition of a pair.
+ *  Without memory for the hits the sums stay 0, and the sweep fails (kith__hits_room). */
 static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
-                       struct kith__flock_sums *sums)
+                       struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct kith__flock_rules *rules = step->rules;
@@ -257,6 +287,15 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         return;
     }
     const int n = collect_all(sweep, i);
+    const bool pushes = rules->push_radius > 0;
+    const bool any = rules->radius[KITH_SEPARATION] > 0 || rules->radius[KITH_ALIGNMENT] > 0 ||
+                     rules->radius[KITH_COHESION] > 0;
+    const int64_t kinds = rules->n_species;
+    const struct kith__flock_heed *row = step->flock->heed.data;
+    if (kinds > 0) {
+        const uint8_t *species = step->flock->species.data;
+        row += kinds * species[step->flock->next.id[i->slot]];
+    }
     struct kith__listed list[KITH_MOST_NEAREST];
     int listed = 0;
     int32_t here[3];
@@ -267,25 +306,38 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     }
     for (int h = 0; h < n; h++) {
         const int index = sweep->hit_id[h];
+        int32_t offset[3];
         double d[3];
         for (int c = 0; c < 3; c++) {
-            d[c] = kith__flock_offset(here[c], sweep->tile.column[c][index]);
+            offset[c] = kith__flock_offset(here[c], sweep->tile.column[c][index]);
+            d[c] = offset[c];
         }
+        if (pushes) {
+            kith__flock_add_push(rules, 1 / step->offset_unit, offset, more);
+        }
+        if (!any) {
+            continue;
+        }
+        const int32_t id = step->flock->next.id[sweep->tile.slot[index]];
+        const struct kith__flock_heed *heed = find_heed(step, row, id);
         if (!rules->sees_all && !kith__flock_sees(rules, v, d)) {
             continue;
         }
-        const double r2 = true_square(sweep, i->slot, index);
+        if (heed && !heed->any) {
+            continue;
+        }
+        const struct kith__listed one = {
+            {.place = kith__neighbour_place(id, tile_shift(sweep, index)),
+             .r2 = true_square(sweep, i->slot, index)},
+            .entry = index};
         if (rules->nearest > 0) {
-            const int32_t j = step->flock->next.id[sweep->tile.slot[index]];
-            const uint64_t place = kith__neighbour_place(j, tile_shift(sweep, index));
-            const struct kith__listed one = {{.place = place, .r2 = r2}, .entry = index};
             listed = kith__list_nearest(list, listed, (int)rules->nearest, &one);
         } else {
-            add_chosen(sweep, here, r2, index, sums);
+            add_chosen(sweep, here, row, &one, sums, more);
         }
     }
     for (int k = 0; k < listed; k++) {
-        add_chosen(sweep, here, list[k].neighbour.r2, list[k].entry, sums);
+        add_chosen(sweep, here, row, &list[k], sums, more);
     }
 }
 
@@ -294,7 +346,7 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct query_
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, true, &sums);
-    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
 }
 
 /** Operation (query_fn) for any radii. */
@@ -302,21 +354,22 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct query_pa
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, false, &sums);
-    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
 }
 
-/** Operation (query_fn) for a blind angle, or a number of nearest neighbours. */
+/** Operation (query_fn) for rules that are not plain (kith__flock_is_plain). */
 static void flock_chosen_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
-    sum_chosen(sweep, i, &sums);
-    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums);
+    struct kith__flock_more more = {.push = {0, 0, 0}};
+    sum_chosen(sweep, i, &sums, &more);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, &more);
 }
 
 void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
-    if (step->rules->nearest > 0 || !step->rules->sees_all) {
+    if (!kith__flock_is_plain(step->rules)) {
         process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
     } else if (step->at_cutoff[KITH_ALIGNMENT] && step->at_cutoff[KITH_COHESION] &&
                step->rules->radius[KITH_SEPARATION] > 0) {

@@ -36,8 +36,10 @@ struct kith__flock_step {
     bool at_cutoff[KITH_RULES]; /**< the radius of the rule is the cutoff of the sweep */
     double square[KITH_RULES];  /**< radius^2, rounded to the precision as in the definition of a
                                      pair [length^2] */
-    /** Advance the particle in a slot of `next` by one step, from its neighbour sums. */
-    void (*move)(struct kith__flock_step *step, int64_t slot, const struct kith__flock_sums *sums);
+    /** Advance the particle in a slot of `next` by one step, from its neighbour sums; `more` may be
+     *  NULL. */
+    void (*move)(struct kith__flock_step *step, int64_t slot, const struct kith__flock_sums *sums,
+                 const struct kith__flock_more *more);
     atomic_bool lost; /**< position or velocity of some particle overflowed: its next x is NaN */
 };
 

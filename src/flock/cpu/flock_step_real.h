@@ -47,7 +47,8 @@ static void KITH_REAL(round_state)(const struct kith__flock_step *step, int64_t 
 /** kith__flock_step.move: advance the particle in a slot of `next` by one step. If it leaves the
  *  range of numbers, its x becomes NaN, and step->lost is set. */
 static void KITH_REAL(move)(struct kith__flock_step *step, int64_t slot,
-                            const struct kith__flock_sums *sums)
+                            const struct kith__flock_sums *sums,
+                            const struct kith__flock_more *more)
 {
     const struct kith_flock *flock = step->flock;
     const struct kith__flock_state *next = &flock->next;
@@ -59,7 +60,7 @@ static void KITH_REAL(move)(struct kith__flock_step *step, int64_t slot,
         v[k] = ((const real *)next->v[k])[slot];
     }
     const int fits = KITH_REAL(kith__flock_move)(step->rules, &q->box_d, &q->KITH_REAL(box), sums,
-                                                 unit, flock->step, next->id[slot], r, v);
+                                                 more, unit, flock->step, next->id[slot], r, v);
     for (int k = 0; k < 3; k++) {
         ((real *)next->r[k])[slot] = fits ? r[k] : (real)NAN;
         ((real *)next->v[k])[slot] = v[k];

@@ -143,7 +143,7 @@ static void set_way(const struct kith_flock *flock, struct kith__gpu_flock_step 
     /* particles in a cube of the cutoff from which on the matrix unit is used */
     const double many = q->precision == KITH_FLOAT ? 10 : 6;
     const double crowded = rules->reach > 0 ? particles_per_cube(flock) : 0;
-    const bool all = f->order == KITH_GPU_COUNTED && rules->nearest == 0 && rules->sees_all;
+    const bool all = f->order == KITH_GPU_COUNTED && kith__flock_is_plain(rules);
     f->offsets = choose_quantizer(flock, f->offset_unit);
     f->way = !all || !f->offsets.plain ? KITH_GPU_EACH
              : crowded < many          ? KITH_GPU_NEAR
@@ -166,6 +166,34 @@ static void mark_unarranged(struct kith__gpu_flock *g)
         g->step.there = swap;
         g->there_is_now = true;
     }
+}
+
+/** Upload the species and how they heed each other, if they have changed. Their buffers may move,
+ *  which changes the arguments of kernels. */
+static kith_status upload_species(kith_ctx *ctx, const struct kith_flock *flock,
+                                  struct kith__gpu_flock *g)
+{
+    struct kith__gpu_flock_step *f = &g->step;
+    const size_t kinds = (size_t)flock->rules.n_species;
+    if (g->edition == flock->edition) {
+        return KITH_OK;
+    }
+    f->species = NULL;
+    f->heed = NULL;
+    if (kinds > 0) {
+        const size_t n = (size_t)flock->n, bytes = kinds * kinds * sizeof *f->heed;
+        uint8_t *species = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_SPECIES, n);
+        struct kith__flock_heed *heed = kith__gpu_flock_need(ctx, g, KITH_GPU_FLOCK_HEED, bytes);
+        if (!species || !heed) {
+            return KITH_NO_MEMORY;
+        }
+        KITH_TRY(kith__gpu_upload(ctx, species, flock->species.data, n));
+        KITH_TRY(kith__gpu_upload(ctx, heed, flock->heed.data, bytes));
+        f->species = species;
+        f->heed = heed;
+    }
+    g->edition = flock->edition;
+    return KITH_OK;
 }
 
 /** Copy the rules of the flock to the arguments of kernels, and choose order and cells of the
@@ -427,6 +455,7 @@ static void choose_at_once(struct kith__gpu_flock *g, int64_t steps, double seco
 static kith_status advance(kith_ctx *ctx, struct kith_flock *flock, struct kith__gpu_flock *g,
                            int64_t steps)
 {
+    KITH_TRY(upload_species(ctx, flock, g));
     KITH_TRY(prepare(ctx, flock, g));
     KITH_TRY(arrange_if_needed(ctx, flock, g));
     for (int64_t s = 0, end; s < steps; s = end) {

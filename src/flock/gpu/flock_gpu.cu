@@ -113,16 +113,25 @@ static __global__ void arrange(const KITH_IN_PLACE struct kith__gpu_flock_step f
 /** Add a neighbour to the sums of the rules whose radius it is within.
  *  @param d     its offset [units]
  *  @param slot  its entry in `here`
- *  @param r2    its squared distance by the definition [length^2] */
+ *  @param r2    its squared distance by the definition [length^2]
+ *  @param heed  how it is heeded; NULL: there are no species */
 template <typename real>
 static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f, const int32_t d[3],
-                                           int32_t slot, double r2, struct kith__flock_sums *sums)
+                                           int32_t slot, double r2,
+                                           const struct kith__flock_heed *heed,
+                                           struct kith__flock_sums *sums,
+                                           struct kith__flock_more *more)
 {
     const int3 speed = in_plain_units(f.progress->velocities,
                                       ((const record<real> *)f.here.v)[slot]);
     const int32_t v[3] = {speed.x, speed.y, speed.z};
     for (int rule = 0; rule < KITH_RULES; rule++) {
         const bool on = f.rules.radius[rule] > 0 && r2 <= f.square[rule];
+        if (heed) {
+            kith__flock_add_heeded(rule, rule == KITH_ALIGNMENT ? v : d,
+                                   on ? heed->factor[rule] : 0, sums, more);
+            continue;
+        }
         sums->n[rule] += on;
         for (int c = 0; c < 3; c++) {
             sums->sum[rule][c] += !on ? 0 : rule == KITH_ALIGNMENT ? v[c] : d[c];
@@ -133,13 +142,15 @@ static __device__ __forceinline__ void add(const struct kith__gpu_flock_step &f,
 /** Compute the neighbour sums of a particle: test all particles of the cells around by the
  *  definition of a pair.
  *  @tparam MOST      capacity of the list of nearest neighbours, if only these count; else 0
+ *  @tparam MORE      there are sums of kith__flock_more
  *  @param slot       entry of the particle in `here`
  *  @param v          its velocity, for the blind angle
- *  @param[out] sums  zero at the beginning */
-template <typename real, int MOST>
+ *  @param[out] sums  zero at the beginning
+ *  @param[out] more  zero at the beginning */
+template <typename real, int MOST, bool MORE>
 static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int64_t slot,
                                       const record<real> &mine, const double v[3],
-                                      struct kith__flock_sums *sums)
+                                      struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     typedef definition<real> def;
     const struct kith__gpu_grid &grid = f.sweep.grid;
@@ -150,6 +161,11 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
     bool inside;
     const int64_t key = cell_of(f, grid.plan->axis, ri, &inside);
     const struct around around = cells_around(f.sweep, key, key);
+    const bool heeds = MORE && f.rules.n_species > 0;
+    const struct kith__flock_heed *row = NULL;
+    if (heeds) {
+        row = f.heed + (int64_t)f.rules.n_species * f.species[(int32_t)mine.number];
+    }
     struct kith__listed list[MOST > 0 ? MOST : 1];
     int listed = 0;
     for (int64_t s = 0; s < around.segments; s++) {
@@ -167,16 +183,26 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
             }
             int32_t d[3];
             offset_of(f, here, in_units(f.offsets, other), shift, d);
+            if (MORE && f.rules.push_radius > 0) {
+                kith__flock_add_push(&f.rules, f.offsets.inverse, d, more);
+            }
             const double wide[3] = {(double)d[0], (double)d[1], (double)d[2]};
             if (!f.rules.sees_all && !kith__flock_sees(&f.rules, v, wide)) {
                 continue;
+            }
+            const struct kith__flock_heed *heed = NULL;
+            if (heeds) {
+                heed = &row[f.species[(int32_t)other.number]];
+                if (!heed->any) {
+                    continue;
+                }
             }
             if (MOST > 0) {
                 const uint64_t place = kith__neighbour_place((int32_t)other.number, shift);
                 const struct kith__listed one = {{place, (double)r2}, (int32_t)j};
                 listed = kith__list_nearest(list, listed, (int)f.rules.nearest, &one);
             } else {
-                add<real>(f, d, (int32_t)j, (double)r2, sums);
+                add<real>(f, d, (int32_t)j, (double)r2, heed, sums, more);
             }
         }
     }
@@ -185,12 +211,14 @@ static __device__ void sum_neighbours(const struct kith__gpu_flock_step &f, int6
         const struct kith__neighbour &neighbour = list[k].neighbour;
         int32_t d[3];
         offset_of(f, here, in_units(f.offsets, all[slot]), (int32_t)(uint32_t)neighbour.place, d);
-        add<real>(f, d, slot, neighbour.r2, sums);
+        const struct kith__flock_heed *heed =
+            heeds ? &row[f.species[(int32_t)(neighbour.place >> 32)]] : NULL;
+        add<real>(f, d, slot, neighbour.r2, heed, sums, more);
     }
 }
 
-/** Make one step of each particle, a thread each. @tparam MOST  as for sum_neighbours */
-template <typename real, int MOST>
+/** Make one step of each particle, a thread each. @tparam MOST, MORE  as for sum_neighbours */
+template <typename real, int MOST, bool MORE>
 static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step f)
 {
     const int64_t slot = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -203,10 +231,11 @@ static __global__ void step_each(const KITH_IN_PLACE struct kith__gpu_flock_step
         const record<real> old = ((const record<real> *)f.here.v)[slot];
         const double speed[3] = {(double)old.x, (double)old.y, (double)old.z};
         struct kith__flock_sums sums = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+        struct kith__flock_more more = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0};
         if (f.order != KITH_GPU_AS_IT_IS) {
-            sum_neighbours<real, MOST>(f, slot, mine, speed, &sums);
+            sum_neighbours<real, MOST, MORE>(f, slot, mine, speed, &sums, &more);
         }
-        move_particle(f, slot, mine, old, &sums, v);
+        move_particle(f, slot, mine, old, &sums, MORE ? &more : NULL, v);
     }
     update_fastest(f, v);
 }
@@ -306,18 +335,29 @@ gpuError_t kith__gpu_flock_arrange(const struct kith__gpu_flock_step *f, bool st
 }
 
 /** Launch step_each with room for the nearest neighbours that count. */
-template <typename real>
-static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
+template <typename real, bool MORE>
+static void launch_nearest(const struct kith__gpu_flock_step *f, gpuStream_t stream)
 {
     enum { FEW = 8 }; /* capacity of a short list of nearest neighbours */
     const int64_t blocks = blocks_for(f->sweep.grid.a.n, THREADS);
     const int64_t nearest = f->rules.nearest;
     if (nearest == 0) {
-        KITH_LAUNCH((step_each<real, 0>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, 0, MORE>), blocks, THREADS, stream, *f);
     } else if (nearest <= FEW) {
-        KITH_LAUNCH((step_each<real, FEW>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, FEW, MORE>), blocks, THREADS, stream, *f);
     } else {
-        KITH_LAUNCH((step_each<real, KITH_MOST_NEAREST>), blocks, THREADS, stream, *f);
+        KITH_LAUNCH((step_each<real, KITH_MOST_NEAREST, MORE>), blocks, THREADS, stream, *f);
+    }
+}
+
+/** Launch step_each for the sums that the rules need. */
+template <typename real>
+static void launch_each(const struct kith__gpu_flock_step *f, gpuStream_t stream)
+{
+    if (kith__flock_has_more(&f->rules)) {
+        launch_nearest<real, true>(f, stream);
+    } else {
+        launch_nearest<real, false>(f, stream);
     }
 }
 

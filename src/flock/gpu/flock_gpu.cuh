@@ -13,20 +13,22 @@
  *  @return 1; 0 when it leaves the range of numbers */
 static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
                                            const struct kith__flock_sums *sums,
+                                           const struct kith__flock_more *more,
                                            const double unit[KITH_RULES], int64_t step, int64_t id,
                                            float r[3], float v[3])
 {
     const struct kith__question &q = f.sweep.grid.question;
-    return kith__flock_move_f(&f.rules, &q.box_d, &q.box_f, sums, unit, step, id, r, v);
+    return kith__flock_move_f(&f.rules, &q.box_d, &q.box_f, sums, more, unit, step, id, r, v);
 }
 
 static __device__ __forceinline__ int move(const struct kith__gpu_flock_step &f,
                                            const struct kith__flock_sums *sums,
+                                           const struct kith__flock_more *more,
                                            const double unit[KITH_RULES], int64_t step, int64_t id,
                                            double r[3], double v[3])
 {
     const struct kith__question &q = f.sweep.grid.question;
-    return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, unit, step, id, r, v);
+    return kith__flock_move_d(&f.rules, &q.box_d, &q.box_d, sums, more, unit, step, id, r, v);
 }
 
 /** Return true when all cells within reach of cell `at` of an axis are in the box, so that no
@@ -174,12 +176,14 @@ static __device__ __forceinline__ int32_t count_in_cell(const struct kith__gpu_f
  *  the range of numbers, set progress->lost.
  *  @param slot          its entry
  *  @param from, v_from  its records in `here`
+ *  @param more          sums that few flocks need; NULL: there are none
  *  @param[out] v        its new velocity; 0 when it is lost */
 template <typename real>
 static __device__ __forceinline__ void move_particle(const struct kith__gpu_flock_step &f,
                                                      int64_t slot, const record<real> &from,
                                                      const record<real> &v_from,
-                                                     const struct kith__flock_sums *sums, real v[3])
+                                                     const struct kith__flock_sums *sums,
+                                                     const struct kith__flock_more *more, real v[3])
 {
     real r[3] = {from.x, from.y, from.z};
     const double unit[KITH_RULES] = {f.offset_unit, f.progress->velocity_unit, f.offset_unit};
@@ -187,7 +191,7 @@ static __device__ __forceinline__ void move_particle(const struct kith__gpu_floc
     v[1] = v_from.y;
     v[2] = v_from.z;
     int32_t place = 0;
-    if (move(f, sums, unit, f.progress->step, from.number, r, v)) {
+    if (move(f, sums, more, unit, f.progress->step, from.number, r, v)) {
         place = count_in_cell(f, r);
     } else {
         atomicMin(&f.progress->lost, (int32_t)from.number);

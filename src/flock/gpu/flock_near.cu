@@ -416,7 +416,7 @@ static __device__ __forceinline__ void step_some(const struct kith__gpu_flock_st
             const int column = (int)threadIdx.x << share;
             struct kith__flock_sums sums = gather(*masks, column, column + (1 << share));
             subtract_itself(f, in_plain_units(f.progress->velocities, old), &sums);
-            move_particle(f, slot, ((const record<real> *)f.here.r)[slot], old, &sums, v);
+            move_particle(f, slot, ((const record<real> *)f.here.r)[slot], old, &sums, NULL, v);
         }
         update_fastest(f, v);
     }

@@ -27,6 +27,8 @@ enum {
     KITH_GPU_FLOCK_RIM,       /**< kith__gpu_flock_step.rim */
     KITH_GPU_FLOCK_TEMPORARY, /**< temporary memory of the prefix sum */
     KITH_GPU_FLOCK_SMALL,     /**< struct kith__gpu_flock_small */
+    KITH_GPU_FLOCK_SPECIES,   /**< kith__gpu_flock_step.species */
+    KITH_GPU_FLOCK_HEED,      /**< kith__gpu_flock_step.heed */
     KITH_GPU_FLOCK_BUFFERS    /**< number of buffers */
 };
 
@@ -51,6 +53,8 @@ struct kith__gpu_flock {
                                            [length] */
     int64_t at_once;                  /**< most steps to queue between two calls of the watch
                                            callback (choose_at_once) */
+    int64_t edition;                  /**< kith_flock.edition of the species on the device; 0: none
+                                           were uploaded */
     size_t temporary_bytes;           /**< size of the temporary memory of the prefix sum */
     struct kith__gpu_flock_step step; /**< arguments of kernels */
     struct kith__gpu_subset subset;   /**< subset read */

@@ -355,7 +355,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 8)
             }
         }
         subtract_itself(f, in_plain_units(p.velocities, old), &sums);
-        move_particle(f, slot, mine, old, &sums, v);
+        move_particle(f, slot, mine, old, &sums, NULL, v);
     }
     update_fastest(f, v);
 }
