@@ -103,6 +103,10 @@ def test_dump_of_two_frames():
     for frame, pairs in (("0", 2), ("1", 2)):
         assert cli.report("pairs", "a.dump", "-c", "1", "--frame", frame)["pairs"] == pairs
     cli.fails(6, "pairs", "a.dump", "-c", "1", "--frame", "2", says=["has 2 frames"])
+    for words in (("pairs", "a.dump", "-c", "1"), ("fof", "a.dump", "--length", "1")):
+        note = cli.run(*words).stderr
+        assert "note: frame 0 is read, and more follow; --frame K reads another" in note, note
+        cli.ok(*words, "--frame", "0")  # without the note: the frame was chosen
 
 
 def test_trajectory_without_chemfiles():
