@@ -20,8 +20,8 @@ KITH_FN real KITH_REAL(kith__radius_of_pair)(kith_radius_rule rule, real hi, rea
 }
 
 /** Return true when the rules list a hit of the search. kith__rules.no_self is not tested here. Not
- *  all arrays in device memory were checked: a species outside the table, and a radius of the pair
- *  (kith__radius_of_pair) that is negative or NaN, have no pairs.
+ *  all arrays in device memory were checked: a particle whose species is outside the table, or whose
+ *  radius, where the rule reads it, is negative or NaN, has no pairs.
  *  @param i, j    indices in the caller's order, less kith__rules.first
  *  @param r2      squared distance, by the definition of a pair; not used where no rule depends on
  *                 it [length^2] */
@@ -47,10 +47,11 @@ KITH_FN bool KITH_REAL(kith__is_listed)(const struct kith__rules *rules, int32_t
         }
     }
     if (rules->radii[0]) {
-        const real h = KITH_REAL(kith__radius_of_pair)(rules->radius_rule,
-                                                       ((const real *)rules->radii[0])[i],
-                                                       ((const real *)rules->radii[1])[j]);
-        if (!(h >= 0 && r2 <= KITH_MUL(h, h))) {
+        const real hi = ((const real *)rules->radii[0])[i];
+        const real hj = ((const real *)rules->radii[1])[j];
+        const real h = KITH_REAL(kith__radius_of_pair)(rules->radius_rule, hi, hj);
+        if ((rules->radius_rule != KITH_RADIUS_SCATTER && !(hi >= 0)) ||
+            (rules->radius_rule != KITH_RADIUS_GATHER && !(hj >= 0)) || !(r2 <= KITH_MUL(h, h))) {
             return false;
         }
     }
