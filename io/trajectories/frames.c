@@ -502,6 +502,9 @@ static io_status inspect(io_frames *frames, io_frame *frame, io_summary *out)
         frames->format->describe(frames, out);
     } else {
         list_fields(frames, frame->particles.n, out);
+        if (frames->format->list_others) {
+            frames->format->list_others(frames, frame->particles.n, out);
+        }
     }
     out->precision = frames->format->text ? 0 : frames->native;
     snprintf(out->description, sizeof out->description, "%s", frames->description);
