@@ -82,7 +82,11 @@ static int take_all(const char *path, io_trajectory *t, input_frame_fn take, voi
         }
         CLI_TRY(report_io(status, &error, false));
         if (!frame) {
-            return any ? STATUS_OK : report_error(STATUS_FORMAT, NULL, "%s: has no frames", path);
+            return any ? STATUS_OK
+                       : report_error(STATUS_FORMAT,
+                                      "its program ended before it wrote one, or wrote another "
+                                      "file; give that, or run it again",
+                                      "%s: holds no frames", path);
         }
         CLI_TRY(take(user, frame));
     }

@@ -135,6 +135,22 @@ def test_view_needs_a_box():
     assert done.stderr.count("kith:") == 1, done.stderr
 
 
+def test_no_frames():
+    """A file of no frames is called that, not one whose frame 0 was asked for by mistake."""
+    cli.write_npy_array("e.npy", (0, 5, 3), [])
+    words = ["e.npy: holds no frames", "run it again"]
+    for verb in (("pairs", "e.npy", "-c", "1"), ("fof", "e.npy", "--length", "1"),
+                 ("rdf", "e.npy", "--box", "3", "--r-max", "1"),
+                 ("rdf", "e.npy", "--box", "3", "--r-max", "1", "--frames", "2:")):
+        done = cli.run(*verb)
+        assert done.returncode in (4, 6), done
+        assert all(word in done.stderr for word in words), done.stderr
+    assert "bounds      not read: e.npy: holds no frames" in cli.ok("info", "e.npy")
+    cli.write_npy_array("one.npy", (1, 1, 3), [0, 0, 0])
+    cli.fails(6, "pairs", "one.npy", "-c", "1", "--frame", "3",
+              says=["has 1 frame, counted from 0; frame 3 was asked for"])
+
+
 def test_disk_full():
     cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
     limited = ["sh", "-c", 'ulimit -f 64; exec "$0" "$@"', cli.KITH]
