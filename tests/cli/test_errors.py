@@ -151,6 +151,32 @@ def test_no_frames():
               says=["has 1 frame, counted from 0; frame 3 was asked for"])
 
 
+def test_view_names_the_file():
+    """What stops the view before it is served names the file; masses that are all 0 are none."""
+    cli.ok("make", "clustered", "200", "--seed", "1", "-o", "a.std", "-q")
+    with open("a.std", "rb") as file:
+        whole = file.read()
+
+    def save(mass, x=None):
+        data = bytearray(whole)
+        for k in range(200):
+            at = 32 + 36 * k
+            data[at:at + 4] = struct.pack(">f", mass if k == 7 else 0 if mass == 0 else 1)
+            data[at + 4:at + 8] = struct.pack(">f", x) if x and k == 3 else data[at + 4:at + 8]
+        with open("b.std", "wb") as file:
+            file.write(data)
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # where the view can be served no more
+        view = ("view", "b.std", "--box", "1", "--link", "0.05", "--port",
+                str(taken.getsockname()[1]))
+        save(math.nan)
+        cli.fails(6, *view, says=["kith: b.std: ", "masses", "particle 7 ", "nan", "--species"])
+        save(1, math.nan)
+        cli.fails(5, *view, says=["kith: b.std: ", "particle 3 "])
+        save(0)
+        lacks = "without the live view" in cli.run(*view).stderr
+        cli.fails(needs.LACKING if lacks else 9, *view, says=["live view"])
+
+
 def test_disk_full():
     cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
     limited = ["sh", "-c", 'ulimit -f 64; exec "$0" "$@"', cli.KITH]
