@@ -217,6 +217,16 @@ static json_t *info_json(const info_task *task, const io_summary *s, const input
         fields, "bounds", error->status == IO_OK ? extent_json(in) : json_null());
 }
 
+/** Return true when an option says what to read: what the file then lacks is an error. */
+static bool chose_what_to_read(void)
+{
+    bool chose = false;
+    for (const option_row *row = reading_options; row->name || row->help; row++) {
+        chose = chose || (row->name && option_is_set(row));
+    }
+    return chose;
+}
+
 int verb_info(int argc, char **argv)
 {
     info_task task = {0};
@@ -226,8 +236,8 @@ int verb_info(int argc, char **argv)
     io_error error = {0};
     io_summary summary;
     CLI_TRY(report_io(io_inspect(task.file, &summary, &error), &error, false));
-    /* IO_INVALID: an option must name the coordinates. The file's fields are then still listed, so
-     * that the user sees their names. */
+    /* IO_INVALID: an option must name the coordinates, or the option that was given does not fit the
+     * file. The file's fields are then still listed, so that the user sees their names. */
     input in = {0};
     error.status = input_try(&task.shared, task.file, &in, &error);
     if (error.status != IO_INVALID) {
@@ -240,5 +250,8 @@ int verb_info(int argc, char **argv)
         print_info(&task, &summary, &in, &error);
     }
     input_free(&in);
+    if (status == STATUS_OK && error.status == IO_INVALID && chose_what_to_read()) {
+        status = report_io(error.status, &error, false);
+    }
     return status;
 }

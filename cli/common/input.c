@@ -19,7 +19,9 @@ int input_read(const options *o, const char *path, input *in)
 void input_note_frames(const options *o, const input *in)
 {
     const int64_t frames = in->particles.frames;
-    const bool tells = o->read.frame == 0 && !o->quiet && !o->json;
+    const bool chosen = option_is_set(option_find(reading_options, "frame")) ||
+                        option_is_set(option_find(one_frame_options, "frame"));
+    const bool tells = !chosen && !o->quiet && !o->json;
     if (tells && frames > 1) {
         (void)report_error(STATUS_OK, NULL,
                            "%s: note: frame 0 of %lld is read; --frame K reads another", in->path,
@@ -80,7 +82,11 @@ static int take_all(const char *path, io_trajectory *t, input_frame_fn take, voi
         }
         CLI_TRY(report_io(status, &error, false));
         if (!frame) {
-            return any ? STATUS_OK : report_error(STATUS_FORMAT, NULL, "%s: has no frames", path);
+            return any ? STATUS_OK
+                       : report_error(STATUS_FORMAT,
+                                      "its program ended before it wrote one, or wrote another "
+                                      "file; give that, or run it again",
+                                      "%s: holds no frames", path);
         }
         CLI_TRY(take(user, frame));
     }

@@ -17,6 +17,18 @@ static int64_t even_width(int64_t least, int64_t most)
     return width;
 }
 
+/** Return the upper edge of a bin that begins at `from`, or INT64_MAX where that would overflow. */
+static int64_t edge_after(int64_t from, int64_t width)
+{
+    return from > INT64_MAX - width ? INT64_MAX : from + width;
+}
+
+/** Return the largest number of a bin. The last bin holds INT64_MAX, too, if that is its edge. */
+static int64_t last_of(const spread *s, int b)
+{
+    return s->from[b + 1] == INT64_MAX ? INT64_MAX : s->from[b + 1] - 1;
+}
+
 /** Set the edges of the bins from the range and the mean of the values. */
 static void choose_bins(spread *s)
 {
@@ -24,21 +36,22 @@ static void choose_bins(spread *s)
     const bool long_tail = s->most >= 16 && (double)s->most > 8 * s->mean;
     s->bins = 0;
     if (long_tail) {
-        /* 0, 1, 2-3, 4-7, ...; what lies below the least has no bin. `edge` is an int64_t: the
-         * numbers must be less than 2^61. */
+        /* 0, 1, 2-3, 4-7, ...; what lies below the least has no bin. */
+        int64_t edge = 1;
         s->from[0] = 0;
-        for (int64_t edge = 1; s->from[s->bins] <= s->most; edge *= 2) {
+        do {
             s->bins += edge > s->least;
             s->from[s->bins] = edge;
-        }
+            edge = edge_after(edge, edge);
+        } while (s->from[s->bins] <= s->most && s->from[s->bins] < INT64_MAX);
         return;
     }
     const int64_t width = even_width(s->least, s->most);
     s->from[0] = s->least / width * width;
-    while (s->from[s->bins] <= s->most) {
-        s->from[s->bins + 1] = s->from[s->bins] + width;
+    do {
+        s->from[s->bins + 1] = edge_after(s->from[s->bins], width);
         s->bins++;
-    }
+    } while (s->from[s->bins] <= s->most && s->from[s->bins] < INT64_MAX);
 }
 
 spread_range spread_range_of(const int64_t *values, int64_t n)
@@ -68,7 +81,7 @@ void spread_add(spread *s, const int64_t *values, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
         int b = 0;
-        while (values[k] >= s->from[b + 1]) {
+        while (values[k] > last_of(s, b)) {
             b++;
         }
         s->count[b]++;
@@ -105,7 +118,7 @@ void spread_draw(const spread *s)
         highest = s->count[b] > highest ? s->count[b] : highest;
     }
     for (int b = 0; b < s->bins; b++) {
-        const int64_t last = s->from[b + 1] - 1;
+        const int64_t last = last_of(s, b);
         char range[48];
         if (last == s->from[b]) {
             snprintf(range, sizeof range, "%lld", (long long)last);
@@ -127,9 +140,9 @@ json_t *spread_json(const spread *s, const char *of)
 {
     json_t *histogram = json_array();
     for (int b = 0; b < s->bins; b++) {
-        json_array_append_new(
-            histogram, json_pack("{s:I, s:I, s:I}", "from", (json_int_t)s->from[b], "to",
-                                 (json_int_t)(s->from[b + 1] - 1), of, (json_int_t)s->count[b]));
+        json_array_append_new(histogram,
+                              json_pack("{s:I, s:I, s:I}", "from", (json_int_t)s->from[b], "to",
+                                        (json_int_t)last_of(s, b), of, (json_int_t)s->count[b]));
     }
     return json_pack("{s:f, s:I, s:I, s:o}", "mean", s->mean, "least", (json_int_t)s->least, "most",
                      (json_int_t)s->most, "histogram", histogram);

@@ -8,8 +8,7 @@
 
 #include "report.h"
 
-/** Most bins: more than the 62 that double in width, of 0, 1, 2 to 3, ..., which hold all numbers
- *  below 2^61. Numbers must be less than that. */
+/** Most bins: more than the 64 that double in width, of 0, 1, 2 to 3, ..., 2^62 to 2^63 - 1. */
 enum { SPREAD_MOST_BINS = 70 };
 
 /** Histogram, mean and range of whole numbers. */
@@ -17,7 +16,9 @@ typedef struct spread {
     int64_t n, least, most;             /**< how many numbers, the smallest, the largest */
     double mean;                        /**< mean of the numbers */
     int bins;                           /**< bins of the histogram */
-    int64_t from[SPREAD_MOST_BINS + 1]; /**< bin b holds the numbers from[b] to from[b + 1] - 1 */
+    int64_t from[SPREAD_MOST_BINS + 1]; /**< bin b holds the numbers from[b] to
+                                                 from[b + 1] - 1; INT64_MAX, too, if that is the
+                                                 last edge */
     int64_t count[SPREAD_MOST_BINS];    /**< [bins] how many numbers are in each bin */
 } spread;
 
@@ -30,7 +31,7 @@ typedef struct spread_range {
     int64_t n;     /**< how many numbers */
     int64_t least; /**< the smallest; INT64_MAX where there is none */
     int64_t most;  /**< the largest; INT64_MIN where there is none */
-    int64_t sum;   /**< sum of the numbers */
+    int64_t sum;   /**< sum of the numbers, which must be below 2^63, as the number of pairs is */
 } spread_range;
 
 /** Return number, range and sum of n numbers. */

@@ -110,12 +110,20 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
 }
 
 /** Make a periodic cube around a cluster, wider than twice its widest side.
- *  @return the diagonal of the cluster's bounding box */
-static double enclose(const io_particles *p, kith_box *out)
+ *  @param[out] reach  the diagonal of the cluster's bounding box
+ *  @return exit status, reported: the cube's volume must be a double */
+static int enclose(const debye_task *task, const io_frame *frame, kith_box *out, double *reach)
 {
+    const io_particles *p = &frame->particles;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t k = 0; k < 3 * p->n; k++) {
         const double x = io_real(p->pos, k, p->precision);
+        if (!isfinite(x)) {
+            return report_error(STATUS_NOT_FINITE, NULL,
+                                "%s: frame %lld: a coordinate of particle %lld (counted from 0) is "
+                                "not finite",
+                                task->input, (long long)frame->index, (long long)(k / 3));
+        }
         low[k % 3] = fmin(low[k % 3], x);
         high[k % 3] = fmax(high[k % 3], x);
     }
@@ -124,12 +132,30 @@ static double enclose(const io_particles *p, kith_box *out)
         widest = fmax(widest, high[k] - low[k]);
         diagonal += (high[k] - low[k]) * (high[k] - low[k]);
     }
-    const double side = widest > 0 ? 2.001 * widest : 1;
+    const double side = fmax(2.001 * widest, 1); /* 1: holds the least reach of choose_space() */
     *out = kith_box_periodic(side, side, side);
     for (int k = 0; k < 3 && p->n > 0; k++) {
-        out->origin[k] = (low[k] + high[k]) / 2 - side / 2;
+        out->origin[k] = low[k] / 2 + high[k] / 2 - side / 2;
     }
-    return sqrt(diagonal);
+    *reach = sqrt(diagonal);
+    if (!isfinite(side * side * side)) {
+        return report_error(STATUS_LIMIT, NULL,
+                            "%s: frame %lld: the particles are too far apart: the volume of a box "
+                            "around them exceeds the range of double",
+                            task->input, (long long)frame->index);
+    }
+    double farthest = 0;
+    for (int k = 0; k < 3; k++) {
+        farthest = fmax(farthest, fabs(out->origin[k]));
+    }
+    if (!task->exact && !(farthest < 0x1p52 * side)) {
+        return report_error(STATUS_LIMIT, "--exact does not make a histogram",
+                            "%s: frame %lld: the cluster is too far from the origin for a "
+                            "histogram of its distances: %s, but only %s wide",
+                            task->input, (long long)frame->index, report_real(farthest).s,
+                            report_real(widest).s);
+    }
+    return STATUS_OK;
 }
 
 /** Choose the bins of a histogram up to found->reach: the longest distance in a cluster, or r_max
@@ -216,7 +242,8 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
         return find_reach(task, frame, box, reach);
     }
     /* Raised, so that rounding leaves no distance above it, and the range of bins is not empty. */
-    *reach = fmax(enclose(&frame->particles, box), 1e-3) * (1 + 1e-6);
+    CLI_TRY(enclose(task, frame, box, reach));
+    *reach = fmax(*reach, 1e-3) * (1 + 1e-6);
     return STATUS_OK;
 }
 

@@ -42,6 +42,22 @@ static void check_output(const char *path, struct argp_state *state)
     }
 }
 
+/** End the command where --gaussian has no effect, as there never is noise: the live view and a
+ *  sweep may add some. */
+static void check_gaussian(const flock_task *task)
+{
+    bool gaussian = false, used = task->view || task->sweep;
+    for (int64_t k = 0; k < task->n_stages; k++) {
+        const kith_flock_options *model = &task->stage[k].model;
+        gaussian = gaussian || model->gaussian;
+        used = used || (model->gaussian && model->noise > 0);
+    }
+    if (gaussian && !used) {
+        exit(report_error(STATUS_INVALID, "leave it out, or give --noise ETA",
+                          "--gaussian: there is no noise that could be normal"));
+    }
+}
+
 static void check_task(void *at, struct argp_state *state)
 {
     flock_task *task = at;
@@ -70,6 +86,7 @@ static void check_task(void *at, struct argp_state *state)
     for (int64_t k = 0; k < task->n_stages; k++) {
         flock_check_model(&task->stage[k].model);
     }
+    check_gaussian(task);
     sweep_check(task, state);
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
 }

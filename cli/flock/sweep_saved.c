@@ -7,6 +7,7 @@
  */
 #include "sweep.h"
 
+#include "flock_options.h"
 #include "flock_saved.h"
 
 #include "common/report.h"
@@ -45,11 +46,27 @@ static bool read_hex(const char *text, flock_saved *out)
     return good;
 }
 
-/** The head of the file; the option that is swept has the value that it has without --sweep. */
+/** The options of all runs. The one that is swept is 1, whatever it is without --sweep: runs do not
+ *  depend on that value. */
+static flock_saved saved_of(const sweep *s)
+{
+    flock_task task = *s->task;
+    flock_stage stage = task.stage[0];
+    const option_row *row = option_find(flock_model_options, s->name);
+    if (row) {
+        char one[] = "1";
+        option_set(&stage, &(option_given){row, one, NULL});
+    }
+    task.stage = &stage;
+    task.n_stages = 1;
+    return flock_saved_of(&task, 0);
+}
+
+/** The head of the file. */
 static json_t *head_of(const sweep *s)
 {
     const flock_task *task = s->task;
-    const flock_saved saved = flock_saved_of(task, 0);
+    const flock_saved saved = saved_of(s);
     char *hex = hex_of(&saved);
     const bool by_boids = strcmp(s->name, "boids") == 0;
     json_t *head = json_pack(

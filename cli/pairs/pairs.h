@@ -49,6 +49,17 @@ typedef struct pairs_outcome {
 /** Read --cutoff: one radius, or radii by pairs of species, which are checked later. */
 void pairs_read_cutoff(void *at, const option_given *given);
 
+/** One radius of --cutoff Si-O=1.8,O-O=2. */
+typedef struct pairs_cutoff {
+    const char *names; /**< the names of the two species, with a dash between; not terminated */
+    size_t length;     /**< length of `names` [bytes] */
+    double radius;     /**< as it was given, not checked [length] */
+} pairs_cutoff;
+
+/** Read the next radius of --cutoff, and advance *at to the one after it, or to the end of the text.
+ *  Blanks may stand around names, numbers, '=' and commas. @return false: a syntax error */
+bool pairs_next_cutoff(const char **at, pairs_cutoff *out);
+
 /** Return true when the list has rules that need a frame of each file. */
 bool pairs_rules_needed(const pairs_task *task);
 

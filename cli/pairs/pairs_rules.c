@@ -192,6 +192,28 @@ static bool find_pair(const pairs_rules *rules, const char *text, size_t length,
     return false;
 }
 
+/** Step over blanks. */
+static const char *skip_blanks(const char *text)
+{
+    return text + strspn(text, " \t");
+}
+
+bool pairs_next_cutoff(const char **at, pairs_cutoff *out)
+{
+    out->names = skip_blanks(*at);
+    const size_t length = strcspn(out->names, "=,");
+    out->length = length;
+    while (out->length > 0 && strchr(" \t", out->names[out->length - 1])) {
+        out->length--;
+    }
+    const char *end = out->names[length] == '='
+                          ? parse_leading(skip_blanks(out->names + length + 1), &out->radius)
+                          : NULL;
+    end = end ? skip_blanks(end) : "?";
+    *at = end + (*end == ',');
+    return (*end == ',' && *skip_blanks(*at)) || *end == '\0';
+}
+
 /** Make the table of radii from --cutoff Si-O=1.8,O-O=2. @return exit status, reported; a syntax
  *  error ends the command */
 static int read_table(const pairs_task *task, pairs_rules *rules)
@@ -202,15 +224,14 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
         return report_no_memory("the table of cutoffs");
     }
     for (const char *at = task->by_species; *at;) {
-        const size_t length = strcspn(at, "=,");
-        double radius = 0;
+        pairs_cutoff cutoff;
         int pair[2];
-        const char *end = at[length] == '=' ? parse_leading(at + length + 1, &radius) : NULL;
-        if (!end || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0') ||
-            !isfinite(radius) || !(radius > 0)) {
+        if (!pairs_next_cutoff(&at, &cutoff) || !isfinite(cutoff.radius) || !(cutoff.radius > 0)) {
             option_invalid("--cutoff", task->by_species, expected);
         }
-        if (!find_pair(rules, at, length, pair)) {
+        const double radius = cutoff.radius;
+        const int length = (int)cutoff.length;
+        if (!find_pair(rules, cutoff.names, cutoff.length, pair)) {
             char names[512] = "";
             for (int k = 0, used = 0; k < n && used < (int)sizeof names; k++) {
                 used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", k ? ", " : "",
@@ -218,15 +239,14 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
             }
             return report_error(STATUS_INVALID, NULL,
                                 "%s: --cutoff: '%.*s' is no pair of its species; there are: %s",
-                                task->listing.input, (int)length, at, names);
+                                task->listing.input, length, cutoff.names, names);
         }
         const int64_t k[2] = {(int64_t)pair[0] * n + pair[1], (int64_t)pair[1] * n + pair[0]};
         if (rules->table[k[0]] > 0 && rules->table[k[0]] != radius) {
-            return report_error(STATUS_INVALID, NULL, "--cutoff: two radii for '%.*s'", (int)length,
-                                at);
+            return report_error(STATUS_INVALID, NULL, "--cutoff: two radii for '%.*s'", length,
+                                cutoff.names);
         }
         rules->table[k[0]] = rules->table[k[1]] = radius;
-        at = end + (*end == ',');
     }
     return STATUS_OK;
 }

@@ -33,23 +33,19 @@ static void print_cutoff(const pairs_task *task, const pairs_outcome *found)
     }
 }
 
-/** Return the radius, or the radii by pairs of species: {"Si-O": 1.8}; null where only radii of
- *  particles decide. */
-static json_t *cutoff_json(const pairs_task *task, const pairs_rules *rules)
+/** Return the radius, or the radii by pairs of species, named as the user named them:
+ *  {"O-Si": 1.8}; null where only radii of particles decide. */
+static json_t *cutoff_json(const pairs_task *task)
 {
     if (!task->by_species) {
         return task->listing.cutoff > 0 ? report_json_real(task->listing.cutoff) : json_null();
     }
     json_t *all = json_object();
-    for (int a = 0; a < rules->n_names; a++) {
-        for (int b = a; b < rules->n_names; b++) {
-            char name[2 * IO_NAME_LENGTH + 1];
-            const double radius = rules->table[a * rules->n_names + b];
-            (void)snprintf(name, sizeof name, "%s-%s", rules->names[a], rules->names[b]);
-            if (radius > 0) {
-                json_object_set_new(all, name, report_json_real(radius));
-            }
-        }
+    pairs_cutoff cutoff;
+    for (const char *at = task->by_species; *at && pairs_next_cutoff(&at, &cutoff);) {
+        char names[2 * IO_NAME_LENGTH + 1];
+        (void)snprintf(names, sizeof names, "%.*s", (int)cutoff.length, cutoff.names);
+        report_json_set(all, names, report_json_real(cutoff.radius));
     }
     return all;
 }
@@ -76,7 +72,7 @@ json_t *pairs_json(const pairs_task *task, const pairs_outcome *found)
     json_object_set_new(list, "exclude_molecules", json_boolean(task->without_molecules));
     json_object_set_new(list, "exclude_bonds", json_boolean(task->without_bonds));
     json_t *facts = json_pack(
-        "{s:o, s:o, s:o, s:I, s:o, s:f}", "cutoff", cutoff_json(task, &found->rules), "radii",
+        "{s:o, s:o, s:o, s:I, s:o, s:f}", "cutoff", cutoff_json(task), "radii",
         listing_radii_json(&task->listing, &found->listing), "list", list, "pairs",
         (json_int_t)found->n, "neighbours",
         found->neighbours ? spread_json(&found->spread, "particles") : json_null(),

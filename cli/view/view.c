@@ -216,7 +216,8 @@ static int look(const view_task *task, view_run *run)
     CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
     const int status = view_go_to(task, run, task->shared.read.frame);
     if (status != STATUS_OK) {
-        return status == STATUS_INTERRUPTED ? report_interrupted(NULL) : view_report(run, status);
+        return status == STATUS_INTERRUPTED ? report_interrupted(NULL)
+                                            : view_report(task, run, status);
     }
     if (task->film.path) {
         return view_record(task, run);

@@ -71,7 +71,7 @@ int view_start(const view_task *task, view_run *run);
 int view_go_to(const view_task *task, view_run *run, int64_t frame);
 
 /** Report that view_go_to failed, if it did not report it itself. @return status */
-int view_report(const view_run *run, int status);
+int view_report(const view_task *task, const view_run *run, int status);
 
 /** Find or read the groups of the frame, measure them, and choose their colours.
  *  @return exit status, not reported; run->message has the error */

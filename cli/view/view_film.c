@@ -72,7 +72,7 @@ static int add_all(const view_task *task, view_run *run, film *f, int64_t frames
             status = view_go_to(task, run, first + k);
             if (status != STATUS_OK) {
                 if (status != STATUS_INTERRUPTED) {
-                    view_report(run, status);
+                    view_report(task, run, status);
                 }
                 break;
             }

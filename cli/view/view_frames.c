@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int view_start(const view_task *task, view_run *run)
 {
@@ -113,9 +114,19 @@ int view_go_to(const view_task *task, view_run *run, int64_t frame)
     return status;
 }
 
-int view_report(const view_run *run, int status)
+int view_report(const view_task *task, const view_run *run, int status)
 {
-    return run->message[0] ? report_error(status, NULL, "%s", run->message) : status;
+    const char *hint = strstr(run->message, "masses:")
+                           ? "leave its species out with --species, or correct the file"
+                           : NULL;
+    const bool named = strncmp(run->message, task->file, strlen(task->file)) == 0 ||
+                       (task->labels &&
+                        strncmp(run->message, task->labels, strlen(task->labels)) == 0);
+    if (!run->message[0]) {
+        return status;
+    }
+    return named ? report_error(status, hint, "%s", run->message)
+                 : report_error(status, hint, "%s: %s", task->file, run->message);
 }
 
 /** Choose the range of g(r): half the smallest side, or less, so that at the mean density some

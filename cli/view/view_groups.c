@@ -48,6 +48,17 @@ static int find(const view_task *task, view_run *run, const kith_points *points)
     return status == KITH_OK ? STATUS_OK : trouble(run, status);
 }
 
+/** Return the masses of particles; NULL: the file has none, or all are 0, as kith fof takes them. */
+static const void *masses_of(const io_particles *p)
+{
+    for (int64_t k = 0; p->mass && k < p->n; k++) {
+        if (io_real(p->mass, k, p->precision) != 0) {
+            return p->mass;
+        }
+    }
+    return NULL;
+}
+
 int view_group(const view_task *task, view_run *run)
 {
     const io_particles *p = run->now;
@@ -58,7 +69,7 @@ int view_group(const view_task *task, view_run *run)
     CLI_TRY(task->labels ? read_labels(task, run) : find(task, run, &points));
     kith_halo_input known;
     kith_halo_input_init(&known);
-    known.masses = p->mass;
+    known.masses = masses_of(p);
     known.velocities = p->velocity;
     known.potentials = p->potential;
     const kith_status measured = kith_halos_measure(run->ctx, &points, &run->space.box,
@@ -77,7 +88,7 @@ json_t *view_groups_json(const view_run *run)
 {
     enum { MOST = 1000 }; /* groups that are listed; labels are in the order of size */
     const bool moving = run->now && run->now->velocity;
-    const bool heavy = run->now && run->now->mass;
+    const bool heavy = run->now && masses_of(run->now);
     json_t *list = json_array();
     for (int64_t g = 0; g < run->halos.n && g < MOST; g++) {
         const kith_halo *h = &run->halos.halo[g];

@@ -56,8 +56,9 @@ KITH_API void kith_debye_options_init_sized(kith_debye_options *options, size_t 
  * @param options    values of q, and species
  * @param[out] sums  [partials][n_q] S_ab: the unordered pairs of species a and b; partials are
  *                   numbered as those of a kith_histogram of one set
- * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
- *         KITH_UNSUPPORTED; KITH_DEVICE_LOST. On failure nothing is written.
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT, where a distance squared or times q
+ *         overflows double, too; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED;
+ *         KITH_DEVICE_LOST. On failure nothing is written.
  */
 KITH_API kith_status kith_debye_sum(kith_ctx *ctx, const kith_points *points,
                                     const kith_debye_options *options, double *sums);

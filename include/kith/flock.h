@@ -48,7 +48,9 @@ typedef enum kith_flock_kind {
                            inside are put on the surface, and the inward component of v' is
                            reversed */
     KITH_WALL = 2,    /**< an obstacle that fills the space behind the plane through `place` with
-                           `normal`; acts like KITH_SPHERE */
+                           `normal`, within the box; acts like KITH_SPHERE. A particle that would
+                           cross a periodic axis to a place behind the plane, or past it from an
+                           image behind it, stays where it is, and v' is reflected by the face */
     KITH_PREDATOR = 3 /**< starts at `place` and moves with `speed` towards the nearest particle, of
                            equally near ones that of the smallest index. Repels, like a KITH_POINT
                            whose weight is -weight */

@@ -282,9 +282,7 @@ io_status io__npy_read(io_file *file, io_particles *out)
     const int64_t n = header.shape[header.dims - 2], frame = file->options->frame;
     const int dim = (int)header.shape[header.dims - 1];
     if (frame >= count_frames(&header)) {
-        return io__file_fail(file, IO_INVALID,
-                             "has %lld frames, counted from 0; frame %lld was asked for",
-                             (long long)count_frames(&header), (long long)frame);
+        return io__file_fail_frame(file, "", count_frames(&header), frame);
     }
     const bool is_float = type.kind == 'f' && type.size == 4;
     IO_TRY(io__particles_alloc(file, out, n, dim, is_float ? KITH_FLOAT : KITH_DOUBLE));

@@ -27,6 +27,16 @@ io_status io__fail(io_error *error, const char *path, io_status status, const ch
     return status;
 }
 
+io_status io__file_fail_frame(io_file *file, const char *where, int64_t n, int64_t asked)
+{
+    if (n == 0) {
+        return io__file_fail(file, IO_INVALID, IO_NO_FRAMES);
+    }
+    return io__file_fail(file, IO_INVALID,
+                         "has %lld frame%s%s, counted from 0; frame %lld was asked for",
+                         (long long)n, n == 1 ? "" : "s", where, (long long)asked);
+}
+
 io_error *io__error_begin(io_error *error)
 {
     static _Thread_local io_error unwanted;

@@ -89,6 +89,17 @@ io_status io__file_watch(io_file *file, int64_t done);
 #define io__file_fail(file, status, ...) \
     io__fail((file)->error, (file)->path, (status), __VA_ARGS__)
 
+/** IO_INVALID: the file has no frame `asked`.
+ *  @param where  what holds the frames, " in positions"; "": the file
+ *  @param n      number of frames */
+io_status io__file_fail_frame(io_file *file, const char *where, int64_t n, int64_t asked);
+
+/** Words for a file of 0 frames: what it is, and what to do. */
+#define IO_NO_FRAMES \
+    "holds no frames: its program ended before it wrote one, or wrote another file; give that, " \
+    "or " \
+    "run it again"
+
 /* --------------------------------------------------------------------------- lines of a file */
 
 /** The lines of a text file, read block by block. */

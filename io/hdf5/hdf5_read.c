@@ -115,11 +115,9 @@ static io_status check_arrays(io_file *file, const io_arrays *arrays)
                                  array->name);
         }
         if (file->options->frame >= array->frames) {
-            return io__file_fail(file, IO_INVALID,
-                                 "has %lld frames in %s, counted from 0; frame "
-                                 "%lld was asked for",
-                                 (long long)array->frames, array->name,
-                                 (long long)file->options->frame);
+            char where[IO_HDF5_NAME + 8];
+            (void)snprintf(where, sizeof where, " in %s", array->name);
+            return io__file_fail_frame(file, where, array->frames, file->options->frame);
         }
         if (k > 0) {
             IO_TRY(io__h5md_check_clocks(file, first, array, file->options->frame));

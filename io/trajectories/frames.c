@@ -421,9 +421,8 @@ static io_status read_one(io_frames *frames, io_frame *frame)
     bool found;
     IO_TRY(io__frames_read(frames, index, frame, &found));
     if (!found) {
-        return io__file_fail(
-            frames->file, IO_INVALID, "has %lld frames, counted from 0; frame %lld was asked for",
-            (long long)(frames->count < 0 ? frames->next : frames->count), (long long)index);
+        return io__file_fail_frame(frames->file, "",
+                                   frames->count < 0 ? frames->next : frames->count, index);
     }
     IO_TRY(peek(frames, &found)); /* fails where neither another frame nor the end follows */
     frame->particles.frames = frames->count >= 0 ? frames->count : found ? -1 : frames->next;
@@ -502,6 +501,9 @@ static io_status inspect(io_frames *frames, io_frame *frame, io_summary *out)
         frames->format->describe(frames, out);
     } else {
         list_fields(frames, frame->particles.n, out);
+        if (frames->format->list_others) {
+            frames->format->list_others(frames, frame->particles.n, out);
+        }
     }
     out->precision = frames->format->text ? 0 : frames->native;
     snprintf(out->description, sizeof out->description, "%s", frames->description);

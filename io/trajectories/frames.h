@@ -70,6 +70,9 @@ struct io_frames_format {
     io_status (*read)(io_frames *frames, io_frame *out);
     /** List the fields of the last frame. NULL: the fields in `present` are listed. */
     void (*describe)(const io_frames *frames, io_summary *out);
+    /** Append what the file has beside the fields of a frame to a summary. NULL: nothing, or
+     *  `describe` is set. @param n  number of particles of frame 0 */
+    void (*list_others)(const io_frames *frames, int64_t n, io_summary *out);
     /** For formats with an atom in each line (io_rows): read what precedes the atoms of a frame.
      *  @param line  the first line of the frame */
     io_status (*head)(io_frames *frames, char *line);

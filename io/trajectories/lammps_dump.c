@@ -12,8 +12,9 @@
 
 /** State of the reader. */
 typedef struct dump_state {
-    io_rows rows; /* lines, and the head of the next frame */
-    bool scaled;  /* coordinates are fractions of the box */
+    io_rows rows;       /* lines, and the head of the next frame */
+    bool scaled;        /* coordinates are fractions of the box */
+    char columns[2048]; /* names of the columns of frame 0, for a summary; only those that fit */
 } dump_state;
 
 /** Return what follows the words with which a line begins; NULL if it does not begin with them. */
@@ -170,6 +171,11 @@ static io_status read_names(io_frames *frames, const char *names)
     const bool element = label == IO_LABEL_ELEMENT ||
                          (label == IO_LABEL_ANY && find_name(names, "element") >= 0);
     const char *species = label == IO_LABEL_NAME ? "name" : element ? "element" : "type";
+    if (!*state->columns && snprintf(state->columns, sizeof state->columns, "%s", names) >=
+                                (int)sizeof state->columns) {
+        char *last = strrchr(state->columns, ' '); /* the last name was cut */
+        *(last ? last : state->columns) = '\0';
+    }
     int way = 0; /* index in positions; from 2 on coordinates are fractions of the box */
     while (way < 4 && !add_three(roles, names, positions[way], IO_ROLE_POSITION)) {
         way++;
@@ -295,6 +301,36 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
+/** The `list_others` of io_frames_format: the columns that are in no field of a frame, as type, mass
+ *  or q, which --weights and --radii can name. */
+static void list_columns(const io_frames *frames, int64_t n, io_summary *out)
+{
+    static const char *const in_fields[] = {"x",  "y",  "z",   "xu",  "yu",  "zu", "xs",
+                                            "ys", "zs", "xsu", "ysu", "zsu", "vx", "vy",
+                                            "vz", "fx", "fy",  "fz",  "id",  "mol"};
+    const dump_state *state = frames->state;
+    const char *at = state->columns;
+    io_token token;
+    while (io__token_next(&at, &token) && out->n_fields < IO_MAX_SPECIES) {
+        size_t k = 0;
+        while (k < sizeof in_fields / sizeof *in_fields && !io__token_is(token, in_fields[k])) {
+            k++;
+        }
+        if (k < sizeof in_fields / sizeof *in_fields) {
+            continue;
+        }
+        const int field = out->n_fields++;
+        const bool whole = io__token_is(token, "type");
+        const bool text = io__token_is(token, "element") || io__token_is(token, "typelabel");
+        io__copy_name(out->fields[field].name, IO_NAME_LENGTH, token.text, token.length);
+        snprintf(out->fields[field].type, IO_NAME_LENGTH, "%s",
+                 text    ? "text"
+                 : whole ? "integer"
+                         : "double");
+        snprintf(out->fields[field].shape, IO_NAME_LENGTH, "(%lld,)", (long long)n);
+    }
+}
+
 const io_frames_format io__frames_lammps = {.state = sizeof(dump_state),
                                             .open = open_frames,
                                             .peek = io__rows_peek,
@@ -302,4 +338,5 @@ const io_frames_format io__frames_lammps = {.state = sizeof(dump_state),
                                             .read = read_frame,
                                             .close = io__rows_close,
                                             .head = read_head,
+                                            .list_others = list_columns,
                                             .text = true};

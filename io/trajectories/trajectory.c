@@ -302,14 +302,23 @@ static io_status check_any(io_trajectory *t, io_error *error)
         return IO_OK;
     }
     const int64_t n = t->frames.count < 0 ? t->frames.next : t->frames.count;
+    const bool any = t->frames.count > 0 || n > 0 || t->begin >= t->end; /* none was looked for */
     char missing[64] = "";
-    if (n > 0 && t->begin >= n) {
+    if (!any) {
+        return io__fail(error, t->path, IO_INVALID, IO_NO_FRAMES);
+    }
+    if (t->begin >= t->end) {
+        return io__fail(error, t->path, IO_INVALID,
+                        "frames '%s' chooses none: it ends where it begins, or before",
+                        t->options.frames);
+    }
+    if (t->begin >= n) {
         snprintf(missing, sizeof missing, ": there is no frame %lld",
                  strtoll(t->options.frames, NULL, 10));
     }
     return io__fail(error, t->path, IO_INVALID,
-                    "has %lld frames, counted from 0%s; frames '%s' chooses none", (long long)n,
-                    missing, t->options.frames);
+                    "has %lld frame%s, counted from 0%s; frames '%s' chooses none", (long long)n,
+                    n == 1 ? "" : "s", missing, t->options.frames);
 }
 
 io_status io_trajectory_next(io_trajectory *trajectory, const io_frame **frame, io_error *error)

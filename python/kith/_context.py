@@ -84,7 +84,15 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"\boptions\.batch\.offsets\b", "batch"),
     (r"\boptions\.batch\.boxes\b", "box"),
     (r"\boptions\.(?=[a-z])", ""),
+    (r"\boptions: ", ""),
+    (r"\bthe largest radius of options\b", "the largest radius"),
+    (r"\b(separation|alignment|cohesion)\.radius\b", r"\1[0]"),
+    (r"\b(separation|alignment|cohesion)\.weight\b", r"\1[1]"),
     (r"\bpoints: ", "x: "),
+    (r"\bvelocities: ", "v: "),
+    (r"\bKITH_VICSEK_VECTORIAL\b", "model 'vectorial'"),
+    (r"\bKITH_(IJ|CSR|MATRIX)\b", lambda found: f"layout '{found[1].lower()}'"),
+    (r"\bkith_pairs_enqueue\b", "a call with count"),
     (r"KITH_LINK, KITH_ATTACH or KITH_IGNORE", "0, 1 or 2"),
     (r"configure with a CUDA compiler and KITH_CUDA=ON", "pip install pykith[cu13]"))]
 SMALL = 256  # particles: a search among so many is over before the library would call back

@@ -105,8 +105,12 @@ class Flock(Opened):
             elif name in ("relative", "gaussian"):
                 setattr(options, name, bool(value))
             elif name == "reflecting":
-                flags = np.broadcast_to(np.array(value), (self._shape[1],)).tolist()
-                options.reflecting[:len(flags)] = map(bool, flags)
+                axes = self._shape[1]
+                if np.shape(value) not in ((), (axes,)):
+                    raise ValueError(f"reflecting is {value!r}; expected a bool for each of the "
+                                     f"{axes} axes")
+                flags = np.broadcast_to(np.array(value, bool), (axes,)).tolist()
+                options.reflecting[:axes] = flags
             elif name in _REALS:
                 setattr(options, name, real(value, name))
             elif name in _WHOLE:

@@ -36,15 +36,16 @@ class _Plan(NamedTuple):
 _plans: dict[Any, _Plan] = {}
 
 
-def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
-    """Return the plan of a list, made if it is the first of its kind."""
+def _plan(want: Optional[str], full: Any, layout: Any, sort: Any, has_layout: bool = True) -> _Plan:
+    """Return the plan of a list, made if it is the first of its kind. Messages name the layout if
+    the call has one."""
     if layout not in ("ij", "csr"):
         raise ValueError(f"layout is {layout!r}; it may be 'ij', 'csr' or 'matrix'")
     letters = "ijdDS" if layout == "ij" else "ojdDS"
     asked, want = want, letters[:2] if want is None else want
     if not isinstance(want, str) or not want or any(letter not in letters for letter in want):
-        raise ValueError(f"want is {want!r}; with layout {layout!r} it may have the letters "
-                         f"{letters}")
+        where = f"with layout {layout!r} " if has_layout else ""
+        raise ValueError(f"want is {want!r}; {where}it may have the letters {letters}")
     key = asked, bool(full), layout, bool(sort)
     made = _plans.get(key)
     if made is None:
@@ -60,9 +61,11 @@ def _plan(want: Optional[str], full: Any, layout: Any, sort: Any) -> _Plan:
     return made
 
 
-def list_options(want: str, full: Any, sort: Any) -> _abi.PairsOptions:
-    """Return the options of a list of pairs (i, j); shared by calls: not to be changed."""
-    return _plan(want, full, "ij", sort).options
+def list_options(want: Optional[str], full: Any, sort: Any) -> tuple[str, _abi.PairsOptions]:
+    """Return the letters of a list of pairs (i, j), and its options, which are shared by calls: not
+    to be changed."""
+    plan = _plan(want, full, "ij", sort, has_layout=False)
+    return plan.want, plan.options
 
 
 def _against(options: _abi.PairsOptions, against: Any, dim: int,

@@ -558,7 +558,7 @@ class Team(Unshared):
         call.do("kith_team_fof_find", arguments)
         return TeamGroups(self, given, found)
 
-    def pairs(self, x: Any, cutoff: Any = None, box: Any = None, want: str = "ij", *,
+    def pairs(self, x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = None, *,
               full: bool = False, sort: bool = False, against: Any = None, species: Any = None,
               radii: Any = None, rule: Optional[str] = None, r_min: float = 0.0,
               molecules: Any = None, bonds: Any = None, active: Any = None) -> Any:
@@ -598,7 +598,8 @@ class Team(Unshared):
             A rank has left the team, or could not be reached.
         """
         with self.prepared() as call:
-            asked = self._list(x, box, list_options(want, full, sort), against,
+            want, options = list_options(want, full, sort)
+            asked = self._list(x, box, options, against,
                                Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active))
             given = asked.given
         found = call.results(_abi.TeamPairs, library().kith_team_pairs_free)
@@ -634,7 +635,7 @@ class Team(Unshared):
             A rank has left the team, or could not be reached.
         """
         with self.prepared() as call:
-            asked = self._list(x, box, list_options("ij", full, False), against,
+            asked = self._list(x, box, list_options("ij", full, False)[1], against,
                                Rules(cutoff, species, radii, rule, r_min, molecules, bonds, active))
             each = np.empty(len(asked.given.x), np.int64) if neighbours else None
         numbers = [C.c_int64() for _ in range(self.here)]

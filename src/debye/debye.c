@@ -29,6 +29,8 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
                "options.q_min is %g, expected 0 or more", o->q_min);
     KITH_CHECK(ctx, isfinite(o->q_width) && o->q_width > 0, KITH_INVALID,
                "options.q_width is %g, expected more than 0", o->q_width);
+    KITH_CHECK(ctx, isfinite(o->q_min + (double)(o->n_q - 1) * o->q_width), KITH_INVALID,
+               "options.q_min + (n_q - 1) * q_width exceeds the range of double");
     KITH_CHECK(ctx, points->memory == KITH_HOST, KITH_UNSUPPORTED,
                "points are in device memory, expected in host memory");
     return kith__check_species(ctx, "options.n_species", "options.species", o->species, points->n,
@@ -37,6 +39,26 @@ static kith_status check(kith_ctx *ctx, const kith_points *points, const kith_de
 
 /** Numbers of the buffers of the context's scratch memory. */
 enum { SORTED = KITH_WORK_OF(debye), SUMS };
+
+/** Check that no distance, and no product of a distance with q, overflows double.
+ *  @param d  its xyz are finite */
+static kith_status check_extent(kith_ctx *ctx, const struct kith__debye *d, double q_max)
+{
+    double squares = 0;
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t s = 0; s < d->n; s++) {
+            low = fmin(low, d->xyz[k][s]);
+            high = fmax(high, d->xyz[k][s]);
+        }
+        squares += d->n > 0 ? (high - low) * (high - low) : 0;
+    }
+    KITH_CHECK(ctx, isfinite(squares) && isfinite(q_max * sqrt(squares)), KITH_LIMIT,
+               "points: the particles are too far apart: their distances squared, or times q up to "
+               "%g, exceed the range of double",
+               q_max);
+    return KITH_OK;
+}
 
 /** Sort the particles by species, cut them into pieces, and copy their coordinates in that order.
  *  @param species  [n]; NULL: all are 0
@@ -60,7 +82,6 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
     assert((size_t)d->pieces <= pieces && first[d->n_species] == d->n);
     d->first = first;
     d->piece = piece;
-    memset(xyz, 0, 3 * room * sizeof *xyz); /* the padding is read */
     for (int64_t s = 0; s < d->n; s++) {
         enum { COST = 10 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(ctx, s, COST)) {
@@ -68,7 +89,7 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
         }
         double r[3];
         kith__position(&q->a, q->dim, q->precision, id[s], r);
-        if (!isfinite(r[0] + r[1] + r[2])) {
+        if (!isfinite(r[0]) || !isfinite(r[1]) || !isfinite(r[2])) {
             return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, id[s]);
         }
         for (size_t k = 0; k < 3; k++) {
@@ -76,6 +97,10 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
         }
     }
     for (size_t k = 0; k < 3; k++) {
+        for (size_t s = (size_t)d->n; s < room; s++) { /* the padding is read: it adds 0 times the
+                                                          sine of a distance, which must be finite */
+            xyz[k * room + s] = d->n > 0 ? xyz[k * room] : 0;
+        }
         d->xyz[k] = xyz + k * room;
     }
     return KITH_OK;
@@ -117,6 +142,7 @@ static kith_status sum(kith_ctx *ctx, const struct kith__question *q, const kith
                             .q_width = o->q_width,
                             .least = 1e-6 / fmax(q_max, o->q_width)};
     KITH_TRY(sort_by_species(ctx, q, o->species, &d));
+    KITH_TRY(check_extent(ctx, &d, q_max));
     const size_t rows = (size_t)d.pieces * (size_t)o->n_species * (size_t)o->n_q;
     KITH_CHECK(ctx, rows < (size_t)1 << 31, KITH_LIMIT,
                "%lld particles of %d species at %lld q are too many for Debye's sum",

@@ -25,10 +25,10 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
                                         const double unit[KITH_RULES], int64_t step, int64_t id,
                                         real r[3], real v[3])
 {
-    double x[3], old[3], u[3];
+    double from[3], x[3], old[3], u[3];
     const int pushed = more && rules->push_radius > 0;
     for (int k = 0; k < 3; k++) {
-        x[k] = (double)r[k];
+        from[k] = x[k] = (double)r[k];
         old[k] = (double)v[k];
     }
     kith__flock_velocity(rules, box, sums, more, unit, step, id, x, old, u);
@@ -62,9 +62,25 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
     int fits = 1;
     for (int k = 0; k < 3; k++) {
         r[k] = (real)x[k];
+        x[k] = (double)r[k];
         v[k] = (real)u[k];
         fits = fits && isfinite(r[k]) && isfinite(v[k]);
     }
     int32_t image[3];
-    return fits && KITH_REAL(kith__wrap)(lattice, r, image);
+    fits = fits && KITH_REAL(kith__wrap)(lattice, r, image);
+    if (fits && rules->n_things > 0 && (image[0] != 0 || image[1] != 0 || image[2] != 0)) {
+        double shift[3];
+        for (int k = 0; k < 3; k++) {
+            shift[k] = (image[0] * box->row[0][k] + image[1] * box->row[1][k]) +
+                       image[2] * box->row[2][k];
+        }
+        if (kith__flock_passes_wall(rules, box, from, x, shift)) {
+            kith__flock_turn_at_faces(box, image, u);
+            for (int k = 0; k < 3; k++) {
+                r[k] = (real)from[k];
+                v[k] = (real)u[k];
+            }
+        }
+    }
+    return fits;
 }

@@ -472,6 +472,50 @@ KITH_RARE_FN void kith__flock_keep_outside(const struct kith__flock_rules *rules
     }
 }
 
+/** Return 1 when a step across a periodic axis would pass a wall from behind: when the image of the
+ *  old position from which it would come, or the new position, is behind the plane. Also when
+ *  wrapping would put a particle that is on the plane, as the plane is in the face, behind it.
+ *  @param old    position before the step
+ *  @param r      position after the step, before it is wrapped
+ *  @param shift  what wrapping subtracts from r */
+KITH_RARE_FN int kith__flock_passes_wall(const struct kith__flock_rules *rules,
+                                         const struct kith__lattice_d *box, const double old[3],
+                                         const double r[3], const double shift[3])
+{
+    int passes = 0;
+    for (int t = 0; t < rules->n_things; t++) {
+        const kith_flock_thing *thing = &rules->thing[t];
+        if (thing->kind != KITH_WALL) {
+            continue;
+        }
+        double out[3];
+        const double from = kith__flock_gap(box, thing, old, out);
+        const double to = kith__flock_gap(box, thing, r, out);
+        const double across = (shift[0] * out[0] + shift[1] * out[1]) + shift[2] * out[2];
+        /* A shift along the plane has a product of 0 but for rounding errors. */
+        const double rounding = 1e-9 * kith__flock_length(shift);
+        passes = passes || (across > rounding && fmin(from, to) < across) ||
+                 (across < -rounding && to <= rounding);
+    }
+    return passes;
+}
+
+/** Reflect a velocity u that points out of the box at the faces that a step would cross.
+ *  @param image  number of boxes that wrapping subtracts along each axis */
+KITH_RARE_FN void kith__flock_turn_at_faces(const struct kith__lattice_d *box,
+                                            const int32_t image[3], double u[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const double *normal = box->inverse[k]; /* at right angles to the face */
+        const double square = (normal[0] * normal[0] + normal[1] * normal[1]) +
+                              normal[2] * normal[2];
+        const double along = (u[0] * normal[0] + u[1] * normal[1]) + u[2] * normal[2];
+        for (int m = 0; m < 3 && along * image[k] > 0; m++) {
+            u[m] -= 2 * along / square * normal[m];
+        }
+    }
+}
+
 /** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
  *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums

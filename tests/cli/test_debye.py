@@ -139,6 +139,26 @@ def test_range():
         assert close(both[0], both[2], 1e-11) and close(both[1], both[3], 1e-11), space
 
 
+def test_far_and_near_atoms():
+    """Finite coordinates are never called "not finite"; distances that overflow are refused."""
+    two = 2 * oxygen(1)**2
+    for a, b, expected in ((1e308, 0, 2), (0, 1e-9, 2), (0, 1e-210, 2), (0, 1e100, 1)):
+        write("a.xyz", [("O", a, a, 0), ("O", a, a, b)])
+        for how in ([["--exact"]] if a else [[], ["--exact"]]):
+            cli.ok("debye", "a.xyz", "-q", "-o", "a.json", "--q-min", "1", "--q-max", "2",
+                   "--q-width", "1", *how)
+            assert close(columns("a.json")["I"], [expected * two], 1e-4), (a, b, how)
+    for b in (1e160, 1.7e308):
+        write("a.xyz", [("O", -b, 0, 0), ("O", b, 0, 0)])
+        for how in ([], ["--exact"]):
+            cli.fails(7, "debye", "a.xyz", "-o", "b.txt", *how, says=["a.xyz", "too far apart"])
+    write("a.xyz", [("O", 1e308, 0, 0), ("O", 1e308, 0, 0)])
+    cli.fails(7, "debye", "a.xyz", says=["a.xyz", "too far", "--exact"])
+    write("a.xyz", [("O", 0, 0, 0), ("O", 0, 0, math.inf)])
+    for how in ([], ["--exact"]):
+        cli.fails(5, "debye", "a.xyz", *how, says=["a.xyz", "particle 1 ", "not finite"])
+
+
 def test_bad_input():
     write("a.xyz", [("O", 0, 0, 0), ("OW", 0, 0, 1)])
     cli.fails(6, "debye", "a.xyz", says=["a.xyz", "form factor", "'OW'", "--elements"])
@@ -147,7 +167,7 @@ def test_bad_input():
     cli.fails(6, "debye", "a.xyz", "--elements", "OW=O2-", "--radiation", "neutron",
               says=["neutron scattering length", "'O2-'"])
     write("a.xyz", [("O", 0, 0, 0), ("O", 0, 0, math.nan)])
-    cli.fails(5, "debye", "a.xyz", says=["a.xyz"])
+    cli.fails(5, "debye", "a.xyz", says=["a.xyz", "particle 1 ", "not finite"])
     with open("flat.npy", "wb") as file:
         shape = b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n"
         file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(shape)) + shape + bytes(32))

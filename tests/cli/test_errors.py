@@ -135,6 +135,48 @@ def test_view_needs_a_box():
     assert done.stderr.count("kith:") == 1, done.stderr
 
 
+def test_no_frames():
+    """A file of no frames is called that, not one whose frame 0 was asked for by mistake."""
+    cli.write_npy_array("e.npy", (0, 5, 3), [])
+    words = ["e.npy: holds no frames", "run it again"]
+    for verb in (("pairs", "e.npy", "-c", "1"), ("fof", "e.npy", "--length", "1"),
+                 ("rdf", "e.npy", "--box", "3", "--r-max", "1"),
+                 ("rdf", "e.npy", "--box", "3", "--r-max", "1", "--frames", "2:")):
+        done = cli.run(*verb)
+        assert done.returncode in (4, 6), done
+        assert all(word in done.stderr for word in words), done.stderr
+    assert "bounds      not read: e.npy: holds no frames" in cli.ok("info", "e.npy")
+    cli.write_npy_array("one.npy", (1, 1, 3), [0, 0, 0])
+    cli.fails(6, "pairs", "one.npy", "-c", "1", "--frame", "3",
+              says=["has 1 frame, counted from 0; frame 3 was asked for"])
+
+
+def test_view_names_the_file():
+    """What stops the view before it is served names the file; masses that are all 0 are none."""
+    cli.ok("make", "clustered", "200", "--seed", "1", "-o", "a.std", "-q")
+    with open("a.std", "rb") as file:
+        whole = file.read()
+
+    def save(mass, x=None):
+        data = bytearray(whole)
+        for k in range(200):
+            at = 32 + 36 * k
+            data[at:at + 4] = struct.pack(">f", mass if k == 7 else 0 if mass == 0 else 1)
+            data[at + 4:at + 8] = struct.pack(">f", x) if x and k == 3 else data[at + 4:at + 8]
+        with open("b.std", "wb") as file:
+            file.write(data)
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # where the view can be served no more
+        view = ("view", "b.std", "--box", "1", "--link", "0.05", "--port",
+                str(taken.getsockname()[1]))
+        save(math.nan)
+        cli.fails(6, *view, says=["kith: b.std: ", "masses", "particle 7 ", "nan", "--species"])
+        save(1, math.nan)
+        cli.fails(5, *view, says=["kith: b.std: ", "particle 3 "])
+        save(0)
+        lacks = "without the live view" in cli.run(*view).stderr
+        cli.fails(needs.LACKING if lacks else 9, *view, says=["live view"])
+
+
 def test_disk_full():
     cli.ok("make", "uniform", "2000", "-o", "a.npy", "-q")
     limited = ["sh", "-c", 'ulimit -f 64; exec "$0" "$@"', cli.KITH]

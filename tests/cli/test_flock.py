@@ -103,13 +103,18 @@ def test_noise_and_turns():
     cli.ok(*START, *model, "--steps", "30", "-o", "n.xyz", "--restart", "n.state", "-q")
     cli.ok(*START, *model, "--steps", "30", "-o", "m.xyz", "-q")
     assert read("n.xyz") == read("m.xyz")
+    cli.fails(6, *START, "--gaussian", "--turn-rate", "90", "--steps", "9",
+              says=("--gaussian: there is no noise", "--noise ETA"))
+    cli.fails(6, *START, "--at", "5:gaussian", "--at", "5:noise=0", "--noise", "0.1", "--steps", "9",
+              says=("--gaussian: there is no noise",))
+    cli.ok(*START, "--gaussian", "--at", "5:noise=0.1", "--steps", "9", "-q")
     for other in (("--noise", "0.05", "--turn-rate", "90"), ("--noise", "0.05", "--gaussian"),
-                  ("--gaussian", "--turn-rate", "90")):
+                  ("--turn-rate", "90")):
         cli.ok(*START, *other, "--record-every", "10", "--steps", "30", "-o", "o.xyz", "-q")
         assert read("o.xyz") != read("m.xyz"), other
         cli.fails(6, *START, *other, "--record-every", "10", "--steps", "40", "-o", "n.xyz",
                   "--restart", "n.state", "-q",
-                  says=({"--noise", "--gaussian", "--turn-rate"} - set(other)).pop())
+                  says=(({"--noise", "--gaussian", "--turn-rate"} - set(other)).pop() + " was",))
     for words in (("--at", "0:gaussian=0"), ("--at", "0:gaussian=1", "--at", "0:gaussian=0")):
         cli.ok(*START, *model[:2], *model[3:], *words, "--steps", "30", "-o", "p.xyz", "-q")
         cli.ok(*START, *model[:2], *model[3:], "--steps", "30", "-o", "q.xyz", "-q")

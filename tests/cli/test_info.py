@@ -99,10 +99,44 @@ def test_dump_of_two_frames():
     assert (found["format"], found["frames"], found["particles"]) == ("LAMMPS", 2, 3)
     assert [(kind["name"], kind["particles"]) for kind in found["species"]] == [("1", 2), ("2", 1)]
     assert found["box"]["rows"] == [[4, 0, 0], [0, 5, 0], [0, 0, 6]]
-    assert [field["name"] for field in found["fields"]] == ["positions", "forces"]
+    assert [field["name"] for field in found["fields"]] == ["positions", "forces", "type"]
     for frame, pairs in (("0", 2), ("1", 2)):
         assert cli.report("pairs", "a.dump", "-c", "1", "--frame", frame)["pairs"] == pairs
     cli.fails(6, "pairs", "a.dump", "-c", "1", "--frame", "2", says=["has 2 frames"])
+    for words in (("pairs", "a.dump", "-c", "1"), ("fof", "a.dump", "--length", "1")):
+        note = cli.run(*words).stderr
+        assert "note: frame 0 is read, and more follow; --frame K reads another" in note, note
+        cli.ok(*words, "--frame", "0")  # without the note: the frame was chosen
+
+
+def test_columns_of_a_dump():
+    """All columns are listed: those of --weights and --radii, too."""
+    columns = "id element mass mol type x y z vx vy vz c_pe[1] q"
+    with open("a.dump", "w", encoding="ascii") as file:
+        file.write("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n"
+                   f"0 4\n0 5\n0 6\nITEM: ATOMS {columns}\n1 C 12.01 1 2 0 0 0 1 1 1 -3.5 0\n")
+    fields = {field["name"]: field for field in cli.report("info", "a.dump")["fields"]}
+    assert list(fields) == ["positions", "velocities", "ids", "molecules", "element", "mass",
+                            "type", "c_pe[1]", "q"], list(fields)
+    assert [fields[name]["type"] for name in ("element", "mass", "type")] == [
+        "text", "double", "integer"]
+    assert all(fields[name]["shape"] == "(1,)" for name in ("element", "mass", "q"))
+    text = cli.ok("info", "a.dump")
+    assert "mass " in text and "c_pe[1] " in text
+
+
+def test_options_that_do_not_fit():
+    """What the file has is listed, and the option that does not fit it is an error."""
+    with open("a.xyz", "w", encoding="ascii") as file:
+        file.write("1\n\nC 1 2 3\n" * 2)
+    for option, value, says in (("--dataset", "x", "a choice of dataset means nothing"),
+                                ("--columns", "0,1,2", "a choice of columns means nothing"),
+                                ("--species", "O", "no particles of species 'O'"),
+                                ("--frame", 2, "has 2 frames")):
+        done = cli.fails(6, "info", "a.xyz", option, value, says=[says])
+        assert "format      XYZ" in done.stdout and "bounds      not read" in done.stdout
+        done = cli.fails(6, "info", "a.xyz", option, value, "--json", says=[says])
+        assert json.loads(done.stdout)["bounds"] is None
 
 
 def test_trajectory_without_chemfiles():

@@ -32,7 +32,7 @@ def test_species():
         assert found == want and len(want) > 20
         report = cli.report("pairs", "a.xyz", *cutoff, *(["--full"] if full else []))
         assert report["pairs"] == len(want)
-        assert report["cutoff"] in ({"Si-O": 1.1, "O-O": 0.9}, {"O-Si": 1.1, "O-O": 0.9})
+        assert report["cutoff"] == {"Si-O": 1.1, "O-O": 0.9}
         assert report["input"]["frame"] == 1 and report["input"]["frames"] in (2, None)
     with open("out.txt", encoding="ascii") as file:
         assert "# cutoff: Si-O=1.1,O-O=0.9\n" in file.readlines()
@@ -44,6 +44,10 @@ def test_species():
     want = {key for key, (r2, _) in cli.brute_force(points, 1.1, SIDE, b=others).items()
             if 0 < r2 <= radius(names[key[0]], named[key[1]]) ** 2}
     assert cli.listed("a.xyz", "--cutoff", "O-Si=1.1,O-O=0.9", "--against", "b.xyz") == want
+    for cutoff in ("O-Si=1.1,O-O=0.9", "O-Si=1.1, O-O=0.9", " O-Si = 1.1 ,\tO-O= 0.9 "):
+        assert cli.listed("a.xyz", "--cutoff", cutoff, "--against", "b.xyz") == want, cutoff
+        report = cli.report("pairs", "a.xyz", "--cutoff", cutoff)
+        assert report["cutoff"] == {"O-Si": 1.1, "O-O": 0.9}, cutoff  # as the user named them
     some = cli.listed("a.xyz", "--cutoff", "Na+-Na+=1.0")
     assert some and all(names[i] == names[j] == "Na+" for i, j, _ in some)
     oxygen = [p for p, name in enumerate(names) if name == "O"]  # --species reads these alone
@@ -100,6 +104,9 @@ def test_errors():
     cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si=1", says=["'Si'"])
     cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si-O=1", "--species", "O", says=["there are: O"])
     cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si-O=1,O-Si=2", says=["two radii"])
+    cli.fails(6, "pairs", "a.xyz", "--cutoff", "Si-O=1, Na-O=2", says=["'Na-O'"])
+    for wrong in ("Si-O=", "Si-O=1,", "Si-O=1, ", "Si-O=1 2", "Si-O=1;O-O=1", "Si-O=1,,O-O=1", "="):
+        cli.fails(6, "pairs", "a.xyz", "--cutoff", wrong, says=["--cutoff", "Si-O=1.8"])
     cli.fails(6, "pairs", "a.npy", "--cutoff", "Si-O=1", says=["no species"])
     cli.fails(2, "pairs", "a.xyz", says=["--cutoff"])
     cli.fails(2, "pairs", "a.xyz", "--cutoff", 1, "--exclude-bonds", "--against", "a.npy",

@@ -273,6 +273,12 @@ def test_refused():
                              ('--sweep was "noise" and is', ("--sweep", "max-speed=0.1/0.2"))):
         cli.fails(6, *RUN, "--sweep", "noise=0.2/0.6", *arguments, "--restart", "f.jsonl",
                   says=(words,))
+    found = json.loads(cli.ok(*RUN, "--noise", "0.3", "--sweep", "noise=0.2/0.6", "--json",
+                              "--restart", "f.jsonl"))["found"]
+    assert found == 2, found  # no run depends on the --noise that the sweep replaces
+    alignment = ("--sweep", "alignment=1/1.5", "--restart", "g.jsonl")
+    cli.ok(*RUN, "--noise", "0.3", *alignment, "--quiet")
+    cli.fails(6, *RUN, "--noise", "0.4", *alignment, says=("--noise was 0.3 and is 0.4",))
     with open("other.jsonl", "w", encoding="ascii") as file:
         file.write("a text\n")
     cli.fails(4, *RUN, "--sweep", "noise=0.2/0.6", "--restart", "other.jsonl",

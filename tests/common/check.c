@@ -85,6 +85,17 @@ int check_brief(void)
     return brief != NULL ? atoi(brief) : 0;
 }
 
+int check_patience(void)
+{
+    static const char *const loaders[] = {"LD_PRELOAD", "CUDA_INJECTION64_PATH"};
+    for (int k = 0; k < 2; k++) {
+        const char *loaded = getenv(loaders[k]);
+        if (loaded != NULL && *loaded != '\0')
+            return 20;
+    }
+    return check_brief() ? 4 : 1;
+}
+
 bool check_deep(void)
 {
     return getenv("KITH_TEST_DEEP") != NULL;

@@ -61,6 +61,11 @@ kith_ctx *check_open(const char *backend, int threads);
  *  precision of it. The environment's KITH_TEST_BRIEF says it. */
 int check_brief(void);
 
+/** By how much a test multiplies its own limits of time: 1; 4 with KITH_TEST_BRIEF, which goes with
+ *  slow builds; 20 where a tool is loaded into the program, as valgrind and compute-sanitizer are.
+ *  They slow some operations more than others. */
+int check_patience(void);
+
 /** @return whether to run the long form of the test, which may take hours: KITH_TEST_DEEP is set in
  *  the environment. `make deep` sets it. */
 bool check_deep(void);

@@ -115,6 +115,20 @@ static void check_refusals(kith_ctx *ctx)
     CHECK(kith_debye_sum(ctx, &bad, &o, sums) == KITH_NOT_FINITE, "NaN");
     CHECK(strstr(kith_message(ctx), "1") != NULL, "%s", kith_message(ctx));
     CHECK(kith_debye_sum(ctx, &points, &o, sums) == KITH_OK && sums[0] == 0, "one particle");
+    const double far[6] = {1e308, 1e308, 1e308, 1e308, 1e308, 1e308};
+    const kith_points same = kith_points_packed(far, 2, KITH_DOUBLE);
+    CHECK(kith_debye_sum(ctx, &same, &o, sums) == KITH_OK && sums[0] == 1 &&
+              fabs(sums[1] - 1) < 1e-9,
+          "finite coordinates whose sum overflows: %s", kith_message(ctx));
+    for (int k = 0; k < 2; k++) {
+        const double apart[6] = {k ? 1e160 : -1e308, 0, 0, k ? -1e160 : 1e308, 0, 0};
+        const kith_points two = kith_points_packed(apart, 2, KITH_DOUBLE);
+        CHECK(kith_debye_sum(ctx, &two, &o, sums) == KITH_LIMIT, "overflow: %s", kith_message(ctx));
+        CHECK(strstr(kith_message(ctx), "too far apart"), "%s", kith_message(ctx));
+    }
+    o = at(1e308, 1e308, 2);
+    CHECK(kith_debye_sum(ctx, &points, &o, sums) == KITH_INVALID, "q overflows");
+    o = at(0, 1, 2);
     o.n_q = 0;
     CHECK(kith_debye_sum(ctx, &points, &o, sums) == KITH_INVALID, "no q");
     o = at(-1, 1, 2);

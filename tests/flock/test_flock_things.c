@@ -217,6 +217,108 @@ static void check_many(const char *backend)
     }
 }
 
+/* Return the distance from the plane of a wall, positive in front of it. */
+static double in_front(const kith_flock_thing *wall, const double *r)
+{
+    double sum = 0, square = 0;
+    for (int k = 0; k < 3; k++) {
+        sum += (r[k] - wall->place[k]) * wall->normal[k];
+        square += wall->normal[k] * wall->normal[k];
+    }
+    return sum / sqrt(square);
+}
+
+/* No particle passes a wall from behind, through a periodic face: along the axis that the wall
+ * closes, no step is longer than one at full speed, and none ends behind the plane. Along the other
+ * axes particles cross the faces. */
+static void check_walls_are_closed(kith_ctx *ctx)
+{
+    kith_box skew = kith_box_periodic(20, 20, 20);
+    skew.row[1][0] = 7;
+    skew.row[2][1] = -4;
+    const struct {
+        const char *name;
+        kith_box box;
+        kith_flock_thing wall;
+        bool oblique; /* particles come round the corners of the plane, and are put on it */
+    } cases[] = {
+        {"2 from the low face",
+         kith_box_periodic(20, 20, 20),
+         {.place = {2, 0, 0}, .normal = {1}},
+         false},
+        {"in the low face", kith_box_periodic(20, 20, 20), {.normal = {2}}, false},
+        {"in the high face", kith_box_periodic(20, 20, 20), {.place = {20}, .normal = {-1}}, false},
+        {"in the middle", kith_box_periodic(20, 20, 20), {.place = {9}, .normal = {-3}}, false},
+        {"skew box", skew, {.place = {0, 0, 1}, .normal = {0, 0, 1}}, false},
+        {"oblique",
+         kith_box_periodic(20, 20, 20),
+         {.place = {6, 6, 6}, .normal = {1, 0.5, 0.25}},
+         true},
+        {"oblique in a skew box", skew, {.place = {9, 6, 6}, .normal = {0.5, 1, -0.5}}, true},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (int single = 0; single < 2; single++) {
+            static double xyz[3 * N], vel[3 * N];
+            kith_flock_thing wall = cases[c].wall;
+            wall.kind = KITH_WALL;
+            rng random = {c + 1};
+            int n = 0;
+            while (n < N) {
+                double *r = xyz + 3 * n, f[3];
+                for (int k = 0; k < 3; k++) {
+                    f[k] = rng_uniform(&random, 0, 1);
+                    vel[3 * n + k] = rng_uniform(&random, -0.5, 0.5);
+                }
+                for (int k = 0; k < 3; k++)
+                    r[k] = f[0] * cases[c].box.row[0][k] + f[1] * cases[c].box.row[1][k] +
+                           f[2] * cases[c].box.row[2][k];
+                n += in_front(&wall, r) > 1e-3;
+            }
+            stored at = stored_make(xyz, N, single ? KITH_FLOAT : KITH_DOUBLE, LAYOUT_PACKED);
+            stored speed = stored_make(vel, N, single ? KITH_FLOAT : KITH_DOUBLE, LAYOUT_PACKED);
+            const kith_flock_options o = alone(&wall, 1);
+            kith_flock *flock = NULL;
+            CHECK(kith_flock_open(ctx, &at.points, &speed.points, &cases[c].box, &o, &flock) ==
+                      KITH_OK,
+                  "%s", kith_message(ctx));
+            const double rounding = single ? 1e-5 : 1e-12;
+            int crossed = 0, moved = 0;
+            for (int step = 0; step < 150; step++) {
+                static double before[3 * N];
+                memcpy(before, xyz, sizeof before);
+                CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s", kith_message(ctx));
+                if (single) {
+                    static float r[3 * N];
+                    kith_flock_read(flock, r, NULL);
+                    for (int e = 0; e < 3 * N; e++)
+                        xyz[e] = (double)r[e];
+                } else {
+                    kith_flock_read(flock, xyz, NULL);
+                }
+                for (int p = 0; p < N; p++) {
+                    const double gap = in_front(&wall, xyz + 3 * p);
+                    const double by = fabs(gap - in_front(&wall, before + 3 * p));
+                    CHECK(gap > -rounding, "%s: %d is %g behind the wall after step %d",
+                          cases[c].name, p, -gap, step);
+                    CHECK(cases[c].oblique || by < 0.5 * sqrt(0.75) + rounding,
+                          "%s: %d went %g through the wall in step %d", cases[c].name, p, by, step);
+                    double d2 = 0;
+                    for (int k = 0; k < 3; k++)
+                        d2 += (xyz[3 * p + k] - before[3 * p + k]) *
+                              (xyz[3 * p + k] - before[3 * p + k]);
+                    crossed += d2 > 25;
+                    moved += d2 > 0;
+                }
+            }
+            CHECK(crossed > N && moved > 140 * N, "%s: %d crossings, %d moves of %d", cases[c].name,
+                  crossed, moved, 150 * N);
+            kith_flock_close(flock);
+            stored_free(&at);
+            stored_free(&speed);
+        }
+    }
+}
+
 /* It goes for the nearest, which flees. */
 static void check_predator(kith_ctx *ctx)
 {
@@ -342,6 +444,7 @@ int main(int argc, char **argv)
     check_enclosed(ctx);
     check_read_again(ctx);
     check_image_ties(ctx);
+    check_walls_are_closed(ctx);
     check_predator(ctx);
     check_predator_reaches(ctx);
     check_edges(ctx);

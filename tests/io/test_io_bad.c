@@ -164,7 +164,7 @@ static void test_xyz(void)
     expect_text("1\nLattice=\"1 0 0 0 1 0 0 0 1\" pbc=\"T F\"\nO 0 0 0\n", NULL, IO_FORMAT, "pbc");
     expect_text("1\nProperties=species:S:1\nO 0 0 0\n", NULL, IO_FORMAT, "pos:R:3");
     expect_text("1\nProperties=pos:R:99999999999\nO 0 0 0\n", NULL, IO_FORMAT, "Properties");
-    expect_text("1\n\nO 0 0 0\n", &(io_read_options){.frame = 1}, IO_INVALID, "1 frames");
+    expect_text("1\n\nO 0 0 0\n", &(io_read_options){.frame = 1}, IO_INVALID, "1 frame, counted");
     expect_text("1\n\nO 0 0 0\n", &(io_read_options){.frame = -1}, IO_INVALID, "frame -1");
     expect_text("1\n\nO 0 0 0\n", &(io_read_options){.species = "Xe"}, IO_INVALID, "Xe");
     expect_text("1\n\n\033[31mO 0 0\n", NULL, IO_FORMAT, "");

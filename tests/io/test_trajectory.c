@@ -73,6 +73,13 @@ static void choose(const char *path, const char *text, const char *indices)
 static void test_choice(const char *path)
 {
     static const char *const none[] = {"10", "-11", "5:5", "12:", "3:2", ":-10"};
+    static const char *const reason[] = {
+        "has 10 frames, counted from 0: there is no frame 10; frames '10' chooses none",
+        "frames '-11' chooses none",
+        "frames '5:5' chooses none: it ends where it begins",
+        "has 10 frames, counted from 0: there is no frame 12; frames '12:' chooses none",
+        "frames '3:2' chooses none: it ends where it begins",
+        "frames ':-10' chooses none"};
     static const char *const bad[] = {
         "", "x", "1:2:0", "1:2:-1", "1:2:3:4", "1.5", "1:x", "1 :2", "99999999999999999999"};
     choose(path, "3", "3 ");
@@ -91,7 +98,7 @@ static void test_choice(const char *path)
     choose(path, "7:9999999999:2", "7 9 ");
     choose(path, "0:9223372036854775807:9223372036854775807", "0 ");
     for (size_t k = 0; k < sizeof none / sizeof *none; k++)
-        frames_fail(path, &(io_trajectory_options){.frames = none[k]}, IO_INVALID, 0, "none");
+        frames_fail(path, &(io_trajectory_options){.frames = none[k]}, IO_INVALID, 0, reason[k]);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         frames_fail(path, &(io_trajectory_options){.frames = bad[k]}, IO_INVALID, 0, "frames '");
 }

@@ -306,6 +306,54 @@ static int stop_watch(void *user, int64_t done, int64_t total)
     return 1;
 }
 
+/* What a watch callback saw. */
+struct seen {
+    int calls;      /* how often it was called */
+    double largest; /* largest progress, as a part of the whole */
+};
+
+static int see(void *user, int64_t done, int64_t total)
+{
+    struct seen *seen = user;
+    seen->calls++;
+    seen->largest = fmax(seen->largest, (double)done / (double)total);
+    return 0;
+}
+
+/* Counting, with the neighbours of each particle or without, has a progress up to the whole. */
+static void check_progress(const char *backend)
+{
+    enum { MANY = 100000, CALLS = 10 };
+    struct seen seen = {0};
+    kith_options options;
+    kith_options_init(&options);
+    options.backend = backend;
+    options.threads = 1;
+    options.watch = see;
+    options.user = &seen;
+    kith_ctx *ctx = NULL;
+    CHECK(kith_open(&options, &ctx) == KITH_OK, "%s", kith_message(NULL));
+    rng r = {10};
+    const double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};
+    double *xyz = points_uniform(&r, MANY, lo, hi);
+    int64_t *neighbours = check_malloc(MANY * sizeof *neighbours), n = 0;
+    const kith_points many = kith_points_packed(xyz, MANY, KITH_DOUBLE);
+    for (int with = 0; with < 2; with++) {
+        seen = (struct seen){0};
+        for (double cutoff = 0.08; seen.calls < CALLS && cutoff < 1; cutoff *= 1.5) {
+            seen = (struct seen){0};
+            CHECK(kith_pairs_count(ctx, &many, NULL, cutoff, NULL, &n, with ? neighbours : NULL) ==
+                      KITH_OK,
+                  "%s", kith_message(ctx));
+        }
+        CHECK(seen.calls >= CALLS && seen.largest > 0.75 && seen.largest <= 1,
+              "neighbours %d: %d calls, the progress ends at %g", with, seen.calls, seen.largest);
+    }
+    free(neighbours);
+    free(xyz);
+    kith_close(ctx);
+}
+
 /* Stopped by a block, and by the watch callback during work long enough for it to be called. */
 static void check_cancelled(const char *backend)
 {
@@ -417,6 +465,8 @@ int main(int argc, char **argv)
     check_fill(ctx);
     check_allowed(ctx);
     check_cancelled(backend);
+    if (strncmp(backend, "cpu", 3) == 0)
+        check_progress(backend);
     kith_close(ctx);
     check_opening();
     return check_done();

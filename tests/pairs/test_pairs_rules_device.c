@@ -186,6 +186,48 @@ static void check_enqueue(const world *w, int kinds, int rule, double cutoff)
     CU(cudaFree(result));
 }
 
+/** kith_pairs_enqueue reads no radii before the kernels do: where the rule reads one that is negative
+ *  or NaN, the pair is not listed, and all others are. */
+static void check_bad_radii(const world *w, int rule)
+{
+    enum { BAD = 40 };
+    static double h[N];
+    kith_pairs_options o = options_of(w, 0, 0, rule), on = options_of(w, 1, 0, rule);
+    kith_pairs right = {0}, list = {.memory = KITH_DEVICE, .capacity = CAPACITY};
+    memcpy(h, w->h, sizeof h);
+    for (int p = 0; p < BAD; p++)
+        h[p] = p % 3 == 0 ? NAN : p % 3 == 1 ? -h[p] : -INFINITY;
+    double *device = to_device(h, sizeof h);
+    on.radii = device;
+    list.i = device_alloc(4 * CAPACITY);
+    list.j = device_alloc(4 * CAPACITY);
+    int64_t *result = device_alloc(sizeof *result), n = -1, kept = 0;
+    CHECK(kith_pairs_find(w->cpu, &w->host, &w->box, 0.1, &o, &right) == KITH_OK, "%s",
+          kith_message(w->cpu));
+    for (int64_t p = 0; p < right.n; p++) {
+        const bool reads_bad = (rule != KITH_RADIUS_SCATTER && right.i[p] < BAD) ||
+                               (rule != KITH_RADIUS_GATHER && right.j[p] < BAD);
+        if (!reads_bad) {
+            right.i[kept] = right.i[p];
+            right.j[kept++] = right.j[p];
+        }
+    }
+    CHECK(kith_pairs_enqueue(w->gpu, &w->device, &w->box, 0.1, &on, &list, result) == KITH_OK, "%s",
+          kith_message(w->gpu));
+    CU(cudaStreamSynchronize(w->stream));
+    CU(cudaMemcpy(&n, result, sizeof n, cudaMemcpyDeviceToHost));
+    CHECK(n == kept && n > 0 && same_on_host(right.i, list.i, 4 * (size_t)n) &&
+              same_on_host(right.j, list.j, 4 * (size_t)n),
+          "bad radii, rule %d: %lld pairs, not %lld, or others", rule, (long long)n,
+          (long long)kept);
+    CHECK(kept < right.n, "rule %d: no pair has a bad radius", rule);
+    kith_pairs_free(&right);
+    CU(cudaFree(list.i));
+    CU(cudaFree(list.j));
+    CU(cudaFree(result));
+    CU(cudaFree(device));
+}
+
 /** Radii that are not read, and others that make no sense. */
 static void check_refused(const world *w)
 {
@@ -232,6 +274,7 @@ int main(int argc, char **argv)
         check_find(&w, 0, rule, 0);
         check_find(&w, rule % 2 ? EXCLUDED : BY_SPECIES | ACTIVE, rule, 0.1);
         check_enqueue(&w, 0, rule, 0.1);
+        check_bad_radii(&w, rule);
     }
     check_enqueue(&w, BY_SPECIES, 0, 0);
     check_enqueue(&w, BY_SPECIES | EXCLUDED | ACTIVE, 0, 0);

@@ -288,7 +288,32 @@ def test_turns_of_flocks():
     assert abs(slow).max() < 1 + 1e-9 and (abs(slow) > 1 - 1e-9).mean() > 0.25
     raises(ValueError, lambda: kith.Flock(x, v, turn_rate=-1.0), "turn_rate")
     raises(ValueError, lambda: kith.Flock(x, v, model="vectorial", gaussian=True),
-           "gaussian")
+           "gaussian", "model 'vectorial'")
+
+
+def test_messages_of_flocks():
+    """Messages name the arguments as Python has them; reflecting axes are given by bools."""
+    x, v = np.full((2, 3), 0.5), np.full((2, 3), [1.0, 0.5, 0.0])
+    box = kith.Box([1, 1, 1], pbc=(False, True, True))
+    for how, words in (({"separation": (-1, 0)}, "separation[0] is -1"),
+                       ({"cohesion": (1, np.nan)}, "cohesion[1] is"),
+                       ({"model": "vectorial", "gaussian": True}, "model 'vectorial' is no angle"),
+                       ({"alignment": (900, 1)}, "the largest radius is 900"),
+                       ({"max_speed": -1}, "max_speed is -1"),
+                       ({"reflecting": (True, False)}, "a bool for each of the 3 axes"),
+                       ({"reflecting": (False, True, False)}, "reflecting: axis b")):
+        text = str(raises(ValueError, lambda: kith.Flock(x, v, box, **how), words)
+                   if how != {"alignment": (900, 1)} else
+                   raises(kith.LimitError, lambda: kith.Flock(x, v, box, **how), words))
+        assert "KITH_" not in text and "options" not in text, text
+    raises(ValueError, lambda: kith.Flock(x, np.full((2, 3), np.nan)), "v: ")
+    text = str(raises(ValueError, lambda: kith.Flock(x, v, box), "a radius of 5 is no less"))
+    assert "options" not in text, text
+    alone = {"separation": (0, 0), "alignment": (0, 0), "cohesion": (0, 0), "max_speed": 0}
+    for reflecting in ((True, False, False), [1, 0, 0]):
+        flock = kith.Flock(x, v, box, reflecting=reflecting, time_step=0.75, **alone).step()
+        assert np.allclose(flock.positions, [0.75, 0.875, 0.5]), flock.positions
+        assert np.allclose(flock.velocities, [-1, 0.5, 0]), flock.velocities
 
 
 def test_lifetimes():

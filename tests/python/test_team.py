@@ -261,6 +261,12 @@ def test_few():
             assert len(team.fof(x, 9.0, min_members=1).halos()) == min(n, 1)
         assert team.count_pairs([[0, 0, 0], [0, 0, 1]], 1.0) == 1
         assert team.pairs(np.zeros((2, 2)), 1.0, want="d").tolist() == [0.0]
+        i, j = team.pairs(np.zeros((2, 2)), 1.0, want=None)  # as kith.pairs
+        assert i.tolist() == [0] and j.tolist() == [1]
+        for want in ("q", "", 3):
+            text = str(raises(ValueError, lambda: team.pairs(np.zeros((2, 2)), 1.0, want=want),
+                              f"want is {want!r}; it may have the letters ijdDS"))
+            assert "layout" not in text, text  # which Team.pairs does not have
 
 
 def test_lives():

@@ -72,9 +72,10 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
  *  @param n            number of particles of the points
  *  @param upper        count only candidates of higher rank (kith__tile.rank) than the particle:
  *                      those of a half list
+ *  @param passes       passes of the call: counting is the first, and the progress ends at 1 / passes
  *  @param[out] counts  [n] the numbers, by the caller's index */
 static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
-                              int64_t *counts)
+                              int passes, int64_t *counts)
 {
     static kith__work_fn *const kernel[] = {KITH_EACH_ISA(count_rows)};
     memset(counts, 0, (size_t)n * sizeof *counts);
@@ -84,9 +85,7 @@ static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int6
         sweep->upper = upper;
     }
     struct kith__run run = kith__run_of(ctx, kith__work_blocks(grid));
-    /* Counting is the first half of the progress, filling rows the second. In count_pairs nothing
-     * follows, and the progress ends at one half. */
-    run.watch_total *= 2;
+    run.watch_total *= passes;
     run.block = kernel[kith__isa(ctx)];
     return kith__run(&run);
 }
@@ -109,7 +108,7 @@ static kith_status count_pairs(kith_ctx *ctx, const struct kith__question *q,
     const int64_t each_twice = list->full && !from_both ? 2 : 1;
     if (neighbours) {
         KITH_TRY(prepare(ctx, q, list, &grid, KITH_ALL));
-        KITH_TRY(count_rows(ctx, &grid, q->a.n, false, neighbours));
+        KITH_TRY(count_rows(ctx, &grid, q->a.n, false, 1, neighbours));
         int64_t sum = 0;
         for (int64_t p = 0; p < q->a.n; p++) {
             sum += neighbours[p];
@@ -298,7 +297,7 @@ static kith_status find_row_offsets(kith_ctx *ctx, const struct kith__question *
     int64_t *offset = kith__work_need(&ctx->work, KITH_CPU_OFFSETS,
                                       (size_t)(n + 1) * sizeof *offset);
     KITH_CHECK(ctx, offset != NULL, KITH_NO_MEMORY, "out of memory for %lld rows", (long long)n);
-    KITH_TRY(count_rows(ctx, grid, n, !list->full, offset + 1));
+    KITH_TRY(count_rows(ctx, grid, n, !list->full, 2, offset + 1));
     offset[0] = 0;
     for (int64_t p = 0; p < n; p++) {
         assert(offset[p + 1] >= 0);
