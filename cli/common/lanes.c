@@ -7,6 +7,7 @@
  */
 #include "lanes.h"
 
+#include "engine.h"
 #include "report.h"
 
 #include <math.h>
@@ -169,13 +170,8 @@ static int number_of_lanes(const kith_ctx *ctx, int64_t particles, int64_t frame
 static bool start(lanes *l, const kith_ctx *ctx)
 {
     struct lane *lane = &l->lane[l->n];
-    kith_options settings;
-    kith_options_init(&settings);
-    settings.backend = kith_backend(ctx);
-    settings.threads = 1;
-    settings.watch = progress_watch_interrupt; /* the calling thread shows the progress */
     lane->all = l;
-    if (kith_open(&settings, &lane->ctx) != KITH_OK) {
+    if (!engine_open_lane(ctx, &lane->ctx)) {
         return false;
     }
     if (pthread_create(&lane->thread, NULL, run_lane, lane) != 0) {
