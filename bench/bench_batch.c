@@ -20,38 +20,44 @@ static const double density = 0.1, cutoff = 5;
 enum { NEIGHBOURS = 8 };
 static const double linking = 1.5;
 
-struct problem;
-typedef struct batch_case batch_case;
+struct job;
 
-/** Verify and time a case. @return false, reported, on failure */
-typedef bool run_function(const batch_case *c, const struct problem *p,
-                          const bench_options *options, int threads, json_t *out);
-static run_function run_lists, run_nearest, run_groups, run_frames;
+/** A question that cases ask of a batch. */
+typedef struct question {
+    const char *noun;           /**< its results, for messages: "lists" */
+    void (*set)(struct job *j); /**< set the options of a job, whose case and batch are set */
+    harness_work work;          /**< make the result */
+    /** Return true when the result equals that of a loop of calls. */
+    bool (*is_right)(const struct job *j);
+    /** Add the rate to the row of a result. @param seconds  median time */
+    void (*put_rate)(json_t *row, const struct job *j, double seconds);
+} question;
+static const question lists, nearest, groups, frames;
 
 /** A case of the benchmark. */
-struct batch_case {
-    const char *name;        /**< name of the case; "one pass": lists in any order */
-    run_function *run;       /**< the function that runs it */
-    int64_t systems, each;   /**< systems at -n 1000000; particles of each */
-    kith_pairs_options list; /**< layout and order of the lists */
-};
+typedef struct batch_case {
+    const char *name;         /**< name of the case; "one pass": lists in any order */
+    const question *question; /**< what it asks */
+    int64_t systems, each;    /**< systems at -n 1000000; particles of each */
+    kith_pairs_options list;  /**< layout and order of the lists */
+} batch_case;
 
 /* The sizes are those with which nvalchemi-toolkit-ops (NVIDIA) is timed. On CPU cores an eighth as
  * many systems are used. */
 static const batch_case cases[] = {
-    {"batch 6144", run_lists, 512, 6144, {.layout = KITH_CSR}},
-    {"batch 6144 one pass", run_lists, 512, 6144, {.unordered = 1}},
-    {"batch 64", run_lists, 10000, 64, {.layout = KITH_CSR}},
-    {"batch 64 one pass", run_lists, 10000, 64, {.unordered = 1}},
-    {"batch 20", run_lists, 100000, 20, {.layout = KITH_CSR}},
-    {"batch 20 one pass", run_lists, 100000, 20, {.unordered = 1}},
-    {"batch nearest 6144", run_nearest, 512, 6144, {0}},
-    {"batch nearest 64", run_nearest, 10000, 64, {0}},
-    {"batch nearest 20", run_nearest, 100000, 20, {0}},
-    {"batch groups 6144", run_groups, 512, 6144, {0}},
-    {"batch groups 64", run_groups, 10000, 64, {0}},
-    {"batch groups 20", run_groups, 100000, 20, {0}},
-    {"batch frames", run_frames, 10000, 1000, {0}},
+    {"batch 6144", &lists, 512, 6144, {.layout = KITH_CSR}},
+    {"batch 6144 one pass", &lists, 512, 6144, {.unordered = 1}},
+    {"batch 64", &lists, 10000, 64, {.layout = KITH_CSR}},
+    {"batch 64 one pass", &lists, 10000, 64, {.unordered = 1}},
+    {"batch 20", &lists, 100000, 20, {.layout = KITH_CSR}},
+    {"batch 20 one pass", &lists, 100000, 20, {.unordered = 1}},
+    {"batch nearest 6144", &nearest, 512, 6144, {0}},
+    {"batch nearest 64", &nearest, 10000, 64, {0}},
+    {"batch nearest 20", &nearest, 100000, 20, {0}},
+    {"batch groups 6144", &groups, 512, 6144, {0}},
+    {"batch groups 64", &groups, 10000, 64, {0}},
+    {"batch groups 20", &groups, 100000, 20, {0}},
+    {"batch frames", &frames, 10000, 1000, {0}},
 };
 
 /** The systems of a case. */
@@ -108,6 +114,7 @@ static bool problem_make(problem *p, int64_t systems, int64_t each, bool gpu)
 
 /** A call for all systems that is timed. A case uses the options and the result of one question. */
 typedef struct job {
+    const batch_case *c;          /**< the case */
     const problem *p;             /**< the systems */
     kith_ctx *ctx;                /**< context of the job */
     const kith_points *points;    /**< positions in the memory of the backend */
@@ -232,10 +239,12 @@ static bool are_lists_right(const job *j)
 }
 
 /** Return a job with a context, and with points and batch in the memory of its backend. */
-static job job_open(const problem *p, const bench_options *options, int threads)
+static job job_open(const batch_case *c, const problem *p, const bench_options *options,
+                    int threads)
 {
     const bool gpu = bench_on_gpu(options);
-    return (job){.p = p,
+    return (job){.c = c,
+                 .p = p,
                  .ctx = bench_open(options->backend, threads),
                  .points = gpu ? &p->on_device : &p->points,
                  .batch = gpu ? &p->device : &p->host,
@@ -254,59 +263,36 @@ static void job_close(job *j)
     kith_close(j->ctx);
 }
 
-/** Verify the result of a job, then time it.
- *  @param what  name of the result, for the message
- *  @return false, reported: the result is wrong, or a call failed */
-static bool time_job(const batch_case *c, job *j, harness_work work, bool is_right(const job *j),
-                     const char *what, double least_seconds, harness_times *times)
+static void set_lists(job *j)
 {
-    const bool ok = j->ctx && work(j) && is_right(j) && harness_time(work, j, least_seconds, times);
-    if (!ok) {
-        fprintf(stderr, "kith_bench: %s: wrong %s, or no memory %s\n", c->name, what,
-                j->ctx ? kith_message(j->ctx) : "");
-    }
-    return ok;
+    j->list.memory = j->points->memory;
+    kith_pairs_options_init(&j->options);
+    j->options.full = 1;
+    j->options.layout = j->c->list.layout;
+    j->options.unordered = j->c->list.unordered;
+    j->options.extras = KITH_SHIFTS;
+    j->options.batch = j->batch;
 }
 
-/** Begin the result of a job. */
-static json_t *begin_row(const batch_case *c, const job *j, json_t *out)
+static void put_pairs_rate(json_t *row, const job *j, double seconds)
 {
-    json_t *const row = bench_begin(out, c->name, "uniform", j->p->n);
-    put_bool(row, "periodic", true);
-    put_integer(row, "systems", j->p->host.systems);
-    return row;
+    put_integer(row, "pairs", j->list.n);
+    put_number(row, "million_pairs_per_second", 1e-6 * (double)j->list.n / seconds);
 }
 
-/* The functions of cases, each a run_function. */
-static bool run_lists(const batch_case *c, const problem *p, const bench_options *options,
-                      int threads, json_t *out)
+static const question lists = {"lists", set_lists, find, are_lists_right, put_pairs_rate};
+
+static void set_nearest(job *j)
 {
-    harness_times times;
-    job j = job_open(p, options, threads);
-    j.list.memory = j.points->memory;
-    kith_pairs_options_init(&j.options);
-    j.options.full = 1;
-    j.options.layout = c->list.layout;
-    j.options.unordered = c->list.unordered;
-    j.options.extras = KITH_SHIFTS;
-    j.options.batch = j.batch;
-    const bool ok = time_job(c, &j, find, are_lists_right, "lists", options->least_seconds, &times);
-    if (ok) {
-        json_t *const row = begin_row(c, &j, out);
-        put_integer(row, "pairs", j.list.n);
-        put_number(row, "million_pairs_per_second", 1e-6 * (double)j.list.n / times.median);
-        bench_end(row, KITH_FLOAT, j.ctx, &times);
-    }
-    job_close(&j);
-    return ok;
+    j->neighbours.memory = j->points->memory;
+    kith_nearest_options_init(&j->nearest);
+    j->nearest.extras = KITH_DISTANCES;
+    j->nearest.batch = j->batch;
 }
 
-/** Add the result of a job, with particles per second. */
-static void put_batch(const batch_case *c, const job *j, const harness_times *times, json_t *out)
+static void put_particles_rate(json_t *row, const job *j, double seconds)
 {
-    json_t *const row = begin_row(c, j, out);
-    put_number(row, "million_particles_per_second", 1e-6 * (double)j->p->n / times->median);
-    bench_end(row, KITH_FLOAT, j->ctx, times);
+    put_number(row, "million_particles_per_second", 1e-6 * (double)j->p->n / seconds);
 }
 
 /** Return true when neighbours and distances are equal to those of a loop of calls. */
@@ -345,22 +331,14 @@ static bool are_neighbours_right(const job *j)
     return ok;
 }
 
-static bool run_nearest(const batch_case *c, const problem *p, const bench_options *options,
-                        int threads, json_t *out)
+static const question nearest = {"neighbours", set_nearest, find_nearest, are_neighbours_right,
+                                 put_particles_rate};
+
+static void set_groups(job *j)
 {
-    harness_times times;
-    job j = job_open(p, options, threads);
-    j.neighbours.memory = j.points->memory;
-    kith_nearest_options_init(&j.nearest);
-    j.nearest.extras = KITH_DISTANCES;
-    j.nearest.batch = j.batch;
-    const bool ok = time_job(c, &j, find_nearest, are_neighbours_right, "neighbours",
-                             options->least_seconds, &times);
-    if (ok) {
-        put_batch(c, &j, &times, out);
-    }
-    job_close(&j);
-    return ok;
+    kith_fof_options_init(&j->fof);
+    j->fof.min_members = 2;
+    j->fof.batch = j->batch;
 }
 
 /** Return true when labels are equal to those of a loop of calls. A batch numbers the groups of all
@@ -388,21 +366,20 @@ static bool are_groups_right(const job *j)
     return ok && j->groups.n == before;
 }
 
-static bool run_groups(const batch_case *c, const problem *p, const bench_options *options,
-                       int threads, json_t *out)
+static const question groups = {"groups", set_groups, find_groups, are_groups_right,
+                                put_particles_rate};
+
+/** g(r) of many frames, up to half the side of the box. */
+static void set_frames(job *j)
 {
-    harness_times times;
-    job j = job_open(p, options, threads);
-    kith_fof_options_init(&j.fof);
-    j.fof.min_members = 2;
-    j.fof.batch = j.batch;
-    const bool ok = time_job(c, &j, find_groups, are_groups_right, "groups", options->least_seconds,
-                             &times);
-    if (ok) {
-        put_batch(c, &j, &times, out);
-    }
-    job_close(&j);
-    return ok;
+    kith_rdf_options_init(&j->rdf);
+    j->rdf.r_max = j->p->box.row[0][0] / 2;
+    j->rdf.batch = j->batch;
+}
+
+static void put_frames_rate(json_t *row, const job *j, double seconds)
+{
+    put_number(row, "frames_per_second", (double)j->p->host.systems / seconds);
 }
 
 /** Return true when counts are equal to those of a loop of calls, each of which adds to the
@@ -426,21 +403,28 @@ static bool are_counts_right(const job *j)
     return ok;
 }
 
-/** Time g(r) of many frames, up to half the side of the box. */
-static bool run_frames(const batch_case *c, const problem *p, const bench_options *options,
-                       int threads, json_t *out)
+static const question frames = {"counts", set_frames, count, are_counts_right, put_frames_rate};
+
+/** Verify the result of a case with a number of threads, then time it, and add its result.
+ *  @return false, reported: the result is wrong, or a call failed */
+static bool run_job(const batch_case *c, const problem *p, const bench_options *options,
+                    int threads, json_t *out)
 {
+    const question *const q = c->question;
     harness_times times;
-    job j = job_open(p, options, threads);
-    kith_rdf_options_init(&j.rdf);
-    j.rdf.r_max = p->box.row[0][0] / 2;
-    j.rdf.batch = j.batch;
-    const bool ok = time_job(c, &j, count, are_counts_right, "counts", options->least_seconds,
-                             &times);
+    job j = job_open(c, p, options, threads);
+    q->set(&j);
+    const bool ok = j.ctx && q->work(&j) && q->is_right(&j) &&
+                    harness_time(q->work, &j, options->least_seconds, &times);
     if (ok) {
-        json_t *const row = begin_row(c, &j, out);
-        put_number(row, "frames_per_second", (double)p->host.systems / times.median);
+        json_t *const row = bench_begin(out, c->name, "uniform", p->n);
+        put_bool(row, "periodic", true);
+        put_integer(row, "systems", p->host.systems);
+        q->put_rate(row, &j, times.median);
         bench_end(row, KITH_FLOAT, j.ctx, &times);
+    } else {
+        fprintf(stderr, "kith_bench: %s: wrong %s, or no memory %s\n", c->name, q->noun,
+                j.ctx ? kith_message(j.ctx) : "");
     }
     job_close(&j);
     return ok;
@@ -454,7 +438,7 @@ static bool run_case(const batch_case *c, const bench_options *options, json_t *
     problem p;
     bool ok = problem_make(&p, wanted > 0 ? wanted : 1, c->each, bench_on_gpu(options));
     for (int t = 0; ok && bench_has_run(options, t); t++) {
-        ok = c->run(c, &p, options, options->threads[t], out);
+        ok = run_job(c, &p, options, options->threads[t], out);
     }
     problem_free(&p);
     return ok;

@@ -26,6 +26,16 @@ int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ou
     return report_kith(NULL, status, NULL);
 }
 
+bool engine_open_lane(const kith_ctx *ctx, kith_ctx **out)
+{
+    kith_options settings;
+    kith_options_init(&settings);
+    settings.backend = kith_backend(ctx);
+    settings.threads = 1;
+    settings.watch = progress_watch_interrupt;
+    return kith_open(&settings, out) == KITH_OK;
+}
+
 int engine_status(const kith_ctx *ctx, kith_status status, const char *about)
 {
     return status == KITH_CANCELLED ? STATUS_INTERRUPTED : report_kith(ctx, status, about);

@@ -7,9 +7,10 @@
  */
 #include "lanes.h"
 
-#include "progress.h"
+#include "engine.h"
 #include "report.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,13 +170,8 @@ static int number_of_lanes(const kith_ctx *ctx, int64_t particles, int64_t frame
 static bool start(lanes *l, const kith_ctx *ctx)
 {
     struct lane *lane = &l->lane[l->n];
-    kith_options settings;
-    kith_options_init(&settings);
-    settings.backend = kith_backend(ctx);
-    settings.threads = 1;
-    settings.watch = progress_watch_interrupt; /* the calling thread shows the progress */
     lane->all = l;
-    if (kith_open(&settings, &lane->ctx) != KITH_OK) {
+    if (!engine_open_lane(ctx, &lane->ctx)) {
         return false;
     }
     if (pthread_create(&lane->thread, NULL, run_lane, lane) != 0) {
@@ -328,7 +324,10 @@ static void choose_lanes(lanes_counting *c, int64_t particles)
     c->lanes = n > 0 ? open_lanes(c, n, RECORDS_EACH * (int64_t)n, false) : NULL;
 }
 
-int lanes_take(void *counting, const io_frame *frame)
+/** An input_frame_fn: prepare a frame and count it, or submit it to the lanes. While there are
+ *  lanes report_error keeps the message of an error.
+ *  @param counting  a lanes_counting   @return exit status, reported */
+static int take(void *counting, const io_frame *frame)
 {
     lanes_counting *c = counting;
     void *record = c->alone;
@@ -351,7 +350,12 @@ int lanes_take(void *counting, const io_frame *frame)
     return STATUS_OK;
 }
 
-int lanes_end(lanes_counting *c, int status, double *busy)
+/** Wait until all frames have been counted, add them, and end the threads. An error of an earlier
+ *  frame takes the place of `status`.
+ *  @param status     how reading and preparing ended; after an error frames are no longer added
+ *  @param[out] busy  as in lanes_count
+ *  @return exit status, reported but for STATUS_INTERRUPTED */
+static int end(lanes_counting *c, int status, double *busy)
 {
     lanes *l = c->lanes;
     *busy = -1;
@@ -366,5 +370,17 @@ int lanes_end(lanes_counting *c, int status, double *busy)
         close_lanes(l);
     }
     c->calls->free(c->alone);
+    return status;
+}
+
+int lanes_count(lanes_counting *c, const char *path, const io_trajectory_options *how, bool quiet,
+                progress *bar, double *busy)
+{
+    *bar = progress_start("counting", "particles", 0, quiet);
+    const int status = end(c, input_each_frame(path, how, take, c, c->from), busy);
+    if (*busy >= 0) { /* frames were counted while others were read */
+        c->from->seconds = fmax(progress_clock() - bar->start - *busy, 0);
+    }
+    progress_end(bar);
     return status;
 }

@@ -19,6 +19,7 @@
 #define KITH_CLI_LANES_H
 
 #include "input.h"
+#include "progress.h"
 
 #include <kith.h>
 #include <stdbool.h>
@@ -78,7 +79,7 @@ typedef struct lanes_counting {
     const lanes_calls *calls; /**< what is done with a frame */
     void *user;               /**< first argument of the calls */
     kith_ctx *ctx;            /**< the context that counts frames without lanes */
-    const input_frames *from; /**< tells how many frames there are */
+    input_frames *from;       /**< the trajectory, and the time that reading took */
     void *alone;              /**< the record of a frame that is counted without lanes */
     bool never;               /**< count all frames without lanes: several ranks count each */
     struct lanes *lanes;      /**< NULL: frames are counted one after the other */
@@ -86,19 +87,16 @@ typedef struct lanes_counting {
     double seconds;           /**< time to count these [s] */
 } lanes_counting;
 
-/** An input_frame_fn: prepare a frame and count it. The first frame is counted at once. If it is
- *  small, and a CPU counts it, the others are counted in lanes: by as many as the context has
+/** Count all frames of a trajectory, with a progress bar. The first frame is counted at once. If it
+ *  is small, and a CPU counts it, the others are counted in lanes: by as many as the context has
  *  threads, limited by the number of frames and by memory; on a GPU by one lane, if it can count
- *  several frames at once. From then on report_error keeps the message of an error until lanes_end.
- *  @param counting  a lanes_counting   @return exit status, reported */
-int lanes_take(void *counting, const io_frame *frame);
-
-/** Wait until all frames have been counted, add them, and end the threads. An error of an earlier
- *  frame takes the place of `status`. Frees the record `alone`.
- *  @param status     how reading and preparing ended; after an error frames are no longer added
+ *  several frames at once. Sets from->seconds where there were lanes. Frees the record `alone`.
+ *  @param[out] bar   the bar that the watch callbacks show; the calls increase its items
  *  @param[out] busy  seconds during which at least one frame was being counted; negative: there
- *  were no lanes
- *  @return exit status, reported but for STATUS_INTERRUPTED */
-int lanes_end(lanes_counting *counting, int status, double *busy);
+ *                    were no lanes
+ *  @return exit status, reported but for STATUS_INTERRUPTED; of several errors that of the first
+ *          frame */
+int lanes_count(lanes_counting *counting, const char *path, const io_trajectory_options *how,
+                bool quiet, progress *bar, double *busy);
 
 #endif

@@ -443,20 +443,14 @@ int debye_run(const debye_task *task, debye_outcome *found)
         status = input_survey(task->input, &how, task->shared.quiet, survey_frame, &work);
     }
     if (status == STATUS_OK) {
-        bar = progress_start("counting", "particles", 0, task->shared.quiet);
         lanes_counting counting = {.calls = &calls,
                                    .user = &work,
                                    .ctx = found->ctx,
                                    .from = &found->from,
                                    .alone = &alone};
         double busy;
-        status = input_each_frame(task->input, &how, lanes_take, &counting, &found->from);
-        status = lanes_end(&counting, status, &busy);
-        if (busy >= 0) { /* frames were counted while others were read */
-            found->count_seconds = busy;
-            found->from.seconds = fmax(progress_clock() - bar.start - busy, 0);
-        }
-        progress_end(&bar);
+        status = lanes_count(&counting, task->input, &how, task->shared.quiet, &bar, &busy);
+        found->count_seconds = busy >= 0 ? busy : found->count_seconds;
     }
     if (status != STATUS_OK) {
         return status == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : status;

@@ -230,13 +230,8 @@ static void open_lanes(struct flight *f, kith_ctx *ctx, int wanted)
     f->n = 1;
     while (f->n < wanted) {
         struct lane *lane = &f->lane[f->n];
-        kith_options settings;
-        kith_options_init(&settings);
-        settings.backend = kith_backend(ctx);
-        settings.threads = 1;
-        settings.watch = progress_watch_interrupt;
         lane->all = f;
-        if (kith_open(&settings, &lane->ctx) != KITH_OK) {
+        if (!engine_open_lane(ctx, &lane->ctx)) {
             break;
         }
         if (pthread_create(&lane->thread, NULL, make_runs, lane) != 0) {

@@ -255,6 +255,12 @@ typedef struct rdf_frame {
     double sum_seconds;   /**< time to sum it over vectors q [s] */
 } rdf_frame;
 
+/** Allocate and zero the row of a frame. @return false: no memory */
+bool rdf_row_clear(const rdf_outcome *found, rdf_frame *f);
+
+/** Fill a row with the counts of a histogram, whose frames have this volume in sum. */
+void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volume, double *row);
+
 /** Count a frame that was prepared: fill its row. Prints nothing, so that any thread may call it
  *  with a context of its own. @return false: failed */
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f);

@@ -110,22 +110,10 @@ static kith_status count_together(const rdf_outcome *found, kith_ctx *ctx, rdf_f
 /** Fill the row of a frame with the sums of its grain so far. @return false: no memory */
 static bool fill_row(const rdf_outcome *found, const rdf_batch *batch, rdf_frame *f)
 {
-    const rdf_layout *l = &found->layout;
-    const kith_histogram *h = &batch->sum;
-    f->row = f->row ? f->row : malloc((size_t)l->width * sizeof *f->row);
-    if (!f->row) {
+    if (!rdf_row_clear(found, f)) {
         return false;
     }
-    memset(f->row, 0, (size_t)l->width * sizeof *f->row);
-    f->row[l->frames] = (double)h->frames;
-    f->row[l->volume] = batch->volume;
-    for (int32_t a = 0; a < h->n_species; a++) {
-        f->row[l->centres + a] = (double)h->centres[a];
-    }
-    for (int64_t k = 0; k < l->partials * l->bins; k++) {
-        f->row[l->counts + k] = (double)h->counts[k];
-        f->row[l->ideal + k] = h->ideal[k];
-    }
+    rdf_row_fill(found, &batch->sum, batch->volume, f->row);
     f->row_of = RDF_ROW_OF_GRAIN;
     return true;
 }

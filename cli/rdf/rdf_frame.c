@@ -14,20 +14,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool rdf_row_clear(const rdf_outcome *found, rdf_frame *f)
+{
+    const size_t bytes = (size_t)found->layout.width * sizeof *f->row;
+    f->row = f->row ? f->row : malloc(bytes);
+    if (f->row) {
+        memset(f->row, 0, bytes);
+    }
+    return f->row != NULL;
+}
+
+void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volume, double *row)
+{
+    const rdf_layout *l = &found->layout;
+    row[l->frames] = (double)h->frames;
+    row[l->volume] = volume;
+    for (int32_t a = 0; a < h->n_species; a++) {
+        row[l->centres + a] = (double)h->centres[a];
+    }
+    for (int64_t k = 0; k < l->partials * l->bins; k++) {
+        row[l->counts + k] = (double)h->counts[k];
+        row[l->ideal + k] = h->ideal[k];
+    }
+}
+
 /** Add what was counted to the row of the frame. @return false: no memory */
 static bool fill_row(const rdf_task *task, const rdf_outcome *found, const kith_histogram *h,
                      rdf_frame *f)
 {
-    const rdf_layout *l = &found->layout;
-    f->row[l->frames] = 1;
-    f->row[l->volume] = box_volume(&f->box);
-    for (int32_t a = 0; a < h->n_species; a++) {
-        f->row[l->centres + a] = (double)h->centres[a];
-    }
-    for (int64_t k = 0; k < l->partials * l->bins; k++) {
-        f->row[l->counts + k] = (double)h->counts[k];
-        f->row[l->ideal + k] = h->ideal[k];
-    }
+    rdf_row_fill(found, h, box_volume(&f->box), f->row);
     if (task->weights) {
         rdf_weights_add(found, &f->part, h, f->row);
     }
@@ -57,16 +72,13 @@ static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, k
 
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f)
 {
-    const size_t bytes = (size_t)found->layout.width * sizeof *f->row;
     const double start = progress_clock();
     f->ctx = ctx;
     f->row_of = RDF_ROW_OF_FRAME;
-    f->row = f->row ? f->row : malloc(bytes);
-    if (!f->row) {
+    if (!rdf_row_clear(found, f)) {
         f->counted = KITH_NO_MEMORY;
         return false;
     }
-    memset(f->row, 0, bytes);
     f->counted = count_pairs(task, found, ctx, f);
     const double middle = progress_clock();
     if (f->counted == KITH_OK && found->structure.direct) {

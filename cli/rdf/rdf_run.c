@@ -306,16 +306,13 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
                                .alone = &alone,
                                .never = found->ranks != NULL};
     double busy;
-    w->bar = progress_start("counting", "particles", 0, w->task->shared.quiet);
-    int status = input_each_frame(w->task->input, how, lanes_take, &counting, &found->from);
-    status = lanes_end(&counting, status, &busy);
+    const int status = lanes_count(&counting, w->task->input, how, w->task->shared.quiet, &w->bar,
+                                   &busy);
     if (busy >= 0) {
         const double all = found->count_seconds + found->sum_seconds;
         found->count_seconds *= all > 0 ? busy / all : 0;
         found->sum_seconds *= all > 0 ? busy / all : 0;
-        found->from.seconds = fmax(progress_clock() - w->bar.start - busy, 0);
     }
-    progress_end(&w->bar);
     rdf_batch_free(&w->batch);
     return status;
 }

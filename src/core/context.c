@@ -121,6 +121,38 @@ int64_t kith__prefix_sum(int64_t *counts, int64_t n)
     return sum;
 }
 
+/** kith__piece_fn: count the selected items of a range. @param state  the kith__listing */
+static void count_range(void *state, int64_t range, int worker)
+{
+    (void)worker;
+    const struct kith__listing *list = state;
+    list->first[range] = list->count(list->state, kith__piece_begin(list->n, list->ranges, range),
+                                     kith__piece_begin(list->n, list->ranges, range + 1));
+}
+
+/** kith__piece_fn: write the selected items of a range. @param state  the kith__listing */
+static void write_range(void *state, int64_t range, int worker)
+{
+    (void)worker;
+    const struct kith__listing *list = state;
+    list->write(list->state, kith__piece_begin(list->n, list->ranges, range), list->first[range],
+                list->first[range + 1]);
+}
+
+kith_status kith__list_count(kith_ctx *ctx, struct kith__listing *list)
+{
+    kith__pool_run(ctx->pool, ctx->threads, list->ranges, count_range, list);
+    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
+    list->first[list->ranges] = 0;
+    kith__prefix_sum(list->first, list->ranges + 1);
+    return KITH_OK;
+}
+
+void kith__list_write(kith_ctx *ctx, struct kith__listing *list)
+{
+    kith__pool_run(ctx->pool, ctx->threads, list->ranges, write_range, list);
+}
+
 /* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_OPTIONS_0_1 = KITH_SIZE_UP_TO(kith_options, stream) };
 

@@ -76,6 +76,28 @@ kith_status kith__zero(kith_ctx *ctx, void *memory, size_t bytes);
  *  @return the sum of all n counts */
 int64_t kith__prefix_sum(int64_t *counts, int64_t n);
 
+/** A list of those of n items that a test selects, in ascending order, made on all threads of the
+ *  context: the selected items of each range are counted, then written where they belong. */
+struct kith__listing {
+    int64_t n;      /**< number of items */
+    int ranges;     /**< number of ranges of consecutive items, as kith__piece_begin cuts them */
+    int64_t *first; /**< [ranges + 1] memory for the index in the list of the first item of each
+                         range, then the length of the list */
+    void *state;    /**< first argument of both functions */
+
+    /** Return how many of items [begin, end) are selected. */
+    int64_t (*count)(void *state, int64_t begin, int64_t end);
+    /** Write the selected items from item `begin` on to entries [at, stop) of the list. */
+    void (*write)(void *state, int64_t begin, int64_t at, int64_t stop);
+};
+
+/** Count the selected items of all ranges: sets `first`.
+ *  @return KITH_OK, or KITH_CANCELLED, after which `first` is undefined */
+kith_status kith__list_count(kith_ctx *ctx, struct kith__listing *list);
+
+/** Write the list; after cancellation only a part of it. */
+void kith__list_write(kith_ctx *ctx, struct kith__listing *list);
+
 /** Return from the current function with `status` and a message unless a condition holds: for
  *  checks of arguments, of allocations and of other results. */
 #define KITH_CHECK(ctx, condition, status, ...) \

@@ -69,6 +69,31 @@ struct kith__axis {
                                   ascending */
 };
 
+/** Return the image of the box along an axis of n cells that cell `at` is in: at / n rounded down.
+ *  Divides only when that is not image -1, 0 or 1. */
+KITH_FN int64_t kith__image_of_cell(int64_t at, int64_t n)
+{
+    if ((uint64_t)at < (uint64_t)n) {
+        return 0;
+    }
+    const int64_t next = at < 0 ? -1 : 1;
+    return (uint64_t)(at - next * n) < (uint64_t)n ? next : at >= 0 ? at / n : -((-at + n - 1) / n);
+}
+
+/** Find cell c + d of an axis.
+ *  @param[out] cell   its number inside the box
+ *  @param[out] image  shift, along this axis, of the image of the box that it is in; 0 for an open
+ *                     axis
+ *  @return false when it is outside an open axis */
+KITH_FN bool kith__step_axis(const struct kith__axis *axis, int64_t c, int64_t d, int64_t *cell,
+                             int32_t *image)
+{
+    const int64_t at = c + d;
+    *image = axis->periodic ? (int32_t)kith__image_of_cell(at, axis->n) : 0;
+    *cell = at - *image * axis->n;
+    return *cell >= 0 && *cell < axis->n;
+}
+
 /** Return the cell of an open axis that holds fractional coordinate f, counted from the anchor:
  *  it may be negative. */
 KITH_FN int64_t kith__open_cell(const struct kith__axis *axis, double f)

@@ -6,6 +6,7 @@
 #ifndef KITH_PIECES_H
 #define KITH_PIECES_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "pair.h"
@@ -47,6 +48,17 @@ KITH_FN int32_t kith__partial(int32_t n_species, bool cross, int32_t a, int32_t 
     const int32_t low = a < b ? a : b;
     const int32_t high = a < b ? b : a;
     return cross ? a * n_species + b : low * n_species - low * (low - 1) / 2 + high - low;
+}
+
+/** Find the row and column of an entry of an upper triangle with its diagonal, whose entries are
+ *  numbered by columns: number = column (column + 1) / 2 + row, row <= column, number < 2^60. */
+KITH_FN void kith__triangle_entry(int64_t number, int64_t *row, int64_t *column)
+{
+    int64_t c = (int64_t)((sqrt(8 * (double)number + 1) - 1) / 2); /* may be off by one */
+    c += (c + 1) * (c + 2) / 2 <= number;
+    c -= c * (c + 1) / 2 > number;
+    *row = number - c * (c + 1) / 2;
+    *column = c;
 }
 
 #endif

@@ -22,7 +22,6 @@
  */
 #include "halo.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +55,6 @@ struct chosen_set {
     int64_t n;      /**< number of these particles */
     void *xyz;      /**< [n][3] coordinates, in the points' precision [length] */
     int32_t *index; /**< [n] their indices in the caller's order */
-    uint8_t *keep;  /**< [points] 1: the particle is in the set */
 };
 
 /** State of all searches. */
@@ -307,135 +305,117 @@ static void mark_around(struct cell_marks *cell_marks, const double centre[3])
     }
 }
 
-/** State of the loops that choose and copy the particles near centres. */
-struct choose_loop {
+/** Mark the cells of all centres and those around them.
+ *  @param side  smallest width of cells [length] */
+static void mark_cells(struct cell_marks *cell_marks, const kith_points *centres, double side)
+{
+    const struct kith__question *q = cell_marks->question;
+    for (int k = 0; k < 3; k++) {
+        cell_marks->scale[k] = q->height[k] / side;
+        if (q->box_d.periodic[k]) {
+            cell_marks->cells[k] = cell_marks->scale[k] > 1 ? (int64_t)cell_marks->scale[k] : 1;
+            cell_marks->scale[k] = (double)cell_marks->cells[k];
+        }
+    }
+    for (int64_t c = 0; c < centres->n; c++) {
+        double r[3];
+        int32_t image[3];
+        (void)kith__load(q, centres, c, r, image);
+        mark_around(cell_marks, r);
+    }
+}
+
+/** State of the list of the particles near centres. */
+struct choice {
     const struct kith__question *question; /**< points and box */
     const struct cell_marks *cell_marks;   /**< marked cells */
+    uint8_t *keep;                         /**< [points] 1: the particle is chosen */
     struct chosen_set *chosen_set;         /**< the particles chosen */
-    _Atomic int64_t n;                     /**< number of particles chosen so far */
-    int pieces;                            /**< number of ranges of particles */
-    int64_t *chosen; /**< [pieces] number of particles chosen in each range; after the prefix sum,
-                          the number chosen in the ranges before it */
 };
 
-/** Choose those of particles [begin, end) whose cell is marked: sets keep, and adds to n. */
-static void choose_range(void *state, int64_t begin, int64_t end)
+/** Choose those of particles [begin, end) whose cell is marked: sets keep.
+ *  @return how many are chosen */
+static int64_t choose_range(void *state, int64_t begin, int64_t end)
 {
-    struct choose_loop *loop = state;
-    const struct kith__question *q = loop->question;
+    const struct choice *choice = state;
+    const struct kith__question *q = choice->question;
     int64_t n = 0;
     for (int64_t p = begin; p < end; p++) {
         double r[3];
         int32_t image[3];
         int64_t cell[3];
         (void)kith__load(q, &q->a, p, r, image);
-        find_cell(loop->cell_marks, r, cell);
+        find_cell(choice->cell_marks, r, cell);
         const uint32_t bit = bit_of(cell);
-        loop->chosen_set->keep[p] = loop->cell_marks->marks[bit / 64] >> bit % 64 & 1;
-        n += loop->chosen_set->keep[p];
+        choice->keep[p] = choice->cell_marks->marks[bit / 64] >> bit % 64 & 1;
+        n += choice->keep[p];
     }
-    atomic_fetch_add(&loop->n, n);
+    return n;
 }
 
-/** Choose the particles near the centres of a search, by their wrapped coordinates.
+/** Copy the coordinates and indices of the chosen particles from particle `begin` on to entries
+ *  [at, stop) of the set. */
+static void copy_chosen(void *state, int64_t begin, int64_t at, int64_t stop)
+{
+    const struct choice *choice = state;
+    const struct kith__question *q = choice->question;
+    const size_t size = (size_t)q->precision;
+    const void *const from[3] = {q->a.x, q->a.y, q->a.z};
+    char *to = choice->chosen_set->xyz;
+    for (int64_t p = begin; at < stop; p++) {
+        if (choice->keep[p]) {
+            for (size_t k = 0; k < 3; k++) {
+                memcpy(to + (3 * (size_t)at + k) * size,
+                       (const char *)from[k] + (size_t)(p * q->a.stride) * size, size);
+            }
+            choice->chosen_set->index[at++] = (int32_t)p;
+        }
+    }
+}
+
+/** Choose the particles near the centres of a search, by their wrapped coordinates, and copy them;
+ *  after cancellation only some.
  *  @param centres   positions of the centres, in the points' precision
- *  @param[out] out  keep and n are set
+ *  @param[out] out  the chosen particles
  *  @return false when out of memory */
 static bool choose_particles(kith_ctx *ctx, const struct search *s, const kith_points *centres,
                              struct chosen_set *out)
 {
     const struct kith__question *q = s->question;
-    /* width of cells: the search radius, and a bound on the rounding error of a distance in the
-     * points' precision */
-    const double side = s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->period_sum;
-    double r[3];
-    int32_t image[3];
     struct cell_marks cell_marks = {.question = q,
                                     .marks = calloc(MARKS / 64, sizeof *cell_marks.marks)};
-    out->keep = kith__alloc((size_t)q->a.n);
-    if (!cell_marks.marks || !out->keep) {
-        free(cell_marks.marks);
-        return false;
-    }
-    for (int k = 0; k < 3; k++) {
-        cell_marks.scale[k] = q->height[k] / side;
-        if (q->box_d.periodic[k]) {
-            cell_marks.cells[k] = cell_marks.scale[k] > 1 ? (int64_t)cell_marks.scale[k] : 1;
-            cell_marks.scale[k] = (double)cell_marks.cells[k];
-        }
-    }
-    for (int64_t c = 0; c < centres->n; c++) {
-        (void)kith__load(q, centres, c, r, image);
-        mark_around(&cell_marks, r);
-    }
-    struct choose_loop loop = {.question = q, .cell_marks = &cell_marks, .chosen_set = out};
-    kith__loop(ctx, q->a.n, choose_range, &loop);
-    free(cell_marks.marks);
-    out->n = loop.n;
-    return true;
-}
-
-/** Count the particles chosen in a range. */
-static void count_chosen(void *state, int64_t piece, int worker)
-{
-    (void)worker;
-    const struct choose_loop *loop = state;
-    const int64_t n = loop->question->a.n;
-    const int64_t end = kith__piece_begin(n, loop->pieces, piece + 1);
-    int64_t chosen = 0;
-    for (int64_t p = kith__piece_begin(n, loop->pieces, piece); p < end; p++) {
-        chosen += loop->chosen_set->keep[p];
-    }
-    loop->chosen[piece] = chosen;
-}
-
-/** Copy the particles chosen in a range. */
-static void write_chosen(void *state, int64_t piece, int worker)
-{
-    (void)worker;
-    const struct choose_loop *loop = state;
-    const struct kith__question *q = loop->question;
-    const size_t size = (size_t)q->precision;
-    const void *const from[3] = {q->a.x, q->a.y, q->a.z};
-    char *to = loop->chosen_set->xyz;
-    const int64_t end = kith__piece_begin(q->a.n, loop->pieces, piece + 1);
-    int64_t at = loop->chosen[piece];
-    for (int64_t p = kith__piece_begin(q->a.n, loop->pieces, piece); p < end; p++) {
-        if (loop->chosen_set->keep[p]) {
-            for (size_t k = 0; k < 3; k++) {
-                memcpy(to + (3 * (size_t)at + k) * size,
-                       (const char *)from[k] + (size_t)(p * q->a.stride) * size, size);
-            }
-            loop->chosen_set->index[at++] = (int32_t)p;
-        }
-    }
-}
-
-/** Copy the coordinates and indices of the chosen particles; after cancellation only of some.
- *  @param[in,out] out  the particles chosen; xyz and index are set
- *  @return false when out of memory */
-static bool copy_chosen(kith_ctx *ctx, const struct kith__question *q, struct chosen_set *out)
-{
-    struct choose_loop loop = {
-        .question = q, .chosen_set = out, .pieces = kith__threads_for(ctx, q->a.n)};
-    out->xyz = kith__alloc(3 * (size_t)q->precision * (size_t)out->n);
-    out->index = kith__alloc((size_t)out->n * sizeof *out->index);
-    loop.chosen = kith__alloc((size_t)loop.pieces * sizeof *loop.chosen);
-    const bool allocated = out->xyz && out->index && loop.chosen;
+    struct choice choice = {q, &cell_marks, kith__alloc((size_t)q->a.n), out};
+    struct kith__listing list = {.n = q->a.n,
+                                 .ranges = kith__threads_for(ctx, q->a.n) +
+                                           (int)(q->a.n / KITH_RANGE),
+                                 .state = &choice,
+                                 .count = choose_range,
+                                 .write = copy_chosen};
+    list.first = kith__alloc((size_t)(list.ranges + 1) * sizeof *list.first);
+    bool allocated = cell_marks.marks && choice.keep && list.first;
     if (allocated) {
-        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_chosen, &loop);
+        /* width of cells: the search radius, and a bound on the rounding error of a distance in
+         * the points' precision */
+        mark_cells(&cell_marks, centres,
+                   s->reach * (1 + 1e-5) + 16 * kith__epsilon(q) * q->period_sum);
     }
-    if (allocated && !kith__cancelled(ctx)) { /* after cancellation counts are undefined */
-        kith__prefix_sum(loop.chosen, loop.pieces);
-        kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_chosen, &loop);
+    if (allocated && kith__list_count(ctx, &list) == KITH_OK) {
+        out->n = list.first[list.ranges];
+        out->xyz = kith__alloc(3 * (size_t)q->precision * (size_t)out->n);
+        out->index = kith__alloc((size_t)out->n * sizeof *out->index);
+        allocated = out->xyz && out->index;
+        if (allocated) {
+            kith__list_write(ctx, &list);
+        }
     }
-    free(loop.chosen);
+    free(list.first);
+    free(choice.keep);
+    free(cell_marks.marks);
     return allocated;
 }
 
 static void free_chosen(struct chosen_set *chosen_set)
 {
-    free(chosen_set->keep);
     free(chosen_set->index);
     free(chosen_set->xyz);
 }
@@ -515,8 +495,6 @@ static kith_status find_near(kith_ctx *ctx, const kith_box *box, struct search *
     enum { BLOCK_PAIRS = 1 << 20 }; /* most pairs of one call of `receive` */
     const struct kith__question *q = s->question;
     s->no_memory = !choose_particles(ctx, s, centres, &s->chosen_set);
-    KITH_TRY(kith__proceed(ctx));
-    s->no_memory = s->no_memory || !copy_chosen(ctx, q, &s->chosen_set);
     KITH_TRY(kith__proceed(ctx));
     kith_status status = KITH_OK;
     if (!s->no_memory) {

@@ -25,6 +25,19 @@ static void *next(char *memory, size_t *at, size_t n)
     return here;
 }
 
+void kith__frame_lay_out(const kith_histogram *h, bool weights, bool forces, char *memory,
+                         size_t *at, struct kith__frame *frame)
+{
+    const size_t bins = (size_t)h->bins;
+    const size_t partials = (size_t)h->partials;
+    frame->volumes = next(memory, at, bins);
+    frame->counts = next(memory, at, bins * partials);
+    frame->sums = weights ? next(memory, at, bins * partials) : NULL;
+    frame->force_sums = forces ? next(memory, at, 2 * partials * (bins + 1)) : NULL;
+    frame->force_over = forces ? next(memory, at, bins + 1) : NULL;
+    frame->members = next(memory, at, 2 * (size_t)h->n_species);
+}
+
 /** Set the pointers to all arrays of a histogram and a frame, one after another in `memory`; with
  *  memory NULL all are NULL. The arrays of the histogram come first, from edges on, then those of
  *  the frame, from edge2 on: sums_bytes and kith__histogram_need depend on the order.
@@ -36,7 +49,6 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     const size_t bins = (size_t)h->bins;
     const size_t partials = (size_t)h->partials;
     const size_t all = bins * partials;
-    const size_t force_sums = 2 * partials * (bins + 1);
     const bool weights = options->weights != NULL;
     const bool forces = options->forces != NULL;
     size_t at = 0;
@@ -45,16 +57,11 @@ static size_t lay_out(char *memory, const kith_rdf_options *options, kith_histog
     h->sums = weights ? next(memory, &at, all) : NULL;
     h->ideal = next(memory, &at, all);
     h->pairs = next(memory, &at, partials);
-    h->pushes = forces ? next(memory, &at, force_sums) : NULL;
+    h->pushes = forces ? next(memory, &at, 2 * partials * (bins + 1)) : NULL;
     h->density = forces ? next(memory, &at, partials) : NULL;
     h->centres = next(memory, &at, (size_t)h->n_species);
     frame->edge2 = next(memory, &at, bins + 1);
-    frame->volumes = next(memory, &at, bins);
-    frame->counts = next(memory, &at, all); /* from here on the memory is zeroed for each frame */
-    frame->sums = weights ? next(memory, &at, all) : NULL;
-    frame->force_sums = forces ? next(memory, &at, force_sums) : NULL;
-    frame->force_over = forces ? next(memory, &at, bins + 1) : NULL;
-    frame->members = next(memory, &at, 2 * (size_t)h->n_species);
+    kith__frame_lay_out(h, weights, forces, memory, &at, frame);
     return at;
 }
 

@@ -24,6 +24,16 @@ struct kith__frame {
     int64_t *members;   /**< [2][n_species] number of particles of each species in each set */
 };
 
+/** Set the pointers to the arrays of a frame but edge2, one after another in `memory`: `volumes`
+ *  first, then those that are zeroed for each frame, from `counts` on.
+ *  @param h                has bins, n_species and partials
+ *  @param weights, forces  whether the frame has their sums
+ *  @param memory           NULL: all pointers become NULL
+ *  @param[in,out] at       byte of the memory where the arrays begin; afterwards the byte after
+ *                          them */
+void kith__frame_lay_out(const kith_histogram *h, bool weights, bool forces, char *memory,
+                         size_t *at, struct kith__frame *frame);
+
 /** Return edge k of the options' bins, 0 <= k <= bins [length]. The last linear edge is r_max
  *  without rounding. */
 static inline double kith__edge(const kith_rdf_options *o, int64_t k)

@@ -300,34 +300,13 @@ static kith_rdf_options options_of(const struct frames *frames, int64_t system)
     return own;
 }
 
-/** Return the next n elements of 8 bytes, from byte *at on, and advance *at.
- *  @param memory   NULL: only *at is advanced
- *  @param present  false: the frame does not have the array, and *at stays
- *  @return the elements; NULL when memory is NULL or the array is not present */
-static void *next_array(char *memory, size_t *at, bool present, size_t n)
-{
-    void *here = memory && present ? memory + *at : NULL;
-    *at += present ? n * sizeof(double) : 0;
-    return here;
-}
-
-/** Return pointers to the arrays of one frame, one after another in `memory`. edge2 is NULL: all
- *  systems share frames->edge2.
- *  @param memory      NULL: all pointers are NULL, and only *at is advanced
- *  @param[in,out] at  byte of the memory where the arrays begin; afterwards the byte after them */
+/** Return pointers to the arrays of one frame (kith__frame_lay_out). edge2 is NULL: all systems
+ *  share frames->edge2. */
 static struct kith__frame lay_out_frame(const struct frames *frames, char *memory, size_t *at)
 {
     const kith_histogram *h = frames->out;
-    const size_t bins = (size_t)h->bins;
-    const size_t all = bins * (size_t)h->partials;
-    const bool forces = h->pushes != NULL;
     struct kith__frame frame = {.edge2 = NULL};
-    frame.volumes = next_array(memory, at, true, bins);
-    frame.counts = next_array(memory, at, true, all);
-    frame.sums = next_array(memory, at, h->sums != NULL, all);
-    frame.force_sums = next_array(memory, at, forces, 2 * (size_t)h->partials * (bins + 1));
-    frame.force_over = next_array(memory, at, forces, bins + 1);
-    frame.members = next_array(memory, at, true, 2 * (size_t)h->n_species);
+    kith__frame_lay_out(h, h->sums != NULL, h->pushes != NULL, memory, at, &frame);
     return frame;
 }
 

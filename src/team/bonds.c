@@ -58,14 +58,7 @@ struct homes {
 static int home_of(const void *state, int64_t item, int *to)
 {
     const struct homes *homes = state;
-    const int64_t first = homes->bonds->bond[item].first;
-    int rank = 0;
-    for (int n = homes->ranks; n > 1;) { /* the last rank whose particles begin there or before */
-        const int half = n / 2;
-        rank += first >= homes->base[rank + half] ? half : 0;
-        n -= half;
-    }
-    *to = rank;
+    *to = kith__team_rank_of(homes->base, homes->ranks, homes->bonds->bond[item].first);
     return 1;
 }
 

@@ -273,13 +273,7 @@ static kith_status check_groups(struct halos_team *w)
 /** Return the global index of member p of this rank's groups. */
 static int64_t global_of(const struct halos_team *w, int64_t p)
 {
-    const int64_t *from = w->route.ranges.from;
-    int rank = 0;
-    for (int n = w->team->ranks; n > 1;) { /* the last rank whose members begin at p or before */
-        const int half = n / 2;
-        rank += p >= from[rank + half] ? half : 0;
-        n -= half;
-    }
+    const int rank = kith__team_rank_of(w->route.ranges.from, w->team->ranks, p);
     return w->set.base[rank] + w->item[p];
 }
 

@@ -213,6 +213,17 @@ kith_status kith__team_need(kith_team *team, int buffer, int64_t n, size_t size,
     return KITH_OK;
 }
 
+int kith__team_rank_of(const int64_t *first, int ranks, int64_t item)
+{
+    int rank = 0;
+    for (int n = ranks; n > 1;) {
+        const int half = n / 2;
+        rank += item >= first[rank + half] ? half : 0;
+        n -= half;
+    }
+    return rank;
+}
+
 /** Return the number of parcels, of at most chunk_bytes each, of a message of `bytes` bytes. */
 static int64_t parcels_of(const kith_team *team, int64_t bytes)
 {

@@ -195,6 +195,11 @@ struct kith__ranges {
     int64_t *from; /**< [ranks + 1] first item from each rank, then the number of all */
 };
 
+/** Return the rank whose range holds an item: the last rank whose range begins at the item or
+ *  before. Binary search.
+ *  @param first  [ranks] first item of each rank, ascending; that of rank 0 is not after `item` */
+int kith__team_rank_of(const int64_t *first, int ranks, int64_t item);
+
 /** Allocate the list of parcels of an exchange, in either direction. It is the part of an exchange
  *  that may fail on one rank: agree on the status before kith__team_exchange. Not collective.
  *  @param size  bytes of an item

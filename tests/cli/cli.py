@@ -53,13 +53,18 @@ def report(*arguments):
     return json.loads(ok(*arguments, "--json"))
 
 
-def write_npy_array(path, shape, numbers, kind="d"):
-    """Write numbers as an .npy array of a shape: kind d (double) or f (float)."""
-    size = {"d": 8, "f": 4}[kind]
-    text = f"{{'descr': '<f{size}', 'fortran_order': False, 'shape': {shape}, }}"
+def npy_head(shape, descr="<f8", fortran=False):
+    """Return the head of an .npy array."""
+    text = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+def write_npy_array(path, shape, numbers, kind="d"):
+    """Write numbers as an .npy array of a shape; kind: d (double), f (float), i or q (integers of
+    4 and 8 bytes)."""
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.write(npy_head(shape, {"d": "<f8", "f": "<f4", "i": "<i4", "q": "<i8"}[kind]))
         file.write(struct.pack(f"<{len(numbers)}{kind}", *numbers))
 
 

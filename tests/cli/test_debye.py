@@ -6,7 +6,6 @@ import json
 import math
 import os
 import random
-import struct
 import sys
 
 import cli
@@ -168,9 +167,7 @@ def test_bad_input():
               says=["neutron scattering length", "'O2-'"])
     write("a.xyz", [("O", 0, 0, 0), ("O", 0, 0, math.nan)])
     cli.fails(5, "debye", "a.xyz", says=["a.xyz", "particle 1 ", "not finite"])
-    with open("flat.npy", "wb") as file:
-        shape = b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n"
-        file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(shape)) + shape + bytes(32))
+    cli.write_npy_array("flat.npy", (2, 2), [0] * 4)
     cli.fails(6, "debye", "flat.npy", says=["2-D", "three dimensions"])
     write("a.xyz", [("O", 0, 0, 0)])
     assert cli.report("debye", "a.xyz", "--exact")["highest"]["S"] == 1

@@ -5,7 +5,6 @@ import os
 import resource
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -91,11 +90,9 @@ def test_bad_threads_and_backends():
 def test_limits():
     cli.fails(7, "make", "uniform", "3G", "-o", "a.npy", says=["2147483647"])
     cli.fails(6, "make", "uniform", "-o", "a.npy", "--", "-5")
-    text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3000000000, 3), }"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
     with open("big.npy", "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        file.truncate(10 + len(text) + 3000000000 * 24)
+        file.write(cli.npy_head((3000000000, 3)))
+        file.truncate(file.tell() + 3000000000 * 24)
     cli.fails(7, "pairs", "big.npy", "--cutoff", "0.1", says=["big.npy"])
 
 

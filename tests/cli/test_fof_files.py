@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What kith fof writes: catalogues, labels and pictures, whole or not at all, as other tools read
 them."""
-import csv
 import os
 import struct
 import subprocess
@@ -10,29 +9,7 @@ import zlib
 
 import cli
 import needs
-
-
-def snapshot(code):
-    """A clustered snapshot that fills a universe of 50 Mpc/h; its arrays by type."""
-    _, numpy, snapshots = cli.snapshot_modules()
-    side = 50 / (0.7 if code == "swift" else 1) * (1000 if code == "gadget" else 1)
-    critical = {"gadget": 27.7536627e-9, "swift": 27.7536627 * 0.49}.get(code, 27.7536627)
-    universe = {"time": 0.5, "redshift": 1.0, "box": side, "omega": 0.3, "lambda": 0.7, "h": 0.7}
-    snap = snapshots.make({0: 1000, 1: 4000}, table=())
-    cli.ok("make", "clustered", "5k", "--seed", "3", "-o", "points.npy", "-q")
-    points = numpy.random.default_rng(1).permutation(numpy.load("points.npy"))
-    for kind, part in ((0, points[:1000]), (1, points[1000:])):
-        snap[kind]["pos"] = (part * side).astype("f4")
-        snap[kind]["mass"] = numpy.full(len(part), 0.3 * critical * side**3 / 5000, "f4")
-    snapshots.hdf5("snap.hdf5", snap, universe, code)
-    return snap
-
-
-def columns(path):
-    """A CSV as lists of numbers by name, units cut off."""
-    with open(path, encoding="ascii") as file:
-        rows = list(csv.DictReader(file))
-    return {name.split(" ")[0]: [float(row[name]) for row in rows] for name in rows[0]}
+from fof_snapshot import columns, snapshot
 
 
 def test_csv_against_numpy():

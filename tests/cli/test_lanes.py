@@ -237,11 +237,9 @@ def test_bad_frames():
 
 def write_frames(path, points, frames):
     """One set of points again and again."""
-    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({frames}, {len(points)}, 3), }}"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
     data = b"".join(struct.pack("<3d", *point) for point in points)
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode())
+        file.write(cli.npy_head((frames, len(points), 3)))
         for _ in range(frames):
             file.write(data)
 

@@ -16,12 +16,9 @@ TYPES = {"f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "u1": "B"}
 
 def write_matrix(path, rows, kind="f8", order="<", fortran=False):
     """Write rows as .npy."""
-    text = (f"{{'descr': '{order}{kind}', 'fortran_order': {fortran}, "
-            f"'shape': ({len(rows)}, {len(rows[0])}), }}")
-    text += " " * (-(len(text) + 11) % 64) + "\n"
     numbers = [x for row in (zip(*rows) if fortran else rows) for x in row]
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.write(cli.npy_head((len(rows), len(rows[0])), order + kind, fortran))
         file.write(struct.pack(f"{order.strip('|')}{len(numbers)}{TYPES[kind]}", *numbers))
 
 

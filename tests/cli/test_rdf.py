@@ -294,10 +294,8 @@ def interrupted(output, *arguments):
     """Stop a long run once frames were counted; return its exit status and message."""
     frames, n = 20000, 300
     if not os.path.exists("long.npy"):
-        text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({frames}, {n}, 3), }}"
-        text += " " * (-(len(text) + 11) % 64) + "\n"
         with open("long.npy", "wb") as file:
-            file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode())
+            file.write(cli.npy_head((frames, n, 3)))
             file.truncate(file.tell() + 24 * frames * n)  # points in one place
     reader, writer = pty.openpty()
     command = [cli.KITH, "rdf", "long.npy", "--box", "1", "--minimum-image", "--threads", "1", "-o",

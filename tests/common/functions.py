@@ -2,6 +2,7 @@
 """Run the functions test_* of a script, each of which raises an exception if it fails."""
 import signal
 import sys
+import threading
 
 import needs
 
@@ -33,3 +34,23 @@ def raises(kind, call, *words):
             assert word in str(error), (word, str(error))
         return error
     raise AssertionError(f"{kind} was not raised")
+
+
+def steps_of(call):
+    """Return how many functions a call of Python and C enters, the second time: its time would
+    depend on the machine."""
+    call()
+    events = []
+    sys.setprofile(lambda frame, event, arg: events.append(event))
+    call()
+    sys.setprofile(None)
+    return sum(event in ("call", "c_call") for event in events)
+
+
+def in_threads(work, threads=4):
+    """Do some work in several threads at once."""
+    crowd = [threading.Thread(target=work) for _ in range(threads)]
+    for one in crowd:
+        one.start()
+    for one in crowd:
+        one.join()

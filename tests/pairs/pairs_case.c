@@ -541,3 +541,30 @@ bool case_is_matrix(const kith_pairs *list, int64_t width, int32_t fill, const k
     }
     return good && list->widest == widest && list->overflowed == overflowed;
 }
+
+int64_t case_check_matrix(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                          double cutoff, kith_pairs_options o)
+{
+    kith_pairs csr = {0}, matrix = {.size = sizeof matrix};
+    o.layout = KITH_CSR;
+    CHECK(kith_pairs_find(ctx, points, box, cutoff, &o, &csr) == KITH_OK, "%s", kith_message(ctx));
+    o.layout = KITH_MATRIX;
+    CHECK(kith_pairs_find(ctx, points, box, cutoff, &o, &matrix) == KITH_OK &&
+              case_is_matrix(&matrix, matrix.widest, -1, &csr, KITH_DOUBLE),
+          "rows of a fixed width: %s: %lld pairs of %lld", kith_message(ctx), (long long)matrix.n,
+          (long long)csr.n);
+    const int64_t n = csr.n;
+    kith_pairs_free(&csr);
+    kith_pairs_free(&matrix);
+    return n;
+}
+
+void case_refused(kith_ctx *ctx, const kith_points *points, double cutoff, kith_pairs_options *o,
+                  const kith_pairs_options *good, const char *text)
+{
+    int64_t n;
+    CHECK(kith_pairs_count(ctx, points, NULL, cutoff, o, &n, NULL) == KITH_INVALID &&
+              strstr(kith_message(ctx), text) != NULL && n == 0,
+          "message \"%s\", expected \"%s\"", kith_message(ctx), text);
+    *o = *good;
+}

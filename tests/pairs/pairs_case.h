@@ -53,6 +53,22 @@ void case_check_form(kith_ctx *const *ctx, int contexts, const pair_case *c,
                      kith_precision precision, layout how, kith_pairs_options form);
 
 /**
+ * Check that a search is refused with KITH_INVALID and a message that contains a text.
+ * @param[in,out] o  the options; afterwards those of `good`
+ */
+void case_refused(kith_ctx *ctx, const kith_points *points, double cutoff, kith_pairs_options *o,
+                  const kith_pairs_options *good, const char *text);
+
+/**
+ * Check that the rows of a KITH_MATRIX list are those of a KITH_CSR list, found by the search for
+ * points of double precision.
+ * @param o  the options, with `full`; the layout is set by this call
+ * @return the number of pairs
+ */
+int64_t case_check_matrix(kith_ctx *ctx, const kith_points *points, const kith_box *box,
+                          double cutoff, kith_pairs_options o);
+
+/**
  * Return true when the rows of a KITH_MATRIX list are those of a KITH_CSR list, bit for bit: the
  * first `width` of each, then empty entries; and counts and totals. Arrays that the list does not
  * have are not compared.

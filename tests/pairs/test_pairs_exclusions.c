@@ -192,16 +192,7 @@ static void check_batch(kith_ctx *ctx)
     CHECK(at == list.n && at > 0, "%lld pairs of %lld", (long long)at, (long long)list.n);
     for (int p = 0; p < 500; p++)
         CHECK(neighbours[p] == 0, "neighbours[%d]", p);
-    kith_pairs matrix = {.size = sizeof matrix};
-    o.layout = KITH_CSR;
-    CHECK(kith_pairs_find(ctx, &points, &box, 0.25, &o, &list) == KITH_OK && list.n == at, "%s",
-          kith_message(ctx));
-    o.layout = KITH_MATRIX;
-    CHECK(kith_pairs_find(ctx, &points, &box, 0.25, &o, &matrix) == KITH_OK &&
-              case_is_matrix(&matrix, matrix.widest, -1, &list, KITH_DOUBLE),
-          "rows of a fixed width: %s: %lld pairs of %lld", kith_message(ctx), (long long)matrix.n,
-          (long long)list.n);
-    kith_pairs_free(&matrix);
+    CHECK(case_check_matrix(ctx, &points, &box, 0.25, o) == at, "other pairs in rows");
     kith_pairs_free(&list);
     free(neighbours);
     free(xyz);
@@ -222,33 +213,29 @@ static void check_refused(kith_ctx *ctx)
     good.bond_offsets = offsets;
     good.bonds = bonds;
     o = good;
-#define REFUSED(text) \
-    CHECK(kith_pairs_count(ctx, &points, NULL, 2, &o, &n, NULL) == KITH_INVALID && \
-              strstr(kith_message(ctx), text) != NULL && n == 0, \
-          "%s", kith_message(ctx)); \
-    o = good
     CHECK(kith_pairs_count(ctx, &points, NULL, 2, &o, &n, NULL) == KITH_OK && n == 1, "%lld: %s",
           (long long)n, kith_message(ctx));
     bonds[0] = 3;
-    REFUSED("options.bonds[0] is 3");
+    case_refused(ctx, &points, 2, &o, &good, "options.bonds[0] is 3");
     bonds[0] = 1;
     offsets[1] = -1;
-    REFUSED("options.bond_offsets[1] is less than the one before it");
+    case_refused(ctx, &points, 2, &o, &good,
+                 "options.bond_offsets[1] is less than the one before it");
     offsets[1] = 1;
     o.bonds = NULL;
-    REFUSED("options.bonds is NULL");
+    case_refused(ctx, &points, 2, &o, &good, "options.bonds is NULL");
     o.bond_offsets = NULL;
-    REFUSED("options.bond_offsets is NULL");
+    case_refused(ctx, &points, 2, &o, &good, "options.bond_offsets is NULL");
     o.molecules_against = molecules;
-    REFUSED("options.molecules_against is given");
+    case_refused(ctx, &points, 2, &o, &good, "options.molecules_against is given");
     o.active = active;
-    REFUSED("options.active needs options.full");
+    case_refused(ctx, &points, 2, &o, &good, "options.active needs options.full");
     o.r_min = -1;
-    REFUSED("options.r_min is -1");
+    case_refused(ctx, &points, 2, &o, &good, "options.r_min is -1");
     o.r_min = (double)NAN;
-    REFUSED("options.r_min is nan");
+    case_refused(ctx, &points, 2, &o, &good, "options.r_min is nan");
     o.r_min = 1e200;
-    REFUSED("options.r_min is 1e+200");
+    case_refused(ctx, &points, 2, &o, &good, "options.r_min is 1e+200");
 }
 
 int main(int argc, char **argv)

@@ -141,23 +141,6 @@ static void check_exact(kith_ctx *ctx)
     free(xyz);
 }
 
-/** Rows of a fixed width of a batch are those of its full list. */
-static void check_matrix(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                         const kith_batch *batch, kith_pairs_options o)
-{
-    kith_pairs csr = {0}, matrix = {.size = sizeof matrix};
-    o.batch = batch;
-    o.full = 1;
-    o.layout = KITH_CSR;
-    CHECK(kith_pairs_find(ctx, points, box, 0, &o, &csr) == KITH_OK, "%s", kith_message(ctx));
-    o.layout = KITH_MATRIX;
-    CHECK(kith_pairs_find(ctx, points, box, 0, &o, &matrix) == KITH_OK &&
-              case_is_matrix(&matrix, matrix.widest, -1, &csr, KITH_DOUBLE),
-          "%s: %lld pairs of %lld", kith_message(ctx), (long long)matrix.n, (long long)csr.n);
-    kith_pairs_free(&csr);
-    kith_pairs_free(&matrix);
-}
-
 /** Each system of a batch is what a call for it alone gives. */
 static void check_batch(kith_ctx *ctx)
 {
@@ -204,7 +187,9 @@ static void check_batch(kith_ctx *ctx)
         }
         CHECK(at == all.n && at > 0, "%lld pairs of %lld", (long long)at, (long long)all.n);
         add_rules(&t, KITH_DOUBLE, &o);
-        check_matrix(ctx, &points, &box, &batch, o);
+        o.batch = &batch;
+        o.full = 1;
+        CHECK(case_check_matrix(ctx, &points, &box, 0, o) > 0, "no pairs");
         kith_pairs_free(&all);
         kith_pairs_free(&one);
     }
@@ -224,39 +209,34 @@ static void check_refused(kith_ctx *ctx)
     good.cutoffs = cutoffs;
     good.n_species = 2;
     o = good;
-#define REFUSED(text) \
-    CHECK(kith_pairs_count(ctx, &points, NULL, 0, &o, &n, NULL) == KITH_INVALID && \
-              strstr(kith_message(ctx), text) != NULL && n == 0, \
-          "%s", kith_message(ctx)); \
-    o = good
     CHECK(kith_pairs_count(ctx, &points, NULL, 0, &o, &n, NULL) == KITH_OK && n == 2, "%lld: %s",
           (long long)n, kith_message(ctx));
     species[2] = 2;
-    REFUSED("options.species[2] is 2");
+    case_refused(ctx, &points, 0, &o, &good, "options.species[2] is 2");
     species[2] = -1;
-    REFUSED("options.species[2] is -1");
+    case_refused(ctx, &points, 0, &o, &good, "options.species[2] is -1");
     species[2] = 1;
     o.n_species = 0;
-    REFUSED("options.n_species is 0");
+    case_refused(ctx, &points, 0, &o, &good, "options.n_species is 0");
     o.n_species = 1025;
-    REFUSED("options.n_species is 1025");
+    case_refused(ctx, &points, 0, &o, &good, "options.n_species is 1025");
     o.cutoffs = NULL;
-    REFUSED("options.cutoffs is NULL");
+    case_refused(ctx, &points, 0, &o, &good, "options.cutoffs is NULL");
     o.species = NULL;
-    REFUSED("options.n_species is 2");
+    case_refused(ctx, &points, 0, &o, &good, "options.n_species is 2");
     o.species_against = species;
-    REFUSED("options.species_against is given");
+    case_refused(ctx, &points, 0, &o, &good, "options.species_against is given");
     o.against = &points;
-    REFUSED("options.species_against is NULL");
+    case_refused(ctx, &points, 0, &o, &good, "options.species_against is NULL");
     cutoffs[1] = 2.5;
-    REFUSED("options.cutoffs[0][1] is 2.5, but [1][0] is 2");
+    case_refused(ctx, &points, 0, &o, &good, "options.cutoffs[0][1] is 2.5, but [1][0] is 2");
     cutoffs[1] = 2;
     cutoffs[3] = -1;
-    REFUSED("options.cutoffs[1][1] is -1");
+    case_refused(ctx, &points, 0, &o, &good, "options.cutoffs[1][1] is -1");
     cutoffs[3] = (double)NAN;
-    REFUSED("options.cutoffs[1][1] is nan");
+    case_refused(ctx, &points, 0, &o, &good, "options.cutoffs[1][1] is nan");
     cutoffs[0] = cutoffs[1] = cutoffs[2] = cutoffs[3] = 0;
-    REFUSED("all are 0");
+    case_refused(ctx, &points, 0, &o, &good, "all are 0");
     kith_pairs_options_init(&o);
     CHECK(kith_pairs_count(ctx, &points, NULL, 0, &o, &n, NULL) == KITH_INVALID, "%s",
           kith_message(ctx)); /* without rules the cutoff is positive */

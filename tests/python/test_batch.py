@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 
+import functions
 import kith
 
 random = np.random.default_rng(3)
@@ -142,19 +143,5 @@ def test_refused():
     refused(ValueError, "system 3 of the batch: x: a coordinate", bad, 1.0, BOXES, batch=OFFSETS)
 
 
-def main():
-    """Run all tests. Return the exit status."""
-    failed = 0
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            try:
-                test()
-            except Exception:
-                failed += 1
-                print(f"{name}: failed", flush=True)
-                sys.excepthook(*sys.exc_info())
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(functions.main(globals()))

@@ -226,11 +226,7 @@ def test_threads():
     def work():
         if [len(frame) for frame in kith.frames(path)] != [3] * 50:
             wrong.append(path)
-    crowd = [threading.Thread(target=work) for _ in range(6)]
-    for one in crowd:
-        one.start()
-    for one in crowd:
-        one.join()
+    functions.in_threads(work, 6)
     assert not wrong and _io._lock
 
 

@@ -21,8 +21,10 @@ from unittest import mock
 
 import numpy as np
 
+import functions
 import kith
 import needs
+from functions import raises
 from kith import _abi
 
 random = np.random.default_rng(7)
@@ -55,17 +57,6 @@ def oracle(x, cutoff, box, full=False):
 def rows_of(i, j, s):
     """Return the rows (i, j, S) of a list, sorted."""
     return sorted(map(tuple, np.column_stack([i, j, s]).tolist()))
-
-
-def raises(kind, call, *words):
-    """Return the exception that a call raises; its text has the words."""
-    try:
-        call()
-    except kind as error:
-        for word in words:
-            assert word in str(error), (word, str(error))
-        return error
-    raise AssertionError(f"{kind} was not raised")
 
 
 def test_pairs_oracle():
@@ -525,11 +516,7 @@ def test_threads():
         for _ in range(3):
             if not np.array_equal(kith.pairs(x, 0.05, 1.0, sort=True)[1], expected):
                 wrong.append(threading.current_thread())
-    crowd = [threading.Thread(target=work) for _ in range(4)]
-    for one in crowd:
-        one.start()
-    for one in crowd:
-        one.join()
+    functions.in_threads(work)
     assert not wrong
 
 
@@ -623,19 +610,5 @@ def test_layout():
         assert seen[struct] == [field[0] for field in mirror._fields_], struct
 
 
-def main():
-    """Run all tests. Return the exit status."""
-    failed = 0
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            try:
-                test()
-            except Exception:
-                failed += 1
-                print(f"{name}: failed", flush=True)
-                sys.excepthook(*sys.exc_info())
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(functions.main(globals()))

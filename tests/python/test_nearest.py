@@ -272,11 +272,7 @@ def test_threads():
         for _ in range(20):
             if not same(kith.nearest(X, 5, BOX, ALL), expected):
                 wrong.append(threading.current_thread())
-    crowd = [threading.Thread(target=work) for _ in range(4)]
-    for one in crowd:
-        one.start()
-    for one in crowd:
-        one.join()
+    functions.in_threads(work)
     assert not wrong
     ends = []
     long = threading.Thread(target=lambda: ends.append(kith.nearest(
@@ -291,16 +287,11 @@ def test_threads():
 
 
 def test_overhead():
-    """A call for 8 particles takes few steps in Python: its time would depend on the machine."""
+    """A call for 8 particles takes few steps in Python."""
     x, room = X[:8], (np.empty((8, 3), np.int32), np.empty((8, 3)))
     for call, most in ((lambda: kith.nearest(x, 3), 95),
                        (lambda: kith.nearest(x, 3, out=room), 140)):
-        call()
-        events = []
-        sys.setprofile(lambda frame, event, arg: events.append(event))
-        call()
-        sys.setprofile(None)
-        steps = sum(event in ("call", "c_call") for event in events)
+        steps = functions.steps_of(call)
         assert steps <= most, (steps, most)
 
 

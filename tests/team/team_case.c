@@ -164,10 +164,23 @@ void team_try_inputs(kith_ctx *ctx, const char *backend, uint64_t seed, team_try
     }
 }
 
-int team_ranks(int how)
+int team_main(int argc, char **argv, uint64_t seed, team_try_fn *try_input)
+{
+    const char *backend = check_backend(argc, argv);
+    kith_ctx *ctx = check_open(backend, 2);
+    team_try_inputs(ctx, backend, seed, try_input);
+    kith_close(ctx);
+    return check_done();
+}
+
+team_run team_run_of(const char *backend, int how)
 {
     static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 13, 64};
-    return ranks[how % (int)(sizeof ranks / sizeof ranks[0])];
+    static const int64_t chunks[] = {0, 1, 40, 1000};
+    return (team_run){.backend = backend,
+                      .ranks = ranks[how % (int)(sizeof ranks / sizeof ranks[0])],
+                      .chunk_bytes = chunks[how / 3 % 4],
+                      .deal = (team_deal)(how / 5 % DEALS)};
 }
 
 team_input team_input_make(rng *r, int k, int64_t n)

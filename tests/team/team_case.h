@@ -30,8 +30,8 @@ typedef void team_try_fn(kith_ctx *ctx, const char *backend, rng *r, int k, int 
 /** Test all inputs; a part of them in the short form of the tests, 100 times in the long one. */
 void team_try_inputs(kith_ctx *ctx, const char *backend, uint64_t seed, team_try_fn *try_input);
 
-/** Return a number of ranks: 1 to 8, 13 or 64. */
-int team_ranks(int how);
+/** main() of a test that tests all inputs and nothing else: returns the exit status. */
+int team_main(int argc, char **argv, uint64_t seed, team_try_fn *try_input);
 
 /** Ways to split n particles, in their order, among ranks. */
 typedef enum team_split { SPLIT_EVEN, SPLIT_UNEVEN, SPLIT_GAPS, SPLIT_LAST, SPLITS } team_split;
@@ -79,6 +79,10 @@ typedef struct team_run {
     kith_watch_fn watch; /**< callback of the context of one rank; NULL: none */
     int watched;         /**< that rank */
 } team_run;
+
+/** Return a team that `how` chooses: 1 to 8, 13 or 64 ranks, chunks of different sizes, ways to
+ *  deal particles. `work` and `user` are to be set. */
+team_run team_run_of(const char *backend, int how);
 
 /** Run the ranks of a team, and wait until all have ended. */
 void team_go(const team_run *run);

@@ -149,7 +149,6 @@ static void use(team_rank *rank)
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 300);
     for (int64_t p = 0; p < in.n && in.box.dim == 2; p++) {
         in.xyz[3 * p + 2] = 0;
@@ -167,12 +166,9 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
                      .first = first,
                      .digest = digest,
                      .dealt = dealt};
-    team_run run = {.backend = backend,
-                    .ranks = team_ranks(how),
-                    .chunk_bytes = chunks[how / 3 % 4],
-                    .deal = (team_deal)(how / 5 % DEALS),
-                    .work = use,
-                    .user = &w};
+    team_run run = team_run_of(backend, how);
+    run.work = use;
+    run.user = &w;
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
     check_case(in.name);
     w.expected = digest_pairs(ctx, &a.points, &in, NULL, digest);

@@ -106,7 +106,6 @@ static void compare(kith_ctx *ctx, fof_work *w, team_run *run, const char *name)
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 900);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
     stored a = stored_make(in.xyz, in.n, precision, (layout)(how / 2 % LAYOUTS));
@@ -133,10 +132,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     w.options.velocity_length = 0.9;
     w.options.roles = how / 11 % 4 == 0 ? roles : NULL;
     w.options.min_links = how / 13 % 4 == 0 ? 1 + how / 17 % 4 : 0;
-    team_run run = {.backend = backend,
-                    .ranks = team_ranks(how),
-                    .chunk_bytes = chunks[how / 3 % 4],
-                    .deal = (team_deal)(how / 5 % DEALS)};
+    team_run run = team_run_of(backend, how);
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
     compare(ctx, &w, &run, in.name);
     free(roles);
@@ -149,9 +145,5 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
 
 int main(int argc, char **argv)
 {
-    const char *backend = check_backend(argc, argv);
-    kith_ctx *ctx = check_open(backend, 2);
-    team_try_inputs(ctx, backend, 2, try_input);
-    kith_close(ctx);
-    return check_done();
+    return team_main(argc, argv, 2, try_input);
 }

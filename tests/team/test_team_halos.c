@@ -180,7 +180,6 @@ static stored make_column(rng *r, int64_t n, double lo, double hi, kith_precisio
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 1500);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
     stored a = stored_make(in.xyz, in.n, precision, (layout)(how / 2 % LAYOUTS));
@@ -202,8 +201,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     w.input.types = how / 13 % 2 ? types : NULL;
     w.input.potentials = how / 17 % 3 == 0 ? marks.points.x : NULL;
     w.input.densities = how / 17 % 3 == 1 ? marks.points.x : NULL;
-    team_run run = {
-        .backend = backend, .ranks = team_ranks(how), .chunk_bytes = chunks[how / 3 % 4]};
+    team_run run = team_run_of(backend, how);
     team_split_at((team_split)(how / 19 % SPLITS), in.n, run.ranks, first);
     compare(ctx, &w, &run, in.name);
     free(labels);

@@ -116,7 +116,6 @@ static void compare(kith_ctx *ctx, nearest_work *w, team_run *run, const char *n
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int64_t chunks[] = {0, 1, 40, 1000};
     static const int64_t many[] = {1, 3, 8, 20, 150};
     team_input in = team_input_make(r, k, 400);
     team_input other = team_input_make(r, (k + 1 + how % 3) % team_inputs(), how / 11 % 90);
@@ -135,10 +134,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     w.options.cutoff = how / 19 % 3 ? 0 : in.cutoff;
     w.options.extras = (unsigned)(how / 23) % (2 * KITH_DISTANCES | 2 * KITH_VECTORS);
     w.options.extras &= KITH_DISTANCES | KITH_VECTORS | KITH_SHIFTS;
-    team_run run = {.backend = backend,
-                    .ranks = team_ranks(how),
-                    .chunk_bytes = chunks[how / 3 % 4],
-                    .deal = (team_deal)(how / 5 % DEALS)};
+    team_run run = team_run_of(backend, how);
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
     team_split_at((team_split)(how / 29 % SPLITS), w.against.n > 0 ? w.against.n : 0, run.ranks,
                   first_against);

@@ -321,7 +321,6 @@ static void choose_rules(pairs_work *w, const rule_arrays *rules, rng *r, int tw
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 500);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
     stored a = stored_make(in.xyz, in.n, precision, (layout)(how / 2 % LAYOUTS));
@@ -351,10 +350,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     if (how / 37 % 2) {
         choose_rules(&w, &rules, r, two);
     }
-    team_run run = {.backend = backend,
-                    .ranks = team_ranks(how),
-                    .chunk_bytes = chunks[how / 3 % 4],
-                    .deal = (team_deal)(how / 5 % DEALS)};
+    team_run run = team_run_of(backend, how);
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
     team_split_at((team_split)(how / 31 % SPLITS), w.against.n > 0 ? w.against.n : 0, run.ranks,
                   first_against);
@@ -369,9 +365,5 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
 
 int main(int argc, char **argv)
 {
-    const char *backend = check_backend(argc, argv);
-    kith_ctx *ctx = check_open(backend, 2);
-    team_try_inputs(ctx, backend, 3, try_input);
-    kith_close(ctx);
-    return check_done();
+    return team_main(argc, argv, 3, try_input);
 }

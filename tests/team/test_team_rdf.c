@@ -116,7 +116,6 @@ static double *random_reals(rng *r, int64_t n, double most)
 /** One input, in one precision, with what `how` says. */
 static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how)
 {
-    static const int64_t chunks[] = {0, 1, 40, 1000};
     team_input in = team_input_make(r, k, 700);
     team_input other = team_input_make(r, k, 400);
     const int species = how % 3 == 1;
@@ -162,10 +161,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
         w.options.bond_offsets = offsets;
         w.options.bonds = bonds;
     }
-    team_run run = {.backend = backend,
-                    .ranks = team_ranks(how),
-                    .chunk_bytes = chunks[how % 4],
-                    .deal = (team_deal)(how % DEALS)};
+    team_run run = team_run_of(backend, how);
     team_split_at((team_split)(how % SPLITS), in.n, run.ranks, first);
     team_split_at((team_split)(how / 3 % SPLITS), other.n, run.ranks, first_against);
     compare(ctx, &w, &run, in.name);
@@ -187,9 +183,5 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
 
 int main(int argc, char **argv)
 {
-    const char *backend = check_backend(argc, argv);
-    kith_ctx *ctx = check_open(backend, 2);
-    team_try_inputs(ctx, backend, 1, try_input);
-    kith_close(ctx);
-    return check_done();
+    return team_main(argc, argv, 1, try_input);
 }

@@ -22,12 +22,7 @@ def blobs(side=10.0):
 
 
 def write_labels(path, labels, kind="i"):
-    text = f"{{'descr': '<{'i4' if kind == 'i' else 'i8'}', 'fortran_order': False, 'shape': " \
-           f"({len(labels)},), }}"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        file.write(struct.pack(f"<{len(labels)}{kind}", *labels))
+    cli.write_npy_array(path, (len(labels),), labels, kind)
 
 
 def write_xyz(path, frames, side):

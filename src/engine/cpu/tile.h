@@ -194,12 +194,6 @@ static void cell_range(struct kith__sweep *sweep, int64_t x0, int64_t x1, int64_
     assert(0 <= *begin && *begin <= *end && *end <= b->n);
 }
 
-/** Return a / n rounded down, n > 0. */
-static int64_t floor_divide(int64_t a, int64_t n)
-{
-    return a >= 0 ? a / n : -((-a + n - 1) / n);
-}
-
 /** Append the candidates of slots [begin, end), at the image with shift s, to the tile. Nothing is
  *  appended when the sweep is to stop or there is no memory; sweep->failed is set then. */
 static void append_range(struct kith__sweep *sweep, int64_t begin, int64_t end, const int32_t s[3])
@@ -292,7 +286,7 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
             walk->cell = from;
             return false;
         }
-        const int64_t sx = floor_divide(from, axis->n);
+        const int64_t sx = kith__image_of_cell(from, axis->n);
         const int64_t last = (sx + 1) * axis->n - 1 < to ? (sx + 1) * axis->n - 1 : to;
         int64_t begin, end;
         cell_range(sweep, from - sx * axis->n, last - sx * axis->n, cy, cz, walk->nth, &begin,
@@ -309,25 +303,6 @@ static bool append_row(struct kith__sweep *sweep, int64_t cy, int64_t cz, int32_
     return true;
 }
 
-/** Find cell c + d of an axis.
- *  @param[out] cell   its number inside the box
- *  @param[out] image  shift, along this axis, of the image of the box that it is in; 0 for an open
- *                     axis
- *  @return false when it is outside an open axis */
-static bool step(const struct kith__axis *axis, int64_t c, int d, int64_t *cell, int32_t *image)
-{
-    const int64_t at = c + d;
-    if (!axis->periodic) {
-        *cell = at;
-        *image = 0;
-        return at >= 0 && at < axis->n;
-    }
-    const int64_t s = floor_divide(at, axis->n);
-    *cell = at - s * axis->n;
-    *image = (int32_t)s;
-    return true;
-}
-
 /** Append candidates from the position of the walk on, until the tile is full or the sweep is to
  *  stop.
  *  @return true when the query block has no further candidates */
@@ -339,14 +314,14 @@ static bool append_stencil(struct kith__sweep *sweep, struct walk *walk)
     for (; walk->dz <= grid->axis[2].reach; walk->dz++, walk->dy = -ry) {
         int64_t cz;
         int32_t sz;
-        if (!step(&grid->axis[2], query->first_cell[2], walk->dz, &cz, &sz)) {
+        if (!kith__step_axis(&grid->axis[2], query->first_cell[2], walk->dz, &cz, &sz)) {
             continue;
         }
         for (; walk->dy <= ry; walk->dy++, walk->nth++) {
             int64_t cy;
             int32_t sy;
             const bool own = walk->dy == 0 && walk->dz == 0 && !sweep->question->cross;
-            if (step(&grid->axis[1], query->first_cell[1], walk->dy, &cy, &sy) &&
+            if (kith__step_axis(&grid->axis[1], query->first_cell[1], walk->dy, &cy, &sy) &&
                 !append_row(sweep, cy, cz, sy, sz, own, walk)) {
                 return false;
             }

@@ -10,12 +10,6 @@
 #include "gpu_cells.cuh"
 #include "gpu_sweep.h"
 
-/** Return a / n rounded down, n > 0. */
-static __device__ __forceinline__ int64_t floor_divide(int64_t a, int64_t n)
-{
-    return a >= 0 ? a / n : -((-a + n - 1) / n);
-}
-
 /** The cells around an i-cluster: those within the reach of its cells along each axis. */
 struct around {
     int64_t x0, x1; /**< x numbers of the first and last cell of the i-cluster */
@@ -24,17 +18,6 @@ struct around {
     int n_sx;       /**< number of images along x that are in reach */
     int segments;   /**< number of segments, including empty ones outside an open axis */
 };
-
-/** Return the image of the box along an axis of n cells that cell `at` is in. Divides only when
- *  that is not image -1, 0 or 1. */
-static __device__ __forceinline__ int64_t image_of(int64_t at, int64_t n)
-{
-    if ((uint64_t)at < (uint64_t)n) {
-        return 0;
-    }
-    const int64_t next = at < 0 ? -1 : 1;
-    return (uint64_t)(at - next * n) < (uint64_t)n ? next : floor_divide(at, n);
-}
 
 /** Return the number of rows of cells around an i-cluster, including rows outside an open axis. */
 static __device__ __forceinline__ int rows_around(const struct kith__gpu_sweep &sweep)
@@ -57,24 +40,11 @@ static __device__ inline struct around cells_around(const struct kith__gpu_sweep
     c.sx = 0;
     c.n_sx = 1;
     if (axis[0].periodic) {
-        c.sx = image_of(c.x0 - axis[0].reach, axis[0].n);
-        c.n_sx = (int)(image_of(c.x1 + axis[0].reach, axis[0].n) - c.sx) + 1;
+        c.sx = kith__image_of_cell(c.x0 - axis[0].reach, axis[0].n);
+        c.n_sx = (int)(kith__image_of_cell(c.x1 + axis[0].reach, axis[0].n) - c.sx) + 1;
     }
     c.segments = rows_around(sweep) * c.n_sx;
     return c;
-}
-
-/** Find cell c + d of an axis.
- *  @param[out] cell   its number inside the box
- *  @param[out] image  the image of the box that it is in; 0 for an open axis
- *  @return false when it is outside an open axis */
-static __device__ __forceinline__ bool step_axis(const struct kith__axis &axis, int64_t c,
-                                                 int64_t d, int64_t *cell, int32_t *image)
-{
-    const int64_t at = c + d;
-    *image = axis.periodic ? (int32_t)image_of(at, axis.n) : 0;
-    *cell = at - *image * axis.n;
-    return *cell >= 0 && *cell < axis.n;
 }
 
 /** Find the slots [*begin, *end) of set b in segment number s around an i-cluster, and their image.
@@ -98,8 +68,8 @@ static __device__ inline void find_segment(const struct kith__gpu_sweep &sweep,
     const int64_t dy = row - slab * wide_y - axis[1].reach;
     const int64_t dz = slab - (sweep.forward ? 0 : axis[2].reach);
     int64_t cy, cz;
-    if (!step_axis(axis[1], c.y, dy, &cy, &image[1]) ||
-        !step_axis(axis[2], c.z, dz, &cz, &image[2])) {
+    if (!kith__step_axis(&axis[1], c.y, dy, &cy, &image[1]) ||
+        !kith__step_axis(&axis[2], c.z, dz, &cz, &image[2])) {
         return;
     }
     const bool own = sweep.forward && dy == 0 && dz == 0;

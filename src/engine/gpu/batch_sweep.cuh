@@ -709,7 +709,7 @@ static __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
 /** Queue the sweep with an operation.
  *  @param bytes  dynamic shared memory of each thread block */
 template <typename real, class Operation>
-static gpuError_t run_batch(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
+static gpuError_t run_sweep(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
                             gpuStream_t stream, size_t bytes = 0)
 {
     unsigned *next = &sweep->systems.small->next;

@@ -30,7 +30,7 @@ static __device__ void bounds_block(const struct kith__question &q, const kith_p
     __syncthreads();
     struct kith__bounds mine = empty_bounds();
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < points.n; p += step) {
+    for (int64_t p = my_item(); p < points.n; p += step) {
         real r[3];
         int32_t image[3];
         const int fits = def::load(def::box(q), points, q.dim, p, r, image);
@@ -257,7 +257,7 @@ static __global__ void make_keys(const struct kith__question q, const kith_point
                                  uint64_t *key, int32_t *id)
 {
     typedef definition<real> def;
-    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t p = my_item();
     if (p >= points.n) {
         return;
     }
@@ -310,7 +310,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
            const uint64_t *sorted, int id_bits)
 {
     typedef definition<real> def;
-    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t s = my_item();
     if (plan->status != KITH_OK) {
         return;
     }
@@ -406,7 +406,7 @@ gpuError_t kith__gpu_sort_set(struct kith__gpu_grid *grid, int set, int bits,
  *  its slots. */
 static __global__ void mark_clusters(const struct kith__gpu_grid grid)
 {
-    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t p = my_item();
     const bool here = p < grid.a.n && grid.plan->status == KITH_OK &&
                       begins_cluster(grid.a, *grid.plan, (uint32_t)grid.cluster, p);
     const lanes_t with = which_lanes(here);

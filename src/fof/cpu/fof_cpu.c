@@ -50,49 +50,40 @@ static kith_status set_ahead(kith_ctx *ctx, struct kith__friends *f)
     return KITH_OK;
 }
 
-/** State of the loops that list clumps, over `pieces` ranges of slots. */
-struct clump_loop {
+/** State of the list of clumps. */
+struct clump_list {
     const uint64_t *key; /**< [n] sorted keys of the particles */
-    int64_t n;           /**< particles */
-    int pieces;          /**< number of ranges */
-    int64_t *clumps; /**< [pieces + 1] number of clumps that begin in each range; after the prefix
-                          sum, the number that begin before it */
-    uint32_t *first; /**< [clumps + 1] first slot of each clump */
+    uint32_t *first;     /**< [clumps + 1] first slot of each clump */
 };
 
 /** Return the first slot of a range whose key can be compared with that of the slot before: the
  *  first of the range, but at least slot 1. */
-static int64_t first_compared(const struct clump_loop *loop, int64_t piece)
+static int64_t first_compared(int64_t begin)
 {
-    const int64_t begin = kith__piece_begin(loop->n, loop->pieces, piece);
     return begin > 0 ? begin : 1;
 }
 
-/** Count the clumps that begin in a range. */
-static void count_clumps(void *state, int64_t piece, int worker)
+/** Count the clumps that begin in slots [begin, end), except clump 0, which begins in slot 0. */
+static int64_t count_clumps(void *state, int64_t begin, int64_t end)
 {
-    (void)worker;
-    const struct clump_loop *loop = state;
-    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
+    const struct clump_list *clumps = state;
     int64_t found = 0;
-    for (int64_t s = first_compared(loop, piece); s < end; s++) {
-        found += loop->key[s] != loop->key[s - 1];
+    for (int64_t s = first_compared(begin); s < end; s++) {
+        found += clumps->key[s] != clumps->key[s - 1];
     }
-    loop->clumps[piece] = found;
+    return found;
 }
 
-/** Write the first slot of each clump that begins in a range, except clump 0: it begins in slot 0,
- *  and is not counted in `clumps`, so that the first clump of the range is clumps[piece] + 1. */
-static void write_clumps(void *state, int64_t piece, int worker)
+/** Write the first slots of the clumps that begin from slot `begin` on: entries [at, stop) of the
+ *  list are clumps [at + 1, stop + 1), as clump 0 is not counted. */
+static void write_clumps(void *state, int64_t begin, int64_t at, int64_t stop)
 {
-    (void)worker;
-    const struct clump_loop *loop = state;
-    int64_t c = loop->clumps[piece] + 1;
-    const int64_t last = loop->clumps[piece + 1] + 1;
+    const struct clump_list *clumps = state;
+    int64_t c = at + 1;
     /* Branchless: each slot is written, and overwritten when it begins no clump. */
-    for (int64_t s = first_compared(loop, piece); c < last; s++) {
-        loop->first[c] = (uint32_t)s;
-        c += loop->key[s] != loop->key[s - 1];
+    for (int64_t s = first_compared(begin); c < stop + 1; s++) {
+        clumps->first[c] = (uint32_t)s;
+        c += clumps->key[s] != clumps->key[s - 1];
     }
 }
 
@@ -102,17 +93,17 @@ static void write_clumps(void *state, int64_t piece, int worker)
 static kith_status find_clumps(kith_ctx *ctx, const struct kith__sorted *sorted, uint32_t *first,
                                struct kith__friends *f)
 {
-    struct clump_loop loop = {.key = sorted->key,
-                              .n = sorted->n,
-                              .pieces = kith__threads_for(ctx, sorted->n),
-                              .clumps = ctx->work.buffer[KITH_GRID_BINS].data, /* sort is done */
-                              .first = first};
-    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_clumps, &loop);
-    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
-    loop.clumps[loop.pieces] = 0;
-    f->n = kith__prefix_sum(loop.clumps, loop.pieces + 1) + 1;
+    struct clump_list clumps = {sorted->key, first};
+    struct kith__listing list = {.n = sorted->n,
+                                 .ranges = kith__threads_for(ctx, sorted->n),
+                                 .first = ctx->work.buffer[KITH_GRID_BINS].data, /* sort is done */
+                                 .state = &clumps,
+                                 .count = count_clumps,
+                                 .write = write_clumps};
+    KITH_TRY(kith__list_count(ctx, &list));
+    f->n = list.first[list.ranges] + 1;
     first[0] = 0;
-    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, write_clumps, &loop);
+    kith__list_write(ctx, &list);
     assert(f->n >= 1 && f->n <= sorted->n);
     first[f->n] = (uint32_t)sorted->n;
     return kith__proceed(ctx);

@@ -153,39 +153,25 @@ static void measure(struct numbering *w)
  *  between them; fewer than KITH_SORT_BINS, as their counts are in the memory of a sort's bins. */
 enum { LIST_RANGES = 64 };
 
-/** State of the loops that list groups, over `pieces` ranges of nodes. */
-struct group_loop {
-    const struct numbering *numbering; /**< the numbering */
-    int pieces;                        /**< number of ranges */
-    int64_t *groups; /**< [pieces + 1] number of groups with roots in each range; after the prefix
-                          sum, the number with roots before it */
-};
-
-/** Count the groups with roots in a range. Only a root has a size above 0. */
-static void count_groups(void *state, int64_t piece, int worker)
+/** Count the groups with roots in nodes [begin, end). Only a root has a size above 0. */
+static int64_t count_groups(void *state, int64_t begin, int64_t end)
 {
-    (void)worker;
-    const struct group_loop *loop = state;
-    const struct numbering *w = loop->numbering;
-    const int64_t end = kith__piece_begin(w->nodes, loop->pieces, piece + 1);
+    const struct numbering *w = state;
     int64_t n = 0;
-    for (int64_t node = kith__piece_begin(w->nodes, loop->pieces, piece); node < end; node++) {
+    for (int64_t node = begin; node < end; node++) {
         n += size_at(w, node) >= w->min_members;
     }
-    loop->groups[piece] = n;
+    return n;
 }
 
-/** Write the roots of groups in a range to numbering.group, with a sort key of 0. */
-static void list_roots(void *state, int64_t piece, int worker)
+/** Write the roots of groups from node `begin` on to entries [at, stop) of numbering.group, with a
+ *  sort key of 0. */
+static void write_roots(void *state, int64_t begin, int64_t at, int64_t stop)
 {
-    (void)worker;
-    const struct group_loop *loop = state;
-    const struct numbering *w = loop->numbering;
-    int64_t g = loop->groups[piece];
-    const int64_t last = loop->groups[piece + 1];
-    for (int64_t node = kith__piece_begin(w->nodes, loop->pieces, piece); g < last; node++) {
+    const struct numbering *w = state;
+    for (int64_t node = begin; at < stop; node++) {
         if (size_at(w, node) >= w->min_members) {
-            w->group[g++] = (uint64_t)node;
+            w->group[at++] = (uint64_t)node;
         }
     }
 }
@@ -193,19 +179,20 @@ static void list_roots(void *state, int64_t piece, int worker)
 /** List the roots of the groups, ascending. */
 static kith_status list_groups(kith_ctx *ctx, struct numbering *w)
 {
-    struct group_loop loop = {.numbering = w,
-                              .pieces = LIST_RANGES * kith__threads_for(ctx, w->nodes),
-                              .groups = ctx->work.buffer[KITH_GRID_BINS].data};
-    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, count_groups, &loop);
-    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
-    loop.groups[loop.pieces] = 0;
-    const int64_t n = kith__prefix_sum(loop.groups, loop.pieces + 1);
+    struct kith__listing list = {.n = w->nodes,
+                                 .ranges = LIST_RANGES * kith__threads_for(ctx, w->nodes),
+                                 .first = ctx->work.buffer[KITH_GRID_BINS].data,
+                                 .state = w,
+                                 .count = count_groups,
+                                 .write = write_roots};
+    KITH_TRY(kith__list_count(ctx, &list));
+    const int64_t n = list.first[list.ranges];
     w->n = n;
     w->group = kith__work_need(&ctx->work, KITH_FOF_GROUPS, (size_t)n * sizeof *w->group);
     w->spare = kith__work_need(&ctx->work, KITH_FOF_GROUPS_SPARE, (size_t)n * sizeof *w->spare);
     KITH_CHECK(ctx, w->group && w->spare, KITH_NO_MEMORY, "out of memory for %lld groups",
                (long long)n);
-    kith__pool_run(ctx->pool, ctx->threads, loop.pieces, list_roots, &loop);
+    kith__list_write(ctx, &list);
     return kith__proceed(ctx);
 }
 

@@ -76,8 +76,8 @@ gpuError_t kith__gpu_fof_unite(const struct kith__gpu_fof_batch *all, gpuStream_
     const unite_hits operation = {all->parent};
     KITH_LAUNCH(make_trees, blocks, THREADS, stream, *all);
     const gpuError_t error = all->sweep.systems.question.precision == KITH_FLOAT
-                                 ? run_batch<float>(&all->sweep, operation, stream)
-                                 : run_batch<double>(&all->sweep, operation, stream);
+                                 ? run_sweep<float>(&all->sweep, operation, stream)
+                                 : run_sweep<double>(&all->sweep, operation, stream);
     KITH_LAUNCH(count_members, blocks, THREADS, stream, *all);
     return error == gpuSuccess ? gpuGetLastError() : error;
 }

@@ -73,39 +73,30 @@ static kith_status need_sorted(kith_ctx *ctx, const struct kith__members *member
     return KITH_OK;
 }
 
-/** State of the loops that list the particles in groups, over ranges of particles. */
-struct member_loop {
+/** State of the list of the particles in groups. */
+struct member_list {
     const int32_t *labels; /**< [n] group of each particle; 0: none */
-    int64_t n;             /**< particles */
-    int pieces;            /**< number of ranges */
-    int64_t *members;      /**< [pieces] number of members in each range; after the prefix sum, the
-                                number in the ranges before it */
     uint64_t *elements;    /**< label << LABEL | particle, for each member */
 };
 
-/** Count the members in a range. */
-static void count_members(void *state, int64_t piece, int worker)
+/** Count the members among particles [begin, end). */
+static int64_t count_members(void *state, int64_t begin, int64_t end)
 {
-    (void)worker;
-    const struct member_loop *loop = state;
-    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
-    int64_t members = 0;
-    for (int64_t p = kith__piece_begin(loop->n, loop->pieces, piece); p < end; p++) {
-        members += loop->labels[p] > 0;
+    const struct member_list *members = state;
+    int64_t n = 0;
+    for (int64_t p = begin; p < end; p++) {
+        n += members->labels[p] > 0;
     }
-    loop->members[piece] = members;
+    return n;
 }
 
-/** Write the members of a range. */
-static void write_members(void *state, int64_t piece, int worker)
+/** Write the members from particle `begin` on to elements [at, stop). */
+static void write_members(void *state, int64_t begin, int64_t at, int64_t stop)
 {
-    (void)worker;
-    const struct member_loop *loop = state;
-    const int64_t end = kith__piece_begin(loop->n, loop->pieces, piece + 1);
-    int64_t at = loop->members[piece];
-    for (int64_t p = kith__piece_begin(loop->n, loop->pieces, piece); p < end; p++) {
-        if (loop->labels[p] > 0) {
-            loop->elements[at++] = (uint64_t)loop->labels[p] << LABEL | (uint64_t)p;
+    const struct member_list *members = state;
+    for (int64_t p = begin; at < stop; p++) {
+        if (members->labels[p] > 0) {
+            members->elements[at++] = (uint64_t)members->labels[p] << LABEL | (uint64_t)p;
         }
     }
 }
@@ -144,12 +135,15 @@ static kith_status sort_members(kith_ctx *ctx, const struct kith__members *membe
     while (members->groups >> bits) {
         bits++;
     }
-    struct member_loop list = {members->labels, members->points.n,
-                               kith__threads_for(ctx, members->points.n), bins, out->elements};
-    kith__pool_run(ctx->pool, ctx->threads, list.pieces, count_members, &list);
-    KITH_TRY(kith__proceed(ctx)); /* after cancellation counts are undefined */
-    kith__prefix_sum(bins, list.pieces);
-    kith__pool_run(ctx->pool, ctx->threads, list.pieces, write_members, &list);
+    struct member_list member_list = {members->labels, out->elements};
+    struct kith__listing list = {.n = members->points.n,
+                                 .ranges = kith__threads_for(ctx, members->points.n),
+                                 .first = bins,
+                                 .state = &member_list,
+                                 .count = count_members,
+                                 .write = write_members};
+    KITH_TRY(kith__list_count(ctx, &list));
+    kith__list_write(ctx, &list);
     uint64_t *const sorted = kith__sort(ctx, out->elements, spare, out->n, LABEL, LABEL + bits,
                                         bins);
     out->order = (int32_t *)(void *)(sorted == spare ? out->elements : spare);

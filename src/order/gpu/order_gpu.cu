@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS)
     double lo[3] = {DBL_MAX, DBL_MAX, DBL_MAX};
     double hi[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < q.a.n; p += step) {
+    for (int64_t p = my_item(); p < q.a.n; p += step) {
         real r[3];
         int32_t image[3];
         const int fits = read_position(q, p, r, image);
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(THREADS)
     make_keys(const KITH_IN_PLACE struct kith__question q,
               const KITH_IN_PLACE struct kith__order_cells cells, uint64_t *key, int32_t *id)
 {
-    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t p = my_item();
     if (p < q.a.n) {
         real r[3];
         int32_t image[3];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/cpu/lanes.h"
+#include "engine/pieces.h"
 
 /* VECTOR: bytes of a vector. ROWS, VECTORS: rows, and vectors of columns, of the part of a matrix
  * product that is kept in registers: ROWS * VECTORS sums, VECTORS right factors and one left factor
@@ -94,11 +95,8 @@ void KITH_OF_ISA(compare)(struct kith__sweep *sweep, int64_t task)
 {
     const struct kith__compare *compare = sweep->job;
     struct kith__compare_own *own = &compare->own[sweep - compare->sweeps];
-    /* invert task = J (J + 1) / 2 + I; the root may be off by one */
-    int64_t J = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
-    J += (J + 1) * (J + 2) / 2 <= task;
-    J -= J * (J + 1) / 2 > task;
-    const int64_t I = task - J * (J + 1) / 2;
+    int64_t I, J;
+    kith__triangle_entry(task, &I, &J);
     if (compare->overlap->type == KITH_BITS) {
         count_block_bits(compare, own, I, J);
     } else if (compare->precision == KITH_FLOAT) {

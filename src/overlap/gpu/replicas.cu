@@ -12,6 +12,7 @@
 #include "rdf/gpu/counters.cuh"
 #include "replicas.h"
 #include "engine/gpu/gpu_sweep.h"
+#include "engine/pieces.h"
 
 enum {
     THREADS = 256,          /**< threads of a block */
@@ -428,19 +429,17 @@ static __device__ __forceinline__ void count_tile(const struct kith__gpu_replica
     }
 }
 
-/** Find the panels I and J of a tile. Squares of tiles are numbered by columns of the upper
- *  triangle: square (row, column) is column (column + 1) / 2 + row; the root that inverts this may
- *  be off by one.
+/** Find the panels I and J of a tile. Squares of tiles are the entries of an upper triangle
+ *  (engine/pieces.h).
  *  @return false when the tile is below the diagonal or beyond the last panel */
 static __device__ __forceinline__ bool find_tile(const struct kith__gpu_replicas &all, int64_t tile,
                                                  int64_t *I, int64_t *J)
 {
     const int64_t square = tile / (KITH_GPU_SQUARE * KITH_GPU_SQUARE);
     const int inside = (int)(tile % (KITH_GPU_SQUARE * KITH_GPU_SQUARE));
-    int64_t column = (int64_t)((sqrt(8 * (double)square + 1) - 1) / 2);
-    column += (column + 1) * (column + 2) / 2 <= square;
-    column -= column * (column + 1) / 2 > square;
-    *I = (square - column * (column + 1) / 2) * KITH_GPU_SQUARE + inside / KITH_GPU_SQUARE;
+    int64_t row, column;
+    kith__triangle_entry(square, &row, &column);
+    *I = row * KITH_GPU_SQUARE + inside / KITH_GPU_SQUARE;
     *J = column * KITH_GPU_SQUARE + inside % KITH_GPU_SQUARE;
     return *I <= *J && *J < all.n_panels;
 }

@@ -3,29 +3,13 @@
  * KITH_MATRIX lists on a GPU: rows of a fixed width. One sweep writes the hits of each particle to
  * its row, as many as fit, and counts all of them (packet.cuh); no sweep counts first.
  */
-#include "grid_lists.cuh"
 #include "matrix.cuh"
-
-/** Queue the sweep that writes rows. write_list (packet.cuh) has the template parameters. */
-template <bool EXTRAS, kith__rows ROWS>
-static gpuError_t fill_rows(const struct kith__gpu_sweep *sweep, const struct kith__rules *rules,
-                            const struct kith__gpu_matrix *matrix, gpuStream_t stream)
-{
-    return run_any(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), rules, stream);
-}
 
 gpuError_t kith__gpu_fill_matrix(const struct kith__gpu_sweep *sweep,
                                  const struct kith__rules *rules,
                                  const struct kith__gpu_matrix *matrix, gpuStream_t stream)
 {
-    if (matrix->list.extras_later) {
-        return has_extras(&matrix->list)
-                   ? fill_rows<true, ROWS_TO_SORT>(sweep, rules, matrix, stream)
-                   : fill_rows<false, ROWS_TO_SORT>(sweep, rules, matrix, stream);
-    }
-    return has_extras(&matrix->list)
-               ? fill_rows<true, ROWS_OF_MATRIX>(sweep, rules, matrix, stream)
-               : fill_rows<false, ROWS_OF_MATRIX>(sweep, rules, matrix, stream);
+    return run_fill_matrix(sweep, rules, *matrix, stream);
 }
 
 gpuError_t kith__gpu_finish_matrix(const struct kith__gpu_grid *grid,

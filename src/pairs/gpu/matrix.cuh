@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What follows the sweep that writes the rows of a KITH_MATRIX list (packet.cuh): the sort of the
- * rows, then a kernel that writes the entries without a neighbour, and adds up the counts.
+ * KITH_MATRIX lists: the sweep that writes the rows (packet.cuh), then the sort of the rows, then a
+ * kernel that writes the entries without a neighbour, and adds up the counts.
  */
 #ifndef KITH_GPU_MATRIX_CUH
 #define KITH_GPU_MATRIX_CUH
 
-#include "packet.cuh"
 #include "rows.cuh"
+#include "sweep_lists.cuh"
 
 /* Threads, and warps, of a thread block of pad_rows, and its most thread blocks: each adds its
  * totals by atomic operations. */
@@ -99,6 +99,20 @@ static __device__ __forceinline__ void set_result(kith_status status,
 }
 
 /* ---------------------------------------------------------------------------------- launchers */
+
+/** Queue a sweep that writes the rows of a matrix. */
+template <class Sweep>
+static gpuError_t run_fill_matrix(const Sweep *sweep, const struct kith__rules *rules,
+                                  const struct kith__gpu_matrix &matrix, gpuStream_t stream)
+{
+    const bool extras = has_extras(&matrix.list);
+    if (matrix.list.extras_later) {
+        return extras ? run_any(sweep, write_rows_to<true, ROWS_TO_SORT>(matrix), rules, stream)
+                      : run_any(sweep, write_rows_to<false, ROWS_TO_SORT>(matrix), rules, stream);
+    }
+    return extras ? run_any(sweep, write_rows_to<true, ROWS_OF_MATRIX>(matrix), rules, stream)
+                  : run_any(sweep, write_rows_to<false, ROWS_OF_MATRIX>(matrix), rules, stream);
+}
 
 /** Queue the sort of the rows, where matrix.list.extras_later says that they are to be sorted, and
  *  the writing of the entries behind their pairs.

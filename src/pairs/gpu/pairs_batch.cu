@@ -5,7 +5,6 @@
  * order is permitted: a single sweep appends their pairs.
  */
 #include "engine/gpu/batch_sweep.cuh"
-#include "listed.cuh"
 #include "matrix.cuh"
 #include "pairs_batch_gpu.h"
 
@@ -79,26 +78,6 @@ template <typename real> struct finish_by_system {
 
 /* ---------------------------------------------------------------------------------- launchers */
 
-/** Queue the sweep with an operation.
- *  @param rules  NULL: all hits are listed */
-template <typename real, class Operation>
-static gpuError_t run_list(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
-                           const struct kith__rules *rules, gpuStream_t stream)
-{
-    return rules ? run_batch<real>(sweep, listed<Operation>(operation, *rules), stream)
-                 : run_batch<real>(sweep, operation, stream);
-}
-
-/** Queue the sweep with an operation whose type does not depend on that of the coordinates. */
-template <class Operation>
-static gpuError_t run_any(const struct kith__gpu_batch_sweep *sweep, const Operation &operation,
-                          const struct kith__rules *rules, gpuStream_t stream)
-{
-    return sweep->systems.question.precision == KITH_FLOAT
-               ? run_list<float>(sweep, operation, rules, stream)
-               : run_list<double>(sweep, operation, rules, stream);
-}
-
 gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
                                  const struct kith__rules *rules, int64_t *counts,
                                  gpuStream_t stream)
@@ -107,24 +86,12 @@ gpuError_t kith__gpu_batch_count(const struct kith__gpu_batch_sweep *sweep,
                         : run_any(sweep, count_rows<false>{counts, 0}, rules, stream);
 }
 
-/** Queue the sweep that writes a list; with UPPER a half list. */
-template <bool UPPER>
-static gpuError_t write_of(const struct kith__gpu_batch_sweep *sweep,
-                           const struct kith__rules *rules, const struct kith__gpu_list *list,
-                           const int64_t *offsets, gpuStream_t stream)
-{
-    unsigned long long *total = (unsigned long long *)&sweep->systems.small->total;
-    return has_extras(list)
-               ? run_any(sweep, write_list_to<UPPER, true>(*list, offsets, total), rules, stream)
-               : run_any(sweep, write_list_to<UPPER, false>(*list, offsets, total), rules, stream);
-}
-
 gpuError_t kith__gpu_batch_write(const struct kith__gpu_batch_sweep *sweep,
                                  const struct kith__rules *rules, const struct kith__gpu_list *list,
                                  const int64_t *offsets, gpuStream_t stream)
 {
-    return sweep->upper ? write_of<true>(sweep, rules, list, offsets, stream)
-                        : write_of<false>(sweep, rules, list, offsets, stream);
+    return run_write_rows(sweep, rules, sweep->upper, *list, offsets, &sweep->systems.small->total,
+                          stream);
 }
 
 gpuError_t kith__gpu_batch_sort(const struct kith__gpu_systems *systems,
@@ -173,27 +140,11 @@ gpuError_t kith__gpu_batch_result(const struct kith__gpu_systems *systems, const
 
 /* -------------------------------------------------------------------------------------- matrix */
 
-/** Queue the sweep that writes the rows of a matrix. */
-template <bool EXTRAS, kith__rows ROWS>
-static gpuError_t fill_rows(const struct kith__gpu_batch_sweep *sweep,
-                            const struct kith__rules *rules, const struct kith__gpu_matrix *matrix,
-                            gpuStream_t stream)
-{
-    return run_any(sweep, write_rows_to<EXTRAS, ROWS>(*matrix), rules, stream);
-}
-
 gpuError_t kith__gpu_batch_fill_matrix(const struct kith__gpu_batch_sweep *sweep,
                                        const struct kith__rules *rules,
                                        const struct kith__gpu_matrix *matrix, gpuStream_t stream)
 {
-    if (matrix->list.extras_later) {
-        return has_extras(&matrix->list)
-                   ? fill_rows<true, ROWS_TO_SORT>(sweep, rules, matrix, stream)
-                   : fill_rows<false, ROWS_TO_SORT>(sweep, rules, matrix, stream);
-    }
-    return has_extras(&matrix->list)
-               ? fill_rows<true, ROWS_OF_MATRIX>(sweep, rules, matrix, stream)
-               : fill_rows<false, ROWS_OF_MATRIX>(sweep, rules, matrix, stream);
+    return run_fill_matrix(sweep, rules, *matrix, stream);
 }
 
 gpuError_t kith__gpu_batch_finish_matrix(const struct kith__gpu_systems *systems,

@@ -5,7 +5,7 @@
  * append pairs. gpu_sweep.cuh says what the members of an operation do. EXTRAS, true for lists with
  * distances, vectors or images, is a template parameter, so that other lists need fewer registers.
  */
-#include "grid_lists.cuh"
+#include "sweep_lists.cuh"
 
 /** Shared memory of operations that need none. */
 struct nothing {
@@ -288,15 +288,7 @@ gpuError_t kith__gpu_fill_rows(const struct kith__gpu_sweep *sweep, const struct
                                bool upper, const struct kith__gpu_list *list,
                                const int64_t *offsets, gpuStream_t stream)
 {
-    if (upper) {
-        return has_extras(list)
-                   ? run_any(sweep, write_list_to<true, true>(*list, offsets, NULL), rules, stream)
-                   : run_any(sweep, write_list_to<true, false>(*list, offsets, NULL), rules,
-                             stream);
-    }
-    return has_extras(list)
-               ? run_any(sweep, write_list_to<false, true>(*list, offsets, NULL), rules, stream)
-               : run_any(sweep, write_list_to<false, false>(*list, offsets, NULL), rules, stream);
+    return run_write_rows(sweep, rules, upper, *list, offsets, NULL, stream);
 }
 
 /** Set *result to the number of pairs, or to the status of the plan. */

@@ -4,7 +4,7 @@
  * operations that add the hits of a search to rows that other searches write, too. In one search
  * each row belongs to one query particle, and so to one warp: they need no atomic operations.
  */
-#include "grid_lists.cuh"
+#include "sweep_lists.cuh"
 #include "radii_gpu.h"
 
 enum { COPY_THREADS = 256 };

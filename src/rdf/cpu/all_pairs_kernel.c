@@ -269,9 +269,8 @@ void KITH_OF_ISA(tally_pieces)(struct kith__sweep *sweep, int64_t task)
     const struct kith__all_pairs *all = sweep->job;
     int64_t second = task % all->b.pieces;
     int64_t first = task / all->b.pieces;
-    if (!all->cross) { /* invert task = q (q + 1) / 2 + p (all_pairs.h): exact, as task < 2^50 */
-        second = (int64_t)((sqrt(8 * (double)task + 1) - 1) / 2);
-        first = task - second * (second + 1) / 2;
+    if (!all->cross) {
+        kith__triangle_entry(task, &first, &second); /* as all_pairs.h numbers pairs of pieces */
     }
     const struct kith__piece *p = &all->a.piece[first];
     const struct kith__piece *q = &all->b.piece[second];

@@ -42,7 +42,7 @@ static __global__ void write_positions(const struct kith__gpu_nearest all, int s
     const struct kith__question &q = all.question;
     const kith_points &points = set ? q.b : q.a;
     const struct kith__gpu_ranked &ranked = set ? all.b : all.a;
-    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t s = my_item();
     if (s < points.n) {
         real r[3];
         int32_t image[3];

@@ -297,7 +297,7 @@ template <typename real>
 static __global__ void sort_forces(const struct kith__gpu_plan *plan, struct kith__gpu_set set,
                                    const real *from, real *to)
 {
-    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t at = my_item();
     if (plan->status == KITH_OK && at < 3 * set.n) {
         to[at] = from[3 * (int64_t)set.id[at / 3] + at % 3];
     }

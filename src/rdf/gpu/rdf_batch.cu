@@ -8,7 +8,7 @@
 #include "rdf_gpu.h"
 
 /** Most counters that are in shared memory: 32 KiB. With the sweep's own data they fit the 48 KiB
- *  that a launch may have (run_batch). */
+ *  that a launch may have (run_sweep). */
 enum { MOST_SHARED = 8192 };
 
 /** [partials * bins] the thread block's counters, where they are in shared memory. */
@@ -158,10 +158,10 @@ static gpuError_t tally(const struct kith__gpu_batch_sweep *sweep, const struct 
     const int64_t n = rdf->partials * rdf->bins;
     const size_t bytes = n <= MOST_SHARED ? (size_t)n * sizeof(uint32_t) : 0;
     if (sweep->upper) {
-        return run_batch<real>(sweep, batch_tally<real, true, MIXED>{*rdf, counts, per_width, 0},
+        return run_sweep<real>(sweep, batch_tally<real, true, MIXED>{*rdf, counts, per_width, 0},
                                stream, bytes);
     }
-    return run_batch<real>(sweep, batch_tally<real, false, MIXED>{*rdf, counts, per_width, 0},
+    return run_sweep<real>(sweep, batch_tally<real, false, MIXED>{*rdf, counts, per_width, 0},
                            stream, bytes);
 }
 

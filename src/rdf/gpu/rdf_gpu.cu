@@ -391,7 +391,7 @@ template <typename real>
 static __global__ void fill_edge_cells(const struct kith__rdf rdf, double cutoff, int32_t *first)
 {
     const double margin = 1.0 / 64; /* [cells]; roundings in float move r^2 by less than 2^-9 */
-    const int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int c = (int)my_item();
     if (c <= KITH_GPU_EDGE_CELLS) {
         const int32_t before = edges_below<real>(rdf, cutoff, c - margin);
         const int32_t with = edges_below<real>(rdf, cutoff, c + 1 + margin);

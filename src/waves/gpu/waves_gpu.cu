@@ -19,7 +19,7 @@ enum {
 static __global__ void phases_kernel(const struct kith__gpu_waves all)
 {
     const struct kith__question &q = all.question;
-    const int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t s = my_item();
     if (s >= q.a.n) {
         return;
     }
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(THREADS) add_kernel(const struct kith__
 static __global__ void finish_kernel(const struct kith__gpu_waves all)
 {
     const int64_t n = all.end - all.begin;
-    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t at = my_item();
     const int64_t w = at % n;
     const int64_t species = at / n;
     if (species >= all.n_species) {
