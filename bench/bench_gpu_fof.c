@@ -7,7 +7,7 @@
  *
  * With the catalogue, which is compared too, the groups are measured on the GPU; positions serve as
  * velocities. With roles, half of the particles is attached to groups but does not link
- * (KITH_ATTACH); roles are in host memory.
+ * (KITH_ATTACH).
  */
 #include "bench.h"
 
@@ -44,11 +44,11 @@ static const struct {
 
 /** Particles in both memories. */
 typedef struct problem {
-    const char *set;        /**< name of the set */
-    int64_t n;              /**< number of particles */
-    float *xyz, *on_device; /**< [n][3] each, positions in host and in device memory */
-    uint8_t *roles;         /**< [n] roles, see kith_role */
-    kith_ctx *cpu, *gpu;    /**< contexts, while a form of the search is run */
+    const char *set;                  /**< name of the set */
+    int64_t n;                        /**< number of particles */
+    float *xyz, *on_device;           /**< [n][3] each, positions in host and in device memory */
+    uint8_t *roles, *roles_on_device; /**< [n] roles, see kith_role */
+    kith_ctx *cpu, *gpu;              /**< contexts, while a form of the search is run */
 } problem;
 
 /** Print a failure. @return false */
@@ -84,13 +84,17 @@ static bool problem_make(problem *p, const char *set, int64_t n)
         p->roles[k] = k % 2 ? KITH_LINK : KITH_ATTACH;
     }
     return (p->xyz && p->roles && cudaMalloc((void **)&p->on_device, bytes) == cudaSuccess &&
-            cudaMemcpy(p->on_device, p->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess) ||
+            cudaMemcpy(p->on_device, p->xyz, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+            cudaMalloc((void **)&p->roles_on_device, (size_t)n) == cudaSuccess &&
+            cudaMemcpy(p->roles_on_device, p->roles, (size_t)n, cudaMemcpyHostToDevice) ==
+                cudaSuccess) ||
            fail(p, "no memory");
 }
 
 static void problem_free(problem *p)
 {
     cudaFree(p->on_device);
+    cudaFree(p->roles_on_device);
     free(p->xyz);
     free(p->roles);
 }
@@ -105,7 +109,8 @@ static fof_job make_job(const problem *p, const ask *a)
     j.groups.memory = j.halos.memory = KITH_DEVICE;
     j.catalogue = a->catalogue;
     j.input.velocities = p->on_device;
-    j.options.roles = a->roles ? p->roles : NULL;
+    j.options.roles = a->roles ? p->roles_on_device : NULL;
+    j.options.memory = KITH_DEVICE;
     return j;
 }
 
@@ -129,6 +134,8 @@ static bool is_right(const problem *p, const fof_job *found)
     right.ctx = p->cpu;
     right.points = kith_points_packed(p->xyz, p->n, KITH_FLOAT);
     right.input.velocities = p->xyz;
+    right.options.roles = found->options.roles ? p->roles : NULL;
+    right.options.memory = KITH_HOST;
     right.groups = (kith_groups){0};
     right.halos = (kith_halos){0};
     bool ok = fof_job_find(&right) || fail(p, kith_message(p->cpu));

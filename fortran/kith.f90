@@ -171,6 +171,7 @@ module kith
         type(c_ptr) :: velocities ! c_loc of reals of the kind of x, (3, n)
         real(c_double) :: velocity_length
         type(c_ptr) :: batch ! c_loc of a kith_batch
+        integer(c_int) :: memory
     end type kith_fof_options
 
     ! Groups of particles, as in C. Programs use kith_group_list.

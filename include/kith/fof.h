@@ -21,8 +21,8 @@ typedef enum kith_role {
     KITH_IGNORE = 2  /**< the particle is in no group */
 } kith_role;
 
-/** How to find groups. Fill with kith_fof_options_init, then change what you need. Arrays are in
- *  host memory, borrowed for the call. */
+/** How to find groups. Fill with kith_fof_options_init, then change what you need. Arrays are
+ *  borrowed for the call. */
 typedef struct kith_fof_options {
     size_t size;          /**< sizeof(kith_fof_options): set by the init call */
     int64_t min_members;  /**< smaller groups get label 0; 1: every particle that links is in one.
@@ -45,6 +45,7 @@ typedef struct kith_fof_options {
                                   out is in host memory. Where no system has more than 8,192
                                   particles, a GPU finds groups by positions alone, without ids, in
                                   all systems at once, from all their pairs */
+    kith_memory memory;      /**< where ids, roles and velocities are; with a batch KITH_HOST */
 } kith_fof_options;
 
 /** Set every field to its default: groups of 20 and more by positions alone; all link. */

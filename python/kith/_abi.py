@@ -91,7 +91,8 @@ class Order(C.Structure):
 class FofOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("min_members", C.c_int64), ("ids", C.c_void_p),
                 ("roles", C.c_void_p), ("min_links", C.c_int64), ("velocities", C.c_void_p),
-                ("velocity_length", C.c_double), ("batch", C.POINTER(Batch))]
+                ("velocity_length", C.c_double), ("batch", C.POINTER(Batch)),
+                ("memory", C.c_int)]
 
 
 class Groups(C.Structure):

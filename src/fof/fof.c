@@ -46,6 +46,22 @@ static void check_role_range(void *state, int64_t begin, int64_t end)
     }
 }
 
+kith_status kith__fof_refuse_role(kith_ctx *ctx, int64_t particle, int role)
+{
+    return kith__fail(ctx, KITH_INVALID,
+                      "options.roles: the role of particle %lld (counted from 0) is %d, expected "
+                      "KITH_LINK, KITH_ATTACH or KITH_IGNORE",
+                      (long long)particle, role);
+}
+
+kith_status kith__fof_refuse_velocity(kith_ctx *ctx, int64_t particle)
+{
+    return kith__fail(
+        ctx, KITH_NOT_FINITE,
+        "options.velocities: the velocity of particle %lld (counted from 0) is not finite",
+        (long long)particle);
+}
+
 /** Check the roles of n particles. @param roles  NULL is fine */
 static kith_status check_roles(kith_ctx *ctx, int64_t n, const uint8_t *roles)
 {
@@ -53,14 +69,11 @@ static kith_status check_roles(kith_ctx *ctx, int64_t n, const uint8_t *roles)
     kith__loop(ctx, roles ? n : 0, check_role_range, &loop);
     KITH_TRY(kith__proceed(ctx));
     const int64_t first = loop.first;
-    KITH_CHECK(ctx, first == INT64_MAX, KITH_INVALID,
-               "options.roles: the role of particle %lld (counted from 0) is %d, expected "
-               "KITH_LINK, KITH_ATTACH or KITH_IGNORE",
-               (long long)first, roles[first]);
-    return KITH_OK;
+    return first == INT64_MAX ? KITH_OK : kith__fof_refuse_role(ctx, first, roles[first]);
 }
 
-/** Check the options of n particles, arrays included.
+/** Check the options of n particles, arrays in host memory included; the backend checks those in
+ *  device memory.
  *  @return KITH_OK, KITH_INVALID, KITH_NOT_FINITE, KITH_CANCELLED */
 static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fof *fof,
                                  kith_precision precision)
@@ -69,7 +82,7 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
                "options.min_members is %lld, expected 1 or more", (long long)fof->min_members);
     KITH_CHECK(ctx, fof->min_links >= 0, KITH_INVALID,
                "options.min_links is %lld, expected 0 or more", (long long)fof->min_links);
-    KITH_TRY(check_roles(ctx, n, fof->roles));
+    KITH_TRY(check_roles(ctx, n, fof->memory == KITH_HOST ? fof->roles : NULL));
     /* kith__phase (engine/pair_real.h) divides by the rounded square, which must neither underflow
      * nor overflow in the precision of the points */
     const double speed = fof->velocity_length;
@@ -78,11 +91,10 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
     KITH_CHECK(ctx, !fof->velocities || (speed > 0 && square >= least && isfinite(square)),
                KITH_INVALID, "options.velocity_length is %g, expected a positive, finite velocity",
                speed);
-    for (int64_t p = 0; p < 3 * n && fof->velocities; p++) {
-        KITH_CHECK(
-            ctx, isfinite(kith__real_at(fof->velocities, p, precision)), KITH_NOT_FINITE,
-            "options.velocities: the velocity of particle %lld (counted from 0) is not finite",
-            (long long)(p / 3));
+    for (int64_t p = 0; p < 3 * n && fof->velocities && fof->memory == KITH_HOST; p++) {
+        if (!isfinite(kith__real_at(fof->velocities, p, precision))) {
+            return kith__fof_refuse_velocity(ctx, p / 3);
+        }
     }
     return KITH_OK;
 }
@@ -135,7 +147,11 @@ static kith_status read_options(kith_ctx *ctx, const kith_fof_options *options,
         .ids = options->ids,
         .roles = options->roles,
         .velocities = options->velocities,
-        .velocity_length = kith__rounded(options->velocity_length, question->precision)};
+        .velocity_length = kith__rounded(options->velocity_length, question->precision),
+        .memory = options->memory};
+    KITH_TRY(kith__check_memory(ctx, "options", options->memory));
+    KITH_CHECK(ctx, options->memory == KITH_HOST || !options->batch, KITH_UNSUPPORTED,
+               "options.batch: ids, roles and velocities are expected in host memory");
     KITH_TRY(check_options(ctx, question->a.n, fof, question->precision));
     KITH_CHECK(ctx, ctx->backend->fof->find != NULL, KITH_UNSUPPORTED,
                "backend \"%s\" does not find groups", ctx->name);
@@ -150,6 +166,8 @@ kith_status kith__fof_check(kith_ctx *ctx, const kith_points *points, const kith
     *own = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_fof_options_init, given, KITH_FOF_OPTIONS_0_1, own);
     KITH_TRY(kith__question_init(ctx, points, NULL, box, length, "length", question));
+    KITH_CHECK(ctx, own->memory == KITH_HOST, KITH_UNSUPPORTED,
+               "options: ids, roles and velocities are expected in host memory");
     return read_options(ctx, own, question, &fof);
 }
 

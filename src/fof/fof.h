@@ -17,6 +17,8 @@ struct kith__fof {
     const void *velocities; /**< [n][3] in the precision of the points; or NULL */
     double velocity_length; /**< linking length of velocities, rounded to the points' precision
                                  [velocity] */
+    kith_memory memory; /**< where ids, roles and velocities are; arrays in device memory are not
+                             checked yet */
     bool any_order; /**< groups may be numbered in any order, which spares sorting them; a backend
                          may ignore it */
 };

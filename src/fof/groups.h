@@ -16,12 +16,14 @@ enum { KITH_GROUPS_0_1 = KITH_SIZE_UP_TO(kith_groups, owner) };
 
 /** Numbers of this folder's buffers of the context's scratch memory (core/questions.h): first those
  *  of the CPU backend (cpu/friends.h), then those of roles.c, then those of fof_pairs.c; then the
- *  copies of points that a GPU backend fetches from device memory. */
+ *  copies of arrays that a GPU backend fetches from device memory. */
 enum {
     KITH_FOF_ROLES_BUFFER = KITH_WORK_OF(fof) + 8,       /**< first buffer of roles.c */
     KITH_FOF_PAIRS_BUFFER = KITH_FOF_ROLES_BUFFER + 19,  /**< first buffer of fof_pairs.c */
-    KITH_FOF_FETCHED_BUFFER = KITH_FOF_PAIRS_BUFFER + 3, /**< the copies of points */
-    KITH_FOF_BUFFERS_END                                 /**< number after the last buffer */
+    KITH_FOF_FETCHED_BUFFER = KITH_FOF_PAIRS_BUFFER + 3, /**< the copies of points, and in the next
+                                                              buffer those of ids, roles and
+                                                              velocities */
+    KITH_FOF_BUFFERS_END = KITH_FOF_FETCHED_BUFFER + 2   /**< number after the last buffer */
 };
 
 _Static_assert((int)KITH_FOF_BUFFERS_END <= (int)KITH_WORK_OF(fof) + (int)KITH_WORK_EACH,
@@ -36,9 +38,20 @@ kith_status kith__fof_check(kith_ctx *ctx, const kith_points *points, const kith
                             double length, const kith_fof_options *given, kith_fof_options *own,
                             struct kith__question *question);
 
+/** Refuse a role that is none.
+ *  @param particle  the first particle whose role is none
+ *  @return KITH_INVALID */
+kith_status kith__fof_refuse_role(kith_ctx *ctx, int64_t particle, int role);
+
+/** Refuse a velocity that is not finite.
+ *  @param particle  the first particle whose velocity is not finite
+ *  @return KITH_NOT_FINITE */
+kith_status kith__fof_refuse_velocity(kith_ctx *ctx, int64_t particle);
+
 /** Find groups inside another public call, between its kith__enter and kith__exit: src/team/ finds
  *  the components of a rank by this. Groups may be numbered in any order.
- *  @param options  a struct of the library's size (core/sized.h), without roles and min_links
+ *  @param options  a struct of the library's size (core/sized.h), without roles and min_links, and
+ *                  with arrays in host memory
  *  @param out      the groups, a struct of the library's size
  *  @return as kith_fof_find */
 kith_status kith__fof_components(kith_ctx *ctx, const kith_points *points, const kith_box *box,

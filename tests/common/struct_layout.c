@@ -148,6 +148,7 @@ int main(void)
     FIELD(kith_fof_options, velocities);
     FIELD(kith_fof_options, velocity_length);
     FIELD(kith_fof_options, batch);
+    FIELD(kith_fof_options, memory);
 
     SIZE(kith_groups);
     FIELD(kith_groups, n);

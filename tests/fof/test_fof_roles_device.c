@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Roles and min_links on a GPU, from and into host and device memory: groups are bitwise those of
- * the CPU. In open space, periodic, skewed and flat boxes and in 2-D; uniform sets, clusters,
- * lattices (friends at equal distances) and few positions (coincident particles); where no particle
- * links, all are attached or all are ignored; with min_links, ids and velocities. Sets of thousands
- * of particles have cells with and without a table, and dense cells.
+ * Roles and min_links on a GPU, from and into host and device memory, with ids, roles and
+ * velocities in either: groups are bitwise those of the CPU. In open space, periodic, skewed and
+ * flat boxes and in 2-D; uniform sets, clusters, lattices (friends at equal distances) and few
+ * positions (coincident particles); where no particle links, all are attached or all are ignored;
+ * with min_links, ids and velocities. Sets of thousands of particles have cells with and without a
+ * table, and dense cells.
  */
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -31,7 +32,8 @@ typedef struct search {
 
 /** Compare the groups that a GPU finds with those of the CPU. Twice, as scratch memory and arrays
  *  are used again. */
-static void check_memory(const search *s, const kith_points *points, kith_memory memory,
+static void check_memory(const search *s, const kith_points *points,
+                         const kith_fof_options *options, kith_memory memory,
                          const kith_groups *right)
 {
     const size_t labels = (size_t)right->points * sizeof *right->labels;
@@ -39,7 +41,7 @@ static void check_memory(const search *s, const kith_points *points, kith_memory
     char *copy = check_malloc(labels + members + 1);
     kith_groups found = {.memory = memory};
     for (int again = 0; again < 2; again++) {
-        const kith_status status = kith_fof_find(s->gpu, points, s->box, s->length, &s->options,
+        const kith_status status = kith_fof_find(s->gpu, points, s->box, s->length, options,
                                                  &found);
         if (!CHECK(status == KITH_OK && found.n == right->n && found.points == right->points,
                    "%s: %lld groups, expected %lld: %s", s->name, (long long)found.n,
@@ -48,28 +50,62 @@ static void check_memory(const search *s, const kith_points *points, kith_memory
         }
         CHECK(cudaMemcpy(copy, found.labels, labels, cudaMemcpyDefault) == cudaSuccess &&
                   memcmp(copy, right->labels, labels) == 0,
-              "%s, memory %d to %d: other labels", s->name, (int)points->memory, (int)memory);
+              "%s, memory %d, %d to %d: other labels", s->name, (int)points->memory,
+              (int)options->memory, (int)memory);
         CHECK(cudaMemcpy(copy, found.members, members, cudaMemcpyDefault) == cudaSuccess &&
                   memcmp(copy, right->members, members) == 0,
-              "%s, memory %d to %d: other members", s->name, (int)points->memory, (int)memory);
+              "%s, memory %d, %d to %d: other members", s->name, (int)points->memory,
+              (int)options->memory, (int)memory);
     }
     kith_groups_free(&found);
     free(copy);
 }
 
+/** Copy the arrays of options for n particles to device memory.
+ *  @param[out] memory  [3] what to free */
+static kith_fof_options options_there(const kith_fof_options *options, int64_t n,
+                                      kith_precision precision, void **memory)
+{
+    kith_fof_options there = *options;
+    const size_t count = (size_t)n;
+    memory[0] = options->ids ? device_make(options->ids, count * sizeof *options->ids) : NULL;
+    memory[1] = options->roles ? device_make(options->roles, count) : NULL;
+    memory[2] = options->velocities
+                    ? device_make(options->velocities, 3 * count * (size_t)precision)
+                    : NULL;
+    there.ids = memory[0];
+    there.roles = memory[1];
+    there.velocities = memory[2];
+    there.memory = KITH_DEVICE;
+    return there;
+}
+
+static void free_all(void *const memory[3])
+{
+    for (int k = 0; k < 3; k++) {
+        CHECK(cudaFree(memory[k]) == cudaSuccess, "free");
+    }
+}
+
 /** Compare the groups from and into both memories. */
 static void check_search(const search *s)
 {
+    void *memory[3];
+    const kith_points *here = &s->s.points;
+    const kith_fof_options there = options_there(&s->options, here->n, here->precision, memory);
     kith_groups right = {0};
     const kith_status status = kith_fof_find(s->cpu, &s->s.points, s->box, s->length, &s->options,
                                              &right);
     if (CHECK(status == KITH_OK, "%s: %s", s->name, kith_message(s->cpu))) {
-        check_memory(s, &s->s.points, KITH_HOST, &right);
-        check_memory(s, &s->s.points, KITH_DEVICE, &right);
-        check_memory(s, &s->there, KITH_HOST, &right);
-        check_memory(s, &s->there, KITH_DEVICE, &right);
+        check_memory(s, here, &s->options, KITH_HOST, &right);
+        check_memory(s, here, &s->options, KITH_DEVICE, &right);
+        check_memory(s, &s->there, &s->options, KITH_HOST, &right);
+        check_memory(s, &s->there, &s->options, KITH_DEVICE, &right);
+        check_memory(s, &s->there, &there, KITH_HOST, &right);
+        check_memory(s, here, &there, KITH_DEVICE, &right);
     }
     kith_groups_free(&right);
+    free_all(memory);
 }
 
 /** Boxes: open space, a cube, a skewed box, one so skewed that subcells do not suit it, one open
@@ -205,6 +241,44 @@ static void check_not_finite(kith_ctx *cpu, kith_ctx *gpu)
     }
 }
 
+/** A role that is none, and a velocity that is not finite, are refused in device memory as in host
+ *  memory. */
+static void check_wrong_options(kith_ctx *cpu, kith_ctx *gpu)
+{
+    enum { N = 300, BAD = 70 };
+    rng r = {6};
+    static uint8_t roles[N];
+    const kith_box cube = kith_box_periodic(1, 1, 1);
+    double *xyz = points_in_box(&r, N, &cube);
+    double *velocities = points_in_box(&r, N, &cube);
+    const kith_points points = kith_points_packed(xyz, N, KITH_DOUBLE);
+    for (int fault = 0; fault < 4; fault++) {
+        void *memory[3];
+        kith_fof_options options;
+        kith_groups found = {0};
+        roles[BAD] = roles[BAD + 9] = fault == 0 ? 3 : KITH_LINK;
+        velocities[3 * BAD + 2] = fault == 1 ? NAN : fault == 2 ? INFINITY : 0;
+        kith_fof_options_init(&options);
+        options.roles = roles;
+        options.velocities = velocities;
+        options.velocity_length = 1;
+        const kith_fof_options there = options_there(&options, N, KITH_DOUBLE, memory);
+        const kith_status right = kith_fof_find(cpu, &points, NULL, 0.1, &options, &found);
+        CHECK(right == (fault == 0  ? KITH_INVALID
+                        : fault < 3 ? KITH_NOT_FINITE
+                                    : KITH_OK),
+              "fault %d: %s", fault, kith_status_name(right));
+        CHECK(kith_fof_find(gpu, &points, NULL, 0.1, &there, &found) == right &&
+                  strcmp(kith_message(cpu), kith_message(gpu)) == 0,
+              "fault %d: \"%s\", expected \"%s\"", fault, kith_message(gpu), kith_message(cpu));
+        CHECK(kith_fof_find(cpu, &points, NULL, 0.1, &there, &found) == KITH_UNSUPPORTED, "cpu");
+        kith_groups_free(&found);
+        free_all(memory);
+    }
+    free(velocities);
+    free(xyz);
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *gpu = check_open(check_backend(argc, argv), 2);
@@ -212,6 +286,7 @@ int main(int argc, char **argv)
     cudaStream_t stream = NULL;
     const int step = check_brief() > 0 ? 1 + check_brief() : 1;
     check_not_finite(cpu, gpu);
+    check_wrong_options(cpu, gpu);
     for (int round = 0; round < ROUNDS / 2; round += step) {
         check_round(cpu, gpu, round);
     }

@@ -186,6 +186,7 @@ contains
         call add("velocities", c_loc(o%velocities), c_sizeof(o%velocities))
         call add("velocity_length", c_loc(o%velocity_length), c_sizeof(o%velocity_length))
         call add("batch", c_loc(o%batch), c_sizeof(o%batch))
+        call add("memory", c_loc(o%memory), c_sizeof(o%memory))
     end subroutine list_fof_options
 
     subroutine list_groups()

@@ -115,6 +115,10 @@ def check_sums(x, on_gpu, make):
     groups = [kith.fof(on_gpu, 0.01, BOX, ids=one, min_members=2).labels
               for one in (ids, make(ids))]
     assert np.array_equal(*map(host, groups))
+    roles = random.integers(0, 3, len(x))
+    groups = [kith.fof(one, 0.01, BOX, roles=roles, min_links=1, min_members=2).labels
+              for one in (x, on_gpu)]
+    assert np.array_equal(*map(host, groups))
     raises(TypeError, lambda: kith.rdf.Histogram(0.05).add(on_gpu, BOX, against=x),
            "against is in host memory")
 

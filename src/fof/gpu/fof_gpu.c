@@ -7,6 +7,7 @@
 #include "fof_search.h"
 
 #include "fof_batch.h"
+#include "fof_roles.h"
 #include "fof/groups.h"
 
 _Static_assert(sizeof(struct kith__gpu_fof_small) <= KITH_GPU_QUESTION_BYTES,
@@ -211,16 +212,71 @@ kith_status kith__gpu_fof_send(kith_ctx *ctx, const kith_groups *from, kith_grou
     return KITH_OK;
 }
 
+kith_status kith__gpu_fof_check(kith_ctx *ctx, int64_t n, kith_precision precision,
+                                const struct kith__fof *fof)
+{
+    struct kith__gpu *gpu = ctx->state;
+    struct kith__gpu_fof_faults faults;
+    uint8_t role;
+    if (fof->memory == KITH_HOST || n == 0 || !(fof->roles || fof->velocities)) {
+        return KITH_OK;
+    }
+    struct kith__gpu_fof_faults *there = kith__gpu_need(gpu, KITH_GPU_FOF_FAULTS, sizeof *there);
+    KITH_CHECK(ctx, there != NULL, KITH_NO_MEMORY, "out of device memory for checks");
+    KITH_GPU_TRY(ctx, "checking options", gpuMemsetAsync(there, 0, sizeof *there, gpu->stream));
+    KITH_GPU_TRY(
+        ctx, "checking options",
+        kith__gpu_find_faults(fof->roles, fof->velocities, precision, n, there, gpu->stream));
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {(char *)&faults, (const char *)there, sizeof faults}};
+    KITH_TRY(kith__gpu_download(ctx, copies));
+    if (faults.role) {
+        const int64_t p = INT64_MAX - (int64_t)faults.role;
+        struct kith__gpu_copy one[KITH_GPU_COPIES] = {
+            {(char *)&role, (const char *)fof->roles + p, sizeof role}};
+        KITH_TRY(kith__gpu_download(ctx, one));
+        return kith__fof_refuse_role(ctx, p, role);
+    }
+    return faults.velocity ? kith__fof_refuse_velocity(ctx, INT64_MAX - (int64_t)faults.velocity)
+                           : KITH_OK;
+}
+
+kith_status kith__gpu_fof_fetch(kith_ctx *ctx, int64_t n, kith_precision precision,
+                                struct kith__fof *fof)
+{
+    const size_t ids = fof->ids ? (size_t)n * sizeof *fof->ids : 0;
+    const size_t velocities = fof->velocities ? 3 * (size_t)n * (size_t)precision : 0;
+    const size_t roles = fof->roles ? (size_t)n : 0;
+    if (fof->memory == KITH_HOST) {
+        return KITH_OK;
+    }
+    char *to = kith__work_need(&ctx->work, KITH_FOF_FETCHED_BUFFER + 1, ids + velocities + roles);
+    KITH_CHECK(ctx, to != NULL, KITH_NO_MEMORY, "out of memory for the options of %lld particles",
+               (long long)n);
+    struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
+        {to, (const char *)fof->ids, ids},
+        {to + ids, fof->velocities, velocities},
+        {to + ids + velocities, (const char *)fof->roles, roles}};
+    KITH_TRY(kith__gpu_download(ctx, copies));
+    fof->ids = fof->ids ? (const int64_t *)(const void *)to : NULL;
+    fof->velocities = fof->velocities ? to + ids : NULL;
+    fof->roles = fof->roles ? (const uint8_t *)to + ids + velocities : NULL;
+    fof->memory = KITH_HOST;
+    return KITH_OK;
+}
+
 /** Find the groups by the pair search, as subcells do not fit. Gives up the grid that is being
  *  sorted; what is queued of it ends first, as all work is queued on one stream. */
 static kith_status find_by_pairs(kith_ctx *ctx, const struct kith__question *q,
                                  const struct kith__fof *fof, kith_groups *out)
 {
+    struct kith__fof here = *fof;
+    KITH_TRY(kith__gpu_fof_fetch(ctx, q->a.n, q->precision, &here));
     if (out->memory == KITH_HOST) {
-        return kith__fof_by_pairs(ctx, q, fof, out);
+        return kith__fof_by_pairs(ctx, q, &here, out);
     }
     kith_groups host = {0};
-    kith_status status = kith__fof_by_pairs(ctx, q, fof, &host);
+    kith_status status = kith__fof_by_pairs(ctx, q, &here, &host);
     if (status == KITH_OK) {
         status = kith__gpu_fof_send(ctx, &host, out);
     }
@@ -274,6 +330,11 @@ static kith_status find_groups(kith_ctx *ctx, const struct kith__question *q,
     struct kith__gpu_fof_search w = {.fof = fof, .out = out};
     bool fits;
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_fof_check(ctx, q->a.n, q->precision, fof));
+    if (fof->memory == KITH_DEVICE) {
+        w.ids = fof->ids;
+        w.velocities = fof->velocities;
+    }
     KITH_TRY(kith__groups_need(ctx, q->a.n, out));
     KITH_TRY(kith__gpu_search_begin(ctx, q, true, KITH_GPU_CLUSTER, &w.s));
     if (w.s.empty) {

@@ -19,6 +19,39 @@ enum {
     ASK_EACH = 1 << 12  /**< particles of a clump between two tests of the stop flag */
 };
 
+/* --------------------------------------------------------------------------------------- checks */
+
+template <typename real>
+static __global__ void find_faults(const uint8_t *roles, const real *velocities, int64_t n,
+                                   struct kith__gpu_fof_faults *faults)
+{
+    const int64_t p = my_item();
+    if (p < n && roles && roles[p] > KITH_IGNORE) {
+        atomicMax(&faults->role, (unsigned long long)(INT64_MAX - p));
+    }
+    if (p < n && velocities) {
+        const real *v = velocities + 3 * p;
+        if ((v[0] - v[0]) + (v[1] - v[1]) + (v[2] - v[2]) != 0) { /* infinite or NaN */
+            atomicMax(&faults->velocity, (unsigned long long)(INT64_MAX - p));
+        }
+    }
+}
+
+gpuError_t kith__gpu_find_faults(const uint8_t *roles, const void *velocities,
+                                 kith_precision precision, int64_t n,
+                                 struct kith__gpu_fof_faults *faults, gpuStream_t stream)
+{
+    const int64_t blocks = blocks_for(n, THREADS);
+    if (precision == KITH_FLOAT) {
+        KITH_LAUNCH(find_faults<float>, blocks, THREADS, stream, roles, (const float *)velocities,
+                    n, faults);
+    } else {
+        KITH_LAUNCH(find_faults<double>, blocks, THREADS, stream, roles, (const double *)velocities,
+                    n, faults);
+    }
+    return gpuGetLastError();
+}
+
 /* ----------------------------------------------------------------------------------- selections */
 
 static __global__ void count_roles(const uint8_t *roles, int64_t n, int64_t *rank)

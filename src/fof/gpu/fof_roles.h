@@ -41,6 +41,21 @@ struct kith__gpu_near {
 extern "C" {
 #endif
 
+/** Numbers of the first particles whose options cannot be used, as INT64_MAX - index, so that
+ *  atomicMax finds the first; 0: none. */
+struct kith__gpu_fof_faults {
+    unsigned long long role;     /**< particle whose role is none */
+    unsigned long long velocity; /**< particle whose velocity is not finite */
+};
+
+/** Look for roles and velocities that cannot be used.
+ *  @param roles        [n]; NULL: none
+ *  @param velocities   [n][3]; NULL: none
+ *  @param[out] faults  zeroed */
+gpuError_t kith__gpu_find_faults(const uint8_t *roles, const void *velocities,
+                                 kith_precision precision, int64_t n,
+                                 struct kith__gpu_fof_faults *faults, gpuStream_t stream);
+
 /** Write, for the prefix sum, the word of each particle's role (KITH_GPU_ATTACHED_BIT).
  *  @param roles      [n]
  *  @param[out] rank  [n + 1] the last word is 0 */

@@ -38,7 +38,7 @@ struct task {
     kith_groups *out;                   /**< the result */
     struct kith__gpu_search s; /**< the question with its points in device memory, and temporary
                                     memory of the prefix sum; there is no grid */
-    uint8_t *roles;            /**< [n] device: role of each particle */
+    uint8_t *roles;            /**< [n] device: role of each particle, to be changed */
     const void *velocities;    /**< [n][3] device: velocities; NULL: none */
     struct kith__gpu_selection link;     /**< particles that link */
     struct kith__gpu_selection attached; /**< attached particles */
@@ -55,7 +55,8 @@ static kith_status need(const struct task *t, int slot, int64_t n, size_t size, 
     return KITH_OK;
 }
 
-/** Copy points, roles and velocities to the device, and queue the check of all coordinates. */
+/** Copy points, roles and velocities to the device, unless they are there, and queue the check of
+ *  all coordinates. */
 static kith_status upload(struct task *t)
 {
     kith_ctx *ctx = t->ctx;
@@ -63,13 +64,19 @@ static kith_status upload(struct task *t)
     const int64_t n = t->given->a.n;
     KITH_TRY(kith__gpu_search_queue_check(ctx, t->given, &t->s));
     KITH_TRY(need(t, ROLES, n, sizeof *t->roles, &t->roles));
-    if (t->fof->roles) {
+    if (t->fof->roles && t->fof->memory == KITH_DEVICE) {
+        KITH_GPU_TRY(ctx, "selecting particles",
+                     gpuMemcpyAsync(t->roles, t->fof->roles, (size_t)n, gpuMemcpyDeviceToDevice,
+                                    gpu->stream));
+    } else if (t->fof->roles) {
         KITH_TRY(kith__gpu_upload(ctx, t->roles, t->fof->roles, (size_t)n));
     } else {
         KITH_GPU_TRY(ctx, "selecting particles",
                      gpuMemsetAsync(t->roles, KITH_LINK, (size_t)n, gpu->stream));
     }
-    if (t->fof->velocities) {
+    if (t->fof->memory == KITH_DEVICE) {
+        t->velocities = t->fof->velocities;
+    } else if (t->fof->velocities) {
         const size_t bytes = 3 * (size_t)t->given->precision;
         void *velocities;
         KITH_TRY(need(t, KITH_GPU_FOF_VELOCITIES, n, bytes, &velocities));
@@ -177,17 +184,21 @@ static kith_status demote(struct task *t, bool *fits)
     return select_roles(t);
 }
 
-/** Upload the ids of all particles, and select those of the particles that link. */
+/** Select the ids of the particles that link, after an upload where they are in host memory. */
 static kith_status select_ids(const struct task *t, struct kith__gpu_fof_search *w)
 {
     kith_ctx *ctx = t->ctx;
     const struct kith__gpu *gpu = ctx->state;
     const int64_t n = t->given->a.n;
-    int64_t *all;
+    const int64_t *all = t->fof->ids;
     int64_t *ids;
-    KITH_TRY(need(t, ALL_IDS, n, sizeof *all, &all));
     KITH_TRY(need(t, LINK_IDS, t->link.n, sizeof *ids, &ids));
-    KITH_TRY(kith__gpu_upload(ctx, all, t->fof->ids, (size_t)n * sizeof *all));
+    if (t->fof->memory == KITH_HOST) {
+        int64_t *copy;
+        KITH_TRY(need(t, ALL_IDS, n, sizeof *copy, &copy));
+        KITH_TRY(kith__gpu_upload(ctx, copy, all, (size_t)n * sizeof *copy));
+        all = copy;
+    }
     KITH_GPU_TRY(ctx, "selecting particles", kith__gpu_select_ids(&t->link, all, ids, gpu->stream));
     w->ids = ids;
     return KITH_OK;
@@ -267,15 +278,17 @@ static kith_status find_on_host(const struct task *t)
     kith_ctx *ctx = t->ctx;
     struct kith__question question = *t->given;
     kith_points *points = &question.a;
+    struct kith__fof fof = *t->fof;
     kith_groups host = {0};
+    KITH_TRY(kith__gpu_fof_fetch(ctx, points->n, question.precision, &fof));
     if (points->memory == KITH_DEVICE) {
         KITH_TRY(fetch_points(ctx, question.dim, points));
         question.b = question.a;
     }
     if (t->out->memory == KITH_HOST) {
-        return kith__fof_by_roles(ctx, &question, t->fof, t->out);
+        return kith__fof_by_roles(ctx, &question, &fof, t->out);
     }
-    kith_status status = kith__fof_by_roles(ctx, &question, t->fof, &host);
+    kith_status status = kith__fof_by_roles(ctx, &question, &fof, &host);
     if (status == KITH_OK) {
         status = kith__gpu_fof_send(ctx, &host, t->out);
     }
@@ -291,6 +304,7 @@ kith_status kith__gpu_fof_by_roles(kith_ctx *ctx, const struct kith__question *q
     int32_t *labels = NULL;
     bool fits = true;
     KITH_TRY(kith__gpu_begin(ctx));
+    KITH_TRY(kith__gpu_fof_check(ctx, n, question->precision, fof));
     KITH_TRY(kith__groups_need(ctx, n, out));
     if (n == 0) {
         return kith__groups_number(ctx, 0, out);

@@ -18,6 +18,7 @@ enum {
     KITH_GPU_FOF_DEFERRED,                  /**< kith__gpu_friends.deferred */
     KITH_GPU_FOF_IDS,        /**< ids of particles, and the smallest id of each group */
     KITH_GPU_FOF_VELOCITIES, /**< kith__gpu_friends.velocities */
+    KITH_GPU_FOF_FAULTS,     /**< struct kith__gpu_fof_faults */
     KITH_GPU_FOF_ROLES = KITH_WORK_OF(fof) + 16 /**< first buffer of fof_roles_gpu.c; those before
                                                      are of fof_batch_gpu.c */
 };
@@ -36,6 +37,18 @@ struct kith__gpu_fof_search {
     uint64_t *key; /**< [2][n_groups] device: sort keys, and the sort's second buffer */
     int64_t n_groups; /**< number of groups */
 };
+
+/** Check the arrays of options in device memory; nothing where they are in host memory.
+ *  @param n  number of particles
+ *  @return KITH_OK; KITH_INVALID for a role, KITH_NOT_FINITE for a velocity; a failure */
+kith_status kith__gpu_fof_check(kith_ctx *ctx, int64_t n, kith_precision precision,
+                                const struct kith__fof *fof);
+
+/** Fetch the arrays of options to host memory, unless they are there.
+ *  @param n            number of particles
+ *  @param[in,out] fof  afterwards with arrays in host memory */
+kith_status kith__gpu_fof_fetch(kith_ctx *ctx, int64_t n, kith_precision precision,
+                                struct kith__fof *fof);
 
 /** List the clumps of set a, whose grid with subcells kith__gpu_search_begin has queued.
  *  @param w            s, fof, out and, where given, ids and velocities are set
