@@ -131,21 +131,19 @@ KITH_API kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *
  * Make the list of the present positions of a batch: many systems in one call, as in
  * kith_pairs_find with options.batch. Each system has kept pairs of its own, and is rebuilt for
  * reasons of its own: where its particles moved too far, or its box changed too much. A list is of
- * one system or of batches: the first update decides.
- * Offsets, boxes and the number of systems may change from update to update. What is kept belongs to
- * the number of a system in the batch: a system whose number of particles changed is rebuilt, and so
- * is one that follows a system that was removed, unless the displacements say that its kept pairs
- * are enough. In any case the list is exact.
- * Cost: that of kith_verlet_update in each system, and a copy of the list; small systems are updated
- * beside each other, on all threads. Memory is that of kith_verlet, and the list of each system.
- * On CPU cores alone.
+ * one system or of batches: the first update decides. Offsets, boxes and the number of systems may
+ * change from update to update. Kept pairs belong to the number of a system in the batch. Where
+ * systems are renumbered, displacements, or numbers of particles, lead to rebuilds; the list is
+ * exact in any case.
+ * Cost: that of kith_verlet_update in each system, and a copy of the list. Small systems are
+ * updated beside each other, on all threads. Memory is that of kith_verlet and the list of each
+ * system, and some kilobytes for each system. On CPU cores alone.
  * @param points  the particles of all systems
  * @param box     one box for all systems; NULL: those of the batch, or open space
  * @param batch   offsets and boxes, borrowed for the call
- * @param[in,out] list  as for kith_verlet_update: the bits of kith_pairs_find with `sorted`, indices
- *                      being those of the particles of all systems
- * @return as kith_verlet_update; KITH_UNSUPPORTED on a GPU. Counters count successful updates of the
- *         whole batch.
+ * @param[in,out] list  as for kith_verlet_update. Indices are those of the particles of all systems
+ * @return as kith_verlet_update; KITH_UNSUPPORTED on a GPU. After a failure in one system the
+ *         counters of all are those before the call, and the next update is as exact as any.
  */
 KITH_API kith_status kith_verlet_update_batch(kith_verlet *verlet, const kith_points *points,
                                               const kith_box *box, const kith_batch *batch,

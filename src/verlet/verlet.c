@@ -395,7 +395,7 @@ kith_status kith__verlet_make(kith_ctx *ctx, struct kith_verlet *v,
     return KITH_OK;
 }
 
-void kith__verlet_count(struct kith_verlet *v)
+void kith__verlet_add_update(struct kith_verlet *v)
 {
     kith_verlet_state *state = &v->state;
     state->updates++;
@@ -422,7 +422,7 @@ static kith_status update_one(struct kith_verlet *v, const kith_points *points, 
                "the list is of batches: update it by kith_verlet_update_batch, or open another "
                "one");
     KITH_TRY(kith__end_call(ctx, kith__verlet_make(ctx, v, &now, &skin, out)));
-    kith__verlet_count(v);
+    kith__verlet_add_update(v);
     return KITH_OK;
 }
 

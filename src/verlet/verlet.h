@@ -180,7 +180,7 @@ kith_status kith__verlet_make(kith_ctx *ctx, struct kith_verlet *verlet,
                               kith_pairs *out);
 
 /** Add an update that kith__verlet_make has made to the counters of a list. */
-void kith__verlet_count(struct kith_verlet *verlet);
+void kith__verlet_add_update(struct kith_verlet *verlet);
 
 /** Return the form of the list that is made. */
 struct kith__list kith__verlet_form(const struct kith_verlet *verlet);

@@ -168,7 +168,7 @@ static void count(struct kith_verlet *v)
     *state = (kith_verlet_state){.updates = state->updates + 1, .rebuilds = state->rebuilds};
     for (int64_t s = 0; s < b->systems; s++) {
         struct kith_verlet *list = &b->system[s].list;
-        kith__verlet_count(list);
+        kith__verlet_add_update(list);
         state->rebuilds += list->rebuilt;
         state->reason = state->rebuilt ? state->reason : list->reason;
         state->rebuilt = state->rebuilt || list->rebuilt;
