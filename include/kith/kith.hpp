@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace kith
 {
@@ -276,6 +277,22 @@ class verlet
     {
         check(kith_verlet_update(verlet_, &points, box, reuse.get()), ctx_);
         return reuse;
+    }
+
+    /** kith_verlet_update_batch. @param reuse  an earlier list, whose arrays are used again */
+    kith::pairs update(const kith_points &points, const kith_box *box, const kith_batch &batch,
+                       kith::pairs reuse = {})
+    {
+        check(kith_verlet_update_batch(verlet_, &points, box, &batch, reuse.get()), ctx_);
+        return reuse;
+    }
+
+    /** kith_verlet_reasons: a kith_verlet_reason of each system of the last update. */
+    std::vector<int32_t> reasons(int64_t systems) const
+    {
+        std::vector<int32_t> found(static_cast<size_t>(systems < 0 ? 0 : systems));
+        check(kith_verlet_reasons(verlet_, systems, found.data()), ctx_);
+        return found;
     }
 
     /** kith_verlet_rebuild. */

@@ -78,12 +78,15 @@ typedef enum kith_verlet_reason {
                                     errors, or cutoff + skin exceeds 400 heights of the box */
 } kith_verlet_reason;
 
-/** What the last successful update did, and what all of them did. */
+/** What the last successful update did, and what all of them did. Of a batch: of all its systems
+ *  together. kith_verlet_reasons tells which systems were rebuilt. */
 typedef struct kith_verlet_state {
     int64_t updates;           /**< successful updates */
-    int64_t rebuilds;          /**< number of updates that searched, and so rebuilt the list */
-    kith_verlet_reason reason; /**< why the last update searched; KITH_VERLET_KEPT: it did not */
-    int rebuilt;               /**< 1: the last update searched */
+    int64_t rebuilds;          /**< number of updates that searched, and so rebuilt the list; of a
+                                    batch a search of each system counts */
+    kith_verlet_reason reason; /**< why the last update searched; KITH_VERLET_KEPT: it did not; of a
+                                    batch why the first system did that was searched */
+    int rebuilt;               /**< 1: the last update searched; of a batch in any system */
     int64_t kept;              /**< number of kept pairs; 0 after KITH_VERLET_ALWAYS */
     double displacement;       /**< longest displacement since the last rebuild, as the last update
                                     found it, before it rebuilt the list; 0 where the box, or
@@ -91,7 +94,8 @@ typedef struct kith_verlet_state {
                                     crossed more than 4 boxes along an axis, or rounding errors have
                                     no bound [length] */
     double allowed;            /**< displacement up to which the list could be kept in the last
-                                    update's box; 0 where it could not [length] */
+                                    update's box; 0 where it could not; of a batch the least of all
+                                    systems [length] */
 } kith_verlet_state;
 
 /**
@@ -122,6 +126,36 @@ KITH_API kith_status kith_verlet_open(kith_ctx *ctx, const kith_verlet_options *
  */
 KITH_API kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points,
                                         const kith_box *box, kith_pairs *list);
+
+/**
+ * Make the list of the present positions of a batch: many systems in one call, as in
+ * kith_pairs_find with options.batch. Each system has kept pairs of its own, and is rebuilt for
+ * reasons of its own: where its particles moved too far, or its box changed too much. A list is of
+ * one system or of batches: the first update decides. Offsets, boxes and the number of systems may
+ * change from update to update. Kept pairs belong to the number of a system in the batch. Where
+ * systems are renumbered, displacements, or numbers of particles, lead to rebuilds; the list is
+ * exact in any case.
+ * Cost: that of kith_verlet_update in each system, and a copy of the list. Small systems are
+ * updated beside each other, on all threads. Memory is that of kith_verlet and the list of each
+ * system, and some kilobytes for each system. On CPU cores alone.
+ * @param points  the particles of all systems
+ * @param box     one box for all systems; NULL: those of the batch, or open space
+ * @param batch   offsets and boxes, borrowed for the call
+ * @param[in,out] list  as for kith_verlet_update. Indices are those of the particles of all systems
+ * @return as kith_verlet_update; KITH_UNSUPPORTED on a GPU. After a failure in one system the
+ *         counters of all are those before the call, and the next update is as exact as any.
+ */
+KITH_API kith_status kith_verlet_update_batch(kith_verlet *verlet, const kith_points *points,
+                                              const kith_box *box, const kith_batch *batch,
+                                              kith_pairs *list);
+
+/** Read which systems the last update of a batch has rebuilt, and why.
+ *  @param systems       number of systems of that update
+ *  @param[out] reasons  [systems] kith_verlet_reason of each; KITH_VERLET_KEPT: it was not rebuilt
+ *  @return KITH_OK; KITH_INVALID, also where the last update failed or was not of a batch;
+ *          KITH_BUSY */
+KITH_API kith_status kith_verlet_reasons(const kith_verlet *verlet, int64_t systems,
+                                         int32_t *reasons);
 
 /** Search at the next update, whatever it is given. @return KITH_OK; KITH_INVALID; KITH_BUSY */
 KITH_API kith_status kith_verlet_rebuild(kith_verlet *verlet);

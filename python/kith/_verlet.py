@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import coordinates, is_wide, no_gradient
+from ._batch import filled, systems
 from ._box import as_box, dimensions
 from ._context import Context, Opened, context
 from ._kinds import DeviceArray, kind_of
@@ -85,6 +86,7 @@ class Verlet(Opened):
         options.layout, options.extras = plan.options.layout, plan.options.extras
         self._options, self._want, self._wide = options, plan.want, is_wide(index)
         self._lists: list[_List] = []
+        self._systems: Optional[int] = None  # of the last update, where it was of a batch
         if ctx is None:  # the arguments are checked now, on any context
             trial, at = context(), C.c_void_p()
             trial.call("kith_verlet_open", C.byref(options), C.byref(at))
@@ -117,7 +119,7 @@ class Verlet(Opened):
                 return self._lists.pop(k)
         return None
 
-    def update(self, x: Any, box: Any = None) -> Any:
+    def update(self, x: Any, box: Any = None, batch: Any = None) -> Any:
         """Return the list of the present positions.
 
         Parameters
@@ -126,12 +128,17 @@ class Verlet(Opened):
             Coordinates, as `pairs` takes them, or an object that holds them and a box.
         box : Box, float or array, optional
             As in `pairs`.
+        batch : array [systems + 1] of integers, optional
+            Many systems in one call, as in `pairs`: x may be a list of arrays instead, and box a
+            list of boxes. Each system is searched again only when it needs that: `reasons`. All
+            updates of a list are of batches, or none is. On CPU cores alone.
 
         Returns
         -------
         array or tuple of arrays
             What `want` names, in its order, as `pairs` returns it, sorted by i, j and S.
         """
+        x, box, _, many = systems(x, box, None, batch)
         x, box = resolve(x, box)
         dim = dimensions(x, box)
         space = as_box(box, dim)
@@ -142,8 +149,16 @@ class Verlet(Opened):
         found = None if on_gpu else self._unused()
         if found is None:
             found = _List(self._ctx, int(on_gpu))
-        self._ctx.invoke(library().kith_verlet_update, self._at, C.byref(points),
-                         C.byref(space.struct()), found.at)
+        if many is None:
+            self._ctx.invoke(library().kith_verlet_update, self._at, C.byref(points),
+                             C.byref(space.struct()), found.at)
+        else:
+            struct, _lives = filled(many, dim)
+            self._systems = None
+            self._ctx.invoke(library().kith_verlet_update_batch, self._at, C.byref(points),
+                             C.byref(space.struct()) if many.boxes is None else None,
+                             C.byref(struct), found.at)
+            self._systems = int(struct.systems)
         result = _result(found, self._want, kind_of(x), kept, dim, self._wide, self._ctx)
         if not on_gpu and not found.short and len(self._lists) < _MOST_LISTS:
             self._lists.append(found)
@@ -168,7 +183,7 @@ class Verlet(Opened):
 
     @property
     def rebuilds(self) -> int:
-        """Number of searches that the updates took."""
+        """Number of searches that the updates took; of a batch, those of all systems."""
         return int(self._state().rebuilds)
 
     @property
@@ -182,6 +197,17 @@ class Verlet(Opened):
         precision), "box", "moved", "always" (no skin, or one as short as rounding errors); "kept"
         where it did not."""
         return _REASONS[self._state().reason]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the last update of a batch searched in each of its systems: as `reason`; "kept" where
+        it did not."""
+        if self._systems is None:
+            raise ValueError("the last update was not of a batch, or failed")
+        reasons = np.empty(self._systems, np.int32)
+        self._ctx.invoke(library().kith_verlet_reasons, self._at, self._systems,
+                         C.c_void_p(reasons.ctypes.data))
+        return [_REASONS[reason] for reason in reasons]
 
     @property
     def displacement(self) -> float:

@@ -47,34 +47,35 @@ kith_status kith__batch_check_offsets(kith_ctx *ctx, const char *name, const int
     return KITH_OK;
 }
 
-/** Check the fields of a batch. */
-static kith_status check_batch(kith_ctx *ctx, const kith_batch *given, bool cross,
+/** Check the fields of a batch. @param name  what messages call the batch */
+static kith_status check_batch(kith_ctx *ctx, const char *name, const kith_batch *given, bool cross,
                                const kith_box *box)
 {
-    KITH_CHECK(ctx, given->systems >= 0, KITH_INVALID,
-               "options.batch.systems is %lld, expected 0 or more", (long long)given->systems);
+    KITH_CHECK(ctx, given->systems >= 0, KITH_INVALID, "%s.systems is %lld, expected 0 or more",
+               name, (long long)given->systems);
     KITH_CHECK(ctx, given->systems <= INT32_MAX, KITH_LIMIT,
-               "options.batch.systems is %lld, the most is 2^31 - 1", (long long)given->systems);
-    KITH_TRY(kith__check_memory(ctx, "options.batch", given->memory));
-    KITH_CHECK(ctx, given->offsets != NULL, KITH_INVALID, "options.batch.offsets is NULL");
+               "%s.systems is %lld, the most is 2^31 - 1", name, (long long)given->systems);
+    KITH_TRY(kith__check_memory(ctx, name, given->memory));
+    KITH_CHECK(ctx, given->offsets != NULL, KITH_INVALID, "%s.offsets is NULL", name);
     KITH_CHECK(ctx, !cross || given->against_offsets, KITH_INVALID,
-               "options.batch.against_offsets is NULL, but there is a second set");
+               "%s.against_offsets is NULL, but there is a second set", name);
     KITH_CHECK(ctx, cross || !given->against_offsets, KITH_INVALID,
-               "options.batch.against_offsets is given, but there is no second set");
+               "%s.against_offsets is given, but there is no second set", name);
     KITH_CHECK(ctx, !given->boxes || !box, KITH_INVALID,
-               "box is given beside options.batch.boxes: one of them must be NULL");
+               "box is given beside %s.boxes: one of them must be NULL", name);
     KITH_CHECK(ctx, given->dim == 0 || given->dim == 2 || given->dim == 3, KITH_INVALID,
-               "options.batch.dim is %d, expected 2, 3, or 0", given->dim);
+               "%s.dim is %d, expected 2, 3, or 0", name, given->dim);
     return KITH_OK;
 }
 
 /** Check that all boxes in host memory have one number of dimensions. */
-static kith_status check_dims(kith_ctx *ctx, const kith_box *boxes, int64_t systems, int dim)
+static kith_status check_dims(kith_ctx *ctx, const char *name, const kith_box *boxes,
+                              int64_t systems, int dim)
 {
     for (int64_t s = 0; s < systems; s++) {
         KITH_CHECK(ctx, boxes[s].dim == dim, KITH_INVALID,
-                   "options.batch.boxes: dim of box %lld is %d, expected %d", (long long)s,
-                   boxes[s].dim, dim);
+                   "%s.boxes: dim of box %lld is %d, expected %d", name, (long long)s, boxes[s].dim,
+                   dim);
     }
     return KITH_OK;
 }
@@ -82,27 +83,29 @@ static kith_status check_dims(kith_ctx *ctx, const kith_box *boxes, int64_t syst
 /** Check the offsets of a batch in host memory. */
 static kith_status check_offsets(kith_ctx *ctx, const struct kith__batch *batch)
 {
-    KITH_TRY(kith__batch_check_offsets(ctx, "options.batch.offsets", batch->a, batch->systems,
-                                       batch->whole.a.n));
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s.offsets", batch->name);
+    KITH_TRY(kith__batch_check_offsets(ctx, name, batch->a, batch->systems, batch->whole.a.n));
+    (void)snprintf(name, sizeof name, "%s.against_offsets", batch->name);
     return batch->whole.cross
-               ? kith__batch_check_offsets(ctx, "options.batch.against_offsets", batch->b,
-                                           batch->systems, batch->whole.b.n)
+               ? kith__batch_check_offsets(ctx, name, batch->b, batch->systems, batch->whole.b.n)
                : KITH_OK;
 }
 
-kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_points *points,
-                             const kith_points *against, const kith_box *box, double cutoff,
-                             const char *cutoff_name, struct kith__batch *batch)
+kith_status kith__batch_read(kith_ctx *ctx, const char *name, const kith_batch *given,
+                             const kith_points *points, const kith_points *against,
+                             const kith_box *box, double cutoff, const char *cutoff_name,
+                             struct kith__batch *batch)
 {
     kith_batch own = defaults;
-    KITH_OPTIONS_READ(ctx, "options.batch", kith_batch_init, given, KITH_BATCH_0_2, &own);
-    KITH_TRY(check_batch(ctx, &own, against != NULL, box));
+    KITH_OPTIONS_READ(ctx, name, kith_batch_init, given, KITH_BATCH_0_2, &own);
+    KITH_TRY(check_batch(ctx, name, &own, against != NULL, box));
     kith_box first = kith_box_open();
     if (own.boxes && own.systems > 0 && own.memory == KITH_HOST) {
         first.dim = own.boxes[0].dim;
         KITH_CHECK(ctx, first.dim == 2 || first.dim == 3, KITH_INVALID,
-                   "options.batch.boxes: dim of box 0 is %d, expected 2 or 3", first.dim);
-        KITH_TRY(check_dims(ctx, own.boxes, own.systems, first.dim));
+                   "%s.boxes: dim of box 0 is %d, expected 2 or 3", name, first.dim);
+        KITH_TRY(check_dims(ctx, name, own.boxes, own.systems, first.dim));
     } else if (own.boxes) {
         first.dim = own.dim ? own.dim : 3;
     }
@@ -110,6 +113,7 @@ kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_
     KITH_TRY(cutoff_name ? kith__question_init(ctx, points, against, space, cutoff, cutoff_name,
                                                &batch->whole)
                          : kith__question_space(ctx, points, against, space, &batch->whole));
+    batch->name = name;
     batch->systems = own.systems;
     batch->a = own.offsets;
     batch->b = against ? own.against_offsets : own.offsets;
@@ -148,7 +152,8 @@ kith_status kith__batch_fetch(kith_ctx *ctx, struct kith__batch *batch)
     batch->b = cross ? b : a;
     batch->boxes = boxes;
     batch->memory = KITH_HOST;
-    KITH_TRY(boxes ? check_dims(ctx, boxes, batch->systems, batch->whole.dim) : KITH_OK);
+    KITH_TRY(boxes ? check_dims(ctx, batch->name, boxes, batch->systems, batch->whole.dim)
+                   : KITH_OK);
     return check_offsets(ctx, batch);
 }
 

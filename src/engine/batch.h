@@ -26,6 +26,7 @@ struct kith__batch {
     struct kith__question whole; /**< the question with the particles of all systems; its box is
                                       that of all systems where `boxes` is NULL, else open space of
                                       as many dimensions as these */
+    const char *name;            /**< what messages call the batch */
     int64_t systems;             /**< number of systems */
     const int64_t *a;            /**< [systems + 1] first particle of each system in set a */
     const int64_t *b;      /**< [systems + 1] first particle of each system in set b; equal to a
@@ -37,15 +38,17 @@ struct kith__batch {
 
 /** Check a batch, its points, box and cutoff, and build the question of all systems. Arrays in
  *  device memory are not read.
+ *  @param name         what messages call the batch; stays as long as it
  *  @param given        the caller's batch
  *  @param against      the second set; NULL: there is one set
  *  @param box          one box for all systems; NULL: boxes are those of the batch, or open space
  *  @param cutoff_name  what messages call the cutoff; NULL: the question has none, and cutoff is 0
  *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_UNSUPPORTED for memory that the backend cannot
  *          reach */
-kith_status kith__batch_read(kith_ctx *ctx, const kith_batch *given, const kith_points *points,
-                             const kith_points *against, const kith_box *box, double cutoff,
-                             const char *cutoff_name, struct kith__batch *batch);
+kith_status kith__batch_read(kith_ctx *ctx, const char *name, const kith_batch *given,
+                             const kith_points *points, const kith_points *against,
+                             const kith_box *box, double cutoff, const char *cutoff_name,
+                             struct kith__batch *batch);
 
 /** Check that offsets in host memory ascend from 0 to n.
  *  @param name     name of the array for the message

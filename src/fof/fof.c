@@ -192,10 +192,10 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
                "out's arrays are not the library's: set *out to zeros");
     struct kith__batch batch;
     const struct kith__question *question = &batch.whole;
-    KITH_TRY(
-        options->batch
-            ? kith__batch_read(ctx, options->batch, points, NULL, box, length, "length", &batch)
-            : kith__question_init(ctx, points, NULL, box, length, "length", &batch.whole));
+    KITH_TRY(options->batch
+                 ? kith__batch_read(ctx, "options.batch", options->batch, points, NULL, box, length,
+                                    "length", &batch)
+                 : kith__question_init(ctx, points, NULL, box, length, "length", &batch.whole));
     struct kith__fof fof;
     KITH_TRY(read_options(ctx, options, question, &fof));
     KITH_TRY(kith__check_memory(ctx, "out", out->memory));

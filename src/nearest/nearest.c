@@ -78,8 +78,8 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     double cutoff = options.cutoff;
     KITH_TRY(read_radii(ctx, points, &options, search, &cutoff));
     if (search->is_batch) {
-        return kith__batch_read(ctx, options.batch, points, options.against, box, cutoff,
-                                cutoff == 0 ? NULL : cutoff_name, &search->batch);
+        return kith__batch_read(ctx, "options.batch", options.batch, points, options.against, box,
+                                cutoff, cutoff == 0 ? NULL : cutoff_name, &search->batch);
     }
     return cutoff == 0 ? kith__question_space(ctx, points, options.against, box, question)
                        : kith__question_init(ctx, points, options.against, box, cutoff, cutoff_name,

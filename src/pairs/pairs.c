@@ -94,8 +94,8 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         return kith__question_init(ctx, points, options->against, box, cutoff, "cutoff",
                                    &search->batch.whole);
     }
-    return kith__batch_read(ctx, options->batch, points, options->against, box, cutoff, "cutoff",
-                            &search->batch);
+    return kith__batch_read(ctx, "options.batch", options->batch, points, options->against, box,
+                            cutoff, "cutoff", &search->batch);
 }
 
 /** Make the list of a search. @param grow  as for kith__pairs_backend.fill */

@@ -460,8 +460,8 @@ static kith_status count_batch(kith_ctx *ctx, const kith_points *points, const k
     struct kith__batch batch;
     struct kith__rdf rdf;
     struct kith__frame frame;
-    KITH_TRY(kith__batch_read(ctx, options->batch, points, options->against, box, cutoff,
-                              cutoff_name(options), &batch));
+    KITH_TRY(kith__batch_read(ctx, "options.batch", options->batch, points, options->against, box,
+                              cutoff, cutoff_name(options), &batch));
     KITH_CHECK(ctx, !options->bond_offsets, KITH_UNSUPPORTED,
                "options.bond_offsets: bonds are not offered with options.batch: exclude pairs by "
                "molecules");

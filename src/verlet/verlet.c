@@ -3,7 +3,7 @@
  * The public functions of lists that are kept over steps, and how far particles may move before a
  * list has to be rebuilt (verlet.h has the proof). Constant time; backends read coordinates.
  */
-#include "verlet.h"
+#include "verlet_batch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -353,86 +353,120 @@ static void choose(const struct kith_verlet *v, struct kith__verlet_plan *plan)
     }
 }
 
-/** Check points and box, and set the plan. Two questions are built, with the radii cutoff and
- *  cutoff + skin. */
-static kith_status make_plan(struct kith_verlet *v, const kith_points *points, const kith_box *box,
-                             struct kith__verlet_plan *plan)
+struct kith__list kith__verlet_form(const struct kith_verlet *v)
 {
-    kith_ctx *ctx = v->ctx;
     const kith_verlet_options *o = &v->options;
-    *plan = (struct kith__verlet_plan){.with_skin = o->with_skin};
-    KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff, "cutoff", &plan->now));
-    KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff + o->skin, "cutoff + skin",
-                                 &plan->skin));
-    plan->list = (struct kith__list){.full = o->full,
-                                     .sorted = true,
-                                     .layout = o->layout,
-                                     .extras = o->extras,
-                                     .block_pairs = 1};
-    plan->kept = plan->list;
-    plan->kept.layout = KITH_CSR;
-    plan->kept.extras = KITH_SHIFTS;
-    choose(v, plan);
-    return KITH_OK;
+    return (struct kith__list){.full = o->full,
+                               .sorted = true,
+                               .layout = o->layout,
+                               .extras = o->extras,
+                               .block_pairs = 1};
 }
 
 /** Make the list by a search, keeping no pairs: for the reason KITH_VERLET_ALWAYS. */
-static kith_status search(struct kith_verlet *v, const struct kith__verlet_plan *plan,
-                          kith_pairs *out)
+static kith_status search(kith_ctx *ctx, struct kith_verlet *v,
+                          const struct kith__verlet_plan *plan, kith_pairs *out)
 {
-    kith_ctx *ctx = v->ctx;
     v->rebuilt = true;
     v->valid = false;
-    KITH_TRY(kith__end_call(
-        ctx, ctx->backend->pairs->fill(ctx, plan->with_skin ? &plan->skin : &plan->now, &plan->list,
-                                       true, out)));
+    KITH_TRY(ctx->backend->pairs->fill(ctx, plan->with_skin ? &plan->skin : &plan->now, &plan->list,
+                                       true, out));
     v->state.kept = 0;
     return KITH_OK;
 }
 
-/** Add an update to the counters. */
-static void count_update(struct kith_verlet *v, const struct kith__verlet_plan *plan)
+kith_status kith__verlet_make(kith_ctx *ctx, struct kith_verlet *v,
+                              const struct kith__question *now, const struct kith__question *skin,
+                              kith_pairs *out)
+{
+    struct kith__verlet_plan plan = {.now = *now,
+                                     .skin = *skin,
+                                     .list = kith__verlet_form(v),
+                                     .with_skin = v->options.with_skin};
+    plan.kept = plan.list;
+    plan.kept.layout = KITH_CSR;
+    plan.kept.extras = KITH_SHIFTS;
+    choose(v, &plan);
+    v->displacement = 0;
+    KITH_TRY(plan.reason == KITH_VERLET_ALWAYS ? search(ctx, v, &plan, out)
+                                               : ctx->backend->verlet->update(ctx, v, &plan, out));
+    v->reason = v->rebuilt && plan.keep ? KITH_VERLET_MOVED : plan.reason;
+    v->allowed = plan.allowed;
+    return KITH_OK;
+}
+
+void kith__verlet_add_update(struct kith_verlet *v)
 {
     kith_verlet_state *state = &v->state;
     state->updates++;
     state->rebuilds += v->rebuilt;
     state->rebuilt = v->rebuilt;
-    state->reason = v->rebuilt && plan->keep ? KITH_VERLET_MOVED : plan->reason;
+    state->reason = v->reason;
     state->displacement = v->displacement;
-    state->allowed = plan->allowed;
+    state->allowed = v->allowed;
     v->asked = false;
 }
 
-/** kith_verlet_update for a list with all fields of this version. */
-static kith_status update(struct kith_verlet *v, const kith_points *points, const kith_box *box,
-                          kith_pairs *out)
+/** Update the list of one system: check points and box, and build two questions, with the radii
+ *  cutoff and cutoff + skin. */
+static kith_status update_one(struct kith_verlet *v, const kith_points *points, const kith_box *box,
+                              kith_pairs *out)
 {
     kith_ctx *ctx = v->ctx;
-    struct kith__verlet_plan plan;
-    KITH_TRY(make_plan(v, points, box, &plan));
+    const kith_verlet_options *o = &v->options;
+    struct kith__question now, skin;
+    KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff, "cutoff", &now));
+    KITH_TRY(
+        kith__question_init(ctx, points, NULL, box, o->cutoff + o->skin, "cutoff + skin", &skin));
+    KITH_CHECK(ctx, !v->batch, KITH_INVALID,
+               "the list is of batches: update it by kith_verlet_update_batch, or open another "
+               "one");
+    KITH_TRY(kith__end_call(ctx, kith__verlet_make(ctx, v, &now, &skin, out)));
+    kith__verlet_add_update(v);
+    return KITH_OK;
+}
+
+/** Update the list of a batch: check it, and build its two questions. */
+static kith_status update_batch(struct kith_verlet *v, const kith_points *points,
+                                const kith_box *box, const kith_batch *given, kith_pairs *out)
+{
+    kith_ctx *ctx = v->ctx;
+    const kith_verlet_options *o = &v->options;
+    struct kith__batch now, skin;
+    KITH_TRY(kith__batch_read(ctx, "batch", given, points, NULL, box, o->cutoff, "cutoff", &now));
+    KITH_TRY(kith__batch_read(ctx, "batch", given, points, NULL, box, o->cutoff + o->skin,
+                              "cutoff + skin", &skin));
+    KITH_CHECK(ctx, v->batch || v->state.updates == 0, KITH_INVALID,
+               "the list is of one system: update it by kith_verlet_update, or open another one");
+    KITH_CHECK(ctx, ctx->backend->verlet->batches, KITH_UNSUPPORTED,
+               "kept lists of a batch are made on CPU cores: open the context with backend "
+               "\"cpu\"");
+    return kith__verlet_update_batch(v, &now, &skin, out);
+}
+
+/** kith_verlet_update or kith_verlet_update_batch for a list with all fields of this version.
+ *  @param batch  NULL: one system */
+static kith_status update(struct kith_verlet *v, const kith_points *points, const kith_box *box,
+                          const kith_batch *batch, kith_pairs *out)
+{
+    kith_ctx *ctx = v->ctx;
     KITH_TRY(kith__check_memory(ctx, "list", out->memory));
     KITH_CHECK(ctx, out->owner || (!out->i && !out->j && !out->offsets), KITH_INVALID,
                "list's arrays are not the library's: set *list to zeros");
-    v->displacement = 0;
-    if (plan.reason == KITH_VERLET_ALWAYS) {
-        KITH_TRY(search(v, &plan, out));
-    } else {
-        KITH_TRY(kith__end_call(ctx, ctx->backend->verlet->update(ctx, v, &plan, out)));
-    }
-    count_update(v, &plan);
-    return KITH_OK;
+    return batch ? update_batch(v, points, box, batch, out) : update_one(v, points, box, out);
 }
 
 /* ----------------------------------------------------------------------------- public functions */
 
-/** Run an update with a copy of the caller's struct that has all fields of this version. */
+/** Run an update with a copy of the caller's struct that has all fields of this version.
+ *  @param batch  NULL: one system */
 static kith_status run(struct kith_verlet *v, const kith_points *points, const kith_box *box,
-                       kith_pairs *out)
+                       const kith_batch *batch, kith_pairs *out)
 {
     kith_pairs own;
     KITH_RESULT_READ(v->ctx, out, KITH_PAIRS_0_1, &own);
     own.width = own.widest = own.overflowed = 0;
-    const kith_status status = update(v, points, box, &own);
+    const kith_status status = update(v, points, box, batch, &own);
     KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
     return status;
 }
@@ -441,7 +475,26 @@ kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points, c
                                kith_pairs *list)
 {
     kith_status status;
-    KITH_VERLET_CALL(verlet, &status, run(verlet, points, box, list));
+    KITH_VERLET_CALL(verlet, &status, run(verlet, points, box, NULL, list));
+    if (status != KITH_OK && list) {
+        list->n = list->rows = 0;
+    }
+    return status;
+}
+
+/** kith_verlet_update_batch within a public call. */
+static kith_status run_batch(struct kith_verlet *v, const kith_points *points, const kith_box *box,
+                             const kith_batch *batch, kith_pairs *out)
+{
+    KITH_CHECK(v->ctx, batch != NULL, KITH_INVALID, "batch is NULL");
+    return run(v, points, box, batch, out);
+}
+
+kith_status kith_verlet_update_batch(kith_verlet *verlet, const kith_points *points,
+                                     const kith_box *box, const kith_batch *batch, kith_pairs *list)
+{
+    kith_status status;
+    KITH_VERLET_CALL(verlet, &status, run_batch(verlet, points, box, batch, list));
     if (status != KITH_OK && list) {
         list->n = list->rows = 0;
     }
@@ -526,12 +579,25 @@ kith_status(kith_verlet_read)(const kith_verlet *verlet, kith_verlet_state *out)
     return kith_verlet_read_sized(verlet, out, KITH_VERLET_STATE_0_2);
 }
 
+kith_status kith_verlet_reasons(const kith_verlet *verlet, int64_t systems, int32_t *reasons)
+{
+    kith_status status;
+    KITH_VERLET_CALL(verlet, &status, kith__verlet_reasons(verlet, systems, reasons));
+    return status;
+}
+
+void kith__verlet_forget(struct kith_verlet *v)
+{
+    if (v->data) {
+        v->ctx->backend->verlet->forget(v);
+    }
+}
+
 void kith_verlet_close(kith_verlet *verlet)
 {
     if (verlet) {
-        if (verlet->data) {
-            verlet->ctx->backend->verlet->forget(verlet);
-        }
+        kith__verlet_forget(verlet);
+        kith__verlet_free_batch(verlet);
         free(verlet);
     }
 }

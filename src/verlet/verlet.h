@@ -130,18 +130,22 @@ struct kith__verlet_plan {
 
 /** Data of a list on the host's side, and of its backend. */
 struct kith_verlet {
-    kith_ctx *ctx;                   /**< context of the list */
-    kith_verlet_options options;     /**< checked options */
-    kith_verlet_state state;         /**< counters, and what the last update did */
-    bool asked;                      /**< the next update is to search: kith_verlet_rebuild */
-    bool valid;                      /**< there are kept pairs, those of `reference`, and their S
+    kith_ctx *ctx;               /**< context of the list */
+    kith_verlet_options options; /**< checked options */
+    kith_verlet_state state;     /**< counters, and what the last update did */
+    bool asked;                  /**< the next update is to search: kith_verlet_rebuild */
+    bool valid;                  /**< there are kept pairs, those of `reference`, and their S
                                           can be packed in later updates, too; false: the next
                                           update rebuilds */
-    double displacement;             /**< longest displacement in the running update [length] */
-    bool rebuilt;                    /**< true when the running update has searched */
-    struct kith__question reference; /**< box, precision, n and radius of the last rebuild; its
+    double displacement;         /**< longest displacement in the running update [length] */
+    bool rebuilt;                /**< true when the running update has searched */
+    kith_verlet_reason reason;   /**< why it has; KITH_VERLET_KEPT: it has not */
+    double allowed;              /**< kith__verlet_plan.allowed of the running update [length] */
+    struct kith__question reference;  /**< box, precision, n and radius of the last rebuild; its
                                           pointers to coordinates are not valid any more */
-    void *data;                      /**< the backend's data; NULL: none yet */
+    void *data;                       /**< the backend's data; NULL: none yet */
+    struct kith__verlet_batch *batch; /**< kept lists of the systems of a batch (verlet_batch.h);
+                                           NULL: the list is of one system, or of none yet */
 };
 
 /** The operations of a backend. */
@@ -158,9 +162,31 @@ struct kith__verlet_backend {
 
     /** Free verlet->data, which is not NULL. */
     void (*forget)(struct kith_verlet *verlet);
+
+    bool batches; /**< updates of the systems of a batch may run on lanes, and their lists are in
+                       host memory; false: lists of batches are not offered */
 };
 
 extern const struct kith__verlet_backend kith__cpu_verlet, kith__cuda_verlet;
+
+/** Update a list in a running call, without its counters: plan, then make the list from the kept
+ *  pairs, or by a search. Sets displacement, rebuilt, reason and allowed of the list.
+ *  @param ctx   the context of the call, or a lane of it
+ *  @param now   points, box and cutoff
+ *  @param skin  points and box with the radius cutoff + skin
+ *  @return as kith__verlet_backend.update */
+kith_status kith__verlet_make(kith_ctx *ctx, struct kith_verlet *verlet,
+                              const struct kith__question *now, const struct kith__question *skin,
+                              kith_pairs *out);
+
+/** Add an update that kith__verlet_make has made to the counters of a list. */
+void kith__verlet_add_update(struct kith_verlet *verlet);
+
+/** Return the form of the list that is made. */
+struct kith__list kith__verlet_form(const struct kith_verlet *verlet);
+
+/** Free what a list keeps. */
+void kith__verlet_forget(struct kith_verlet *verlet);
 
 /** Return the bands of a list that is rebuilt now: their width is skin / KITH_VERLET_LAST_BAND, so
  *  that the last band begins at cutoff + skin. */

@@ -141,6 +141,18 @@ void check_verlet(kith::context &ctx)
     there.rebuild();
     list = there.update(points, nullptr, std::move(list));
     check(there.state().updates == 3 && there.state().rebuilt == 1, "the list is rebuilt");
+    const int64_t offsets[] = {0, 2, 5};
+    kith_batch batch;
+    kith_batch_init(&batch);
+    batch.systems = 2;
+    batch.offsets = offsets;
+    kith::verlet systems = ctx.verlet(options);
+    if (std::strncmp(kith_backend(ctx.get()), "cpu", 3) == 0) {
+        list = systems.update(points, nullptr, batch, std::move(list));
+        check(list.size() < ctx.pairs(points, 0.6).size() && systems.reasons(2).size() == 2 &&
+                  systems.reasons(2)[1] != KITH_VERLET_KEPT,
+              "the list of a batch");
+    }
     options.skin = -1;
     refused([&] { ctx.verlet(options); }, KITH_INVALID, "options.skin is -1");
 }

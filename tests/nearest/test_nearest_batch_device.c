@@ -2,13 +2,14 @@
  *
  * Nearest neighbours of a batch on a GPU are those of the CPU, to the last bit: with points,
  * offsets, boxes and arrays in host and in device memory; small systems, which are searched
- * together, large ones, and both; many neighbours, ties, images far away, and what is wrong with a
- * system.
+ * together, large ones, and both; many neighbours, ties, radii, images far away, and what is wrong
+ * with a system.
  */
 #include "batches.h"
 #include "check.h"
 #include "device.h"
 
+#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,10 +41,32 @@ static void check_rows(const char *name, const kith_nearest *got, const kith_nea
           name, (long long)want->k, where);
 }
 
-/* Search a batch in host and in device memory, and compare with the CPU. */
-static void check_batch(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch, int cross,
-                        int64_t k, double cutoff, unsigned extras)
+/* Radii of n particles, in the precision of the batch: some 0, one large, the others up to 0.8. */
+static void *make_radii(rng *r, int64_t n, kith_precision precision)
 {
+    void *radii = check_malloc((size_t)(n + 1) * (size_t)precision);
+    for (int64_t p = 0; p < n; p++) {
+        const double h = p % 20 == 3 ? 0 : p == n / 2 ? 1.5 : 0.8 * rng_uniform(r, 0, 1);
+        if (precision == KITH_FLOAT)
+            ((float *)radii)[p] = (float)h;
+        else
+            ((double *)radii)[p] = h;
+    }
+    return radii;
+}
+
+/* Search a batch in host and in device memory, and compare with the CPU.
+ * rule: NONE, or with radii */
+static void check_rule(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch, int cross,
+                       int64_t k, double cutoff, unsigned extras, kith_radius_rule rule)
+{
+    const int64_t n[2] = {batch->points.points.n, batch->other.points.n};
+    rng r = {(uint64_t)(k + rule)};
+    void *radii[2] = {NULL, NULL}, *there[2] = {NULL, NULL};
+    for (int set = 0; set < 2 && rule != KITH_RADIUS_NONE; set++) {
+        radii[set] = make_radii(&r, n[set], batch->precision);
+        there[set] = device_make(radii[set], (size_t)n[set] * (size_t)batch->precision);
+    }
     const kith_batch on_host = batch_public(batch, cross);
     device_batch made = device_batch_make(batch, cross);
     kith_nearest want = {.size = sizeof want}, host = {.size = sizeof host};
@@ -54,6 +77,9 @@ static void check_batch(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch,
     o.extras = extras;
     o.batch = &on_host;
     o.against = cross ? &batch->other.points : NULL;
+    o.radius_rule = rule;
+    o.radii = radii[0];
+    o.radii_against = cross ? radii[1] : NULL;
     const kith_points *points = &batch->points.points;
     const kith_box *box = batch_box(batch);
     const kith_status right = kith_nearest_find(cpu, points, box, k, &o, &want);
@@ -64,6 +90,8 @@ static void check_batch(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch,
         check_rows(batch->name, &host, &want, batch->precision);
     o.batch = &made.given;
     o.against = cross ? &made.b : NULL;
+    o.radii = there[0];
+    o.radii_against = cross ? there[1] : NULL;
     status = kith_nearest_find(gpu, &made.a, box, k, &o, &device);
     CHECK(status == right, "%s: device, k %lld: %s: %s, the CPU %s", batch->name, (long long)k,
           kith_status_name(status), kith_message(gpu), kith_status_name(right));
@@ -73,6 +101,16 @@ static void check_batch(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch,
     kith_nearest_free(&host);
     kith_nearest_free(&device);
     device_batch_free(&made);
+    for (int set = 0; set < 2; set++) {
+        cudaFree(there[set]);
+        free(radii[set]);
+    }
+}
+
+static void check_batch(kith_ctx *gpu, kith_ctx *cpu, const random_batch *batch, int cross,
+                        int64_t k, double cutoff, unsigned extras)
+{
+    check_rule(gpu, cpu, batch, cross, k, cutoff, extras, KITH_RADIUS_NONE);
 }
 
 static void check_random(kith_ctx *gpu, kith_ctx *cpu, uint64_t seed)
@@ -84,6 +122,8 @@ static void check_random(kith_ctx *gpu, kith_ctx *cpu, uint64_t seed)
     for (int turn = 0; turn < 3; turn++)
         check_batch(gpu, cpu, &batch, cross, many[rng_below(&r, 10)],
                     rng_below(&r, 2) ? 0 : rng_uniform(&r, 0.2, 2), (unsigned)rng_below(&r, 8));
+    check_rule(gpu, cpu, &batch, cross, many[rng_below(&r, 10)], 0, (unsigned)rng_below(&r, 8),
+               (kith_radius_rule)(KITH_RADIUS_GATHER + seed % 5));
     batch_free(&batch);
 }
 

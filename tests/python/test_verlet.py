@@ -41,6 +41,27 @@ def test_walk():
             near.close()
 
 
+def test_batch():
+    """Each system is searched again when it needs that; the list is that of `pairs`."""
+    x = [5 * random.random((n, 3)) for n in (40, 0, 90, 7)]
+    boxes = [5.0, 5.0, kith.Box([5.0, 6.0, 5.0]), 5.0]
+    offsets = np.cumsum([0] + [len(one) for one in x])
+    near = kith.Verlet(1.0, 0.3, "ijdS")
+    raises(ValueError, lambda: near.reasons, "not of a batch")
+    expected = kith.pairs(x, 1.0, boxes, "ijdS", sort=True)
+    same(near.update(x, boxes), expected)
+    assert near.reasons == ["first"] * 4 and near.rebuilds == 4
+    same(near.update(np.concatenate(x), boxes, offsets), expected)
+    assert near.reasons == ["kept"] * 4 and near.reason == "kept" and not near.rebuilt
+    x[2][3] += 0.2
+    same(near.update(x, boxes), kith.pairs(x, 1.0, boxes, "ijdS", sort=True))
+    assert near.reasons == ["kept", "kept", "moved", "kept"] and near.rebuilds == 5
+    same(near.update(x[:3], 5.0), kith.pairs(x[:3], 1.0, 5.0, "ijdS", sort=True))
+    assert near.reasons[:2] == ["kept", "kept"] and near.reasons[2] in ("box", "moved")
+    raises(ValueError, lambda: near.update(x[0], 5.0), "the list is of batches")
+    raises(ValueError, lambda: near.update(x[0], 5.0, [0, 3]), "batch.offsets[1] is 3")
+
+
 def test_flat():
     x = 10 * random.random((N, 2))
     near = kith.Verlet(0.5, 0.1, "ijDS", index=np.int64)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Every allocation of a kept list made to fail: of the first update, of one that keeps the pairs
- * and grows the list, of a rebuild.
+ * and grows the list, of a rebuild; of one system, and on CPU cores of a batch.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "no_memory.h"
@@ -14,6 +15,7 @@ enum { N = 3000 };
 /** A use of the library. */
 typedef struct walk {
     double *now, *later, *far; /* positions */
+    int is_batch;
     kith_verlet *verlet;
     kith_pairs list;
 } walk;
@@ -22,7 +24,11 @@ static kith_status update(walk *w, const double *x, int64_t *seen)
 {
     const kith_points points = kith_points_packed(x, N, KITH_DOUBLE);
     const kith_box box = kith_box_periodic(10, 10, 10);
-    const kith_status status = kith_verlet_update(w->verlet, &points, &box, &w->list);
+    const int64_t offsets[] = {0, 1200, 1201, N};
+    const kith_batch batch = {.size = sizeof batch, .systems = 3, .offsets = offsets};
+    const kith_status status = w->is_batch ? kith_verlet_update_batch(w->verlet, &points, &box,
+                                                                      &batch, &w->list)
+                                           : kith_verlet_update(w->verlet, &points, &box, &w->list);
     CHECK(w->list.rows == (status == KITH_OK ? N : 0), "%lld rows", (long long)w->list.rows);
     for (int64_t p = 0; p < w->list.n; p++)
         *seen += w->list.j[p] * (p % 7);
@@ -66,6 +72,10 @@ int main(int argc, char **argv)
         w.far[p] += (5 - w.now[p]) * 0.3;
     }
     no_memory_check(&(no_memory_use){backend, work, release, &w});
+    if (strncmp(backend, "cpu", 3) == 0) {
+        w.is_batch = 1;
+        no_memory_check(&(no_memory_use){backend, work, release, &w});
+    }
     free(w.now);
     free(w.later);
     free(w.far);

@@ -51,7 +51,7 @@ static int same_pairs(const kept *k, const kith_pairs *a, int64_t p, const kith_
             same_bytes(a->shifts + 3 * p, b->shifts + 3 * q, 3 * n * sizeof *a->shifts));
 }
 
-static int same_lists(const kept *k, const kith_pairs *a, const kith_pairs *b, size_t real)
+int kept_same(const kept *k, const kith_pairs *a, const kith_pairs *b, size_t real)
 {
     return a->n == b->n && a->rows == b->rows && same_pairs(k, a, 0, b, 0, (size_t)a->n, real) &&
            (k->options.layout != KITH_CSR ||
@@ -98,7 +98,7 @@ int kept_check(kept *k, const kith_points *points, const kith_box *box)
     if (k->options.with_skin && state.rebuilt) {
         CHECK(search(k, points, box, k->options.cutoff + k->options.skin) == KITH_OK, "%s: %s",
               k->name, kith_message(k->ctx));
-        if (!CHECK(same_lists(k, &k->list, &k->fresh, real), "%s: not the list with the skin",
+        if (!CHECK(kept_same(k, &k->list, &k->fresh, real), "%s: not the list with the skin",
                    k->name))
             return 0;
     }
@@ -106,7 +106,7 @@ int kept_check(kept *k, const kith_points *points, const kith_box *box)
                kith_message(k->ctx)))
         return 0;
     return CHECK(
-        k->options.with_skin ? holds(k, real) : same_lists(k, &k->list, &k->fresh, real),
+        k->options.with_skin ? holds(k, real) : kept_same(k, &k->list, &k->fresh, real),
         "%s: update %lld, reason %d, %lld pairs, a fresh search has %lld; full %d, layout %d, "
         "extras %u, with_skin %d, n %lld, cutoff %.17g, skin %.17g, displacement %.17g of %.17g",
         k->name, (long long)state.updates, (int)state.reason, (long long)k->list.n,

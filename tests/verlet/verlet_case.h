@@ -29,6 +29,10 @@ void kept_close(kept *k);
  */
 int kept_check(kept *k, const kith_points *points, const kith_box *box);
 
+/** Whether two lists of the form of a kept list have equal bits.
+ *  @param real  size of a distance or coordinate */
+int kept_same(const kept *k, const kith_pairs *a, const kith_pairs *b, size_t real);
+
 /** What the last update did. */
 kith_verlet_state kept_state(const kept *k);
 

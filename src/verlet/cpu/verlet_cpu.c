@@ -356,4 +356,5 @@ static void forget(struct kith_verlet *v)
     v->data = NULL;
 }
 
-const struct kith__verlet_backend kith__cpu_verlet = {.update = update, .forget = forget};
+const struct kith__verlet_backend kith__cpu_verlet = {
+    .update = update, .forget = forget, .batches = true};

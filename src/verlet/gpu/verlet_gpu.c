@@ -59,7 +59,9 @@ struct work {
     int64_t total;                    /**< number of pairs of the list */
 };
 
-/** Make the arrays of an update hold its particles. Those of the last rebuild stay as they are. */
+/** Make the arrays of an update hold its particles, and the buffer through which what kernels find
+ *  is copied to the host (kith__gpu_need_transfers). The arrays of the last rebuild stay as they
+ *  are. */
 static kith_status need_particles(struct work *w)
 {
     kith_ctx *ctx = w->ctx;
@@ -69,7 +71,7 @@ static kith_status need_particles(struct work *w)
     w->found = kith__gpu_need(gpu, FOUND, sizeof *w->found);
     KITH_CHECK(ctx, w->found && kith__gpu_buffer_need(&w->kept->now, bytes), KITH_NO_MEMORY,
                "out of device memory for a list of %lld particles", (long long)n);
-    return KITH_OK;
+    return kith__gpu_need_transfers(ctx, sizeof *w->found + sizeof w->total);
 }
 
 /** Queue the reading of the particles, and the search for their displacements where the plan is to
@@ -238,6 +240,7 @@ static kith_status fetch_offsets(struct work *w, const kith_pairs *out)
                (long long)out->rows);
     struct kith__gpu_copy copies[KITH_GPU_COPIES] = {
         {(char *)out->offsets, (const char *)offsets, bytes}};
+    KITH_TRY(kith__gpu_need_transfers(w->ctx, bytes));
     KITH_TRY(queue_offsets(w, offsets));
     return kith__gpu_download(w->ctx, copies);
 }
@@ -264,6 +267,7 @@ static kith_status list_on_host(struct work *w, kith_pairs *out)
         staging->memory = KITH_DEVICE;
         KITH_TRY(kith__list_need(ctx, &w->plan->list, precision, 0, n, n, staging));
         staging->n = n;
+        KITH_TRY(kith__gpu_need_transfers(ctx, 2 * (size_t)n * sizeof(int32_t)));
         KITH_TRY(queue_pairs(w, staging, base));
         KITH_TRY(kith__gpu_fetch_part(ctx, &w->plan->list, precision, staging, out, base));
     }
