@@ -55,6 +55,8 @@ struct kith__flock_rules {
     double turn_cos, turn_sin; /**< cosine and sine of the largest angle of a turn in a step */
     uint64_t seed;             /**< seed of the random numbers */
     int n_species;             /**< number of species; 0: none */
+    int64_t n_leaders;         /**< particles of smaller indices lead; 0: no particle does */
+    double goal[3];            /**< direction of the leaders, of length leader_weight */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
                                                    normals of walls have length 1 */
@@ -236,13 +238,17 @@ KITH_FN void kith__flock_add_heeded(int rule, const int32_t x[3], int32_t factor
     more->factors += rule == KITH_ALIGNMENT ? factor : 0;
 }
 
-/** Return a sum of one rule and axis [units].
- *  @param more  NULL: particles have no species */
-KITH_FN double kith__flock_total(const struct kith__flock_sums *sums,
-                                 const struct kith__flock_more *more, int rule, int k)
+/** Compute the sums of a flock of several species, as numbers [units]. */
+KITH_FN void kith__flock_total(const struct kith__flock_sums *sums,
+                               const struct kith__flock_more *more, double total[KITH_RULES][3])
 {
-    const double sum = (double)sums->sum[rule][k], unit = 1.0 / KITH_FACTOR;
-    return more ? sum * (4294967296.0 * unit) + (double)more->low[rule][k] * unit : sum;
+    const double unit = 1.0 / KITH_FACTOR;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        for (int k = 0; k < 3; k++) {
+            total[rule][k] = (double)sums->sum[rule][k] * (4294967296.0 * unit) +
+                             (double)more->low[rule][k] * unit;
+        }
+    }
 }
 
 /** Scale velocity u to a speed between the limits. If u is 0 and min_speed is not, u is first
@@ -516,6 +522,21 @@ KITH_RARE_FN void kith__flock_turn_at_faces(const struct kith__lattice_d *box,
     }
 }
 
+/** Turn velocity u of a leader towards the goal, at its speed: to the direction of the unit vector of
+ *  u plus the goal (Couzin et al. 2005). */
+KITH_RARE_FN void kith__flock_lead(const struct kith__flock_rules *rules, double u[3])
+{
+    const double speed = kith__flock_length(u);
+    double e[3];
+    for (int k = 0; k < 3; k++) {
+        e[k] = (speed > 0 ? u[k] / speed : 0) + rules->goal[k];
+    }
+    const double length = kith__flock_length(e);
+    for (int k = 0; k < 3 && length > 0; k++) {
+        u[k] = speed * (e[k] / length);
+    }
+}
+
 /** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
  *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums
@@ -535,14 +556,21 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     const double *w = rules->weight;
     const double share_a = n_a > 0 ? 1 / n_a : 0;
     const double share_c = n_c > 0 ? 1 / n_c : 0;
-    const struct kith__flock_more *heeded = more && rules->n_species > 0 ? more : NULL;
-    const double followed = heeded ? (double)heeded->factors / KITH_FACTOR / n_a : 1;
-    const double relative = rules->relative && n_a > 0 ? followed : 0; /* factor of v */
+    double relative = rules->relative && n_a > 0 ? 1 : 0; /* factor of v */
+    double total[KITH_RULES][3];                          /* the sums [units] */
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        for (int k = 0; k < 3; k++) {
+            total[rule][k] = (double)sums->sum[rule][k];
+        }
+    }
+    if (more && rules->n_species > 0) {
+        kith__flock_total(sums, more, total);
+        relative = n_a > 0 ? relative * ((double)more->factors / KITH_FACTOR / n_a) : 0;
+    }
     for (int k = 0; k < 3; k++) {
-        const double a = kith__flock_total(sums, heeded, KITH_ALIGNMENT, k) * unit[KITH_ALIGNMENT];
-        const double c = kith__flock_total(sums, heeded, KITH_COHESION, k) * unit[KITH_COHESION];
-        const double s = kith__flock_total(sums, heeded, KITH_SEPARATION, k) *
-                         unit[KITH_SEPARATION];
+        const double a = total[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
+        const double c = total[KITH_COHESION][k] * unit[KITH_COHESION];
+        const double s = total[KITH_SEPARATION][k] * unit[KITH_SEPARATION];
         u[k] = v[k];
         if (rules->model != KITH_BOIDS) {
             u[k] += a;
@@ -565,6 +593,11 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
         double bent[3] = {u[0], u[1], u[2]};
         kith__flock_add_things(rules, box, at, bent);
         memcpy(u, bent, sizeof bent);
+    }
+    if (id < rules->n_leaders) {
+        double led[3] = {u[0], u[1], u[2]};
+        kith__flock_lead(rules, led);
+        memcpy(u, led, sizeof led);
     }
     kith__flock_limit(rules, v, u);
     if (rules->noise > 0 && rules->model != KITH_VICSEK_VECTORIAL) {
