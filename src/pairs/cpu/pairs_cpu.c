@@ -345,10 +345,7 @@ static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
     const int64_t n = q->a.n;
     KITH_TRY(find_row_offsets(ctx, q, list, grid, &offsets));
     if (grow) {
-        const int64_t old = out->owner ? out->capacity : 0;
-        const int64_t needed = offsets[n];
-        const int64_t capacity = needed > old ? needed : old;
-        KITH_TRY(kith__list_need(ctx, list, q->precision, n, needed, capacity, out));
+        KITH_TRY(kith__list_grow(ctx, list, q->precision, n, offsets[n], out));
     }
     out->n = offsets[n];
     out->rows = n;

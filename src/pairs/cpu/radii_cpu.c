@@ -588,9 +588,7 @@ kith_status kith__radii_fill(kith_ctx *ctx, const struct kith__question *q,
         return fill_matrix(&r, offsets, grow, out);
     }
     if (grow) {
-        const int64_t old = out->owner ? out->capacity : 0;
-        const int64_t capacity = offsets[rows] > old ? offsets[rows] : old;
-        KITH_TRY(kith__list_need(ctx, list, q->precision, rows, offsets[rows], capacity, out));
+        KITH_TRY(kith__list_grow(ctx, list, q->precision, rows, offsets[rows], out));
     }
     out->n = offsets[rows];
     out->rows = rows;

@@ -150,9 +150,7 @@ static kith_status fill_on_host(struct kith__gpu_batch *b, const struct kith__li
     KITH_TRY(queue_offsets(b, list, false));
     KITH_TRY(kith__gpu_batch_read(b, &n));
     if (grow) {
-        const int64_t old = out->owner ? out->capacity : 0;
-        KITH_TRY(kith__list_need(b->ctx, list, b->batch->whole.precision, rows, n,
-                                 n > old ? n : old, out));
+        KITH_TRY(kith__list_grow(b->ctx, list, b->batch->whole.precision, rows, n, out));
     }
     out->n = n;
     out->rows = rows;
@@ -190,9 +188,7 @@ kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
     KITH_TRY(queue_offsets(&b, list, false));
     if (grow) {
         KITH_TRY(kith__gpu_batch_read(&b, &n));
-        const int64_t old = out->owner ? out->capacity : 0;
-        KITH_TRY(
-            kith__list_need(ctx, list, batch->whole.precision, rows, n, n > old ? n : old, out));
+        KITH_TRY(kith__list_grow(ctx, list, batch->whole.precision, rows, n, out));
     }
     KITH_TRY(queue_list(&b, list, out));
     KITH_TRY(kith__gpu_batch_read(&b, &n));

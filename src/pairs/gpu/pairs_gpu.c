@@ -282,8 +282,7 @@ static kith_status grow_list(struct kith__gpu_search *s, const struct kith__list
                              kith_pairs *out)
 {
     const struct kith__question *q = &s->sweep.grid.question;
-    const int64_t old = out->owner ? out->capacity : 0;
-    return kith__list_need(s->ctx, list, q->precision, q->a.n, n, n > old ? n : old, out);
+    return kith__list_grow(s->ctx, list, q->precision, q->a.n, n, out);
 }
 
 /** Make a list in arrays in host memory, in parts of at most 2^24 pairs, or of one row with
