@@ -87,10 +87,12 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
     return piece;
 }
 
-kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
+kith_status kith__list_set(kith_ctx *ctx, int64_t n, int64_t rows, kith_pairs *out)
 {
-    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
-               "the list has %lld pairs, the arrays hold %lld", (long long)out->n,
+    out->n = n;
+    out->rows = rows;
+    KITH_CHECK(ctx, n <= out->capacity, KITH_CAPACITY,
+               "the list has %lld pairs, the arrays hold %lld", (long long)n,
                (long long)out->capacity);
     return KITH_OK;
 }

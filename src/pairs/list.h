@@ -51,9 +51,9 @@ kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const ki
 kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int64_t first,
                             int64_t n);
 
-/** Check that out->n pairs fit the arrays.
+/** Set out->n and out->rows, and check that n pairs fit the arrays.
  *  @return KITH_OK or KITH_CAPACITY */
-kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
+kith_status kith__list_set(kith_ctx *ctx, int64_t n, int64_t rows, kith_pairs *out);
 
 /** Make the arrays of out->owner hold the rows of a KITH_MATRIX list, and set out->width. A
  *  capacity that suffices stays. The other fields are set as by kith__list_need.

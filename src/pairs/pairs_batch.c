@@ -455,9 +455,7 @@ kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
         KITH_TRY(kith__list_need(ctx, list, precision, rows, lists.total, lists.total, out));
         KITH_TRY(fill_all(&lists));
     }
-    out->n = lists.total;
-    out->rows = rows;
-    return kith__list_fits(ctx, out);
+    return kith__list_set(ctx, lists.total, rows, out);
 }
 
 kith_status kith__batch_count(kith_ctx *ctx, const struct kith__batch *batch,

@@ -590,9 +590,7 @@ kith_status kith__radii_fill(kith_ctx *ctx, const struct kith__question *q,
     if (grow) {
         KITH_TRY(kith__list_grow(ctx, list, q->precision, rows, offsets[rows], out));
     }
-    out->n = offsets[rows];
-    out->rows = rows;
-    KITH_TRY(kith__list_fits(ctx, out));
+    KITH_TRY(kith__list_set(ctx, offsets[rows], rows, out));
     if (list->layout == KITH_CSR) {
         memcpy(out->offsets, offsets, (size_t)(rows + 1) * sizeof *offsets);
     }

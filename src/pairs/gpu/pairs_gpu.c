@@ -299,9 +299,7 @@ static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__l
     if (grow) {
         KITH_TRY(grow_list(s, list, t.total, out));
     }
-    out->n = t.total;
-    out->rows = s->sweep.grid.question.a.n;
-    KITH_TRY(kith__list_fits(s->ctx, out));
+    KITH_TRY(kith__list_set(s->ctx, t.total, s->sweep.grid.question.a.n, out));
     if (list->layout == KITH_CSR) {
         t.offsets = out->offsets;
         t.n_offsets = out->rows + 1;
@@ -363,9 +361,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
         KITH_TRY(queue(s, list, out, &total));
         KITH_TRY(kith__gpu_read_back(s, total, &n));
     }
-    out->n = n;
-    out->rows = question->a.n;
-    return kith__list_fits(ctx, out);
+    return kith__list_set(ctx, n, question->a.n, out);
 }
 
 /** kith__pairs_backend.enqueue. */
