@@ -99,23 +99,15 @@ def _on_device(array: DeviceArray, name: str, dim: int, like: Any) -> _abi.Point
                        max(rows // size, 1), size, 1)
 
 
-def second_set(against: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memory]:
-    """Return the coordinates `against`, of the type of `like` and in its memory, as coordinates()
-    returns them."""
+def of_one_memory(values: Any, dim: int, like: Memory,
+                  name: str = "against") -> tuple[_abi.Points, Memory]:
+    """Return the coordinates of a second set, or velocities, of the type of `like` and in its
+    memory, as coordinates() returns them."""
     on_device = isinstance(like, DeviceArray)
-    others, kept = coordinates(against, "against", dim, like.dtype, device=on_device)
+    made, kept = coordinates(values, name, dim, like.dtype, device=on_device)
     if on_device and not isinstance(kept, DeviceArray):
-        raise TypeError("against is in host memory, x on a GPU: put both into one memory")
-    return others, kept
-
-
-def of_one_memory(v: Any, dim: int, like: Memory) -> tuple[_abi.Points, Memory]:
-    """Return velocities, of the type of `like` and in its memory, as coordinates() returns them."""
-    on_device = isinstance(like, DeviceArray)
-    velocities, kept = coordinates(v, "v", dim, like.dtype, device=on_device)
-    if on_device and not isinstance(kept, DeviceArray):
-        raise TypeError("v is in host memory, x on a GPU: put both into one memory")
-    return velocities, kept
+        raise TypeError(f"{name} is in host memory, x on a GPU: put both into one memory")
+    return made, kept
 
 
 def column(values: Any, n: int, dtype: Any, name: str,

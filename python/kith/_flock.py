@@ -62,7 +62,7 @@ class Flock(Opened):
         dim = dimensions(x, box)
         space = as_box(box, dim).struct()
         points, kept = coordinates(x, "x", dim, device=True)
-        velocities, kept_v = of_one_memory(v, dim, kept)
+        velocities, kept_v = of_one_memory(v, dim, kept, "v")
         if len(kept_v) != len(kept):
             raise ValueError(f"v has {len(kept_v)} rows, x has {len(kept)}")
         self.box = as_box(box, dim)

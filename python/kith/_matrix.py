@@ -6,7 +6,7 @@ import ctypes as C
 from typing import Any, Optional
 
 from . import _abi
-from ._arrays import INT64, Owned, coordinates, is_wide, no_gradient, second_set
+from ._arrays import INT64, Owned, coordinates, is_wide, no_gradient, of_one_memory
 from ._batch import Systems, filled
 from ._box import as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
@@ -40,7 +40,7 @@ def matrix(x: Any, rules: Rules, box: Any, want: Optional[str], sort: Any, again
     points, kept = coordinates(x, "x", dim, device=True)
     inputs = [kept]
     if against is not None:
-        others, kept_others = second_set(against, dim, kept)
+        others, kept_others = of_one_memory(against, dim, kept)
         options.against = C.pointer(others)
         inputs.append(kept_others)
     if many is not None:

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, coordinates, is_wide, no_gradient, second_set
+from ._arrays import Owned, coordinates, is_wide, no_gradient, of_one_memory
 from ._batch import filled, systems
 from ._box import as_box, dimensions
 from ._context import SMALL, Context, context
@@ -128,7 +128,7 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
     points, kept = coordinates(x, "x", dim, device=True)
     inputs = [kept]
     if against is not None:
-        others, kept_others = second_set(against, dim, kept)
+        others, kept_others = of_one_memory(against, dim, kept)
         options.against = C.pointer(others)
         inputs.append(kept_others)
     if many is not None:

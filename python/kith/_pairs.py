@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import (INT32 as _INT32, INT64 as _INT64, Owned, coordinates, is_wide, narrow,
-                      no_gradient, over, second_set, writable)
+                      no_gradient, of_one_memory, over, writable)
 from ._batch import Systems, filled, systems
 from ._box import Box, as_box, dimensions
 from ._context import SMALL, CapacityError, Context, context
@@ -71,7 +71,7 @@ def list_options(want: Optional[str], full: Any, sort: Any) -> tuple[str, _abi.P
 def _against(options: _abi.PairsOptions, against: Any, dim: int,
              like: Memory) -> tuple[_abi.PairsOptions, Memory, _abi.Points]:
     """Return a copy of the options with a second set, and what must live as long as they do."""
-    others, kept = second_set(against, dim, like)
+    others, kept = of_one_memory(against, dim, like)
     made = _abi.PairsOptions.from_buffer_copy(options)
     made.against = C.pointer(others)
     return made, kept, others

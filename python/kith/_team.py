@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import INT32, INT64, Owned, address, column, coordinates, narrow, second_set
+from ._arrays import INT32, INT64, Owned, address, column, coordinates, narrow, of_one_memory
 from ._box import Box, as_box, dimensions
 from ._context import Busy, Context, Signals, Unshared, address_of, failure, text_of
 from ._fof import HALO, fof_options, halo_input
@@ -757,7 +757,7 @@ def _second(against: Any, given: _Given) -> Optional[Array]:
     """Return the coordinates of a second set, checked; None stays None."""
     if against is None:
         return None
-    _, kept = second_set(against, given.box.dim, given.x)
+    _, kept = of_one_memory(against, given.box.dim, given.x)
     assert isinstance(kept, np.ndarray)
     return kept
 

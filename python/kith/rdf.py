@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _abi
-from ._arrays import Owned, address, column, coordinates, given, second_set
+from ._arrays import Owned, address, column, coordinates, given, of_one_memory
 from ._batch import filled, systems
 from ._context import Context, Unshared, context
 from ._kinds import Memory
@@ -153,7 +153,7 @@ class Histogram(Unshared):
             raise ValueError(f"n_species is {self._n_species}, but species is not given")
         m, kept_others = 0, None
         if against is not None:
-            others, kept_others = second_set(against, dim, kept)
+            others, kept_others = of_one_memory(against, dim, kept)
             options.against = C.pointer(others)
             m = len(kept_others)
             lives.append(others)

@@ -63,6 +63,13 @@ kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_p
     return KITH_OK;
 }
 
+kith_status kith__list_grow(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
+                            int64_t rows, int64_t pairs, kith_pairs *out)
+{
+    const int64_t old = out->owner ? out->capacity : 0;
+    return kith__list_need(ctx, list, precision, rows, pairs, pairs > old ? pairs : old, out);
+}
+
 kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int64_t first,
                             int64_t n)
 {
@@ -72,18 +79,20 @@ kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int
     piece.capacity = n;
     piece.size = sizeof piece;
     piece.owner = NULL;
-    piece.i = all->i + first;
-    piece.j = all->j + first;
+    piece.i = all->i ? all->i + first : NULL;
+    piece.j = all->j ? all->j + first : NULL;
     piece.distances = all->distances ? (char *)all->distances + (size_t)first * real : NULL;
     piece.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)first * real : NULL;
     piece.shifts = all->shifts ? all->shifts + 3 * first : NULL;
     return piece;
 }
 
-kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out)
+kith_status kith__list_set(kith_ctx *ctx, int64_t n, int64_t rows, kith_pairs *out)
 {
-    KITH_CHECK(ctx, out->n <= out->capacity, KITH_CAPACITY,
-               "the list has %lld pairs, the arrays hold %lld", (long long)out->n,
+    out->n = n;
+    out->rows = rows;
+    KITH_CHECK(ctx, n <= out->capacity, KITH_CAPACITY,
+               "the list has %lld pairs, the arrays hold %lld", (long long)n,
                (long long)out->capacity);
     return KITH_OK;
 }
@@ -92,10 +101,7 @@ kith_status kith__matrix_need(kith_ctx *ctx, const struct kith__list *list,
                               kith_precision precision, int64_t rows, int64_t width,
                               kith_pairs *out)
 {
-    const int64_t old = out->owner ? out->capacity : 0;
-    const int64_t needed = rows * width;
-    const int64_t capacity = needed > old ? needed : old;
-    const kith_status status = kith__list_need(ctx, list, precision, rows, needed, capacity, out);
+    const kith_status status = kith__list_grow(ctx, list, precision, rows, rows * width, out);
     out->width = width;
     KITH_CHECK(ctx, status == KITH_OK, status, "out of memory for %lld rows of %lld neighbours",
                (long long)rows, (long long)width);

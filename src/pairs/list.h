@@ -18,6 +18,12 @@
 kith_status kith__list_need(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
                             int64_t rows, int64_t pairs, int64_t capacity, kith_pairs *out);
 
+/** Make the arrays of out->owner hold `pairs` pairs, as kith__list_need does; a capacity that
+ *  suffices stays.
+ *  @return KITH_OK or KITH_NO_MEMORY */
+kith_status kith__list_grow(kith_ctx *ctx, const struct kith__list *list, kith_precision precision,
+                            int64_t rows, int64_t pairs, kith_pairs *out);
+
 /** Store the message that there is no memory for a list of `pairs` pairs.
  *  @param about     "" where `pairs` is the list's size, "about " where it is an estimate
  *  @param capacity  pairs that the arrays were to hold
@@ -41,13 +47,13 @@ kith_status kith__pairs_count(kith_ctx *ctx, const kith_points *points, const ki
                               double cutoff, const kith_pairs_options *options, int64_t *n,
                               int64_t *neighbours);
 
-/** Return a view of pairs [first, first + n) of an (i, j) list in host memory: it owns nothing. */
+/** Return a view of pairs [first, first + n) of a list in host memory: it owns nothing. */
 kith_pairs kith__list_piece(const kith_pairs *all, kith_precision precision, int64_t first,
                             int64_t n);
 
-/** Check that out->n pairs fit the arrays.
+/** Set out->n and out->rows, and check that n pairs fit the arrays.
  *  @return KITH_OK or KITH_CAPACITY */
-kith_status kith__list_fits(kith_ctx *ctx, const kith_pairs *out);
+kith_status kith__list_set(kith_ctx *ctx, int64_t n, int64_t rows, kith_pairs *out);
 
 /** Make the arrays of out->owner hold the rows of a KITH_MATRIX list, and set out->width. A
  *  capacity that suffices stays. The other fields are set as by kith__list_need.

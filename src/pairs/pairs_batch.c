@@ -37,7 +37,7 @@ enum { KITH_BATCH_COUNTS = KITH_BATCH_SHIFTS + 1 };
 struct lists {
     struct kith__group_loop loop;  /**< the loop over the systems */
     const struct kith__list *list; /**< the form of the list */
-    size_t real;                   /**< size of a distance or coordinate in `out` [bytes] */
+    kith_precision precision;      /**< precision of the points */
     kith_pairs *out;               /**< the whole list */
     int64_t total;                 /**< pairs of all groups that have ended their turn, or that were
                                         counted; more than out->capacity where not all pairs are
@@ -55,22 +55,15 @@ static void shift(int32_t *index, int64_t n, int64_t by)
     }
 }
 
-/** Return a view of the arrays of a list from pair `at` and row `row` on; it owns nothing. Its
- *  capacity is 0 where the list has no room behind `at`.
- *  @param real  size of a distance or coordinate [bytes] */
-static kith_pairs view_of(const kith_pairs *all, size_t real, int64_t at, int64_t row)
+/** Return a view of the arrays of a list from pair `at` and row `row` on; it owns nothing. It has
+ *  no pairs yet, and its capacity is 0 where the list has no room behind `at`. */
+static kith_pairs view_of(const kith_pairs *all, kith_precision precision, int64_t at, int64_t row)
 {
-    kith_pairs view = *all;
     const int64_t room = all->capacity - at;
-    view.owner = NULL;
+    kith_pairs view = room > 0 ? kith__list_piece(all, precision, at, room)
+                               : kith__list_piece(all, precision, 0, 0);
+    view.n = 0;
     view.offsets = all->offsets ? all->offsets + row : NULL;
-    view.capacity = room > 0 ? room : 0;
-    at = room > 0 ? at : 0;
-    view.i = all->i ? all->i + at : NULL;
-    view.j = all->j ? all->j + at : NULL;
-    view.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
-    view.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
-    view.shifts = all->shifts ? all->shifts + 3 * at : NULL;
     return view;
 }
 
@@ -100,7 +93,7 @@ static kith_status grow_buffer(kith_ctx *lane, const struct lists *lists, int64_
 {
     const unsigned extras = lists->list->extras;
     const bool csr = lists->list->layout == KITH_CSR;
-    const size_t real = lists->real;
+    const size_t real = (size_t)lists->precision;
     bool ok = capacity < INT64_MAX / 64; /* no array overflows: an element has at most 24 bytes */
     buffer->capacity = capacity;
     buffer->i = grow_array(lane, KITH_BATCH_I, !csr, used, capacity, sizeof *buffer->i, &ok);
@@ -179,12 +172,12 @@ static kith_status make_group(kith_ctx *lane, const struct lists *lists,
     *buffer = (kith_pairs){.memory = KITH_HOST, .size = sizeof *buffer};
     KITH_TRY(grow_buffer(lane, lists, 0, held > least ? held : least, rows, buffer));
     for (int64_t s = group->first; s < group->last; s++) {
-        kith_pairs view = view_of(buffer, lists->real, buffer->n, batch->a[s] - first_row);
+        kith_pairs view = view_of(buffer, lists->precision, buffer->n, batch->a[s] - first_row);
         kith_status status = make_list(lane, lists, s, buffer->n, &view);
         if (status == KITH_CAPACITY) {
             const int64_t needed = buffer->n + view.n;
             KITH_TRY(grow_buffer(lane, lists, buffer->n, needed + needed / 2, rows, buffer));
-            view = view_of(buffer, lists->real, buffer->n, batch->a[s] - first_row);
+            view = view_of(buffer, lists->precision, buffer->n, batch->a[s] - first_row);
             status = make_list(lane, lists, s, buffer->n, &view);
         }
         KITH_TRY(kith__batch_failed(lane, s, status));
@@ -212,15 +205,15 @@ static void copy_group(const struct lists *lists, const struct kith__group *grou
     if (at + buffer->n > out->capacity) {
         return;
     }
-    const kith_pairs to = view_of(out, lists->real, at, batch->a[group->first]);
+    const kith_pairs to = view_of(out, lists->precision, at, batch->a[group->first]);
     const int64_t rows = batch->a[group->last] - batch->a[group->first];
     for (int64_t r = 0; r < rows && buffer->offsets; r++) {
         to.offsets[r] = buffer->offsets[r] + at;
     }
     copy(to.i, buffer->i, buffer->n, sizeof *to.i);
     copy(to.j, buffer->j, buffer->n, sizeof *to.j);
-    copy(to.distances, buffer->distances, buffer->n, lists->real);
-    copy(to.vectors, buffer->vectors, buffer->n, 3 * lists->real);
+    copy(to.distances, buffer->distances, buffer->n, (size_t)lists->precision);
+    copy(to.vectors, buffer->vectors, buffer->n, 3 * (size_t)lists->precision);
     copy(to.shifts, buffer->shifts, buffer->n, 3 * sizeof *to.shifts);
 }
 
@@ -230,7 +223,7 @@ static void copy_group(const struct lists *lists, const struct kith__group *grou
 static kith_status fill_large(kith_ctx *ctx, struct lists *lists, const struct kith__group *group)
 {
     const int64_t at = lists->total;
-    kith_pairs view = view_of(lists->out, lists->real, at, lists->loop.batch->a[group->first]);
+    kith_pairs view = view_of(lists->out, lists->precision, at, lists->loop.batch->a[group->first]);
     const kith_status status = make_list(ctx, lists, group->first, at, &view);
     if (status == KITH_OK || status == KITH_CAPACITY) {
         lists->total += view.n;
@@ -313,7 +306,7 @@ static kith_status count_all(struct lists *lists)
 static kith_status begin(kith_ctx *ctx, const struct kith__batch *batch,
                          const struct kith__list *list, struct lists *lists)
 {
-    *lists = (struct lists){.list = list, .real = (size_t)batch->whole.precision};
+    *lists = (struct lists){.list = list, .precision = batch->whole.precision};
     return kith__batch_groups(ctx, batch, &lists->loop);
 }
 
@@ -351,22 +344,16 @@ struct matrix {
     pthread_mutex_t lock;          /**< guards n, widest and overflowed of `out` */
 };
 
-/** Return a view of the rows of a system; it owns nothing.
+/** Return a view of the rows of a system.
  *  @param first  the first of them in the whole list
  *  @param rows   their number */
 static kith_pairs rows_of(const struct matrix *matrix, int64_t first, int64_t rows)
 {
     const kith_pairs *all = &matrix->before;
-    const int64_t at = first * all->width;
-    const size_t real = (size_t)matrix->loop.batch->whole.precision;
-    kith_pairs view = *all;
-    view.owner = NULL;
-    view.capacity = rows * all->width;
+    kith_pairs view = kith__list_piece(all, matrix->loop.batch->whole.precision, first * all->width,
+                                       rows * all->width);
+    view.n = 0;
     view.counts = all->counts ? all->counts + first : NULL;
-    view.j = all->j ? all->j + at : NULL;
-    view.distances = all->distances ? (char *)all->distances + (size_t)at * real : NULL;
-    view.vectors = all->vectors ? (char *)all->vectors + 3 * (size_t)at * real : NULL;
-    view.shifts = all->shifts ? all->shifts + 3 * at : NULL;
     return view;
 }
 
@@ -468,9 +455,7 @@ kith_status kith__batch_fill(kith_ctx *ctx, const struct kith__batch *batch,
         KITH_TRY(kith__list_need(ctx, list, precision, rows, lists.total, lists.total, out));
         KITH_TRY(fill_all(&lists));
     }
-    out->n = lists.total;
-    out->rows = rows;
-    return kith__list_fits(ctx, out);
+    return kith__list_set(ctx, lists.total, rows, out);
 }
 
 kith_status kith__batch_count(kith_ctx *ctx, const struct kith__batch *batch,

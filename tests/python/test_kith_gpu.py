@@ -231,6 +231,25 @@ def gpu():
         raise needs.Skip(f"no GPU ({error})") from error
 
 
+def jax_on_gpu():
+    """Return JAX, set to doubles, where it and kith have a GPU."""
+    gpu()
+    jax = needs.module("jax")
+    if jax.default_backend() != "gpu":
+        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+def torch_on_gpu():
+    """Return PyTorch, where it and kith have a GPU."""
+    gpu()
+    torch = needs.module("torch")
+    if not torch.cuda.is_available():
+        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+    return torch
+
+
 class Driver:
     """What a test of streams needs of CUDA's driver, which is there where a GPU is."""
 
@@ -323,10 +342,7 @@ def test_streams():
 
 
 def test_torch():
-    gpu()
-    torch = needs.module("torch")
-    if not torch.cuda.is_available():
-        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+    torch = torch_on_gpu()
 
     def make(array):
         return torch.from_numpy(array).cuda()
@@ -403,11 +419,7 @@ def test_cupy():
 
 
 def test_jax():
-    gpu()
-    jax = needs.module("jax")
-    if jax.default_backend() != "gpu":
-        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
-    jax.config.update("jax_enable_x64", True)
+    jax = jax_on_gpu()
     check(jax.Array, jax.numpy.asarray)
     check_flock(jax.Array, jax.numpy.asarray)
 
@@ -415,11 +427,7 @@ def test_jax():
 def test_jax_graph():
     """A graph inside jit is searched on XLA's stream: in the order of what makes the coordinates
     and what uses the edges."""
-    gpu()
-    jax = needs.module("jax")
-    if jax.default_backend() != "gpu":
-        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
-    jax.config.update("jax_enable_x64", True)
+    jax = jax_on_gpu()
     numpy = jax.numpy
 
     @jax.jit
@@ -454,11 +462,7 @@ def test_jax_graph():
 
 def test_jax_rows():
     """Rows of neighbours inside jit are searched on XLA's stream."""
-    gpu()
-    jax = needs.module("jax")
-    if jax.default_backend() != "gpu":
-        raise needs.Skip("JAX sees no GPU (pip install jax[cuda12])")
-    jax.config.update("jax_enable_x64", True)
+    jax = jax_on_gpu()
     x = jax.numpy.asarray(X)
     j, n, d, S = kith.pairs(X, 0.03, BOX, "jndS", layout="matrix", width=40, fill=len(X),
                             sort=True)
@@ -500,10 +504,7 @@ def test_lost():
 
 def on_torch():
     """Return PyTorch, if it sees a GPU."""
-    gpu()
-    torch = needs.module("torch")
-    if not torch.cuda.is_available():
-        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+    torch = torch_on_gpu()
     return torch
 
 
@@ -689,10 +690,7 @@ def test_cuda_graph_rows():
 
 def test_device_array():
     """An object of no known library gives DeviceArrays, which it can take in turn."""
-    gpu()
-    torch = needs.module("torch")
-    if not torch.cuda.is_available():
-        raise needs.Skip("torch sees no GPU (pip install torch, built for CUDA)")
+    torch = torch_on_gpu()
     tensor = torch.from_numpy(X).cuda()
     torch.cuda.synchronize()
 

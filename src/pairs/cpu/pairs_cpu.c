@@ -254,9 +254,7 @@ static kith_status fill_appended(kith_ctx *ctx, const struct kith__question *q,
         KITH_TRY(kith__list_need(ctx, list, q->precision, q->a.n, total, total, out));
         KITH_TRY(append_blocks(out, list->extras, run, &total));
     }
-    out->n = total;
-    out->rows = q->a.n;
-    return kith__list_fits(ctx, out);
+    return kith__list_set(ctx, total, q->a.n, out);
 }
 
 /* ------------------------------------------------------------------------------------- by rows */
@@ -345,14 +343,9 @@ static kith_status fill_by_rows(kith_ctx *ctx, const struct kith__question *q,
     const int64_t n = q->a.n;
     KITH_TRY(find_row_offsets(ctx, q, list, grid, &offsets));
     if (grow) {
-        const int64_t old = out->owner ? out->capacity : 0;
-        const int64_t needed = offsets[n];
-        const int64_t capacity = needed > old ? needed : old;
-        KITH_TRY(kith__list_need(ctx, list, q->precision, n, needed, capacity, out));
+        KITH_TRY(kith__list_grow(ctx, list, q->precision, n, offsets[n], out));
     }
-    out->n = offsets[n];
-    out->rows = n;
-    KITH_TRY(kith__list_fits(ctx, out));
+    KITH_TRY(kith__list_set(ctx, offsets[n], n, out));
     if (list->layout == KITH_CSR) {
         memcpy(out->offsets, offsets, (size_t)(n + 1) * sizeof *offsets);
     }

@@ -588,13 +588,9 @@ kith_status kith__radii_fill(kith_ctx *ctx, const struct kith__question *q,
         return fill_matrix(&r, offsets, grow, out);
     }
     if (grow) {
-        const int64_t old = out->owner ? out->capacity : 0;
-        const int64_t capacity = offsets[rows] > old ? offsets[rows] : old;
-        KITH_TRY(kith__list_need(ctx, list, q->precision, rows, offsets[rows], capacity, out));
+        KITH_TRY(kith__list_grow(ctx, list, q->precision, rows, offsets[rows], out));
     }
-    out->n = offsets[rows];
-    out->rows = rows;
-    KITH_TRY(kith__list_fits(ctx, out));
+    KITH_TRY(kith__list_set(ctx, offsets[rows], rows, out));
     if (list->layout == KITH_CSR) {
         memcpy(out->offsets, offsets, (size_t)(rows + 1) * sizeof *offsets);
     }

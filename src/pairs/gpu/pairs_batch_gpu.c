@@ -150,13 +150,9 @@ static kith_status fill_on_host(struct kith__gpu_batch *b, const struct kith__li
     KITH_TRY(queue_offsets(b, list, false));
     KITH_TRY(kith__gpu_batch_read(b, &n));
     if (grow) {
-        const int64_t old = out->owner ? out->capacity : 0;
-        KITH_TRY(kith__list_need(b->ctx, list, b->batch->whole.precision, rows, n,
-                                 n > old ? n : old, out));
+        KITH_TRY(kith__list_grow(b->ctx, list, b->batch->whole.precision, rows, n, out));
     }
-    out->n = n;
-    out->rows = rows;
-    KITH_TRY(kith__list_fits(b->ctx, out));
+    KITH_TRY(kith__list_set(b->ctx, n, rows, out));
     KITH_TRY(fetch_offsets(b, list->layout == KITH_CSR ? out->offsets : NULL, &t.offsets));
     return make_parts(&t, most);
 }
@@ -183,22 +179,16 @@ kith_status kith__gpu_fill_batch(kith_ctx *ctx, const struct kith__batch *batch,
     if (!grow && is_unordered(list)) {
         KITH_TRY(queue_unordered(&b, list, out));
         KITH_TRY(kith__gpu_batch_read(&b, NULL));
-        out->n = b.small.total;
-        out->rows = rows;
-        return kith__list_fits(ctx, out);
+        return kith__list_set(ctx, b.small.total, rows, out);
     }
     KITH_TRY(queue_offsets(&b, list, false));
     if (grow) {
         KITH_TRY(kith__gpu_batch_read(&b, &n));
-        const int64_t old = out->owner ? out->capacity : 0;
-        KITH_TRY(
-            kith__list_need(ctx, list, batch->whole.precision, rows, n, n > old ? n : old, out));
+        KITH_TRY(kith__list_grow(ctx, list, batch->whole.precision, rows, n, out));
     }
     KITH_TRY(queue_list(&b, list, out));
     KITH_TRY(kith__gpu_batch_read(&b, &n));
-    out->n = n;
-    out->rows = rows;
-    return kith__list_fits(ctx, out);
+    return kith__list_set(ctx, n, rows, out);
 }
 
 kith_status kith__gpu_enqueue_batch(kith_ctx *ctx, const struct kith__batch *batch,

@@ -282,8 +282,7 @@ static kith_status grow_list(struct kith__gpu_search *s, const struct kith__list
                              kith_pairs *out)
 {
     const struct kith__question *q = &s->sweep.grid.question;
-    const int64_t old = out->owner ? out->capacity : 0;
-    return kith__list_need(s->ctx, list, q->precision, q->a.n, n, n > old ? n : old, out);
+    return kith__list_grow(s->ctx, list, q->precision, q->a.n, n, out);
 }
 
 /** Make a list in arrays in host memory, in parts of at most 2^24 pairs, or of one row with
@@ -300,9 +299,7 @@ static kith_status fill_on_host(struct kith__gpu_search *s, const struct kith__l
     if (grow) {
         KITH_TRY(grow_list(s, list, t.total, out));
     }
-    out->n = t.total;
-    out->rows = s->sweep.grid.question.a.n;
-    KITH_TRY(kith__list_fits(s->ctx, out));
+    KITH_TRY(kith__list_set(s->ctx, t.total, s->sweep.grid.question.a.n, out));
     if (list->layout == KITH_CSR) {
         t.offsets = out->offsets;
         t.n_offsets = out->rows + 1;
@@ -364,9 +361,7 @@ static kith_status fill_pairs(kith_ctx *ctx, const struct kith__question *questi
         KITH_TRY(queue(s, list, out, &total));
         KITH_TRY(kith__gpu_read_back(s, total, &n));
     }
-    out->n = n;
-    out->rows = question->a.n;
-    return kith__list_fits(ctx, out);
+    return kith__list_set(ctx, n, question->a.n, out);
 }
 
 /** kith__pairs_backend.enqueue. */
