@@ -18,6 +18,7 @@
 #   make test-gpu tests on this machine's GPU
 #   make deb      Debian packages in build/deb, checked by lintian; ten minutes of one core
 #   make dist     a tarball of the sources of the commit HEAD, in build/dist
+#   make site     the documents as a site of HTML, in build/site, every link checked
 #   make hip      compile the GPU code for AMD too; needs hipcc
 #   make tidy     clang-tidy            make format   clang-format, in place
 #   make clean    remove build/
@@ -29,7 +30,7 @@ KITH := build/release/cli/kith
 DEMO := build/demo
 
 .PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
-.PHONY: mutants test-gpu deb dist hip tidy format clean
+.PHONY: mutants test-gpu deb dist site hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -109,6 +110,13 @@ deb:
 
 dist:
 	packaging/dist.sh build/dist
+
+site:
+	.ci/packages build site
+	.ci/mkdocs
+	$(MAKE) release-configure
+	cmake --build --preset release -j $(JOBS) --target kith_man
+	packaging/site.py build/site build/release/man
 
 hip: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_hip
