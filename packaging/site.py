@@ -22,13 +22,15 @@ MKDOCS = ROOT / "build/mkdocs/bin/mkdocs"
 
 # Sections of the site: title of a page and its file. "c" and "man" are the pages made here.
 SECTIONS = [
-    ("Start", [("kith", "README.md"), ("All documents", "docs/README.md"),
+    ("Start", [("kith", "README.md"), ("What there is", "docs/overview.md"),
+               ("All documents", "docs/README.md"),
                ("Gallery", "docs/gallery.md")]),
     ("First steps", [("Pairs", "docs/first/pairs.md"), ("Nearest", "docs/first/nearest.md"),
                      ("Halos", "docs/first/fof.md"), ("g(r)", "docs/first/rdf.md"),
                      ("Scattering", "docs/first/debye.md"),
                      ("Overlaps", "docs/first/overlap.md"), ("Flocks", "docs/first/flock.md"),
-                     ("View", "docs/first/view.md"), ("In Python", "python/README.md"),
+                     ("View", "docs/first/view.md"), ("In C", "docs/first/c.md"),
+                     ("In Python", "python/README.md"),
                      ("Examples in C", "examples/README.md")]),
     ("How to", [("Read trajectories", "docs/trajectories.md"),
                 ("Read snapshots", "docs/snapshots.md"), ("Make films", "docs/film.md"),

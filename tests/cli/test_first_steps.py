@@ -15,7 +15,7 @@ PAGES = sorted((ROOT / "docs" / "first").glob("*.md"))
 
 
 def blocks(text):
-    """Yield ("shell", lines) of each indented block with a prompt, ("python", text) of each fence."""
+    """Yield ("shell", lines) of each indented block with a prompt, ("python", text) of a fence."""
     pattern = re.compile(r"```python\n(.*?)```|(?:^    [^\n]*\n)+", re.DOTALL | re.MULTILINE)
     for found in pattern.finditer(text):
         if found.group(1):
@@ -25,8 +25,8 @@ def blocks(text):
 
 
 def shows(lines, printed, command):
-    """Assert that lines are what was printed. `...` alone stands for any lines, at the end of a line
-    for its rest."""
+    """Assert that lines are what was printed. `...` alone stands for any lines, at the end of one
+    for the rest of it."""
     pattern = ""
     for line in lines:
         if line == "...":
