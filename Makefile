@@ -17,6 +17,9 @@
 #   make coverage lines and branches that the tests run, into build/coverage/html; half an hour
 #   make test-gpu tests on this machine's GPU
 #   make deb      Debian packages in build/deb, checked by lintian; ten minutes of one core
+#   make packages all that is released: source archive, Debian packages, wheel and the list of their
+#                 contents, in build/packages; twenty minutes of two cores
+#   make reproduce build all that twice, in two folders, and compare the bytes; an hour
 #   make dist     a tarball of the sources of the commit HEAD, in build/dist
 #   make site     the documents as a site of HTML, in build/site, every link checked
 #   make hip      compile the GPU code for AMD too; needs hipcc
@@ -30,7 +33,7 @@ KITH := build/release/cli/kith
 DEMO := build/demo
 
 .PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
-.PHONY: mutants test-gpu deb dist site hip tidy format clean
+.PHONY: mutants test-gpu deb packages reproduce dist site hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -56,7 +59,7 @@ test:
 
 # All tests run, and then valgrind does, whether or not a test failed.
 deep:
-	.ci/packages build test deep
+	.ci/packages build test deb deep
 	.ci/peers
 	status=0; \
 	$(MAKE) deep-test || status=1; \
@@ -107,6 +110,14 @@ test-gpu: cuda-test
 deb:
 	.ci/packages build deb
 	packaging/deb.sh build/deb
+
+packages:
+	.ci/packages build deb
+	packaging/packages.sh build/packages
+
+reproduce:
+	.ci/packages build deb deep
+	tests/package/reproduce.py . build/reproduce
 
 dist:
 	packaging/dist.sh build/dist
