@@ -20,6 +20,7 @@
 #   make packages all that is released: source archive, Debian packages, wheel and the list of their
 #                 contents, in build/packages; twenty minutes of two cores
 #   make reproduce build all that twice, in two folders, and compare the bytes; an hour
+#   make abi      a report on the interface beside that of version 0.1, into build/abi/report.txt
 #   make dist     a tarball of the sources of the commit HEAD, in build/dist
 #   make site     the documents as a site of HTML, in build/site, every link checked
 #   make hip      compile the GPU code for AMD too; needs hipcc
@@ -33,7 +34,7 @@ KITH := build/release/cli/kith
 DEMO := build/demo
 
 .PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
-.PHONY: mutants test-gpu deb packages reproduce dist site hip tidy format clean
+.PHONY: mutants test-gpu abi deb packages reproduce dist site hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -110,6 +111,10 @@ test-gpu: cuda-test
 deb:
 	.ci/packages build deb
 	packaging/deb.sh build/deb
+
+abi:
+	.ci/packages build abi
+	tests/package/abidiff.sh . build/abi
 
 packages:
 	.ci/packages build deb

@@ -3,10 +3,11 @@
 """Build the commit HEAD twice, in two folders and at two times, and compare the bytes of what is
 installed and packaged: reproduce.py SOURCE WORK [installed]
 
-First the installation, with debug information, which names paths; then, unless `installed` is given,
-all that packaging/packages.sh makes: the source archive, the Debian packages, the wheel and the list
-of their contents. The second build has another umask, time zone and language, and, where faketime is
-installed, the clock of the installation's is 40 days ahead. ccache is off. Half an hour on two cores.
+First the installation, with debug information, which names paths; then, unless `installed` is
+given, all that packaging/packages.sh makes: the source archive, the Debian packages, the wheel and
+the list of their contents. The second build has another umask, time zone and language, and where
+faketime is installed, the clock of its installation is 40 days ahead. ccache is off. An hour on two
+cores.
 """
 import hashlib
 import os
