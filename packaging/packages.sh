@@ -9,6 +9,8 @@ set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
+git rev-parse --quiet --verify HEAD >/dev/null ||
+    { echo "There is no git commit here to package; the packages of a tarball: make deb"; exit 1; }
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct HEAD)}
 export SOURCE_DATE_EPOCH
 work=$folder/work

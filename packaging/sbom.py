@@ -29,6 +29,27 @@ def run(*command):
                           check=False).stdout
 
 
+def debian_package(library):
+    """Return the name of the Debian package that a shared library of this machine is from, or "".
+    Its name is what programs need, libz.so.1, or that of the file, libz.so.1.2.13."""
+    for line in run("/sbin/ldconfig", "-p").splitlines():
+        soname, _, path = line.strip().partition(" => ")
+        file = os.path.realpath(path)
+        if library in (soname.split(" ")[0], os.path.basename(file)):
+            for place in (path, file):
+                for known in (place, place.removeprefix("/usr"), "/usr" + place):
+                    name = run("dpkg", "-S", known).split(":")[0]
+                    if name:
+                        return name
+    return ""
+
+
+def copied_library(name):
+    """Return the name of a shared library of which auditwheel copied a file of this name into a
+    wheel: without the eight digits of a hash that it put there."""
+    return re.sub(r"-[0-9a-f]{8}(?=\.so)", "", name)
+
+
 def spdx_id(text):
     """Return an identifier of SPDX."""
     return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", text)
@@ -58,21 +79,16 @@ class Document:
 
     def debian(self, library):
         """Add the Debian package that a shared library of this machine is from."""
-        found = [line.split(" => ")[1] for line in run("/sbin/ldconfig", "-p").splitlines()
-                 if line.split()[:1] == [library] and "x32" not in line]
-        for path in [path for one in found for path in (one, os.path.realpath(one))]:
-            for place in (path, path.removeprefix("/usr"), "/usr" + path):
-                name = run("dpkg", "-S", place).split(":")[0]
-                if name:
-                    version = run("dpkg-query", "-W", "-f", "${Version}", name)
-                    license_text = f"On Debian, /usr/share/doc/{name}/copyright has the licence."
-                    return self.package(name, version, supplier="Organization: Debian",
-                                        licenseComments=license_text, externalRefs=[{
-                                            "referenceCategory": "PACKAGE-MANAGER",
-                                            "referenceType": "purl",
-                                            "referenceLocator": f"pkg:deb/debian/{name}@{version}"
-                                                                "?distro=bookworm"}])
-        return self.package(library, UNKNOWN, comment="a shared library of no Debian package")
+        name = debian_package(library)
+        if not name:
+            return self.package(library, UNKNOWN, comment="a shared library of no Debian package")
+        version = run("dpkg-query", "-W", "-f", "${Version}", name)
+        locator = f"pkg:deb/debian/{name}@{version}?distro=bookworm"
+        return self.package(
+            name, version, supplier="Organization: Debian",
+            licenseComments=f"On Debian, /usr/share/doc/{name}/copyright has the licence.",
+            externalRefs=[{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                           "referenceLocator": locator}])
 
 
 def needed(folder):
@@ -124,10 +140,8 @@ def describe(folder):
             if path.suffix == ".deb":
                 providers.update(dict.fromkeys(own, one))
                 continue
-            # auditwheel put eight digits of a hash into the names of the libraries in NAME.libs.
             for library in sorted(place.glob("*.libs/*")):
-                name = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", library.name)
-                document.relate(one, "CONTAINS", document.debian(name))
+                document.relate(one, "CONTAINS", document.debian(copied_library(library.name)))
             for metadata in place.glob("*.dist-info/METADATA"):
                 for line in email.message_from_string(metadata.read_text()).get_all(
                         "Requires-Dist", []):
