@@ -6,6 +6,7 @@
 # what they contain and link, in SPDX (sbom.py); and SHA256SUMS. The same commit gives the same bytes
 # on machines with the same packages of Debian and PyPI (tests/package/reproduce.py).
 set -eu
+umask 022 # modes are in the packages
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -21,7 +22,7 @@ rm -f "$folder"/kith-*.tar.gz "$folder"/*kith*.deb "$folder"/pykith-*.whl \
 
 packaging/dist.sh "$folder"
 archive=$(echo "$folder"/kith-*.tar.gz)
-tar -xzf "$archive" -C "$work"
+tar --no-same-permissions -xzf "$archive" -C "$work"
 cd "$work"/kith-*
 packaging/deb.sh "$work/deb"
 mv "$work"/deb/*.deb "$folder"

@@ -32,22 +32,20 @@ def run(*command):
 def debian_package(library):
     """Return the name of the Debian package that a shared library of this machine is from, or "".
     Its name is what programs need, libz.so.1, or that of the file, libz.so.1.2.13."""
+    places = []
     for line in run("/sbin/ldconfig", "-p").splitlines():
         soname, _, path = line.strip().partition(" => ")
         file = os.path.realpath(path)
         if library in (soname.split(" ")[0], os.path.basename(file)):
-            for place in (path, file):
-                for known in (place, place.removeprefix("/usr"), "/usr" + place):
-                    name = run("dpkg", "-S", known).split(":")[0]
-                    if name:
-                        return name
-    return ""
+            for place in (path, file):  # dpkg may know it by /lib or by /usr/lib
+                places += [place, place.removeprefix("/usr"), "/usr" + place]
+    return run("dpkg", "-S", *places).split(":")[0] if places else ""
 
 
 def copied_library(name):
-    """Return the name of a shared library of which auditwheel copied a file of this name into a
-    wheel: without the eight digits of a hash that it put there."""
-    return re.sub(r"-[0-9a-f]{8}(?=\.so)", "", name)
+    """Return the name of a shared library by that of its copy in a wheel, to which auditwheel added
+    eight digits of a hash: liblber-2-64f183c1.5.so.0."""
+    return re.sub(r"-[0-9a-f]{8}(?=\.)", "", name)
 
 
 def spdx_id(text):

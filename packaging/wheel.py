@@ -63,7 +63,7 @@ def add_licences(programs, repaired, folder):
     """Put the licence of each shared library that auditwheel copied into a wheel into that wheel,
     as the licences ask for. The wheel is taken from one folder and written to another."""
     (wheel,) = repaired.glob("*.whl")
-    run(programs / "python3", "-m", "wheel", "unpack", "--dest", repaired, wheel)
+    run(programs / "wheel", "unpack", "--dest", repaired, wheel)
     (tree,) = (path for path in repaired.iterdir() if path.is_dir())
     (licences,) = (path / "licenses" for path in tree.glob("*.dist-info"))
     for library in tree.glob("*.libs/*"):
@@ -72,7 +72,7 @@ def add_licences(programs, repaired, folder):
             sys.exit(f"{library.name} is of no Debian package: its licence is not known")
         licences.mkdir(exist_ok=True)
         shutil.copy(f"/usr/share/doc/{package}/copyright", licences / f"{package}.copyright")
-    run(programs / "python3", "-m", "wheel", "pack", "--dest-dir", folder, tree)
+    run(programs / "wheel", "pack", "--dest-dir", folder, tree)
 
 
 def main():
