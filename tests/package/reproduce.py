@@ -41,13 +41,11 @@ def digests(folder):
     return found
 
 
-def build(source, place, second, parts):
-    """Build the commit in a place. Return the folders to compare."""
+def build(source, head, place, second, parts):
+    """Build a commit in a place. Return the folders to compare."""
     os.makedirs(place)
     log, tree = place / "log", place / "kith"
     run(log, "git", "clone", "--quiet", "--no-local", source, tree)
-    head = subprocess.run(["git", "-C", source, "rev-parse", "HEAD"], text=True, check=True,
-                          stdout=subprocess.PIPE).stdout.strip()
     run(log, "git", "-C", tree, "checkout", "--quiet", "--detach", head)
     epoch = subprocess.run(["git", "-C", tree, "log", "-1", "--format=%ct"], text=True, check=True,
                            stdout=subprocess.PIPE).stdout.strip()
@@ -84,7 +82,10 @@ def main():
         print("skipped: no dpkg-buildpackage (.ci/packages deb)")
         return 77
     shutil.rmtree(work, ignore_errors=True)
-    one, other = (build(source, work / place, place == PLACES[1], parts) for place in PLACES)
+    head = subprocess.run(["git", "-C", source, "rev-parse", "HEAD"], text=True, check=True,
+                          stdout=subprocess.PIPE).stdout.strip()
+    one, other = (build(source, head, work / place, place == PLACES[1], parts)
+                  for place in PLACES)
     faults = 0
     for first, second in zip(one, other):
         a, b = digests(first), digests(second)
