@@ -17,7 +17,12 @@
 #   make coverage lines and branches that the tests run, into build/coverage/html; half an hour
 #   make test-gpu tests on this machine's GPU
 #   make deb      Debian packages in build/deb, checked by lintian; ten minutes of one core
+#   make packages all that is released: source archive, Debian packages, wheel and the list of their
+#                 contents, in build/packages; twenty minutes of two cores
+#   make reproduce build all that twice, in two folders, and compare the bytes; an hour
+#   make abi      a report on the interface beside that of version 0.1, into build/abi/report.txt
 #   make dist     a tarball of the sources of the commit HEAD, in build/dist
+#   make site     the documents as a site of HTML, in build/site, every link checked
 #   make hip      compile the GPU code for AMD too; needs hipcc
 #   make tidy     clang-tidy            make format   clang-format, in place
 #   make clean    remove build/
@@ -29,7 +34,7 @@ KITH := build/release/cli/kith
 DEMO := build/demo
 
 .PHONY: build test deep coverage demo bench ladder asan tsan fuzz aarch64 valgrind cost cost-update
-.PHONY: mutants test-gpu deb dist hip tidy format clean
+.PHONY: mutants test-gpu abi deb packages reproduce dist site hip tidy format clean
 .SILENT:
 
 build: release-build
@@ -55,7 +60,7 @@ test:
 
 # All tests run, and then valgrind does, whether or not a test failed.
 deep:
-	.ci/packages build test deep
+	.ci/packages build test deb deep
 	.ci/peers
 	status=0; \
 	$(MAKE) deep-test || status=1; \
@@ -107,8 +112,27 @@ deb:
 	.ci/packages build deb
 	packaging/deb.sh build/deb
 
+abi:
+	.ci/packages build abi
+	tests/package/abidiff.sh . build/abi
+
+packages:
+	.ci/packages build deb
+	packaging/packages.sh build/packages
+
+reproduce:
+	.ci/packages build deb deep
+	tests/package/reproduce.py . build/reproduce
+
 dist:
 	packaging/dist.sh build/dist
+
+site:
+	.ci/packages build site
+	.ci/mkdocs
+	$(MAKE) release-configure
+	cmake --build --preset release -j $(JOBS) --target kith_man
+	packaging/site.py build/site build/release/man
 
 hip: release-configure
 	cmake --build --preset release -j $(JOBS) --target kith_hip

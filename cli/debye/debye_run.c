@@ -54,11 +54,12 @@ static int add_element(const debye_task *task, debye_outcome *found, const char 
                             DEBYE_MOST_ELEMENTS);
     }
     if (!scatterer_find(name, task->neutron, &found->scatterer[found->n_elements])) {
-        return report_error(
-            STATUS_INVALID,
-            "--elements 1=O,2=H gives the elements of species; see also --by element",
-            "%s: no %s is known for '%s'", task->input,
-            task->neutron ? "neutron scattering length" : "X-ray form factor", name);
+        char hint[2 * IO_NAME_LENGTH + 80];
+        snprintf(hint, sizeof hint,
+                 "--elements %s=Fe says that it is iron, say; see also --by element", name);
+        return report_error(STATUS_INVALID, hint, "%s: no %s is known for '%s'", task->input,
+                            task->neutron ? "neutron scattering length" : "X-ray form factor",
+                            name);
     }
     snprintf(found->element[found->n_elements++], IO_NAME_LENGTH, "%s", name);
     return STATUS_OK;

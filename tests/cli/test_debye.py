@@ -160,7 +160,7 @@ def test_far_and_near_atoms():
 
 def test_bad_input():
     write("a.xyz", [("O", 0, 0, 0), ("OW", 0, 0, 1)])
-    cli.fails(6, "debye", "a.xyz", says=["a.xyz", "form factor", "'OW'", "--elements"])
+    cli.fails(6, "debye", "a.xyz", says=["a.xyz", "form factor", "'OW'", "--elements OW=Fe"])
     cli.ok("debye", "a.xyz", "--elements", "OW=O", "-q")
     cli.fails(6, "debye", "a.xyz", "--elements", "OW=O", "--elements", "OW=X", says=["'X'"])
     cli.fails(6, "debye", "a.xyz", "--elements", "OW=O2-", "--radiation", "neutron",

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pathlib
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -59,6 +60,15 @@ def test_examples():
         assert failed == 0, module.__name__
         ran += tried
     assert ran > 20, ran
+
+
+def test_readme():
+    """The Python of README runs."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names = {}
+    exec(compile(block, "README.md", "exec"), names)
+    assert len(names["g"]) == 100 and len(names["i"]) == len(names["S"]) > 0
 
 
 def test_types():
