@@ -42,6 +42,8 @@ enum job_kind {
     JOB_COUNT_LABELS, /**< count the particles of each label */
     JOB_RENUMBER,     /**< renumber the labels */
     JOB_HALOS,        /**< measure halos */
+    JOB_SORT,         /**< sort the particles of the shares by group */
+    JOB_ROWS,         /**< bring rows of the shares to rank 0 */
     JOB_RDF,          /**< count a histogram of distances */
     JOB_PAIRS,        /**< count pairs, and neighbours of each particle */
     JOB_SPREAD,       /**< describe the numbers of neighbours that JOB_PAIRS has left */
@@ -51,7 +53,8 @@ enum job_kind {
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
  *  results. RESULTS are those of the current job, WIDE_LABELS labels as int64_t, NUMBERS numbers by
- *  label, REQUEST a struct request. */
+ *  label, REQUEST a struct request. SORTED and SORTED_ROWS are those of io_sort_share, which JOB_SORT
+ *  leaves; ROWS and ROW_NUMBERS what JOB_ROWS sends. */
 enum column {
     XYZ,
     AGAINST,
@@ -85,6 +88,11 @@ enum column {
     HALOS,
     REQUEST,
     NUMBERS,
+    FIRST_ROWS,
+    SORTED,
+    SORTED_ROWS,
+    ROWS,
+    ROW_NUMBERS,
     COLUMNS
 };
 
@@ -101,7 +109,11 @@ struct job {
     int64_t n;                     /**< particles */
     int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
     bool has_against;              /**< the call has a second set */
-    int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER: groups */
+    int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER, SORT: groups */
+    io_row_order order;            /**< SORT, ROWS: the order of rows */
+    io_catalogue_column field;     /**< ROWS: the column */
+    int64_t first;                 /**< ROWS: first row; there are n */
+    const io_particles *share;     /**< SORT, ROWS: rank 0: its share */
     int64_t bonds; /**< RDF, PAIRS, LIST: bonds, those before the first particle's included */
     int64_t k;     /**< NEAREST: neighbours of each particle */
     kith_precision precision;       /**< of the positions */
@@ -291,6 +303,24 @@ static kith_status bring(struct ranks *r, enum column column, const void *mine, 
     return move_parts(r, array, (char *)(uintptr_t)mine, n, size, true);
 }
 
+/** Bring rows of all ranks together at rank 0, in the order of the ranks.
+ *  @param held  [ranks] rows of each rank
+ *  @param rows  rank 0: room for all, its own are at the beginning; others: their own */
+static kith_status bring_held(struct ranks *r, const int64_t *held, void *rows, size_t size)
+{
+    struct part part[MOST_RANKS];
+    int64_t all = 0;
+    for (int k = 0; k < r->control.ranks; k++) {
+        part[k] = (struct part){(char *)rows + (size_t)all * size, held[k] * (int64_t)size};
+        all += held[k];
+    }
+    if (r->control.rank > 0) {
+        part[0] = (struct part){rows, held[r->control.rank] * (int64_t)size};
+    }
+    RANKS_TRY(agree(r, got(need_parcels(r, all * (int64_t)size) ? r : NULL)));
+    return exchange(r, part, true);
+}
+
 /** Return the array of a column in the share that this rank has read. */
 static const void *share_array(const struct ranks *r, enum column column)
 {
@@ -461,11 +491,10 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
 {
     const kith_transport *t = &r->control;
     const kith_team_groups *groups = &r->groups;
-    struct part part[MOST_RANKS];
     int64_t held[MOST_RANKS];
     const bool root = t->rank == 0;
     int32_t *labels;
-    int64_t *members = NULL;
+    int64_t *members = groups->members;
     RANKS_TRY(collect_labels(r, job, &labels));
     if (root) {
         free(r->members);
@@ -475,11 +504,6 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
     if (t->gather(t->self, &groups->held, sizeof groups->held, held)) {
         return KITH_TEAM_LOST;
     }
-    int64_t first = 0;
-    for (int k = 0; k < t->ranks && root; k++) {
-        part[k] = (struct part){(char *)(members + first), held[k] * (int64_t)sizeof *members};
-        first += held[k];
-    }
     if (root) {
         memcpy(members, groups->members, (size_t)groups->held * sizeof *members);
         *out = (kith_groups){.n = groups->n,
@@ -488,13 +512,8 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
                              .members = members,
                              .memory = KITH_HOST,
                              .size = out->size};
-    } else {
-        part[0] = (struct part){(char *)groups->members,
-                                groups->held * (int64_t)sizeof *groups->members};
     }
-    const int64_t bytes = groups->n * (int64_t)sizeof *groups->members;
-    RANKS_TRY(agree(r, need_parcels(r, bytes) ? KITH_OK : KITH_NO_MEMORY));
-    return exchange(r, part, true);
+    return bring_held(r, held, members, sizeof *members);
 }
 
 /** Make the roles of the particles of this rank's share from their types.
@@ -605,6 +624,190 @@ kith_status ranks_groups_renumber(ranks *r, kith_groups *groups, const int32_t *
     struct job job = {.kind = JOB_RENUMBER, .groups = groups->n, .whole = {[NUMBERS] = number}};
     RANKS_TRY(tell(r, &job));
     return do_renumber(r, &job);
+}
+
+/* --------------------------------------------------------------------------- rows of particles */
+
+/** The share of particles that this rank has read. */
+static const io_particles *own_share(const struct ranks *r, const struct job *job)
+{
+    return r->control.rank == 0 ? job->share : &r->share[0];
+}
+
+/** Send bytes from rank `from` to the next one. To be called by all ranks, after need_parcels.
+ *  @param data  rank `from`: the bytes; the next one: where they are stored */
+static kith_status hand_on(struct ranks *r, int from, void *data, int64_t bytes)
+{
+    const kith_transport *t = &r->control;
+    const bool sends = t->rank == from, receives = t->rank == from + 1;
+    const struct part part = {data, bytes};
+    const int64_t n = sends || receives ? list_part(r, 0, sends ? from + 1 : from, part) : 0;
+    return t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0,
+                       sends ? NULL : r->parcel, sends ? 0 : n, NULL)
+               ? KITH_TEAM_LOST
+               : KITH_OK;
+}
+
+/** Turn n counts into the sums of those before each. */
+static void sum_before(int64_t *count, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t here = count[k];
+        count[k] = sum;
+        sum += here;
+    }
+}
+
+/** Sort the particles of all shares: each rank sorts its own, and gets the row of each among those
+ *  of all ranks. The first row of each key travels from rank to rank, as particles of equal keys
+ *  are in the order of the ranks.
+ *  @param[out] begin  as io_shares.sort says */
+static kith_status do_sort(struct ranks *r, const struct job *job, int64_t begin[KITH_TYPES + 1])
+{
+    const kith_transport *t = &r->control;
+    const io_particles *p = own_share(r, job);
+    const int64_t keys = io_sort_keys(job->groups), bytes = keys * (int64_t)sizeof(int64_t);
+    const int64_t *wide = r->groups.labels;
+    int64_t *at = need_column(r, NUMBERS, keys, sizeof *at);
+    int64_t *first = need_column(r, FIRST_ROWS, keys, sizeof *first);
+    int32_t *labels = need_column(r, ROWS, p->n, sizeof *labels);
+    int32_t *index = need_column(r, SORTED, p->n, sizeof *index);
+    int64_t *rows = need_column(r, SORTED_ROWS, p->n, sizeof *rows);
+    const bool fits = at && first && labels && index && rows && need_parcels(r, bytes);
+    RANKS_TRY(agree(r, got(fits ? r : NULL)));
+    for (int64_t k = 0; k < p->n; k++) {
+        labels[k] = (int32_t)wide[k];
+    }
+    memset(at, 0, (size_t)bytes);
+    io_sort_count(p, labels, job->groups, job->order, at);
+    memcpy(first, at, (size_t)bytes);
+    if (t->combine(t->self, KITH_SUM, first, keys)) {
+        return KITH_TEAM_LOST;
+    }
+    sum_before(at, keys);
+    sum_before(first, keys);
+    io_sort_types(first, job->groups, p->all, begin);
+    for (int k = 0; k < t->ranks; k++) {
+        if (t->rank == k) {
+            io_sort_share(p, labels, job->groups, job->order, at, first, index, rows);
+        }
+        RANKS_TRY(k + 1 < t->ranks ? hand_on(r, k, first, bytes) : KITH_OK);
+    }
+    return KITH_OK;
+}
+
+/** Return how many rows of this rank's share are before a row of all. */
+static int64_t rows_before(const struct ranks *r, const io_particles *p, io_row_order order,
+                           int64_t row)
+{
+    const int64_t *rows = r->column[SORTED_ROWS];
+    if (order == IO_ORDER_INPUT) {
+        const int64_t before = row - first_of(r, p->all, r->control.rank);
+        return before < 0 ? 0 : before < p->n ? before : p->n;
+    }
+    int64_t low = 0, high = p->n; /* binary search: rows before `low` are before it, not `high` */
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (rows[middle] < row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/** Copy n rows of a column of this rank's share, from its row `begin` on. */
+static void copy_rows(const struct ranks *r, const struct job *job, const io_particles *p,
+                      int64_t begin, int64_t n, char *to)
+{
+    const size_t size = io_row_bytes(p, job->field);
+    const char *from = io_column_of(p, NULL, job->field);
+    const int32_t *index = job->order == IO_ORDER_INPUT ? NULL : r->column[SORTED];
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t at = index ? index[begin + k] : begin + k;
+        const int32_t label = from ? 0 : (int32_t)r->groups.labels[at];
+        memcpy(to + (size_t)k * size, from ? from + (size_t)at * size : (const char *)&label, size);
+    }
+}
+
+/** Bring job->n rows of a column of all shares to rank 0.
+ *  @param[out] to  rank 0: [n] the rows; NULL at other ranks */
+static kith_status do_rows(struct ranks *r, const struct job *job, char *to)
+{
+    const kith_transport *t = &r->control;
+    const io_particles *p = own_share(r, job);
+    const bool root = t->rank == 0, sorted = job->order != IO_ORDER_INPUT;
+    const size_t size = io_row_bytes(p, job->field);
+    const int64_t begin = rows_before(r, p, job->order, job->first);
+    const int64_t own = rows_before(r, p, job->order, job->first + job->n) - begin;
+    const int64_t room = root ? job->n : own;
+    int64_t held[MOST_RANKS];
+    char *rows = root && !sorted ? to : need_column(r, ROWS, room, size);
+    int64_t *number = need_column(r, ROW_NUMBERS, sorted ? room : 0, sizeof *number);
+    RANKS_TRY(agree(r, got(rows && number ? r : NULL)));
+    if (t->gather(t->self, &own, sizeof own, held)) {
+        return KITH_TEAM_LOST;
+    }
+    copy_rows(r, job, p, begin, own, rows);
+    RANKS_TRY(bring_held(r, held, rows, size));
+    if (!sorted) {
+        return KITH_OK;
+    }
+    const int64_t *sorted_rows = r->column[SORTED_ROWS];
+    memcpy(number, sorted_rows + begin, (size_t)own * sizeof *number);
+    RANKS_TRY(bring_held(r, held, number, sizeof *number));
+    for (int64_t k = 0; k < job->n && root; k++) {
+        memcpy(to + (size_t)(number[k] - job->first) * size, rows + (size_t)k * size, size);
+    }
+    return KITH_OK;
+}
+
+/** Note how a job of io_shares ended. @return true when it succeeded */
+static bool end_of_shares(ranks_rows *rows, kith_status status)
+{
+    struct ranks *r = rows->r;
+    rows->status = status;
+    if (status == KITH_TEAM_LOST && !r->message[0]) {
+        snprintf(r->message, sizeof r->message, "a rank was lost");
+    }
+    return status == KITH_OK;
+}
+
+static bool sort_shares(void *user, io_row_order order, int64_t begin[KITH_TYPES + 1])
+{
+    ranks_rows *rows = user;
+    struct job job = {
+        .kind = JOB_SORT, .order = order, .groups = rows->groups->n, .share = rows->share};
+    kith_status status = tell(rows->r, &job);
+    status = status == KITH_OK ? do_sort(rows->r, &job, begin) : status;
+    return end_of_shares(rows, status);
+}
+
+static bool rows_of_shares(void *user, io_catalogue_column column, io_row_order order,
+                           int64_t first, int64_t n, void *to)
+{
+    ranks_rows *rows = user;
+    struct job job = {.kind = JOB_ROWS,
+                      .order = order,
+                      .field = column,
+                      .first = first,
+                      .n = n,
+                      .share = rows->share};
+    kith_status status = tell(rows->r, &job);
+    status = status == KITH_OK ? do_rows(rows->r, &job, to) : status;
+    return end_of_shares(rows, status);
+}
+
+const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
+                               ranks_rows *rows)
+{
+    *rows = (ranks_rows){.shares = {.user = rows, .sort = sort_shares, .rows = rows_of_shares},
+                         .r = r,
+                         .share = share,
+                         .groups = groups};
+    return r && r->shares ? &rows->shares : NULL;
 }
 
 /* --------------------------------------------------------------------------------------- halos */
@@ -1389,7 +1592,7 @@ static int serve(struct ranks *r)
     for (;;) {
         struct job job;
         spread unused;
-        int64_t n;
+        int64_t n, begin[KITH_TYPES + 1];
         if (tell(r, &job) != KITH_OK) {
             close_member(r);
             return STATUS_NO_BACKEND;
@@ -1402,6 +1605,8 @@ static int serve(struct ranks *r)
         case JOB_COUNT_LABELS: (void)do_count_labels(r, job.groups, NULL); break;
         case JOB_RENUMBER: (void)do_renumber(r, &job); break;
         case JOB_HALOS: (void)do_halos(r, &job, NULL); break;
+        case JOB_SORT: (void)do_sort(r, &job, begin); break;
+        case JOB_ROWS: (void)do_rows(r, &job, NULL); break;
         case JOB_NEAREST: (void)do_nearest(r, &job, NULL); break;
         case JOB_RDF: (void)do_rdf(r, &job, NULL); break;
         case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;

@@ -15,6 +15,7 @@
 #ifndef KITH_CLI_RANKS_H
 #define KITH_CLI_RANKS_H
 
+#include "catalogues/catalogue.h"
 #include "input.h"
 #include "options.h"
 #include "passes.h"
@@ -90,6 +91,22 @@ kith_status ranks_groups_count(ranks *r, const kith_groups *groups, int64_t *mem
  *  @param number  [groups->n + 1] number by label
  *  @return KITH_OK; KITH_NO_MEMORY; KITH_TEAM_LOST; ranks_status reports it */
 kith_status ranks_groups_renumber(ranks *r, kith_groups *groups, const int32_t *number);
+
+/** The shares of all ranks, as the writers of io.h get them. */
+typedef struct ranks_rows {
+    io_shares shares;          /**< what a catalogue refers to */
+    ranks *r;                  /**< the ranks */
+    const io_particles *share; /**< the share of rank 0 */
+    const kith_groups *groups; /**< the groups; their number is read */
+    kith_status status;        /**< why a function of `shares` failed; ranks_status reports it */
+} ranks_rows;
+
+/** Let writers get rows of the particles of all ranks, after ranks_fof_find: piece by piece, so that
+ *  rank 0 never holds all.
+ *  @param[out] rows  must stay where it is
+ *  @return NULL where one rank has all particles: then writers need nothing of it */
+const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
+                               ranks_rows *rows);
 
 /** Call kith_rdf_count, or do it over all ranks, without `against`.
  *  @return as kith_rdf_count; ranks_status reports it */

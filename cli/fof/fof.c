@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /** Read -b; its errors name the letter, not the long name. */
 static void read_b(void *at, const option_given *given)
@@ -140,17 +139,6 @@ static int read_input(fof_task *task, bool whole, fof_outcome *found)
     return ranks_read(&task->shared, task->input, 0, shares, &found->in);
 }
 
-/** Return true when an output needs all particles on rank 0. */
-static bool needs_all(const fof_task *task)
-{
-    const char *output = task->shared.output;
-    const char *dot = output ? strrchr(output, '.') : NULL;
-    const bool hdf5 = task->format == IO_CATALOGUE_GADGET4 || task->format == IO_CATALOGUE_SWIFT ||
-                      (task->format == IO_CATALOGUE_BY_NAME && dot &&
-                       strncasecmp(dot, ".h", 2) == 0);
-    return task->labels || task->sorted || task->plot || hdf5;
-}
-
 /** Find the groups. Where members may be attached, groups of any size are found: fof_order_groups
  *  then drops those that are small with all their members. @return exit status, reported */
 static int link_particles(const fof_task *task, fof_outcome *found)
@@ -213,6 +201,8 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
                                                        (double)(found->linked ? found->linked : 1),
                                       .min_members = task->min_members,
                                       .labels = found->groups.labels,
+                                      .shares = ranks_rows_of(found->ranks, p, &found->groups,
+                                                              &found->rows),
                                       .command = option_command()};
     for (int s = 0; s < KITH_SPHERES; s++) {
         found->catalogue.sphere[s] = known.sphere_density[s] > 0;
@@ -250,6 +240,7 @@ static int write_results(const fof_task *task, fof_outcome *found)
     if (status == IO_CANCELLED) {
         return report_interrupted(last);
     }
+    CLI_TRY(ranks_status(found->ranks, found->ctx, found->rows.status, last));
     CLI_TRY(report_io(status, &error, true));
     if (task->plot) {
         CLI_TRY(fof_plot(task, found));
@@ -280,7 +271,7 @@ static int find_halos(const fof_task *task, fof_outcome *found)
 static int prepare(fof_task *task, fof_outcome *found)
 {
     double unused[KITH_SPHERES] = {0};
-    CLI_TRY(read_input(task, needs_all(task), found));
+    CLI_TRY(read_input(task, task->plot, found));
     CLI_TRY(fof_prepare(task, found));
     if (found->in.parts == 1 || !fof_spheres(task, found, unused)) {
         return STATUS_OK;

@@ -77,6 +77,7 @@ typedef struct fof_outcome {
     kith_halos halos;                   /**< measures of the groups */
     int64_t grouped;                    /**< particles in groups */
     io_catalogue catalogue;             /**< what is written of the halos */
+    ranks_rows rows;                    /**< how writers get the particles of all ranks */
     double link_seconds;                /**< time to find the groups [s] */
     double measure_seconds;             /**< time of sums over members, without spheres [s] */
     double write_seconds;               /**< time to write the outputs [s] */

@@ -146,7 +146,9 @@ def test_shares():
         shared("nearest", f"p.{ending}", "-k", "3", "--against", "p.npy", "-o", "a.npy",
                outputs=("a.npy",))
     shared("pairs", "p.npy", "--cutoff", "0.02", "--sorted", "-o", "a.npy", outputs=("a.npy",))
-    shared("fof", "p.npy", "--box", "1", "--labels", "a.npy", outputs=("a.npy",), parts=False)
+    for ending in ("npy", "grp", "hdf5"):
+        labels = f"a.{ending}"
+        shared("fof", "p.npy", "--box", "1", "--labels", labels, outputs=(labels,))
     cli.ok("make", "clustered", "300", "--seed", "6", "-o", "p.xyz")
     shared("fof", "p.xyz", "--length", "0.05", "-o", "a.csv", outputs=("a.csv",), parts=False)
     shared("pairs", "p.npy", "--against", "p.xyz", "--cutoff", "0.05", parts=False)
@@ -170,7 +172,18 @@ def test_shares():
         shared(*common, "--phase-space", "2s", "--min-links", "1", outputs=("a.csv",))
         shared(*common, "--attach", "gas", "--species", "gas,dark", outputs=("a.csv",))
         shared("fof", path, "-b", "0.5", "--no-spheres", "-o", "a.list", outputs=("a.list",))
+        several = ("a.hdf5", "l.hdf5", "s.hdf5")  # ids by group; by input; all by type and group
+        shared(*common[:-2], "-o", "a.hdf5", "--labels", "l.hdf5", "--sort-snapshot", "s.hdf5",
+               "--attach", "gas", outputs=several)
         shared("fof", path, "-o", "a.csv", outputs=("a.csv",), parts=False)
+
+
+def test_blocks():
+    """Outputs of more particles than a writer holds at a time."""
+    cli.ok("make", "clustered", "70000", "--seed", "7", "-o", "p.hdf5")
+    for labels in ("a.npy", "a.grp", "a.h5"):
+        same("fof", "p.hdf5", "--box", "1", "--labels", labels, "--sort-snapshot", "s.hdf5",
+             outputs=(labels, "s.hdf5"), parts=True)
 
 
 def test_shares_fail():
