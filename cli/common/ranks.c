@@ -110,6 +110,7 @@ struct job {
     int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
     bool has_against;              /**< the call has a second set */
     int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER, SORT: groups */
+    double sphere_density[KITH_SPHERES]; /**< HALOS: densities of spheres */
     io_row_order order;            /**< SORT, ROWS: the order of rows */
     io_catalogue_column field;     /**< ROWS: the column */
     int64_t first;                 /**< ROWS: first row; there are n */
@@ -847,6 +848,7 @@ static kith_status do_halos(struct ranks *r, const struct job *job, kith_halos *
     kith_points points;
     kith_halo_input known;
     kith_halo_input_init(&known);
+    memcpy(known.sphere_density, job->sphere_density, sizeof known.sphere_density);
     const void *types, *given = NULL;
     RANKS_TRY(scatter_points(r, job, &points));
     if (!job->shares) {
@@ -874,11 +876,7 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
                                 const kith_box *box, const kith_groups *groups,
                                 const kith_halo_input *known, kith_halos *out)
 {
-    bool spheres = false;
-    for (int s = 0; s < KITH_SPHERES; s++) {
-        spheres = spheres || known->sphere_density[s] > 0;
-    }
-    if (!r || spheres) { /* teams do not measure spheres yet */
+    if (!r) {
         return kith_halos_measure(ctx, points, box, groups, known, out);
     }
     struct job job = {.kind = JOB_HALOS,
@@ -889,6 +887,7 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
                                 [POTENTIALS] = known->potentials,
                                 [DENSITIES] = known->densities,
                                 [TYPES] = known->types}};
+    memcpy(job.sphere_density, known->sphere_density, sizeof job.sphere_density);
     describe_sets(r, &job, points, box, NULL);
     RANKS_TRY(tell(r, &job));
     return do_halos(r, &job, out);
@@ -1453,15 +1452,6 @@ int ranks_pass(const input *in, pass *p)
     return status == KITH_OK
                ? STATUS_OK
                : report_error(STATUS_NO_BACKEND, NULL, "%s: a rank was lost", in->path);
-}
-
-void ranks_drop_shares(void)
-{
-    struct job job = {.kind = JOB_CLOSE};
-    if (processes && processes->shares) {
-        (void)tell(processes, &job);
-        processes->shares = false;
-    }
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */

@@ -48,9 +48,6 @@ int ranks_read(const options *o, const char *path, int set, bool shares, input *
  *  @param p  its state   @return exit status, reported */
 int ranks_pass(const input *in, pass *p);
 
-/** Drop the shares that ranks_read has read. To be called before ranks_open. */
-void ranks_drop_shares(void);
-
 /** Open a context, as engine_open does, and those of the other ranks.
  *  @param[out] out  the ranks; NULL: the context works alone. ranks_close it before the context
  *  @return exit status, reported */
@@ -113,7 +110,7 @@ const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_g
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *how, kith_histogram *out);
 
-/** Call kith_halos_measure, or do it over all ranks; where spheres are wanted, in the context.
+/** Call kith_halos_measure, or do it over all ranks, which do not time the spheres.
  *  @param groups  numbered as the caller likes: n and labels are read
  *  @param out     its array stays until ranks_close
  *  @return as kith_halos_measure; ranks_status reports it */

@@ -126,16 +126,14 @@ static const command_line fof_line = {
             "  kith make clustered 1M --seed 1 -o points.npy\n"
             "  kith fof points.npy --box 1 -o halos.csv --plot halos.png"};
 
-/** Read the particles, with all fields that the file has.
- *  @param whole  read all particles also where each rank could read its share
- *  @return exit status, reported */
-static int read_input(fof_task *task, bool whole, fof_outcome *found)
+/** Read the particles, with all fields that the file has. @return exit status, reported */
+static int read_input(fof_task *task, fof_outcome *found)
 {
     task->shared.read.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
                                IO_DENSITIES;
     task->shared.read.needed = (task->spacing == SPACING_MASS ? (unsigned)IO_MASSES : 0) |
                                (task->velocity > 0 ? (unsigned)IO_VELOCITIES : 0);
-    const bool shares = !whole && ranks_read_shares(&task->shared, task->input);
+    const bool shares = ranks_read_shares(&task->shared, task->input);
     return ranks_read(&task->shared, task->input, 0, shares, &found->in);
 }
 
@@ -183,7 +181,7 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
     known.types = p->type;
     known.potentials = found->potentials;
     known.densities = found->densities;
-    (void)fof_spheres(task, found, known.sphere_density);
+    fof_spheres(task, found, known.sphere_density);
     const double start = progress_clock();
     const kith_status status = ranks_halos_measure(found->ranks, found->ctx, &points,
                                                    &found->space.box, &found->groups, &known,
@@ -266,27 +264,10 @@ static int find_halos(const fof_task *task, fof_outcome *found)
     return status;
 }
 
-/** Read the particles, and prepare the search. Teams do not measure spheres yet: where these are
- *  wanted, rank 0 reads all particles. */
-static int prepare(fof_task *task, fof_outcome *found)
-{
-    double unused[KITH_SPHERES] = {0};
-    CLI_TRY(read_input(task, task->plot, found));
-    CLI_TRY(fof_prepare(task, found));
-    if (found->in.parts == 1 || !fof_spheres(task, found, unused)) {
-        return STATUS_OK;
-    }
-    ranks_drop_shares();
-    input_free(&found->in);
-    free(found->roles);
-    *found = (fof_outcome){.halos = found->halos};
-    CLI_TRY(read_input(task, true, found));
-    return fof_prepare(task, found);
-}
-
 static int run(fof_task *task, fof_outcome *found)
 {
-    CLI_TRY(prepare(task, found));
+    CLI_TRY(read_input(task, found));
+    CLI_TRY(fof_prepare(task, found));
     CLI_TRY(find_halos(task, found));
     CLI_TRY(write_results(task, found));
     if (task->shared.json) {

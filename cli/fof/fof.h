@@ -89,9 +89,8 @@ int fof_prepare(const fof_task *task, fof_outcome *found);
 
 /** Set the densities of the spheres that halos are to have.
  *  @param[in,out] density  [mass / length^3]; zeros, which stay where a sphere is not wanted or its
- *                          density is not known
- *  @return false if there are none */
-bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES]);
+ *                          density is not known */
+void fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES]);
 
 /** Choose the linking length. @return exit status, reported */
 int fof_choose_length(const fof_task *task, fof_outcome *found);
