@@ -32,6 +32,7 @@ typedef struct pass {
     double first[PASS_COMPARED]; /**< FIELDS: the first number */
     bool differs[PASS_COMPARED]; /**< FIELDS: a later number differs from the first */
     int64_t n_of_type[IO_MOST_TYPES];   /**< FIELDS: particles by type; none without types */
+    int64_t first_of_type[IO_MOST_TYPES]; /**< FIELDS: index of the first particle of each */
     double mass_of_type[IO_MOST_TYPES]; /**< FIELDS: sums of masses; without types all in [1] */
     bool bad;                           /**< FIELDS: a mass is not finite and above 0 */
     int64_t bad_particle;      /**< FIELDS: index of the first particle whose mass is bad */

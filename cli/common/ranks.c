@@ -125,6 +125,8 @@ struct job {
     kith_fof_options fof;           /**< FOF */
     uint8_t role_of[IO_MOST_TYPES]; /**< FOF with shares: roles by type */
     kith_rdf_options rdf;           /**< RDF */
+    int64_t held;                   /**< RDF with shares: particles that rank 0 has chosen */
+    int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
     kith_pairs_options pairs;       /**< PAIRS, LIST */
     kith_nearest_options nearest;   /**< NEAREST */
 };
@@ -895,24 +897,71 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
 
 /* -------------------------------------------------------------------------- pair distributions */
 
+/** Choose the particles of this rank's share whose types have a class, above rank 0.
+ *  @param[out] species  the class of each */
+static kith_status choose_particles(struct ranks *r, const struct job *job, kith_points *points,
+                                    const int32_t **species)
+{
+    const io_particles *p = &r->share[0];
+    const size_t row = 3 * (size_t)job->precision;
+    int32_t *class = need_column(r, SPECIES, p->n, sizeof *class);
+    char *xyz = need_column(r, XYZ, p->n, row);
+    RANKS_TRY(agree(r, got(class && xyz ? r : NULL)));
+    int64_t n = 0;
+    for (int64_t k = 0; k < p->n; k++) {
+        class[n] = job->class_of_type[p->type ? p->type[k] : 0];
+        if (class[n] >= 0) {
+            memcpy(xyz + (size_t)n * row, (const char *)p->pos + (size_t)k * row, row);
+            n++;
+        }
+    }
+    *points = kith_points_packed(xyz, n, job->precision);
+    *species = class;
+    return KITH_OK;
+}
+
+/** Give each rank its particles, with the arrays of the options. */
+static kith_status scatter_distribution(struct ranks *r, const struct job *job, kith_points *points,
+                                        kith_rdf_options *o)
+{
+    const void *species, *molecules, *weights, *edges;
+    RANKS_TRY(scatter_points(r, job, points));
+    RANKS_TRY(scatter(r, job, SPECIES, sizeof *o->species, &species));
+    RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o->molecules, &molecules));
+    RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o->weights, &weights));
+    RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o->forces));
+    RANKS_TRY(scatter_bonds(r, job, &o->bond_offsets, &o->bonds));
+    RANKS_TRY(share(r, job, EDGES, (o->bins + 1) * (int64_t)sizeof *o->edges, &edges));
+    o->species = species;
+    o->molecules = molecules;
+    o->weights = weights;
+    o->edges = edges;
+    return KITH_OK;
+}
+
+/** Give each rank the edges of the bins, and its particles: rank 0 has chosen its own. */
+static kith_status choose_distribution(struct ranks *r, const struct job *job, kith_points *points,
+                                       kith_rdf_options *o)
+{
+    const void *edges;
+    RANKS_TRY(share(r, job, EDGES, (o->bins + 1) * (int64_t)sizeof *o->edges, &edges));
+    o->edges = edges;
+    if (r->control.rank > 0) {
+        return choose_particles(r, job, points, &o->species);
+    }
+    RANKS_TRY(agree(r, KITH_OK));
+    *points = kith_points_packed(job->whole[XYZ], job->held, job->precision);
+    return KITH_OK;
+}
+
 /** Count a histogram over all ranks. @param out  NULL at ranks above 0, which drop it */
 static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram *out)
 {
     kith_points points;
     kith_rdf_options o = job->rdf;
     kith_histogram own = {0};
-    const void *species, *molecules, *weights, *edges;
-    RANKS_TRY(scatter_points(r, job, &points));
-    RANKS_TRY(scatter(r, job, SPECIES, sizeof *o.species, &species));
-    RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o.molecules, &molecules));
-    RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o.weights, &weights));
-    RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o.forces));
-    RANKS_TRY(scatter_bonds(r, job, &o.bond_offsets, &o.bonds));
-    RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
-    o.species = species;
-    o.molecules = molecules;
-    o.weights = weights;
-    o.edges = edges;
+    RANKS_TRY(job->shares ? choose_distribution(r, job, &points, &o)
+                          : scatter_distribution(r, job, &points, &o));
     const kith_status status = kith_team_rdf_count(r->team, &points, box_of(job), &o,
                                                    out ? out : &own);
     kith_histogram_free(&own);
@@ -920,13 +969,15 @@ static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram
 }
 
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            const kith_rdf_options *how, kith_histogram *out)
+                            const kith_rdf_options *how, const int32_t *class_of_type,
+                            kith_histogram *out)
 {
     if (!r) {
         return kith_rdf_count(ctx, points, box, how, out);
     }
     struct job job = {.kind = JOB_RDF,
                       .rdf = *how,
+                      .held = points->n,
                       .whole = {[SPECIES] = how->species,
                                 [MOLECULES] = how->molecules,
                                 [WEIGHTS] = how->weights,
@@ -934,6 +985,9 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
                                 [EDGES] = how->edges}};
     describe_sets(r, &job, points, box, NULL);
     describe_bonds(&job, how->bond_offsets, how->bonds);
+    if (job.shares) {
+        memcpy(job.class_of_type, class_of_type, sizeof job.class_of_type);
+    }
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);
 }
@@ -1388,19 +1442,15 @@ bool ranks_read_shares(const options *o, const char *path)
            io_reads_parts(path, &o->read, &can, &unused) == IO_OK && can;
 }
 
-int ranks_read(const options *o, const char *path, int set, bool shares, input *in)
+int ranks_share_begin(const options *o, const char *path, int set)
 {
-    if (!shares) {
-        return input_read(o, path, in);
-    }
     struct ranks *r = processes;
     struct request *request = calloc(1, sizeof *request);
     if (!request) {
         return report_no_memory(path);
     }
-    options mine = *o;
-    mine.read.parts = r->control.ranks;
-    request->read = mine.read;
+    request->read = o->read;
+    request->read.parts = r->control.ranks;
     snprintf(request->path, sizeof request->path, "%s", path);
     snprintf(request->dataset, sizeof request->dataset, "%s",
              o->read.dataset ? o->read.dataset : "");
@@ -1411,12 +1461,34 @@ int ranks_read(const options *o, const char *path, int set, bool shares, input *
     kith_status told = tell(r, &job);
     told = told == KITH_OK ? share(r, &job, REQUEST, sizeof *request, &sent) : told;
     free(request);
-    CLI_TRY(ranks_status(r, NULL, told, path));
-    io_error error = {0};
-    (void)input_try(&mine, path, in, &error);
-    CLI_TRY(report_io(agree_on_reading(r, &in->particles, path, &error), &error, false));
+    return ranks_status(r, NULL, told, path);
+}
+
+int ranks_share_end(const char *path, int set, const io_particles *share, io_error *error)
+{
+    struct ranks *r = processes;
+    CLI_TRY(report_io(agree_on_reading(r, share, path, error), error, false));
     r->shares = true;
-    r->of_set[set] = in->particles.all;
+    r->of_set[set] = share->all;
+    return STATUS_OK;
+}
+
+int ranks_processes(void)
+{
+    return processes ? processes->control.ranks : 1;
+}
+
+int ranks_read(const options *o, const char *path, int set, bool shares, input *in)
+{
+    if (!shares) {
+        return input_read(o, path, in);
+    }
+    options mine = *o;
+    io_error error = {0};
+    mine.read.parts = ranks_processes();
+    CLI_TRY(ranks_share_begin(o, path, set));
+    (void)input_try(&mine, path, in, &error);
+    CLI_TRY(ranks_share_end(path, set, &in->particles, &error));
     input_note_frames(o, in);
     return STATUS_OK;
 }

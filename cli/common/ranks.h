@@ -44,6 +44,19 @@ bool ranks_read_shares(const options *o, const char *path);
  *  @return exit status, reported */
 int ranks_read(const options *o, const char *path, int set, bool shares, input *in);
 
+/** Let the other ranks read their shares of a file, while this one reads its own by another reader.
+ *  @return exit status, reported; after STATUS_OK call ranks_share_end */
+int ranks_share_begin(const options *o, const char *path, int set);
+
+/** Wait until all ranks have read their shares.
+ *  @param share  that of rank 0; zeros where it could not be read
+ *  @param error  how rank 0 ended reading; then that of the lowest rank that failed
+ *  @return exit status, reported */
+int ranks_share_end(const char *path, int set, const io_particles *share, io_error *error);
+
+/** Number of processes that started with this one. */
+int ranks_processes(void);
+
 /** Make a pass over the particles of INPUT that ranks_read has read, of all ranks.
  *  @param p  its state   @return exit status, reported */
 int ranks_pass(const input *in, pass *p);
@@ -105,10 +118,14 @@ typedef struct ranks_rows {
 const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
                                ranks_rows *rows);
 
-/** Call kith_rdf_count, or do it over all ranks, without `against`.
+/** Call kith_rdf_count, or do it over all ranks, without `against`. With shares, `how` has species
+ *  alone, and the other ranks count their particles whose types have a class.
+ *  @param class_of_type  [IO_MOST_TYPES] with shares: species of each type, of all particles [0]
+ *                        where they have no types; -1: not counted
  *  @return as kith_rdf_count; ranks_status reports it */
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            const kith_rdf_options *how, kith_histogram *out);
+                            const kith_rdf_options *how, const int32_t *class_of_type,
+                            kith_histogram *out);
 
 /** Call kith_halos_measure, or do it over all ranks, which do not time the spheres.
  *  @param groups  numbered as the caller likes: n and labels are read

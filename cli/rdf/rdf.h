@@ -185,6 +185,10 @@ typedef struct rdf_outcome {
     rdf_structure structure;          /**< S(q) */
     kith_ctx *ctx;                    /**< the library */
     ranks *ranks;                     /**< the ranks that count pairs; NULL: ctx alone */
+    int parts;                        /**< ranks that have read a share each; 1: rank 0 read all */
+    int64_t n_of_type[IO_MOST_TYPES]; /**< with shares: particles of each type, of all ranks */
+    int32_t class_of_type[IO_MOST_TYPES]; /**< with shares: class of each type, of all particles [0]
+                                               where they have no types; -1: not counted */
     double count_seconds;             /**< time in which frames were counted [s] */
     double sum_seconds;               /**< time in which frames were summed over vectors q [s] */
     double write_seconds;             /**< time to write the outputs [s]; NaN before */

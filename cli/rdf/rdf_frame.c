@@ -62,7 +62,8 @@ static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, k
     how.forces = f->part.forces;
     how.weights = task->weights ? f->part.weight : NULL;
     kith_histogram h = {0};
-    kith_status status = ranks_rdf_count(found->ranks, ctx, &f->part.points, &f->box, &how, &h);
+    kith_status status = ranks_rdf_count(found->ranks, ctx, &f->part.points, &f->box, &how,
+                                         found->class_of_type, &h);
     if (status == KITH_OK && !fill_row(task, found, &h, f)) {
         status = KITH_NO_MEMORY;
     }

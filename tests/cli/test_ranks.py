@@ -17,7 +17,7 @@ import rdf_frames
 # write to the standard output.
 LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
-TIMES = ("seconds", "peak_bytes", "threads", "ranks", "backend", "memory", "input", "against",
+TIMES = ("seconds", "peak_bytes", "threads", "ranks", "parts", "backend", "memory", "input", "against",
          "pairs_per_second", "neighbours_per_second")
 
 
@@ -61,7 +61,9 @@ def same(*arguments, outputs=(), parts=None):
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
         ranks = json.loads(done.stdout)["ranks"] if parts and "cpu" not in name else 1
-        assert parts is None or json.loads(done.stdout)["input"]["parts"] == ranks, (name, done)
+        said = json.loads(done.stdout)
+        read = said["parts"] if said["verb"] == "rdf" else said["input"]["parts"]
+        assert parts is None or read == ranks, (name, done)
         for path, data in zip(outputs, files):
             assert contents(path) == data, (name, arguments, path)
 
@@ -145,6 +147,11 @@ def test_shares():
         shared("pairs", f"p.{ending}", "--box", "1", "--cutoff", "0.03")
         shared("nearest", f"p.{ending}", "-k", "3", "--against", "p.npy", "-o", "a.npy",
                outputs=("a.npy",))
+        shared("rdf", f"p.{ending}", "--box", "1", "--r-max", "0.1", "-o", "a.txt",
+               outputs=("a.txt",))
+    shared("rdf", "p.npy", "--box", "1", "--r-max", "0.7", "--minimum-image", "--precision",
+           "float", "-o", "a.txt", outputs=("a.txt",))
+    shared("rdf", "p.npy", "--box", "1", "--sq", "a.txt", outputs=("a.txt",), parts=False)
     shared("pairs", "p.npy", "--cutoff", "0.02", "--sorted", "-o", "a.npy", outputs=("a.npy",))
     for ending in ("npy", "grp", "hdf5"):
         labels = f"a.{ending}"
@@ -172,10 +179,14 @@ def test_shares():
         shared(*common, "--phase-space", "2s", "--min-links", "1", outputs=("a.csv",))
         shared(*common, "--attach", "gas", "--species", "gas,dark", outputs=("a.csv",))
         shared("fof", path, "-b", "0.5", "--no-spheres", "-o", "a.list", outputs=("a.list",))
+        rdf = ("rdf", path, "--r-max", "2", "--bins", "20", "-o", "a.txt")
+        shared(*rdf, outputs=("a.txt",))
+        shared(*rdf, "--partials", outputs=("a.txt",))
+        shared(*rdf, "--select", "star", "--with", "dark", outputs=("a.txt",))
         several = ("a.hdf5", "l.hdf5", "s.hdf5")  # ids by group; by input; all by type and group
         shared(*common[:-2], "-o", "a.hdf5", "--labels", "l.hdf5", "--sort-snapshot", "s.hdf5",
                "--attach", "gas", outputs=several)
-        shared("fof", path, "-o", "a.csv", outputs=("a.csv",), parts=False)
+        shared("fof", path, "-o", "a.csv", outputs=("a.csv",))  # spheres
 
 
 def test_blocks():
@@ -213,14 +224,17 @@ def test_shares_fail():
         file.write(contents("whole.npy")[:-5])
     for name, word in (("d.hdf5", "Coordinates"), ("m.hdf5", "particle 80 "),
                        ("n.hdf5", "particle 85 "), (path, "set.2.x"), ("short.npy", "expected")):
-        arguments = ("fof", name, "--length", "0.1", "-o", "a.csv")
-        expected = cli.run(*arguments)
-        for way, run in ways():
-            done = run(*arguments)
-            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
-            assert done.returncode == expected.returncode != 0, (way, done.stderr)
-            assert len(said) == 1 and word in said[0], (way, done.stderr)
-            assert not os.path.exists("a.csv"), way
+        verbs = [("fof", name, "--length", "0.1", "--labels", "a.npy", "-o", "a.csv")]
+        if name != "m.hdf5":  # kith rdf reads no masses
+            verbs.append(("rdf", name, "--box", "2", "--r-max", "0.5", "-o", "a.csv"))
+        for arguments in verbs:
+            expected = cli.run(*arguments)
+            for way, run in ways():
+                done = run(*arguments)
+                said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+                assert done.returncode == expected.returncode != 0, (way, done.stderr)
+                assert len(said) == 1 and word in said[0], (way, done.stderr)
+                assert not os.path.exists("a.csv") and not os.path.exists("a.npy"), way
 
 
 def test_sums():
