@@ -45,6 +45,7 @@ enum job_kind {
     JOB_SORT,         /**< sort the particles of the shares by group */
     JOB_ROWS,         /**< bring rows of the shares to rank 0 */
     JOB_RDF,          /**< count a histogram of distances */
+    JOB_FRAMES,       /**< count a histogram of each of several frames, each on one rank */
     JOB_PAIRS,        /**< count pairs, and neighbours of each particle */
     JOB_SPREAD,       /**< describe the numbers of neighbours that JOB_PAIRS has left */
     JOB_LIST,         /**< find pairs, and bring them to rank 0 block by block */
@@ -234,6 +235,41 @@ static kith_status got(const void *memory)
             return status_; \
         } \
     } while (0)
+
+/** Set r->message to that of the lowest rank that failed, and return its status. The status is a
+ *  sum over ranks, to which that rank alone contributes.
+ *  @param status  that of this rank
+ *  @param names   the message begins with the number of the rank */
+static kith_status fetch_message(struct ranks *r, kith_status status, bool names)
+{
+    const kith_transport *t = &r->control;
+    const int64_t none = t->ranks;
+    int64_t lowest = status != KITH_OK ? t->rank : none;
+    char *all = malloc((size_t)t->ranks * MESSAGE_BYTES);
+    int64_t numbers[2] = {all ? 0 : KITH_NO_MEMORY, 0};
+    if (t->combine(t->self, KITH_MIN, &lowest, 1) || t->combine(t->self, KITH_MIN, numbers, 1)) {
+        free(all);
+        return KITH_TEAM_LOST;
+    }
+    if (lowest == none || numbers[0] != 0) {
+        free(all);
+        return lowest == none ? (kith_status)numbers[0] : KITH_NO_MEMORY;
+    }
+    numbers[0] = t->rank == lowest ? (int64_t)status : 0;
+    if (t->gather(t->self, r->message, MESSAGE_BYTES, all) ||
+        t->combine(t->self, KITH_SUM, numbers, 1)) {
+        free(all);
+        return KITH_TEAM_LOST;
+    }
+    const char *why = all + lowest * MESSAGE_BYTES;
+    if (names) {
+        snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest, why);
+    } else {
+        snprintf(r->message, sizeof r->message, "%.500s", why);
+    }
+    free(all);
+    return (kith_status)numbers[0];
+}
 
 /** Send a job from rank 0 to all; at the other ranks, receive it into *job. */
 static kith_status tell(struct ranks *r, struct job *job)
@@ -992,6 +1028,169 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
     return do_rdf(r, &job, out);
 }
 
+/** A frame in a message; positions and species follow, each filled up to 8 bytes. */
+struct frame_head {
+    int64_t n;                /**< particles */
+    kith_box box;             /**< the box */
+    kith_precision precision; /**< of the positions */
+};
+
+/** Bytes of an array in a message: whole words of 8 bytes. */
+static int64_t filled(int64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+/** Bytes of the positions of a frame, filled up; of its species. */
+static int64_t bytes_of_positions(const struct frame_head *head)
+{
+    return filled(3 * head->n * (int64_t)head->precision);
+}
+
+static int64_t bytes_of_species(const struct frame_head *head)
+{
+    return filled(head->n * (int64_t)sizeof(int32_t));
+}
+
+/** Describe a frame. */
+static struct frame_head head_of(const ranks_frame *frame)
+{
+    return (struct frame_head){frame->points.n, frame->box, frame->points.precision};
+}
+
+/** Bytes of the message with frames [begin, end). */
+static int64_t bytes_of_frames(const ranks_frame *frame, int64_t begin, int64_t end)
+{
+    int64_t bytes = 0;
+    for (int64_t k = begin; k < end; k++) {
+        const struct frame_head head = head_of(&frame[k]);
+        bytes += filled(sizeof head) + bytes_of_positions(&head) + bytes_of_species(&head);
+    }
+    return bytes;
+}
+
+/** Write the message with n frames. */
+static void pack_frames(const ranks_frame *frame, int64_t n, char *to)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const struct frame_head head = head_of(&frame[k]);
+        memcpy(to, &head, sizeof head);
+        to += filled(sizeof head);
+        if (head.n > 0) {
+            memcpy(to, frame[k].points.x, 3 * (size_t)head.n * (size_t)head.precision);
+            memcpy(to + bytes_of_positions(&head), frame[k].species,
+                   (size_t)head.n * sizeof *frame[k].species);
+        }
+        to += bytes_of_positions(&head) + bytes_of_species(&head);
+    }
+}
+
+/** Numbers of a histogram in a message: counts, ideal and centres, of 8 bytes each. */
+static int64_t numbers_of(const kith_rdf_options *o)
+{
+    const int64_t partials = (int64_t)o->n_species * (o->n_species + 1) / 2;
+    return 2 * partials * o->bins + o->n_species;
+}
+
+/** Count the frame of a message. @param[out] numbers  [numbers_of(o)] */
+static kith_status count_frame(kith_ctx *ctx, const char *message, kith_rdf_options o,
+                               const struct frame_head *head, char *numbers)
+{
+    const char *xyz = message + filled(sizeof *head);
+    const kith_points points = kith_points_packed(xyz, head->n, head->precision);
+    kith_histogram h = {0};
+    o.species = (const int32_t *)(const void *)(xyz + bytes_of_positions(head));
+    const kith_status status = kith_rdf_count(ctx, &points, &head->box, &o, &h);
+    if (status == KITH_OK) {
+        const size_t bytes = (size_t)h.partials * (size_t)h.bins * sizeof *h.counts;
+        memcpy(numbers, h.counts, bytes);
+        memcpy(numbers + bytes, h.ideal, bytes);
+        memcpy(numbers + 2 * bytes, h.centres, (size_t)h.n_species * sizeof *h.centres);
+    }
+    kith_histogram_free(&h);
+    return status;
+}
+
+/** Send each rank its frames: one message, in column ROWS of each rank, at the end of which rank 0
+ *  has those of the others. @param[out] message  the frames of this rank */
+static kith_status deal_frames(struct ranks *r, const struct job *job, const ranks_frame *frame,
+                               char **message)
+{
+    const kith_transport *t = &r->control;
+    struct part part[MOST_RANKS], size[MOST_RANKS];
+    int64_t bytes[MOST_RANKS + 1] = {0}, own = 0, all = 0;
+    const bool root = t->rank == 0;
+    for (int k = 0; k < t->ranks; k++) {
+        bytes[k] = root ? bytes_of_frames(frame, first_of(r, job->n, k), first_of(r, job->n, k + 1))
+                        : 0;
+        size[k] = (struct part){(char *)&bytes[k], sizeof bytes[k]};
+        all += bytes[k];
+    }
+    size[0].data = (char *)(root ? &bytes[0] : &own);
+    RANKS_TRY(agree(r, got(need_parcels(r, t->ranks * (int64_t)sizeof own) ? r : NULL)));
+    RANKS_TRY(exchange(r, size, false));
+    char *rows = need_column(r, ROWS, root ? all : own, 1);
+    RANKS_TRY(agree(r, got(rows && need_parcels(r, root ? all : own) ? r : NULL)));
+    *message = rows;
+    part[0] = (struct part){rows, own};
+    for (int k = 0; k < t->ranks && root; k++) {
+        const int64_t begin = first_of(r, job->n, k);
+        pack_frames(frame + begin, first_of(r, job->n, k + 1) - begin, rows);
+        part[k] = (struct part){rows, bytes[k]};
+        rows += bytes[k];
+    }
+    return exchange(r, part, false);
+}
+
+/** Count frames, each on one rank. @param frame  rank 0: [job->n]; NULL at other ranks */
+static kith_status do_frames(struct ranks *r, const struct job *job, ranks_frame *frame)
+{
+    const bool root = r->control.rank == 0;
+    kith_rdf_options o = job->rdf;
+    const size_t each = (size_t)numbers_of(&o) * sizeof(int64_t);
+    int64_t held[MOST_RANKS];
+    const void *edges;
+    char *message;
+    for (int k = 0; k < r->control.ranks; k++) {
+        held[k] = first_of(r, job->n, k + 1) - first_of(r, job->n, k);
+    }
+    const int64_t own = held[r->control.rank];
+    RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
+    RANKS_TRY(deal_frames(r, job, frame, &message));
+    char *numbers = need_column(r, RESULTS, root ? job->n : own, each);
+    RANKS_TRY(agree(r, got(numbers)));
+    kith_status status = KITH_OK;
+    o.edges = edges;
+    for (int64_t k = 0; k < own && status == KITH_OK; k++) {
+        struct frame_head head;
+        memcpy(&head, message, sizeof head);
+        status = count_frame(r->ctx, message, o, &head, numbers + (size_t)k * each);
+        message += filled(sizeof head) + bytes_of_positions(&head) + bytes_of_species(&head);
+    }
+    if (status != KITH_OK) {
+        snprintf(r->message, sizeof r->message, "%.500s", kith_message(r->ctx));
+    }
+    RANKS_TRY(fetch_message(r, status, false));
+    RANKS_TRY(bring_held(r, held, numbers, each));
+    for (int64_t k = 0; k < job->n && root; k++) {
+        kith_histogram *h = &frame[k].histogram;
+        char *at = numbers + (size_t)k * each;
+        *h = (kith_histogram){.bins = o.bins, .n_species = o.n_species, .frames = 1};
+        h->partials = o.n_species * (o.n_species + 1) / 2;
+        h->counts = (int64_t *)(void *)at;
+        h->ideal = (double *)(void *)(at + (size_t)h->partials * (size_t)o.bins * sizeof *h->ideal);
+        h->centres = (int64_t *)(void *)(at + each) - o.n_species;
+    }
+    return KITH_OK;
+}
+
+kith_status ranks_frames_count(ranks *r, const kith_rdf_options *how, ranks_frame *frame, int64_t n)
+{
+    struct job job = {.kind = JOB_FRAMES, .rdf = *how, .n = n, .whole = {[EDGES] = how->edges}};
+    RANKS_TRY(tell(r, &job));
+    return do_frames(r, &job, frame);
+}
+
 /* -------------------------------------------------------------------------------------- pairs */
 
 /** Give each rank the arrays of a list's rules for its particles, in the options. */
@@ -1580,35 +1779,6 @@ static kith_status open_context(struct ranks *r, const struct job *job, kith_wat
     return status;
 }
 
-/** Set r->message to that of the lowest rank that failed, and return its status. The status is a
- *  sum over ranks, to which that rank alone contributes. @param status  that of this rank */
-static kith_status fetch_message(struct ranks *r, kith_status status)
-{
-    const kith_transport *t = &r->control;
-    const int64_t none = t->ranks;
-    int64_t lowest = status != KITH_OK ? t->rank : none;
-    char *all = malloc((size_t)t->ranks * MESSAGE_BYTES);
-    int64_t numbers[2] = {all ? 0 : KITH_NO_MEMORY, 0};
-    if (t->combine(t->self, KITH_MIN, &lowest, 1) || t->combine(t->self, KITH_MIN, numbers, 1)) {
-        free(all);
-        return KITH_TEAM_LOST;
-    }
-    if (lowest == none || numbers[0] != 0) {
-        free(all);
-        return lowest == none ? (kith_status)numbers[0] : KITH_NO_MEMORY;
-    }
-    numbers[0] = t->rank == lowest ? (int64_t)status : 0;
-    if (t->gather(t->self, r->message, MESSAGE_BYTES, all) ||
-        t->combine(t->self, KITH_SUM, numbers, 1)) {
-        free(all);
-        return KITH_TEAM_LOST;
-    }
-    snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest,
-             all + lowest * MESSAGE_BYTES);
-    free(all);
-    return (kith_status)numbers[0];
-}
-
 /** Close the team and the context of a rank; rank 0's context is the command's. */
 static void close_member(struct ranks *r)
 {
@@ -1635,7 +1805,7 @@ static void close_member(struct ranks *r)
 static kith_status do_open(struct ranks *r, const struct job *job, kith_watch_fn watch, void *user)
 {
     kith_status status = open_context(r, job, watch, user);
-    RANKS_TRY(fetch_message(r, status));
+    RANKS_TRY(fetch_message(r, status, true));
     if (r->mpi) {
         RANKS_TRY(agree(r, launcher_transport(&r->work)));
     }
@@ -1671,6 +1841,7 @@ static int serve(struct ranks *r)
         case JOB_ROWS: (void)do_rows(r, &job, NULL); break;
         case JOB_NEAREST: (void)do_nearest(r, &job, NULL); break;
         case JOB_RDF: (void)do_rdf(r, &job, NULL); break;
+        case JOB_FRAMES: (void)do_frames(r, &job, NULL); break;
         case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;
         case JOB_SPREAD: (void)do_spread(r, r->column[RESULTS], r->share[0].n, &unused); break;
         case JOB_LIST: (void)do_list(r, &job, NULL, NULL); break;
@@ -1849,8 +2020,8 @@ int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const 
     if (status == KITH_OK || !r || !r->message[0]) {
         return report_kith(ctx, status, about);
     }
-    return report_error(status == KITH_NO_MEMORY ? STATUS_NO_MEMORY
-                        : status == KITH_INVALID ? STATUS_INVALID
-                                                 : STATUS_NO_BACKEND,
-                        NULL, "%s%s%s", about ? about : "", about ? ": " : "", r->message);
+    return status == KITH_TEAM_LOST
+               ? report_error(STATUS_NO_BACKEND, NULL, "%s%s%s", about ? about : "",
+                              about ? ": " : "", r->message)
+               : report_kith_text(status, about, r->message);
 }

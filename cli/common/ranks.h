@@ -135,6 +135,20 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
                                 const kith_box *box, const kith_groups *groups,
                                 const kith_halo_input *known, kith_halos *out);
 
+/** A frame that one rank counts, and its histogram. */
+typedef struct ranks_frame {
+    kith_points points;       /**< the particles */
+    const int32_t *species;   /**< [points.n] species of each */
+    kith_box box;             /**< the box */
+    kith_histogram histogram; /**< counts, ideal and centres alone, which stay until the next call */
+} ranks_frame;
+
+/** Count several frames, each on one rank: consecutive frames for each rank.
+ *  @param how  options of all frames: neither weights, forces, molecules nor bonds
+ *  @return as kith_rdf_count for the first frame that failed; ranks_status reports it */
+kith_status ranks_frames_count(ranks *r, const kith_rdf_options *how, ranks_frame *frame,
+                               int64_t n);
+
 /** Call kith_pairs_count, or do it over all ranks. With shares, `neighbours` is for the share of
  *  rank 0, and the other ranks keep theirs for ranks_spread.
  *  @return as kith_pairs_count; ranks_status reports it */

@@ -269,6 +269,12 @@ void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volu
  *  with a context of its own. @return false: failed */
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f);
 
+/** Count small frames that were prepared with copies, each on one of the ranks. Frames of which more
+ *  than positions and classes is needed are counted one by one, on all ranks.
+ *  @param frame  [n]   @return false: failed */
+bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
+                      rdf_frame *const *frame, int64_t n);
+
 /** Frames that are counted by one call: their particles, and the sums of their grain. Zero it
  *  first; rdf_batch_free frees it. */
 typedef struct rdf_batch {

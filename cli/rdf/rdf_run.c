@@ -261,6 +261,21 @@ static bool count_together(void *user, kith_ctx *ctx, int64_t first, void *const
     return rdf_batch_count(w->task, w->found, ctx, first, frames, n, &w->batch);
 }
 
+static bool count_dealt(void *user, kith_ctx *ctx, void *const *records, int64_t n)
+{
+    const struct work *w = user;
+    rdf_frame **frames = malloc((size_t)n * sizeof *frames);
+    for (int64_t k = 0; k < n && frames; k++) {
+        frames[k] = records[k];
+    }
+    const bool counted = frames && rdf_frames_count(w->task, w->found, ctx, frames, n);
+    if (!frames) {
+        ((rdf_frame *)records[0])->counted = KITH_NO_MEMORY;
+    }
+    free(frames);
+    return counted;
+}
+
 static int report_frame(void *user, void *record)
 {
     const struct work *w = user;
@@ -308,6 +323,7 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
                                       .count = count_frame,
                                       .together = frames_together,
                                       .count_together = count_together,
+                                      .count_dealt = count_dealt,
                                       .report = report_frame,
                                       .add = add_frame,
                                       .memory = memory_of_frame,
@@ -319,7 +335,7 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
                                .ctx = found->ctx,
                                .from = &found->from,
                                .alone = &alone,
-                               .never = found->ranks != NULL};
+                               .ranks = ranks_number(found->ranks)};
     double busy;
     const int status = lanes_count(&counting, w->task->input, how, w->task->shared.quiet, &w->bar,
                                    &busy);

@@ -260,6 +260,36 @@ def test_sums():
              outputs=("a.txt",))
 
 
+def test_frames():
+    """Small frames, which are dealt to the ranks: more and fewer than there are ranks, with several
+    species, in blocks, with sums over waves; a frame that fails."""
+    rng = random.Random(4)
+    for name, frames, bad in (("f.xyz", 23, -1), ("few.xyz", 2, -1), ("bad.xyz", 23, 14)):
+        with open(name, "w", encoding="ascii") as file:
+            for k in range(frames):
+                side = 9 + k / 10
+                file.write(f'80\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" '
+                           "Properties=species:S:1:pos:R:3\n")
+                for p in range(80):
+                    xyz = [rng.uniform(0, 9) for _ in range(3)]
+                    xyz[0] = float("inf") if k == bad and p == 7 else xyz[0]
+                    file.write(" ".join(["abb"[p % 3], *map(repr, xyz)]) + "\n")
+    for name in ("f.xyz", "few.xyz"):
+        common = ("rdf", name, "--bins", "40", "-o", "a.txt")
+        same(*common, "--r-max", "4", outputs=("a.txt",))
+        same(*common, "--r-max", "4", "--partials", "--blocks", "4", outputs=("a.txt",))
+        same(*common, "--minimum-image", "--select", "a", outputs=("a.txt",))
+    same("rdf", "f.xyz", "--frames", "2::3", "--r-max", "4", "--sq", "s.txt", "-o", "a.txt",
+         outputs=("s.txt", "a.txt"))
+    expected = cli.run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
+    for way, run in ways():
+        done = run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
+        said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+        assert done.returncode == expected.returncode != 0, (way, done.stderr)
+        assert len(said) == 1 and said[0] in expected.stderr, (way, said, expected.stderr)
+        assert not os.path.exists("b.txt"), way
+
+
 def test_rules():
     """Cutoffs by species, least distances, molecules and bonds that are left out."""
     rng = random.Random(8)
