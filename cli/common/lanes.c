@@ -367,8 +367,8 @@ static int hold(lanes_counting *c, const io_frame *frame)
  *  count each. */
 static void choose_dealing(lanes_counting *c, int64_t particles)
 {
-    const int64_t n = DEALT_EACH * (int64_t)(c->ranks < MOST_DEALT_RANKS ? c->ranks
-                                                                         : MOST_DEALT_RANKS);
+    const int64_t n = DEALT_EACH *
+                      (int64_t)(c->ranks < MOST_DEALT_RANKS ? c->ranks : MOST_DEALT_RANKS);
     const double bytes = (double)n * (double)c->calls->memory(c->user);
     if (c->calls->count_dealt && particles <= MOST_PARTICLES && bytes <= most_bytes) {
         c->held = calloc((size_t)n, c->calls->bytes);

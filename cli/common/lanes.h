@@ -61,8 +61,8 @@ typedef struct lanes_calls {
     bool (*count_together)(void *user, kith_ctx *ctx, int64_t first, void *const *records,
                            int64_t n);
 
-    /** Count frames, each on one of several ranks. Called in the calling thread. NULL: there is none,
-     *  and all ranks count each frame.
+    /** Count frames, each on one of several ranks. Called in the calling thread. NULL: there is
+     *  none, and all ranks count each frame.
      *  @param records  [n] records, prepared with copies
      *  @return false: failed; `report` tells of which frame */
     bool (*count_dealt)(void *user, kith_ctx *ctx, void *const *records, int64_t n);

@@ -54,8 +54,8 @@ enum job_kind {
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
  *  results. RESULTS are those of the current job, WIDE_LABELS labels as int64_t, NUMBERS numbers by
- *  label, REQUEST a struct request. SORTED and SORTED_ROWS are those of io_sort_share, which JOB_SORT
- *  leaves; ROWS and ROW_NUMBERS what JOB_ROWS sends. */
+ *  label, REQUEST a struct request. SORTED and SORTED_ROWS are those of io_sort_share, which
+ *  JOB_SORT leaves; ROWS and ROW_NUMBERS what JOB_ROWS sends. */
 enum column {
     XYZ,
     AGAINST,
@@ -112,10 +112,10 @@ struct job {
     bool has_against;              /**< the call has a second set */
     int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER, SORT: groups */
     double sphere_density[KITH_SPHERES]; /**< HALOS: densities of spheres */
-    io_row_order order;            /**< SORT, ROWS: the order of rows */
-    io_catalogue_column field;     /**< ROWS: the column */
-    int64_t first;                 /**< ROWS: first row; there are n */
-    const io_particles *share;     /**< SORT, ROWS: rank 0: its share */
+    io_row_order order;                  /**< SORT, ROWS: the order of rows */
+    io_catalogue_column field;           /**< ROWS: the column */
+    int64_t first;                       /**< ROWS: first row; there are n */
+    const io_particles *share;           /**< SORT, ROWS: rank 0: its share */
     int64_t bonds; /**< RDF, PAIRS, LIST: bonds, those before the first particle's included */
     int64_t k;     /**< NEAREST: neighbours of each particle */
     kith_precision precision;       /**< of the positions */
@@ -128,8 +128,8 @@ struct job {
     kith_rdf_options rdf;           /**< RDF */
     int64_t held;                   /**< RDF with shares: particles that rank 0 has chosen */
     int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
-    kith_pairs_options pairs;       /**< PAIRS, LIST */
-    kith_nearest_options nearest;   /**< NEAREST */
+    kith_pairs_options pairs;             /**< PAIRS, LIST */
+    kith_nearest_options nearest;         /**< NEAREST */
 };
 
 /** One rank. */
@@ -681,8 +681,8 @@ static kith_status hand_on(struct ranks *r, int from, void *data, int64_t bytes)
     const bool sends = t->rank == from, receives = t->rank == from + 1;
     const struct part part = {data, bytes};
     const int64_t n = sends || receives ? list_part(r, 0, sends ? from + 1 : from, part) : 0;
-    return t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0,
-                       sends ? NULL : r->parcel, sends ? 0 : n, NULL)
+    return t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0, sends ? NULL : r->parcel,
+                       sends ? 0 : n, NULL)
                ? KITH_TEAM_LOST
                : KITH_OK;
 }

@@ -111,8 +111,8 @@ typedef struct ranks_rows {
     kith_status status;        /**< why a function of `shares` failed; ranks_status reports it */
 } ranks_rows;
 
-/** Let writers get rows of the particles of all ranks, after ranks_fof_find: piece by piece, so that
- *  rank 0 never holds all.
+/** Let writers get rows of the particles of all ranks, after ranks_fof_find: piece by piece, so
+ *  that rank 0 never holds all.
  *  @param[out] rows  must stay where it is
  *  @return NULL where one rank has all particles: then writers need nothing of it */
 const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
@@ -137,10 +137,11 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
 
 /** A frame that one rank counts, and its histogram. */
 typedef struct ranks_frame {
-    kith_points points;       /**< the particles */
-    const int32_t *species;   /**< [points.n] species of each */
-    kith_box box;             /**< the box */
-    kith_histogram histogram; /**< counts, ideal and centres alone, which stay until the next call */
+    kith_points points;     /**< the particles */
+    const int32_t *species; /**< [points.n] species of each */
+    kith_box box;           /**< the box */
+    kith_histogram
+        histogram; /**< counts, ideal and centres alone, which stay until the next call */
 } ranks_frame;
 
 /** Count several frames, each on one rank: consecutive frames for each rank.

@@ -188,20 +188,19 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
                                                    &found->halos);
     found->measure_seconds = progress_clock() - start - found->halos.sphere_seconds;
     CLI_TRY(ranks_status(found->ranks, found->ctx, status, task->input));
-    found->catalogue = (io_catalogue){.halos = &found->halos,
-                                      .particles = p,
-                                      .box = &found->space.box,
-                                      .masses = found->masses != NULL,
-                                      .velocities = found->velocities != NULL,
-                                      .length = found->length,
-                                      .b = found->mean_spacing > 0 ? task->b : 0,
-                                      .particle_mass = linked_mass(found) /
-                                                       (double)(found->linked ? found->linked : 1),
-                                      .min_members = task->min_members,
-                                      .labels = found->groups.labels,
-                                      .shares = ranks_rows_of(found->ranks, p, &found->groups,
-                                                              &found->rows),
-                                      .command = option_command()};
+    found->catalogue = (io_catalogue){
+        .halos = &found->halos,
+        .particles = p,
+        .box = &found->space.box,
+        .masses = found->masses != NULL,
+        .velocities = found->velocities != NULL,
+        .length = found->length,
+        .b = found->mean_spacing > 0 ? task->b : 0,
+        .particle_mass = linked_mass(found) / (double)(found->linked ? found->linked : 1),
+        .min_members = task->min_members,
+        .labels = found->groups.labels,
+        .shares = ranks_rows_of(found->ranks, p, &found->groups, &found->rows),
+        .command = option_command()};
     for (int s = 0; s < KITH_SPHERES; s++) {
         found->catalogue.sphere[s] = known.sphere_density[s] > 0;
     }

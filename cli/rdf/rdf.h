@@ -189,9 +189,9 @@ typedef struct rdf_outcome {
     int64_t n_of_type[IO_MOST_TYPES]; /**< with shares: particles of each type, of all ranks */
     int32_t class_of_type[IO_MOST_TYPES]; /**< with shares: class of each type, of all particles [0]
                                                where they have no types; -1: not counted */
-    double count_seconds;             /**< time in which frames were counted [s] */
-    double sum_seconds;               /**< time in which frames were summed over vectors q [s] */
-    double write_seconds;             /**< time to write the outputs [s]; NaN before */
+    double count_seconds;                 /**< time in which frames were counted [s] */
+    double sum_seconds;   /**< time in which frames were summed over vectors q [s] */
+    double write_seconds; /**< time to write the outputs [s]; NaN before */
 } rdf_outcome;
 
 /** Read the trajectory and count. @return exit status, reported; STATUS_OK also if Ctrl-C stopped
@@ -269,8 +269,8 @@ void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volu
  *  with a context of its own. @return false: failed */
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f);
 
-/** Count small frames that were prepared with copies, each on one of the ranks. Frames of which more
- *  than positions and classes is needed are counted one by one, on all ranks.
+/** Count small frames that were prepared with copies, each on one of the ranks. Frames of which
+ *  more than positions and classes is needed are counted one by one, on all ranks.
  *  @param frame  [n]   @return false: failed */
 bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
                       rdf_frame *const *frame, int64_t n);

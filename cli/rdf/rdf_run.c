@@ -348,7 +348,7 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
     return status;
 }
 
-/* ----------------------------------------------------------------- a snapshot, read by all ranks */
+/* ---------------------------------------------------------------- a snapshot, read by all ranks */
 
 /** Return true when each rank is to read its share of the file if it has one frame: rank 0 then
  *  needs nothing of the particles of other ranks but their types. */

@@ -38,7 +38,7 @@ typedef enum io_catalogue_column {
 typedef enum io_row_order {
     IO_ORDER_INPUT,  /**< As in the input. */
     IO_ORDER_GROUPS, /**< By group, particles in no group last; within a group as in the input. */
-    IO_ORDER_TYPES   /**< By type, each type by group as above. Without types all are of one. */
+    IO_ORDER_TYPES   /**< By type, each type as IO_ORDER_GROUPS. Without types all are of one. */
 } io_row_order;
 
 /** Particles of which several processes hold a share each. A function that fails returns false: the
@@ -50,8 +50,8 @@ typedef struct io_shares {
      *  @param[out] begin  IO_ORDER_TYPES: first row of each type, then the number of rows */
     bool (*sort)(void *user, io_row_order order, int64_t begin[KITH_TYPES + 1]);
     /** Copy n rows of a column, from row `first` on. @param[out] to  [n] rows */
-    bool (*rows)(void *user, io_catalogue_column column, io_row_order order, int64_t first, int64_t n,
-                 void *to);
+    bool (*rows)(void *user, io_catalogue_column column, io_row_order order, int64_t first,
+                 int64_t n, void *to);
 } io_shares;
 
 /** What a catalogue is written from. All pointers are borrowed. */
@@ -108,15 +108,16 @@ io_status io_write_sorted(const char *path, const io_catalogue *catalogue, io_er
 size_t io_row_bytes(const io_particles *particles, io_catalogue_column column);
 
 /** The array of a column, of one share; NULL: the particles lack it. */
-const void *io_column_of(const io_particles *particles, const int32_t *labels, io_catalogue_column column);
+const void *io_column_of(const io_particles *particles, const int32_t *labels,
+                         io_catalogue_column column);
 
 /** Number of particles of all shares. */
 int64_t io_catalogue_particles(const io_catalogue *catalogue);
 
 /** Copy n rows of a column, in the order of the input, from particle `first` on.
  *  @param[out] to  [n] rows   @return false on failure of catalogue->shares */
-bool io_catalogue_rows(const io_catalogue *catalogue, io_catalogue_column column, int64_t first, int64_t n,
-                       void *to);
+bool io_catalogue_rows(const io_catalogue *catalogue, io_catalogue_column column, int64_t first,
+                       int64_t n, void *to);
 
 /** Number of keys by which particles are sorted (counting sort) in an order. */
 int64_t io_sort_keys(int64_t groups);
@@ -130,8 +131,7 @@ void io_sort_count(const io_particles *share, const int32_t *labels, int64_t gro
  *  @param[in,out] place  [keys] first row among those of all shares; then the end, which is the
  *                        first row of the next share; NULL: not wanted
  *  @param[out] index     [share->n] index in the share of each of its rows
- *  @param[out] places    [share->n] row, among those of all shares, of each; not set without `place`
- */
+ *  @param[out] places    [share->n] row of each among those of all shares; needs `place` */
 void io_sort_share(const io_particles *share, const int32_t *labels, int64_t groups,
                    io_row_order order, int64_t *at, int64_t *place, int32_t *index,
                    int64_t *places);

@@ -332,7 +332,7 @@ static void convert_positions(const io_catalogue *c, double scale, int64_t n, vo
 
 /** A dataset of a sorted snapshot that is being written. */
 struct sorted {
-    const io__sorted *rows;      /* the particles, by type and group */
+    const io__sorted *rows;    /* the particles, by type and group */
     const struct field *field; /* the dataset */
     int64_t begin;             /* row of the first particle of the type */
     double scale;              /* factor from the unit of the input to that of the dataset */
@@ -399,7 +399,8 @@ static bool put_sorted_header(hid_t file, const io__sorted *rows)
                                       types) &&
                       io__put_numbers(header, "NumPart_Total", H5T_NATIVE_UINT64, counts, types) &&
                       io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, types) &&
-                      io__put_count(header, "NumFilesPerSnapshot", 1) && put_universe(header, rows->catalogue);
+                      io__put_count(header, "NumFilesPerSnapshot", 1) &&
+                      put_universe(header, rows->catalogue);
     io__close(header);
     return done;
 }

@@ -22,7 +22,8 @@ size_t io_row_bytes(const io_particles *particles, io_catalogue_column column)
     }
 }
 
-const void *io_column_of(const io_particles *particles, const int32_t *labels, io_catalogue_column column)
+const void *io_column_of(const io_particles *particles, const int32_t *labels,
+                         io_catalogue_column column)
 {
     switch (column) {
     case IO_COLUMN_POSITIONS: return particles->pos;
@@ -40,8 +41,8 @@ int64_t io_catalogue_particles(const io_catalogue *catalogue)
     return catalogue->shares ? catalogue->particles->all : catalogue->particles->n;
 }
 
-bool io_catalogue_rows(const io_catalogue *catalogue, io_catalogue_column column, int64_t first, int64_t n,
-                       void *to)
+bool io_catalogue_rows(const io_catalogue *catalogue, io_catalogue_column column, int64_t first,
+                       int64_t n, void *to)
 {
     const io__sorted rows = {.catalogue = catalogue, .order = IO_ORDER_INPUT};
     return io__catalogue_sorted(&rows, column, first, n, to);
@@ -124,7 +125,8 @@ void io__catalogue_sort_free(io__sorted *rows)
     free(rows->index);
 }
 
-bool io__catalogue_sorted(const io__sorted *rows, io_catalogue_column column, int64_t first, int64_t n, void *to)
+bool io__catalogue_sorted(const io__sorted *rows, io_catalogue_column column, int64_t first,
+                          int64_t n, void *to)
 {
     const io_catalogue *c = rows->catalogue;
     const size_t size = io_row_bytes(c->particles, column);

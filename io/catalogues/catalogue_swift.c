@@ -217,14 +217,14 @@ static bool put_labels(hid_t file, const void *what)
     const io_catalogue *c = what;
     const int64_t n = io_catalogue_particles(c);
     struct labels state = {c, malloc(IO_BLOCK_ROWS * sizeof *state.room)};
-    const bool done =
-        state.room && io__put_text(file, "command", c->command) &&
-        io__put_text(file, "kith_version", KITH_VERSION) &&
-        io__put_count(file, "no_group", no_group) &&
-        io__put_count(file, "n_groups", c->halos->n) &&
-        io__put_blocks(file, "FOFGroupIDs", H5T_NATIVE_INT64, n, 1, fill_labels, &state) &&
-        (!c->particles->id ||
-         io__put_blocks(file, "ParticleIDs", H5T_NATIVE_UINT64, n, 1, fill_ids, &state));
+    const bool done = state.room && io__put_text(file, "command", c->command) &&
+                      io__put_text(file, "kith_version", KITH_VERSION) &&
+                      io__put_count(file, "no_group", no_group) &&
+                      io__put_count(file, "n_groups", c->halos->n) &&
+                      io__put_blocks(file, "FOFGroupIDs", H5T_NATIVE_INT64, n, 1, fill_labels,
+                                     &state) &&
+                      (!c->particles->id || io__put_blocks(file, "ParticleIDs", H5T_NATIVE_UINT64,
+                                                           n, 1, fill_ids, &state));
     free(state.room);
     return done;
 }

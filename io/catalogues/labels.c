@@ -47,8 +47,7 @@ static io_status put_lines(io_output *output, const int32_t *labels, int64_t n)
 {
     for (int64_t p = 0; p < n; p++) {
         char line[16];
-        IO_TRY(
-            io__output_write(output, line, snprintf(line, sizeof line, "%d\n", labels[p])));
+        IO_TRY(io__output_write(output, line, snprintf(line, sizeof line, "%d\n", labels[p])));
     }
     return IO_OK;
 }

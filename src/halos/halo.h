@@ -106,9 +106,8 @@ bool kith__spheres_share(double reach, double largest);
  *  @param[out] again     halos that have one
  *  @return as kith_pairs_each */
 kith_status kith__spheres_round(kith_ctx *ctx, const kith_box *box,
-                                const struct kith__question *question,
-                                const kith_halo_input *input, kith_halos *halos, double *reach,
-                                int64_t *again);
+                                const struct kith__question *question, const kith_halo_input *input,
+                                kith_halos *halos, double *reach, int64_t *again);
 
 /** Return floor(x), without a function call; floor(x) must fit an int64_t. */
 KITH_FN double kith__floor(double x)

@@ -8,8 +8,8 @@
  * radii share a search, so that small halos are not searched with the radius of large ones. A
  * centre whose sphere is larger than its search radius is searched again with a larger one, in
  * another round. A sphere does not depend on the radii of its searches (find_sphere), so that the
- * rounds of several ranks (team/spheres_team.c) find those of one process. Cost of a search: O(particles), plus O(p log p) for the p pairs found of a centre,
- * which are sorted by distance.
+ * rounds of several ranks (team/spheres_team.c) find those of one process. Cost of a search:
+ * O(particles), plus O(p log p) for the p pairs found of a centre, which are sorted by distance.
  *
  * A search requests its pairs sorted by centre, in blocks (receive), and finds the spheres of a
  * centre once the pairs of the next one arrive. The pair search sorts with the images of all
@@ -558,8 +558,8 @@ static bool reaches_far(const struct search *s)
     return far;
 }
 
-/** Search around the pending centres once. Centres whose radii differ at most by the factor `shared`
- *  share a search; each has a search of its own where pairs cannot be sorted.
+/** Search around the pending centres once. Centres whose radii differ at most by the factor
+ *  `shared` share a search; each has a search of its own where pairs cannot be sorted.
  *  @param xyz  scratch memory for the coordinates of all centres, 3 for each */
 static kith_status search_round(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
 {
@@ -628,11 +628,8 @@ kith_status kith__spheres_round(kith_ctx *ctx, const kith_box *box, const struct
                                 int64_t *again)
 {
     const size_t n = (size_t)halos->n;
-    struct search s = {.ctx = ctx,
-                       .question = q,
-                       .input = input,
-                       .halos = halos,
-                       .farthest = farthest_of(q)};
+    struct search s = {
+        .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = farthest_of(q)};
     void *xyz = kith__alloc(3 * n * (size_t)q->precision);
     s.pending = kith__alloc(n * sizeof *s.pending);
     s.begin = kith__alloc((n + 1) * sizeof *s.begin);

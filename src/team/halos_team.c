@@ -364,8 +364,7 @@ static kith_status find(void *call)
     KITH_TRY(send_members(w));
     KITH_AGREE(team, measure(w));
     if (kith__spheres_wanted(&w->input)) {
-        KITH_TRY(
-            kith__team_spheres(team, SPHERES, w->box, &w->set, &w->input, &team->halos));
+        KITH_TRY(kith__team_spheres(team, SPHERES, w->box, &w->set, &w->input, &team->halos));
     }
     return write_result(w);
 }

@@ -13,17 +13,17 @@
 
 /** Buffers, from the first one on. */
 enum {
-    CENTRE_BASE,                             /**< global indices of centres */
-    DEALT,                                   /**< centres, then particles */
-    REACH = DEALT + 2 * KITH_DEALT_BUFFERS,  /**< route of copies */
-    MERGED = REACH + KITH_ROUTE_BUFFERS,     /**< particles by their global indices */
-    MASSES = MERGED + KITH_MERGE_BUFFERS,    /**< masses of dealt particles and copies */
-    ORDERED,                                 /**< masses by their global indices */
-    RADII,                                   /**< spheres_team.reach */
-    CENTRES,                                 /**< coordinates of the centres of a search */
-    SENT,                                    /**< struct centre: those of a search, on their way */
-    ARRIVED,                                 /**< those that this rank searches */
-    OWN_RADII,                               /**< search radii of these */
+    CENTRE_BASE,                            /**< global indices of centres */
+    DEALT,                                  /**< centres, then particles */
+    REACH = DEALT + 2 * KITH_DEALT_BUFFERS, /**< route of copies */
+    MERGED = REACH + KITH_ROUTE_BUFFERS,    /**< particles by their global indices */
+    MASSES = MERGED + KITH_MERGE_BUFFERS,   /**< masses of dealt particles and copies */
+    ORDERED,                                /**< masses by their global indices */
+    RADII,                                  /**< spheres_team.reach */
+    CENTRES,                                /**< coordinates of the centres of a search */
+    SENT,                                   /**< struct centre: those of a search, on their way */
+    ARRIVED,                                /**< those that this rank searches */
+    OWN_RADII,                              /**< search radii of these */
     BUFFERS_END
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_SPHERES_BUFFERS, "every purpose needs its own buffer");

@@ -10,7 +10,9 @@
 #include "halos/halo.h"
 
 /** Buffers of the team that kith__team_spheres uses. */
-enum { KITH_SPHERES_BUFFERS = 2 * KITH_DEALT_BUFFERS + KITH_ROUTE_BUFFERS + KITH_MERGE_BUFFERS + 8 };
+enum {
+    KITH_SPHERES_BUFFERS = 2 * KITH_DEALT_BUFFERS + KITH_ROUTE_BUFFERS + KITH_MERGE_BUFFERS + 8
+};
 
 /** Set sphere_radius and sphere_mass of halos, as kith__spheres_measure does. Collective. Cost: the
  *  particles travel to domains once; for each range of search radii, of which the largest is up to

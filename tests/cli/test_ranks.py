@@ -17,8 +17,8 @@ import rdf_frames
 # write to the standard output.
 LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
-TIMES = ("seconds", "peak_bytes", "threads", "ranks", "parts", "backend", "memory", "input", "against",
-         "pairs_per_second", "neighbours_per_second")
+TIMES = ("seconds", "peak_bytes", "threads", "ranks", "parts", "backend", "memory", "input",
+         "against", "pairs_per_second", "neighbours_per_second")
 
 
 def launched(launcher, ranks, *arguments, **options):
@@ -195,6 +195,12 @@ def test_blocks():
     for labels in ("a.npy", "a.grp", "a.h5"):
         same("fof", "p.hdf5", "--box", "1", "--labels", labels, "--sort-snapshot", "s.hdf5",
              outputs=(labels, "s.hdf5"), parts=True)
+    for space in (("--box", "1"), ("--length", "0.002")):
+        picture = ("fof", "p.hdf5", *space, "--plot", "a.png")
+        if needs.lacking(cli.run(*picture)):
+            needs.tell("pictures: kith is built without cairo")
+        else:
+            same(*picture, outputs=("a.png",), parts=True)
 
 
 def test_shares_fail():
