@@ -20,6 +20,10 @@
  *  context take where frames hold 1,000 particles, 0.75 to 0.9 at 10,000, 0.9 to 1 at 50,000. */
 enum { MOST_PARTICLES = 20000 };
 
+/* Frames that a rank counts at a time: messages between ranks take longer than the smallest frames.
+ * Of more than MOST_DEALT_RANKS ranks, some count none: reading is then the limit. */
+enum { DEALT_EACH = 4, MOST_DEALT_RANKS = 256 };
+
 enum { RECORDS_EACH = 8 }; /* records for each lane */
 
 static const double most_bytes = 256e6; /* largest memory for the records of all lanes [bytes] */
@@ -324,6 +328,54 @@ static void choose_lanes(lanes_counting *c, int64_t particles)
     c->lanes = n > 0 ? open_lanes(c, n, RECORDS_EACH * (int64_t)n, false) : NULL;
 }
 
+/** The record of a frame that is held. */
+static void *held_record(const lanes_counting *c, int64_t k)
+{
+    return c->held + (size_t)k * c->calls->bytes;
+}
+
+/** Count the frames that are held, and add them. @return exit status, reported */
+static int count_held(lanes_counting *c)
+{
+    void *record[DEALT_EACH * MOST_DEALT_RANKS];
+    const int64_t n = c->n_held;
+    const double start = progress_clock();
+    for (int64_t k = 0; k < n; k++) {
+        record[k] = held_record(c, k);
+    }
+    c->n_held = 0;
+    if (n > 0) {
+        (void)c->calls->count_dealt(c->user, c->ctx, record, n);
+    }
+    c->seconds += progress_clock() - start;
+    for (int64_t k = 0; k < n; k++) {
+        CLI_TRY(c->calls->report(c->user, record[k]));
+        CLI_TRY(c->calls->add(c->user, record[k]));
+    }
+    return STATUS_OK;
+}
+
+/** Hold a frame until there is one for each rank, or several. @return exit status, reported */
+static int hold(lanes_counting *c, const io_frame *frame)
+{
+    CLI_TRY(c->calls->prepare(c->user, frame, true, held_record(c, c->n_held)));
+    c->n_held++;
+    return c->n_held < c->most_held ? STATUS_OK : count_held(c);
+}
+
+/** Deal the frames after the first to the ranks, where they are small. Without memory all ranks
+ *  count each. */
+static void choose_dealing(lanes_counting *c, int64_t particles)
+{
+    const int64_t n = DEALT_EACH *
+                      (int64_t)(c->ranks < MOST_DEALT_RANKS ? c->ranks : MOST_DEALT_RANKS);
+    const double bytes = (double)n * (double)c->calls->memory(c->user);
+    if (c->calls->count_dealt && particles <= MOST_PARTICLES && bytes <= most_bytes) {
+        c->held = calloc((size_t)n, c->calls->bytes);
+        c->most_held = c->held ? n : 0;
+    }
+}
+
 /** An input_frame_fn: prepare a frame and count it, or submit it to the lanes. While there are
  *  lanes report_error keeps the message of an error.
  *  @param counting  a lanes_counting   @return exit status, reported */
@@ -331,6 +383,9 @@ static int take(void *counting, const io_frame *frame)
 {
     lanes_counting *c = counting;
     void *record = c->alone;
+    if (c->held) {
+        return hold(c, frame);
+    }
     if (c->lanes) {
         CLI_TRY(next_record(c->lanes, &record));
     }
@@ -344,7 +399,9 @@ static int take(void *counting, const io_frame *frame)
     c->seconds += progress_clock() - start;
     CLI_TRY(c->calls->report(c->user, record));
     CLI_TRY(c->calls->add(c->user, record));
-    if (c->taken++ == 0 && !c->never) {
+    if (c->taken++ == 0 && c->ranks > 1) {
+        choose_dealing(c, frame->particles.n);
+    } else if (c->taken == 1) {
         choose_lanes(c, frame->particles.n);
     }
     return STATUS_OK;
@@ -359,6 +416,13 @@ static int end(lanes_counting *c, int status, double *busy)
 {
     lanes *l = c->lanes;
     *busy = -1;
+    if (c->held) {
+        status = status == STATUS_OK ? count_held(c) : status;
+        for (int64_t k = 0; k < c->most_held; k++) {
+            c->calls->free(held_record(c, k));
+        }
+        free(c->held);
+    }
     if (l) {
         const bool keep = status == STATUS_OK || status == STATUS_INTERRUPTED;
         const int earlier = add_counted(l, 0, keep);

@@ -11,6 +11,9 @@
  * the error reported is that of the first bad frame. Memory: eight records a lane, in the ring
  * buffer of lanes.c.
  *
+ * Where a command has several ranks (ranks.h), there are no lanes: each rank counts whole frames,
+ * DEALT_EACH of them at a time, and the calling thread does its share.
+ *
  * On a GPU one lane counts all frames that are waiting by one call, where the verb can: memory of
  * up to two batches of LANES_MOST_TOGETHER records, one counted while the other is prepared. For
  * tests KITH_TEST_TOGETHER in the environment makes CPU cores do this, too.
@@ -58,6 +61,12 @@ typedef struct lanes_calls {
     bool (*count_together)(void *user, kith_ctx *ctx, int64_t first, void *const *records,
                            int64_t n);
 
+    /** Count frames, each on one of several ranks. Called in the calling thread. NULL: there is
+     *  none, and all ranks count each frame.
+     *  @param records  [n] records, prepared with copies
+     *  @return false: failed; `report` tells of which frame */
+    bool (*count_dealt)(void *user, kith_ctx *ctx, void *const *records, int64_t n);
+
     /** Report how counting went. Called in the calling thread, in the order of the frames.
      *  @return exit status, reported but for STATUS_INTERRUPTED */
     int (*report)(void *user, void *record);
@@ -73,15 +82,20 @@ typedef struct lanes_calls {
     void (*free)(void *record);
 } lanes_calls;
 
-/** Frames of a trajectory on their way to the results. Set the fields from calls to never, and zero
- *  the others. */
+/** Frames of a trajectory on their way to the results. Set the fields from calls to ranks, and
+ *  zero the others. */
 typedef struct lanes_counting {
     const lanes_calls *calls; /**< what is done with a frame */
     void *user;               /**< first argument of the calls */
     kith_ctx *ctx;            /**< the context that counts frames without lanes */
     input_frames *from;       /**< the trajectory, and the time that reading took */
     void *alone;              /**< the record of a frame that is counted without lanes */
-    bool never;               /**< count all frames without lanes: several ranks count each */
+    int ranks;                /**< above 1: count all frames without lanes. Small ones are dealt to
+                                   the ranks, where the verb can; others are counted by all ranks */
+    char *held;               /**< [most_held] records that are dealt when there are as many; NULL:
+                                   frames are not dealt */
+    int64_t n_held;           /**< records that wait */
+    int64_t most_held;        /**< room of `held` */
     struct lanes *lanes;      /**< NULL: frames are counted one after the other */
     int64_t taken;            /**< frames counted without lanes */
     double seconds;           /**< time to count these [s] */

@@ -42,7 +42,9 @@ static void survey(pass *p, const io_particles *in)
     compare(p, PASS_POTENTIAL, in->potential, in->n, in->precision);
     compare(p, PASS_DENSITY, in->density, in->n, in->precision);
     for (int64_t k = 0; k < in->n && in->type; k++) {
-        p->n_of_type[in->type[k]]++;
+        const int type = in->type[k];
+        p->first_of_type[type] = p->n_of_type[type] == 0 ? in->first + k : p->first_of_type[type];
+        p->n_of_type[type]++;
     }
     for (int64_t k = 0; k < in->n && in->mass; k++) {
         const int dark = 1; /* particles without types count as dark matter */

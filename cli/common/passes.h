@@ -31,9 +31,10 @@ typedef struct pass {
     bool any[PASS_COMPARED];     /**< FIELDS: a number was seen */
     double first[PASS_COMPARED]; /**< FIELDS: the first number */
     bool differs[PASS_COMPARED]; /**< FIELDS: a later number differs from the first */
-    int64_t n_of_type[IO_MOST_TYPES];   /**< FIELDS: particles by type; none without types */
-    double mass_of_type[IO_MOST_TYPES]; /**< FIELDS: sums of masses; without types all in [1] */
-    bool bad;                           /**< FIELDS: a mass is not finite and above 0 */
+    int64_t n_of_type[IO_MOST_TYPES];     /**< FIELDS: particles by type; none without types */
+    int64_t first_of_type[IO_MOST_TYPES]; /**< FIELDS: index of the first particle of each */
+    double mass_of_type[IO_MOST_TYPES];   /**< FIELDS: sums of masses; without types all in [1] */
+    bool bad;                             /**< FIELDS: a mass is not finite and above 0 */
     int64_t bad_particle;      /**< FIELDS: index of the first particle whose mass is bad */
     double bad_mass;           /**< FIELDS: its mass */
     bool types[IO_MOST_TYPES]; /**< MASSES, VELOCITIES: types that count; all without types */

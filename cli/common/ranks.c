@@ -42,7 +42,10 @@ enum job_kind {
     JOB_COUNT_LABELS, /**< count the particles of each label */
     JOB_RENUMBER,     /**< renumber the labels */
     JOB_HALOS,        /**< measure halos */
+    JOB_SORT,         /**< sort the particles of the shares by group */
+    JOB_ROWS,         /**< bring rows of the shares to rank 0 */
     JOB_RDF,          /**< count a histogram of distances */
+    JOB_FRAMES,       /**< count a histogram of each of several frames, each on one rank */
     JOB_PAIRS,        /**< count pairs, and neighbours of each particle */
     JOB_SPREAD,       /**< describe the numbers of neighbours that JOB_PAIRS has left */
     JOB_LIST,         /**< find pairs, and bring them to rank 0 block by block */
@@ -51,7 +54,8 @@ enum job_kind {
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
  *  results. RESULTS are those of the current job, WIDE_LABELS labels as int64_t, NUMBERS numbers by
- *  label, REQUEST a struct request. */
+ *  label, REQUEST a struct request. SORTED and SORTED_ROWS are those of io_sort_share, which
+ *  JOB_SORT leaves; ROWS and ROW_NUMBERS what JOB_ROWS sends. */
 enum column {
     XYZ,
     AGAINST,
@@ -85,6 +89,11 @@ enum column {
     HALOS,
     REQUEST,
     NUMBERS,
+    FIRST_ROWS,
+    SORTED,
+    SORTED_ROWS,
+    ROWS,
+    ROW_NUMBERS,
     COLUMNS
 };
 
@@ -101,7 +110,12 @@ struct job {
     int64_t n;                     /**< particles */
     int64_t n_against;             /**< PAIRS, LIST, NEAREST: particles of the second set */
     bool has_against;              /**< the call has a second set */
-    int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER: groups */
+    int64_t groups;                /**< HALOS, COUNT_LABELS, RENUMBER, SORT: groups */
+    double sphere_density[KITH_SPHERES]; /**< HALOS: densities of spheres */
+    io_row_order order;                  /**< SORT, ROWS: the order of rows */
+    io_catalogue_column field;           /**< ROWS: the column */
+    int64_t first;                       /**< ROWS: first row; there are n */
+    const io_particles *share;           /**< SORT, ROWS: rank 0: its share */
     int64_t bonds; /**< RDF, PAIRS, LIST: bonds, those before the first particle's included */
     int64_t k;     /**< NEAREST: neighbours of each particle */
     kith_precision precision;       /**< of the positions */
@@ -112,8 +126,10 @@ struct job {
     kith_fof_options fof;           /**< FOF */
     uint8_t role_of[IO_MOST_TYPES]; /**< FOF with shares: roles by type */
     kith_rdf_options rdf;           /**< RDF */
-    kith_pairs_options pairs;       /**< PAIRS, LIST */
-    kith_nearest_options nearest;   /**< NEAREST */
+    int64_t held;                   /**< RDF with shares: particles that rank 0 has chosen */
+    int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
+    kith_pairs_options pairs;             /**< PAIRS, LIST */
+    kith_nearest_options nearest;         /**< NEAREST */
 };
 
 /** One rank. */
@@ -220,6 +236,41 @@ static kith_status got(const void *memory)
         } \
     } while (0)
 
+/** Set r->message to that of the lowest rank that failed, and return its status. The status is a
+ *  sum over ranks, to which that rank alone contributes.
+ *  @param status  that of this rank
+ *  @param names   the message begins with the number of the rank */
+static kith_status fetch_message(struct ranks *r, kith_status status, bool names)
+{
+    const kith_transport *t = &r->control;
+    const int64_t none = t->ranks;
+    int64_t lowest = status != KITH_OK ? t->rank : none;
+    char *all = malloc((size_t)t->ranks * MESSAGE_BYTES);
+    int64_t numbers[2] = {all ? 0 : KITH_NO_MEMORY, 0};
+    if (t->combine(t->self, KITH_MIN, &lowest, 1) || t->combine(t->self, KITH_MIN, numbers, 1)) {
+        free(all);
+        return KITH_TEAM_LOST;
+    }
+    if (lowest == none || numbers[0] != 0) {
+        free(all);
+        return lowest == none ? (kith_status)numbers[0] : KITH_NO_MEMORY;
+    }
+    numbers[0] = t->rank == lowest ? (int64_t)status : 0;
+    if (t->gather(t->self, r->message, MESSAGE_BYTES, all) ||
+        t->combine(t->self, KITH_SUM, numbers, 1)) {
+        free(all);
+        return KITH_TEAM_LOST;
+    }
+    const char *why = all + lowest * MESSAGE_BYTES;
+    if (names) {
+        snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest, why);
+    } else {
+        snprintf(r->message, sizeof r->message, "%.500s", why);
+    }
+    free(all);
+    return (kith_status)numbers[0];
+}
+
 /** Send a job from rank 0 to all; at the other ranks, receive it into *job. */
 static kith_status tell(struct ranks *r, struct job *job)
 {
@@ -289,6 +340,24 @@ static kith_status bring(struct ranks *r, enum column column, const void *mine, 
         memcpy(whole, &array, sizeof array);
     }
     return move_parts(r, array, (char *)(uintptr_t)mine, n, size, true);
+}
+
+/** Bring rows of all ranks together at rank 0, in the order of the ranks.
+ *  @param held  [ranks] rows of each rank
+ *  @param rows  rank 0: room for all, its own are at the beginning; others: their own */
+static kith_status bring_held(struct ranks *r, const int64_t *held, void *rows, size_t size)
+{
+    struct part part[MOST_RANKS];
+    int64_t all = 0;
+    for (int k = 0; k < r->control.ranks; k++) {
+        part[k] = (struct part){(char *)rows + (size_t)all * size, held[k] * (int64_t)size};
+        all += held[k];
+    }
+    if (r->control.rank > 0) {
+        part[0] = (struct part){rows, held[r->control.rank] * (int64_t)size};
+    }
+    RANKS_TRY(agree(r, got(need_parcels(r, all * (int64_t)size) ? r : NULL)));
+    return exchange(r, part, true);
 }
 
 /** Return the array of a column in the share that this rank has read. */
@@ -461,11 +530,10 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
 {
     const kith_transport *t = &r->control;
     const kith_team_groups *groups = &r->groups;
-    struct part part[MOST_RANKS];
     int64_t held[MOST_RANKS];
     const bool root = t->rank == 0;
     int32_t *labels;
-    int64_t *members = NULL;
+    int64_t *members = groups->members;
     RANKS_TRY(collect_labels(r, job, &labels));
     if (root) {
         free(r->members);
@@ -475,11 +543,6 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
     if (t->gather(t->self, &groups->held, sizeof groups->held, held)) {
         return KITH_TEAM_LOST;
     }
-    int64_t first = 0;
-    for (int k = 0; k < t->ranks && root; k++) {
-        part[k] = (struct part){(char *)(members + first), held[k] * (int64_t)sizeof *members};
-        first += held[k];
-    }
     if (root) {
         memcpy(members, groups->members, (size_t)groups->held * sizeof *members);
         *out = (kith_groups){.n = groups->n,
@@ -488,13 +551,8 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
                              .members = members,
                              .memory = KITH_HOST,
                              .size = out->size};
-    } else {
-        part[0] = (struct part){(char *)groups->members,
-                                groups->held * (int64_t)sizeof *groups->members};
     }
-    const int64_t bytes = groups->n * (int64_t)sizeof *groups->members;
-    RANKS_TRY(agree(r, need_parcels(r, bytes) ? KITH_OK : KITH_NO_MEMORY));
-    return exchange(r, part, true);
+    return bring_held(r, held, members, sizeof *members);
 }
 
 /** Make the roles of the particles of this rank's share from their types.
@@ -607,6 +665,190 @@ kith_status ranks_groups_renumber(ranks *r, kith_groups *groups, const int32_t *
     return do_renumber(r, &job);
 }
 
+/* --------------------------------------------------------------------------- rows of particles */
+
+/** The share of particles that this rank has read. */
+static const io_particles *own_share(const struct ranks *r, const struct job *job)
+{
+    return r->control.rank == 0 ? job->share : &r->share[0];
+}
+
+/** Send bytes from rank `from` to the next one. To be called by all ranks, after need_parcels.
+ *  @param data  rank `from`: the bytes; the next one: where they are stored */
+static kith_status hand_on(struct ranks *r, int from, void *data, int64_t bytes)
+{
+    const kith_transport *t = &r->control;
+    const bool sends = t->rank == from, receives = t->rank == from + 1;
+    const struct part part = {data, bytes};
+    const int64_t n = sends || receives ? list_part(r, 0, sends ? from + 1 : from, part) : 0;
+    return t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0, sends ? NULL : r->parcel,
+                       sends ? 0 : n, NULL)
+               ? KITH_TEAM_LOST
+               : KITH_OK;
+}
+
+/** Turn n counts into the sums of those before each. */
+static void sum_before(int64_t *count, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t here = count[k];
+        count[k] = sum;
+        sum += here;
+    }
+}
+
+/** Sort the particles of all shares: each rank sorts its own, and gets the row of each among those
+ *  of all ranks. The first row of each key travels from rank to rank, as particles of equal keys
+ *  are in the order of the ranks.
+ *  @param[out] begin  as io_shares.sort says */
+static kith_status do_sort(struct ranks *r, const struct job *job, int64_t begin[KITH_TYPES + 1])
+{
+    const kith_transport *t = &r->control;
+    const io_particles *p = own_share(r, job);
+    const int64_t keys = io_sort_keys(job->groups), bytes = keys * (int64_t)sizeof(int64_t);
+    const int64_t *wide = r->groups.labels;
+    int64_t *at = need_column(r, NUMBERS, keys, sizeof *at);
+    int64_t *first = need_column(r, FIRST_ROWS, keys, sizeof *first);
+    int32_t *labels = need_column(r, ROWS, p->n, sizeof *labels);
+    int32_t *index = need_column(r, SORTED, p->n, sizeof *index);
+    int64_t *rows = need_column(r, SORTED_ROWS, p->n, sizeof *rows);
+    const bool fits = at && first && labels && index && rows && need_parcels(r, bytes);
+    RANKS_TRY(agree(r, got(fits ? r : NULL)));
+    for (int64_t k = 0; k < p->n; k++) {
+        labels[k] = (int32_t)wide[k];
+    }
+    memset(at, 0, (size_t)bytes);
+    io_sort_count(p, labels, job->groups, job->order, at);
+    memcpy(first, at, (size_t)bytes);
+    if (t->combine(t->self, KITH_SUM, first, keys)) {
+        return KITH_TEAM_LOST;
+    }
+    sum_before(at, keys);
+    sum_before(first, keys);
+    io_sort_types(first, job->groups, p->all, begin);
+    for (int k = 0; k < t->ranks; k++) {
+        if (t->rank == k) {
+            io_sort_share(p, labels, job->groups, job->order, at, first, index, rows);
+        }
+        RANKS_TRY(k + 1 < t->ranks ? hand_on(r, k, first, bytes) : KITH_OK);
+    }
+    return KITH_OK;
+}
+
+/** Return how many rows of this rank's share are before a row of all. */
+static int64_t rows_before(const struct ranks *r, const io_particles *p, io_row_order order,
+                           int64_t row)
+{
+    const int64_t *rows = r->column[SORTED_ROWS];
+    if (order == IO_ORDER_INPUT) {
+        const int64_t before = row - first_of(r, p->all, r->control.rank);
+        return before < 0 ? 0 : before < p->n ? before : p->n;
+    }
+    int64_t low = 0, high = p->n; /* binary search: rows before `low` are before it, not `high` */
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (rows[middle] < row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/** Copy n rows of a column of this rank's share, from its row `begin` on. */
+static void copy_rows(const struct ranks *r, const struct job *job, const io_particles *p,
+                      int64_t begin, int64_t n, char *to)
+{
+    const size_t size = io_row_bytes(p, job->field);
+    const char *from = io_column_of(p, NULL, job->field);
+    const int32_t *index = job->order == IO_ORDER_INPUT ? NULL : r->column[SORTED];
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t at = index ? index[begin + k] : begin + k;
+        const int32_t label = from ? 0 : (int32_t)r->groups.labels[at];
+        memcpy(to + (size_t)k * size, from ? from + (size_t)at * size : (const char *)&label, size);
+    }
+}
+
+/** Bring job->n rows of a column of all shares to rank 0.
+ *  @param[out] to  rank 0: [n] the rows; NULL at other ranks */
+static kith_status do_rows(struct ranks *r, const struct job *job, char *to)
+{
+    const kith_transport *t = &r->control;
+    const io_particles *p = own_share(r, job);
+    const bool root = t->rank == 0, sorted = job->order != IO_ORDER_INPUT;
+    const size_t size = io_row_bytes(p, job->field);
+    const int64_t begin = rows_before(r, p, job->order, job->first);
+    const int64_t own = rows_before(r, p, job->order, job->first + job->n) - begin;
+    const int64_t room = root ? job->n : own;
+    int64_t held[MOST_RANKS];
+    char *rows = root && !sorted ? to : need_column(r, ROWS, room, size);
+    int64_t *number = need_column(r, ROW_NUMBERS, sorted ? room : 0, sizeof *number);
+    RANKS_TRY(agree(r, got(rows && number ? r : NULL)));
+    if (t->gather(t->self, &own, sizeof own, held)) {
+        return KITH_TEAM_LOST;
+    }
+    copy_rows(r, job, p, begin, own, rows);
+    RANKS_TRY(bring_held(r, held, rows, size));
+    if (!sorted) {
+        return KITH_OK;
+    }
+    const int64_t *sorted_rows = r->column[SORTED_ROWS];
+    memcpy(number, sorted_rows + begin, (size_t)own * sizeof *number);
+    RANKS_TRY(bring_held(r, held, number, sizeof *number));
+    for (int64_t k = 0; k < job->n && root; k++) {
+        memcpy(to + (size_t)(number[k] - job->first) * size, rows + (size_t)k * size, size);
+    }
+    return KITH_OK;
+}
+
+/** Note how a job of io_shares ended. @return true when it succeeded */
+static bool end_of_shares(ranks_rows *rows, kith_status status)
+{
+    struct ranks *r = rows->r;
+    rows->status = status;
+    if (status == KITH_TEAM_LOST && !r->message[0]) {
+        snprintf(r->message, sizeof r->message, "a rank was lost");
+    }
+    return status == KITH_OK;
+}
+
+static bool sort_shares(void *user, io_row_order order, int64_t begin[KITH_TYPES + 1])
+{
+    ranks_rows *rows = user;
+    struct job job = {
+        .kind = JOB_SORT, .order = order, .groups = rows->groups->n, .share = rows->share};
+    kith_status status = tell(rows->r, &job);
+    status = status == KITH_OK ? do_sort(rows->r, &job, begin) : status;
+    return end_of_shares(rows, status);
+}
+
+static bool rows_of_shares(void *user, io_catalogue_column column, io_row_order order,
+                           int64_t first, int64_t n, void *to)
+{
+    ranks_rows *rows = user;
+    struct job job = {.kind = JOB_ROWS,
+                      .order = order,
+                      .field = column,
+                      .first = first,
+                      .n = n,
+                      .share = rows->share};
+    kith_status status = tell(rows->r, &job);
+    status = status == KITH_OK ? do_rows(rows->r, &job, to) : status;
+    return end_of_shares(rows, status);
+}
+
+const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
+                               ranks_rows *rows)
+{
+    *rows = (ranks_rows){.shares = {.user = rows, .sort = sort_shares, .rows = rows_of_shares},
+                         .r = r,
+                         .share = share,
+                         .groups = groups};
+    return r && r->shares ? &rows->shares : NULL;
+}
+
 /* --------------------------------------------------------------------------------------- halos */
 
 /** Measure the groups, and bring the halos together at rank 0.
@@ -644,6 +886,7 @@ static kith_status do_halos(struct ranks *r, const struct job *job, kith_halos *
     kith_points points;
     kith_halo_input known;
     kith_halo_input_init(&known);
+    memcpy(known.sphere_density, job->sphere_density, sizeof known.sphere_density);
     const void *types, *given = NULL;
     RANKS_TRY(scatter_points(r, job, &points));
     if (!job->shares) {
@@ -671,11 +914,7 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
                                 const kith_box *box, const kith_groups *groups,
                                 const kith_halo_input *known, kith_halos *out)
 {
-    bool spheres = false;
-    for (int s = 0; s < KITH_SPHERES; s++) {
-        spheres = spheres || known->sphere_density[s] > 0;
-    }
-    if (!r || spheres) { /* teams do not measure spheres yet */
+    if (!r) {
         return kith_halos_measure(ctx, points, box, groups, known, out);
     }
     struct job job = {.kind = JOB_HALOS,
@@ -686,6 +925,7 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
                                 [POTENTIALS] = known->potentials,
                                 [DENSITIES] = known->densities,
                                 [TYPES] = known->types}};
+    memcpy(job.sphere_density, known->sphere_density, sizeof job.sphere_density);
     describe_sets(r, &job, points, box, NULL);
     RANKS_TRY(tell(r, &job));
     return do_halos(r, &job, out);
@@ -693,24 +933,71 @@ kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *poin
 
 /* -------------------------------------------------------------------------- pair distributions */
 
+/** Choose the particles of this rank's share whose types have a class, above rank 0.
+ *  @param[out] species  the class of each */
+static kith_status choose_particles(struct ranks *r, const struct job *job, kith_points *points,
+                                    const int32_t **species)
+{
+    const io_particles *p = &r->share[0];
+    const size_t row = 3 * (size_t)job->precision;
+    int32_t *class = need_column(r, SPECIES, p->n, sizeof *class);
+    char *xyz = need_column(r, XYZ, p->n, row);
+    RANKS_TRY(agree(r, got(class && xyz ? r : NULL)));
+    int64_t n = 0;
+    for (int64_t k = 0; k < p->n; k++) {
+        class[n] = job->class_of_type[p->type ? p->type[k] : 0];
+        if (class[n] >= 0) {
+            memcpy(xyz + (size_t)n * row, (const char *)p->pos + (size_t)k * row, row);
+            n++;
+        }
+    }
+    *points = kith_points_packed(xyz, n, job->precision);
+    *species = class;
+    return KITH_OK;
+}
+
+/** Give each rank its particles, with the arrays of the options. */
+static kith_status scatter_distribution(struct ranks *r, const struct job *job, kith_points *points,
+                                        kith_rdf_options *o)
+{
+    const void *species, *molecules, *weights, *edges;
+    RANKS_TRY(scatter_points(r, job, points));
+    RANKS_TRY(scatter(r, job, SPECIES, sizeof *o->species, &species));
+    RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o->molecules, &molecules));
+    RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o->weights, &weights));
+    RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o->forces));
+    RANKS_TRY(scatter_bonds(r, job, &o->bond_offsets, &o->bonds));
+    RANKS_TRY(share(r, job, EDGES, (o->bins + 1) * (int64_t)sizeof *o->edges, &edges));
+    o->species = species;
+    o->molecules = molecules;
+    o->weights = weights;
+    o->edges = edges;
+    return KITH_OK;
+}
+
+/** Give each rank the edges of the bins, and its particles: rank 0 has chosen its own. */
+static kith_status choose_distribution(struct ranks *r, const struct job *job, kith_points *points,
+                                       kith_rdf_options *o)
+{
+    const void *edges;
+    RANKS_TRY(share(r, job, EDGES, (o->bins + 1) * (int64_t)sizeof *o->edges, &edges));
+    o->edges = edges;
+    if (r->control.rank > 0) {
+        return choose_particles(r, job, points, &o->species);
+    }
+    RANKS_TRY(agree(r, KITH_OK));
+    *points = kith_points_packed(job->whole[XYZ], job->held, job->precision);
+    return KITH_OK;
+}
+
 /** Count a histogram over all ranks. @param out  NULL at ranks above 0, which drop it */
 static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram *out)
 {
     kith_points points;
     kith_rdf_options o = job->rdf;
     kith_histogram own = {0};
-    const void *species, *molecules, *weights, *edges;
-    RANKS_TRY(scatter_points(r, job, &points));
-    RANKS_TRY(scatter(r, job, SPECIES, sizeof *o.species, &species));
-    RANKS_TRY(scatter(r, job, MOLECULES, sizeof *o.molecules, &molecules));
-    RANKS_TRY(scatter(r, job, WEIGHTS, sizeof *o.weights, &weights));
-    RANKS_TRY(scatter(r, job, FORCES, 3 * (size_t)job->precision, &o.forces));
-    RANKS_TRY(scatter_bonds(r, job, &o.bond_offsets, &o.bonds));
-    RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
-    o.species = species;
-    o.molecules = molecules;
-    o.weights = weights;
-    o.edges = edges;
+    RANKS_TRY(job->shares ? choose_distribution(r, job, &points, &o)
+                          : scatter_distribution(r, job, &points, &o));
     const kith_status status = kith_team_rdf_count(r->team, &points, box_of(job), &o,
                                                    out ? out : &own);
     kith_histogram_free(&own);
@@ -718,13 +1005,15 @@ static kith_status do_rdf(struct ranks *r, const struct job *job, kith_histogram
 }
 
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            const kith_rdf_options *how, kith_histogram *out)
+                            const kith_rdf_options *how, const int32_t *class_of_type,
+                            kith_histogram *out)
 {
     if (!r) {
         return kith_rdf_count(ctx, points, box, how, out);
     }
     struct job job = {.kind = JOB_RDF,
                       .rdf = *how,
+                      .held = points->n,
                       .whole = {[SPECIES] = how->species,
                                 [MOLECULES] = how->molecules,
                                 [WEIGHTS] = how->weights,
@@ -732,8 +1021,174 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
                                 [EDGES] = how->edges}};
     describe_sets(r, &job, points, box, NULL);
     describe_bonds(&job, how->bond_offsets, how->bonds);
+    if (job.shares) {
+        memcpy(job.class_of_type, class_of_type, sizeof job.class_of_type);
+    }
     RANKS_TRY(tell(r, &job));
     return do_rdf(r, &job, out);
+}
+
+/** A frame in a message; positions and species follow, each filled up to 8 bytes. */
+struct frame_head {
+    int64_t n;                /**< particles */
+    kith_box box;             /**< the box */
+    kith_precision precision; /**< of the positions */
+};
+
+/** Bytes of an array in a message: whole words of 8 bytes. */
+static int64_t filled(int64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+/** Bytes of the positions of a frame, filled up; of its species. */
+static int64_t bytes_of_positions(const struct frame_head *head)
+{
+    return filled(3 * head->n * (int64_t)head->precision);
+}
+
+static int64_t bytes_of_species(const struct frame_head *head)
+{
+    return filled(head->n * (int64_t)sizeof(int32_t));
+}
+
+/** Describe a frame. */
+static struct frame_head head_of(const ranks_frame *frame)
+{
+    return (struct frame_head){frame->points.n, frame->box, frame->points.precision};
+}
+
+/** Bytes of the message with frames [begin, end). */
+static int64_t bytes_of_frames(const ranks_frame *frame, int64_t begin, int64_t end)
+{
+    int64_t bytes = 0;
+    for (int64_t k = begin; k < end; k++) {
+        const struct frame_head head = head_of(&frame[k]);
+        bytes += filled(sizeof head) + bytes_of_positions(&head) + bytes_of_species(&head);
+    }
+    return bytes;
+}
+
+/** Write the message with n frames. */
+static void pack_frames(const ranks_frame *frame, int64_t n, char *to)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const struct frame_head head = head_of(&frame[k]);
+        memcpy(to, &head, sizeof head);
+        to += filled(sizeof head);
+        if (head.n > 0) {
+            memcpy(to, frame[k].points.x, 3 * (size_t)head.n * (size_t)head.precision);
+            memcpy(to + bytes_of_positions(&head), frame[k].species,
+                   (size_t)head.n * sizeof *frame[k].species);
+        }
+        to += bytes_of_positions(&head) + bytes_of_species(&head);
+    }
+}
+
+/** Numbers of a histogram in a message: counts, ideal and centres, of 8 bytes each. */
+static int64_t numbers_of(const kith_rdf_options *o)
+{
+    const int64_t partials = (int64_t)o->n_species * (o->n_species + 1) / 2;
+    return 2 * partials * o->bins + o->n_species;
+}
+
+/** Count the frame of a message. @param[out] numbers  [numbers_of(o)] */
+static kith_status count_frame(kith_ctx *ctx, const char *message, kith_rdf_options o,
+                               const struct frame_head *head, char *numbers)
+{
+    const char *xyz = message + filled(sizeof *head);
+    const kith_points points = kith_points_packed(xyz, head->n, head->precision);
+    kith_histogram h = {0};
+    o.species = (const int32_t *)(const void *)(xyz + bytes_of_positions(head));
+    const kith_status status = kith_rdf_count(ctx, &points, &head->box, &o, &h);
+    if (status == KITH_OK) {
+        const size_t bytes = (size_t)h.partials * (size_t)h.bins * sizeof *h.counts;
+        memcpy(numbers, h.counts, bytes);
+        memcpy(numbers + bytes, h.ideal, bytes);
+        memcpy(numbers + 2 * bytes, h.centres, (size_t)h.n_species * sizeof *h.centres);
+    }
+    kith_histogram_free(&h);
+    return status;
+}
+
+/** Send each rank its frames: one message, in column ROWS of each rank, at the end of which rank 0
+ *  has those of the others. @param[out] message  the frames of this rank */
+static kith_status deal_frames(struct ranks *r, const struct job *job, const ranks_frame *frame,
+                               char **message)
+{
+    const kith_transport *t = &r->control;
+    struct part part[MOST_RANKS], size[MOST_RANKS];
+    int64_t bytes[MOST_RANKS + 1] = {0}, own = 0, all = 0;
+    const bool root = t->rank == 0;
+    for (int k = 0; k < t->ranks; k++) {
+        bytes[k] = root ? bytes_of_frames(frame, first_of(r, job->n, k), first_of(r, job->n, k + 1))
+                        : 0;
+        size[k] = (struct part){(char *)&bytes[k], sizeof bytes[k]};
+        all += bytes[k];
+    }
+    size[0].data = (char *)(root ? &bytes[0] : &own);
+    RANKS_TRY(agree(r, got(need_parcels(r, t->ranks * (int64_t)sizeof own) ? r : NULL)));
+    RANKS_TRY(exchange(r, size, false));
+    char *rows = need_column(r, ROWS, root ? all : own, 1);
+    RANKS_TRY(agree(r, got(rows && need_parcels(r, root ? all : own) ? r : NULL)));
+    *message = rows;
+    part[0] = (struct part){rows, own};
+    for (int k = 0; k < t->ranks && root; k++) {
+        const int64_t begin = first_of(r, job->n, k);
+        pack_frames(frame + begin, first_of(r, job->n, k + 1) - begin, rows);
+        part[k] = (struct part){rows, bytes[k]};
+        rows += bytes[k];
+    }
+    return exchange(r, part, false);
+}
+
+/** Count frames, each on one rank. @param frame  rank 0: [job->n]; NULL at other ranks */
+static kith_status do_frames(struct ranks *r, const struct job *job, ranks_frame *frame)
+{
+    const bool root = r->control.rank == 0;
+    kith_rdf_options o = job->rdf;
+    const size_t each = (size_t)numbers_of(&o) * sizeof(int64_t);
+    int64_t held[MOST_RANKS];
+    const void *edges;
+    char *message;
+    for (int k = 0; k < r->control.ranks; k++) {
+        held[k] = first_of(r, job->n, k + 1) - first_of(r, job->n, k);
+    }
+    const int64_t own = held[r->control.rank];
+    RANKS_TRY(share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));
+    RANKS_TRY(deal_frames(r, job, frame, &message));
+    char *numbers = need_column(r, RESULTS, root ? job->n : own, each);
+    RANKS_TRY(agree(r, got(numbers)));
+    kith_status status = KITH_OK;
+    o.edges = edges;
+    for (int64_t k = 0; k < own && status == KITH_OK; k++) {
+        struct frame_head head;
+        memcpy(&head, message, sizeof head);
+        status = count_frame(r->ctx, message, o, &head, numbers + (size_t)k * each);
+        message += filled(sizeof head) + bytes_of_positions(&head) + bytes_of_species(&head);
+    }
+    if (status != KITH_OK) {
+        snprintf(r->message, sizeof r->message, "%.500s", kith_message(r->ctx));
+    }
+    RANKS_TRY(fetch_message(r, status, false));
+    RANKS_TRY(bring_held(r, held, numbers, each));
+    for (int64_t k = 0; k < job->n && root; k++) {
+        kith_histogram *h = &frame[k].histogram;
+        char *at = numbers + (size_t)k * each;
+        *h = (kith_histogram){.bins = o.bins, .n_species = o.n_species, .frames = 1};
+        h->partials = o.n_species * (o.n_species + 1) / 2;
+        h->counts = (int64_t *)(void *)at;
+        h->ideal = (double *)(void *)(at + (size_t)h->partials * (size_t)o.bins * sizeof *h->ideal);
+        h->centres = (int64_t *)(void *)(at + each) - o.n_species;
+    }
+    return KITH_OK;
+}
+
+kith_status ranks_frames_count(ranks *r, const kith_rdf_options *how, ranks_frame *frame, int64_t n)
+{
+    struct job job = {.kind = JOB_FRAMES, .rdf = *how, .n = n, .whole = {[EDGES] = how->edges}};
+    RANKS_TRY(tell(r, &job));
+    return do_frames(r, &job, frame);
 }
 
 /* -------------------------------------------------------------------------------------- pairs */
@@ -1186,19 +1641,15 @@ bool ranks_read_shares(const options *o, const char *path)
            io_reads_parts(path, &o->read, &can, &unused) == IO_OK && can;
 }
 
-int ranks_read(const options *o, const char *path, int set, bool shares, input *in)
+int ranks_share_begin(const options *o, const char *path, int set)
 {
-    if (!shares) {
-        return input_read(o, path, in);
-    }
     struct ranks *r = processes;
     struct request *request = calloc(1, sizeof *request);
     if (!request) {
         return report_no_memory(path);
     }
-    options mine = *o;
-    mine.read.parts = r->control.ranks;
-    request->read = mine.read;
+    request->read = o->read;
+    request->read.parts = r->control.ranks;
     snprintf(request->path, sizeof request->path, "%s", path);
     snprintf(request->dataset, sizeof request->dataset, "%s",
              o->read.dataset ? o->read.dataset : "");
@@ -1209,12 +1660,34 @@ int ranks_read(const options *o, const char *path, int set, bool shares, input *
     kith_status told = tell(r, &job);
     told = told == KITH_OK ? share(r, &job, REQUEST, sizeof *request, &sent) : told;
     free(request);
-    CLI_TRY(ranks_status(r, NULL, told, path));
-    io_error error = {0};
-    (void)input_try(&mine, path, in, &error);
-    CLI_TRY(report_io(agree_on_reading(r, &in->particles, path, &error), &error, false));
+    return ranks_status(r, NULL, told, path);
+}
+
+int ranks_share_end(const char *path, int set, const io_particles *share, io_error *error)
+{
+    struct ranks *r = processes;
+    CLI_TRY(report_io(agree_on_reading(r, share, path, error), error, false));
     r->shares = true;
-    r->of_set[set] = in->particles.all;
+    r->of_set[set] = share->all;
+    return STATUS_OK;
+}
+
+int ranks_processes(void)
+{
+    return processes ? processes->control.ranks : 1;
+}
+
+int ranks_read(const options *o, const char *path, int set, bool shares, input *in)
+{
+    if (!shares) {
+        return input_read(o, path, in);
+    }
+    options mine = *o;
+    io_error error = {0};
+    mine.read.parts = ranks_processes();
+    CLI_TRY(ranks_share_begin(o, path, set));
+    (void)input_try(&mine, path, in, &error);
+    CLI_TRY(ranks_share_end(path, set, &in->particles, &error));
     input_note_frames(o, in);
     return STATUS_OK;
 }
@@ -1250,15 +1723,6 @@ int ranks_pass(const input *in, pass *p)
     return status == KITH_OK
                ? STATUS_OK
                : report_error(STATUS_NO_BACKEND, NULL, "%s: a rank was lost", in->path);
-}
-
-void ranks_drop_shares(void)
-{
-    struct job job = {.kind = JOB_CLOSE};
-    if (processes && processes->shares) {
-        (void)tell(processes, &job);
-        processes->shares = false;
-    }
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */
@@ -1315,35 +1779,6 @@ static kith_status open_context(struct ranks *r, const struct job *job, kith_wat
     return status;
 }
 
-/** Set r->message to that of the lowest rank that failed, and return its status. The status is a
- *  sum over ranks, to which that rank alone contributes. @param status  that of this rank */
-static kith_status fetch_message(struct ranks *r, kith_status status)
-{
-    const kith_transport *t = &r->control;
-    const int64_t none = t->ranks;
-    int64_t lowest = status != KITH_OK ? t->rank : none;
-    char *all = malloc((size_t)t->ranks * MESSAGE_BYTES);
-    int64_t numbers[2] = {all ? 0 : KITH_NO_MEMORY, 0};
-    if (t->combine(t->self, KITH_MIN, &lowest, 1) || t->combine(t->self, KITH_MIN, numbers, 1)) {
-        free(all);
-        return KITH_TEAM_LOST;
-    }
-    if (lowest == none || numbers[0] != 0) {
-        free(all);
-        return lowest == none ? (kith_status)numbers[0] : KITH_NO_MEMORY;
-    }
-    numbers[0] = t->rank == lowest ? (int64_t)status : 0;
-    if (t->gather(t->self, r->message, MESSAGE_BYTES, all) ||
-        t->combine(t->self, KITH_SUM, numbers, 1)) {
-        free(all);
-        return KITH_TEAM_LOST;
-    }
-    snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest,
-             all + lowest * MESSAGE_BYTES);
-    free(all);
-    return (kith_status)numbers[0];
-}
-
 /** Close the team and the context of a rank; rank 0's context is the command's. */
 static void close_member(struct ranks *r)
 {
@@ -1370,7 +1805,7 @@ static void close_member(struct ranks *r)
 static kith_status do_open(struct ranks *r, const struct job *job, kith_watch_fn watch, void *user)
 {
     kith_status status = open_context(r, job, watch, user);
-    RANKS_TRY(fetch_message(r, status));
+    RANKS_TRY(fetch_message(r, status, true));
     if (r->mpi) {
         RANKS_TRY(agree(r, launcher_transport(&r->work)));
     }
@@ -1389,7 +1824,7 @@ static int serve(struct ranks *r)
     for (;;) {
         struct job job;
         spread unused;
-        int64_t n;
+        int64_t n, begin[KITH_TYPES + 1];
         if (tell(r, &job) != KITH_OK) {
             close_member(r);
             return STATUS_NO_BACKEND;
@@ -1402,8 +1837,11 @@ static int serve(struct ranks *r)
         case JOB_COUNT_LABELS: (void)do_count_labels(r, job.groups, NULL); break;
         case JOB_RENUMBER: (void)do_renumber(r, &job); break;
         case JOB_HALOS: (void)do_halos(r, &job, NULL); break;
+        case JOB_SORT: (void)do_sort(r, &job, begin); break;
+        case JOB_ROWS: (void)do_rows(r, &job, NULL); break;
         case JOB_NEAREST: (void)do_nearest(r, &job, NULL); break;
         case JOB_RDF: (void)do_rdf(r, &job, NULL); break;
+        case JOB_FRAMES: (void)do_frames(r, &job, NULL); break;
         case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;
         case JOB_SPREAD: (void)do_spread(r, r->column[RESULTS], r->share[0].n, &unused); break;
         case JOB_LIST: (void)do_list(r, &job, NULL, NULL); break;
@@ -1582,8 +2020,8 @@ int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const 
     if (status == KITH_OK || !r || !r->message[0]) {
         return report_kith(ctx, status, about);
     }
-    return report_error(status == KITH_NO_MEMORY ? STATUS_NO_MEMORY
-                        : status == KITH_INVALID ? STATUS_INVALID
-                                                 : STATUS_NO_BACKEND,
-                        NULL, "%s%s%s", about ? about : "", about ? ": " : "", r->message);
+    return status == KITH_TEAM_LOST
+               ? report_error(STATUS_NO_BACKEND, NULL, "%s%s%s", about ? about : "",
+                              about ? ": " : "", r->message)
+               : report_kith_text(status, about, r->message);
 }

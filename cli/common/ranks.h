@@ -15,6 +15,7 @@
 #ifndef KITH_CLI_RANKS_H
 #define KITH_CLI_RANKS_H
 
+#include "catalogues/catalogue.h"
 #include "input.h"
 #include "options.h"
 #include "passes.h"
@@ -43,12 +44,22 @@ bool ranks_read_shares(const options *o, const char *path);
  *  @return exit status, reported */
 int ranks_read(const options *o, const char *path, int set, bool shares, input *in);
 
+/** Let the other ranks read their shares of a file, while this one reads its own by another reader.
+ *  @return exit status, reported; after STATUS_OK call ranks_share_end */
+int ranks_share_begin(const options *o, const char *path, int set);
+
+/** Wait until all ranks have read their shares.
+ *  @param share  that of rank 0; zeros where it could not be read
+ *  @param error  how rank 0 ended reading; then that of the lowest rank that failed
+ *  @return exit status, reported */
+int ranks_share_end(const char *path, int set, const io_particles *share, io_error *error);
+
+/** Number of processes that started with this one. */
+int ranks_processes(void);
+
 /** Make a pass over the particles of INPUT that ranks_read has read, of all ranks.
  *  @param p  its state   @return exit status, reported */
 int ranks_pass(const input *in, pass *p);
-
-/** Drop the shares that ranks_read has read. To be called before ranks_open. */
-void ranks_drop_shares(void);
 
 /** Open a context, as engine_open does, and those of the other ranks.
  *  @param[out] out  the ranks; NULL: the context works alone. ranks_close it before the context
@@ -91,18 +102,53 @@ kith_status ranks_groups_count(ranks *r, const kith_groups *groups, int64_t *mem
  *  @return KITH_OK; KITH_NO_MEMORY; KITH_TEAM_LOST; ranks_status reports it */
 kith_status ranks_groups_renumber(ranks *r, kith_groups *groups, const int32_t *number);
 
-/** Call kith_rdf_count, or do it over all ranks, without `against`.
+/** The shares of all ranks, as the writers of io.h get them. */
+typedef struct ranks_rows {
+    io_shares shares;          /**< what a catalogue refers to */
+    ranks *r;                  /**< the ranks */
+    const io_particles *share; /**< the share of rank 0 */
+    const kith_groups *groups; /**< the groups; their number is read */
+    kith_status status;        /**< why a function of `shares` failed; ranks_status reports it */
+} ranks_rows;
+
+/** Let writers get rows of the particles of all ranks, after ranks_fof_find: piece by piece, so
+ *  that rank 0 never holds all.
+ *  @param[out] rows  must stay where it is
+ *  @return NULL where one rank has all particles: then writers need nothing of it */
+const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
+                               ranks_rows *rows);
+
+/** Call kith_rdf_count, or do it over all ranks, without `against`. With shares, `how` has species
+ *  alone, and the other ranks count their particles whose types have a class.
+ *  @param class_of_type  [IO_MOST_TYPES] with shares: species of each type, of all particles [0]
+ *                        where they have no types; -1: not counted
  *  @return as kith_rdf_count; ranks_status reports it */
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                            const kith_rdf_options *how, kith_histogram *out);
+                            const kith_rdf_options *how, const int32_t *class_of_type,
+                            kith_histogram *out);
 
-/** Call kith_halos_measure, or do it over all ranks; where spheres are wanted, in the context.
+/** Call kith_halos_measure, or do it over all ranks, which do not time the spheres.
  *  @param groups  numbered as the caller likes: n and labels are read
  *  @param out     its array stays until ranks_close
  *  @return as kith_halos_measure; ranks_status reports it */
 kith_status ranks_halos_measure(ranks *r, kith_ctx *ctx, const kith_points *points,
                                 const kith_box *box, const kith_groups *groups,
                                 const kith_halo_input *known, kith_halos *out);
+
+/** A frame that one rank counts, and its histogram. */
+typedef struct ranks_frame {
+    kith_points points;     /**< the particles */
+    const int32_t *species; /**< [points.n] species of each */
+    kith_box box;           /**< the box */
+    kith_histogram
+        histogram; /**< counts, ideal and centres alone, which stay until the next call */
+} ranks_frame;
+
+/** Count several frames, each on one rank: consecutive frames for each rank.
+ *  @param how  options of all frames: neither weights, forces, molecules nor bonds
+ *  @return as kith_rdf_count for the first frame that failed; ranks_status reports it */
+kith_status ranks_frames_count(ranks *r, const kith_rdf_options *how, ranks_frame *frame,
+                               int64_t n);
 
 /** Call kith_pairs_count, or do it over all ranks. With shares, `neighbours` is for the share of
  *  rank 0, and the other ranks keep theirs for ranks_spread.

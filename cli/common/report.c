@@ -143,6 +143,11 @@ int report_io(io_status status, const io_error *error, bool writing)
 
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
 {
+    return report_kith_text(status, about, status == KITH_OK ? "" : kith_message(ctx));
+}
+
+int report_kith_text(kith_status status, const char *about, const char *message)
+{
     int exit_status = STATUS_INVALID;
     switch (status) {
     case KITH_OK: return STATUS_OK;
@@ -159,7 +164,7 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
     case KITH_DEVICE_LOST: exit_status = STATUS_NO_BACKEND; break;
     }
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
-                        kith_message(ctx));
+                        message);
 }
 
 int report_written(const char *path, io_memory_file *file, bool whole, bool again)

@@ -65,6 +65,9 @@ int report_io(io_status status, const io_error *error, bool writing);
  *  @return exit status. */
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);
 
+/** Report a failed call as report_kith does, of which the message is known. */
+int report_kith_text(kith_status status, const char *about, const char *message);
+
 /** Write a file that was composed in memory, and free the memory. @param whole  false: memory was
  *  exhausted while it was composed. @param again  replace what a killed command left of it
  *  (io_rewrite_bytes). @return exit status, reported */

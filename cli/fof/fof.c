@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /** Read -b; its errors name the letter, not the long name. */
 static void read_b(void *at, const option_given *given)
@@ -127,28 +126,15 @@ static const command_line fof_line = {
             "  kith make clustered 1M --seed 1 -o points.npy\n"
             "  kith fof points.npy --box 1 -o halos.csv --plot halos.png"};
 
-/** Read the particles, with all fields that the file has.
- *  @param whole  read all particles also where each rank could read its share
- *  @return exit status, reported */
-static int read_input(fof_task *task, bool whole, fof_outcome *found)
+/** Read the particles, with all fields that the file has. @return exit status, reported */
+static int read_input(fof_task *task, fof_outcome *found)
 {
     task->shared.read.fields = IO_MASSES | IO_VELOCITIES | IO_IDS | IO_TYPES | IO_POTENTIALS |
                                IO_DENSITIES;
     task->shared.read.needed = (task->spacing == SPACING_MASS ? (unsigned)IO_MASSES : 0) |
                                (task->velocity > 0 ? (unsigned)IO_VELOCITIES : 0);
-    const bool shares = !whole && ranks_read_shares(&task->shared, task->input);
+    const bool shares = ranks_read_shares(&task->shared, task->input);
     return ranks_read(&task->shared, task->input, 0, shares, &found->in);
-}
-
-/** Return true when an output needs all particles on rank 0. */
-static bool needs_all(const fof_task *task)
-{
-    const char *output = task->shared.output;
-    const char *dot = output ? strrchr(output, '.') : NULL;
-    const bool hdf5 = task->format == IO_CATALOGUE_GADGET4 || task->format == IO_CATALOGUE_SWIFT ||
-                      (task->format == IO_CATALOGUE_BY_NAME && dot &&
-                       strncasecmp(dot, ".h", 2) == 0);
-    return task->labels || task->sorted || task->plot || hdf5;
 }
 
 /** Find the groups. Where members may be attached, groups of any size are found: fof_order_groups
@@ -195,25 +181,26 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
     known.types = p->type;
     known.potentials = found->potentials;
     known.densities = found->densities;
-    (void)fof_spheres(task, found, known.sphere_density);
+    fof_spheres(task, found, known.sphere_density);
     const double start = progress_clock();
     const kith_status status = ranks_halos_measure(found->ranks, found->ctx, &points,
                                                    &found->space.box, &found->groups, &known,
                                                    &found->halos);
     found->measure_seconds = progress_clock() - start - found->halos.sphere_seconds;
     CLI_TRY(ranks_status(found->ranks, found->ctx, status, task->input));
-    found->catalogue = (io_catalogue){.halos = &found->halos,
-                                      .particles = p,
-                                      .box = &found->space.box,
-                                      .masses = found->masses != NULL,
-                                      .velocities = found->velocities != NULL,
-                                      .length = found->length,
-                                      .b = found->mean_spacing > 0 ? task->b : 0,
-                                      .particle_mass = linked_mass(found) /
-                                                       (double)(found->linked ? found->linked : 1),
-                                      .min_members = task->min_members,
-                                      .labels = found->groups.labels,
-                                      .command = option_command()};
+    found->catalogue = (io_catalogue){
+        .halos = &found->halos,
+        .particles = p,
+        .box = &found->space.box,
+        .masses = found->masses != NULL,
+        .velocities = found->velocities != NULL,
+        .length = found->length,
+        .b = found->mean_spacing > 0 ? task->b : 0,
+        .particle_mass = linked_mass(found) / (double)(found->linked ? found->linked : 1),
+        .min_members = task->min_members,
+        .labels = found->groups.labels,
+        .shares = ranks_rows_of(found->ranks, p, &found->groups, &found->rows),
+        .command = option_command()};
     for (int s = 0; s < KITH_SPHERES; s++) {
         found->catalogue.sphere[s] = known.sphere_density[s] > 0;
     }
@@ -250,6 +237,7 @@ static int write_results(const fof_task *task, fof_outcome *found)
     if (status == IO_CANCELLED) {
         return report_interrupted(last);
     }
+    CLI_TRY(ranks_status(found->ranks, found->ctx, found->rows.status, last));
     CLI_TRY(report_io(status, &error, true));
     if (task->plot) {
         CLI_TRY(fof_plot(task, found));
@@ -275,27 +263,10 @@ static int find_halos(const fof_task *task, fof_outcome *found)
     return status;
 }
 
-/** Read the particles, and prepare the search. Teams do not measure spheres yet: where these are
- *  wanted, rank 0 reads all particles. */
-static int prepare(fof_task *task, fof_outcome *found)
-{
-    double unused[KITH_SPHERES] = {0};
-    CLI_TRY(read_input(task, needs_all(task), found));
-    CLI_TRY(fof_prepare(task, found));
-    if (found->in.parts == 1 || !fof_spheres(task, found, unused)) {
-        return STATUS_OK;
-    }
-    ranks_drop_shares();
-    input_free(&found->in);
-    free(found->roles);
-    *found = (fof_outcome){.halos = found->halos};
-    CLI_TRY(read_input(task, true, found));
-    return fof_prepare(task, found);
-}
-
 static int run(fof_task *task, fof_outcome *found)
 {
-    CLI_TRY(prepare(task, found));
+    CLI_TRY(read_input(task, found));
+    CLI_TRY(fof_prepare(task, found));
     CLI_TRY(find_halos(task, found));
     CLI_TRY(write_results(task, found));
     if (task->shared.json) {

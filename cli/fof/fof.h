@@ -77,6 +77,7 @@ typedef struct fof_outcome {
     kith_halos halos;                   /**< measures of the groups */
     int64_t grouped;                    /**< particles in groups */
     io_catalogue catalogue;             /**< what is written of the halos */
+    ranks_rows rows;                    /**< how writers get the particles of all ranks */
     double link_seconds;                /**< time to find the groups [s] */
     double measure_seconds;             /**< time of sums over members, without spheres [s] */
     double write_seconds;               /**< time to write the outputs [s] */
@@ -88,9 +89,8 @@ int fof_prepare(const fof_task *task, fof_outcome *found);
 
 /** Set the densities of the spheres that halos are to have.
  *  @param[in,out] density  [mass / length^3]; zeros, which stay where a sphere is not wanted or its
- *                          density is not known
- *  @return false if there are none */
-bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES]);
+ *                          density is not known */
+void fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES]);
 
 /** Choose the linking length. @return exit status, reported */
 int fof_choose_length(const fof_task *task, fof_outcome *found);

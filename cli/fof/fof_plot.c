@@ -33,27 +33,77 @@ typedef struct picture {
     bool no_memory;            /* memory was exhausted */
 } picture;
 
-/** Choose the region: the whole of an upright box, else all particles. */
-static void choose_extent(picture *d)
+enum { BLOCK = 1 << 16 }; /* particles that are looked at together */
+
+/** What is done with a block of particles.
+ *  @param pos   [n][3] positions   @param mass  [n] masses; NULL: 1 each */
+typedef void block_fn(void *user, const void *pos, const void *mass, int64_t n);
+
+/** Pass all particles on, block by block: other ranks may hold a share of them.
+ *  @return false: no memory, or a rank was lost */
+static bool each_block(const picture *d, bool masses, block_fn *take, void *user)
+{
+    const io_catalogue *c = &d->found->catalogue;
+    const int64_t all = io_catalogue_particles(c);
+    void *pos = malloc(BLOCK * io_row_bytes(c->particles, IO_COLUMN_POSITIONS));
+    void *mass = malloc(BLOCK * io_row_bytes(c->particles, IO_COLUMN_MASSES));
+    bool done = pos && mass;
+    for (int64_t first = 0; first < all && done; first += BLOCK) {
+        const int64_t n = all - first < BLOCK ? all - first : BLOCK;
+        done = io_catalogue_rows(c, IO_COLUMN_POSITIONS, first, n, pos) &&
+               (!masses || io_catalogue_rows(c, IO_COLUMN_MASSES, first, n, mass));
+        if (done) {
+            take(user, pos, masses ? mass : NULL, n);
+        }
+    }
+    free(mass);
+    free(pos);
+    return done;
+}
+
+/** The range of coordinates along x and y. */
+struct range {
+    kith_precision precision; /* of the positions */
+    double low[2], high[2];   /* the range [length] */
+};
+
+/** block_fn: extend a struct range. */
+static void extend(void *user, const void *pos, const void *mass, int64_t n)
+{
+    struct range *range = user;
+    (void)mass;
+    for (int64_t q = 0; q < n; q++) {
+        for (int k = 0; k < 2; k++) {
+            const double x = io_real(pos, 3 * q + k, range->precision);
+            range->low[k] = fmin(range->low[k], x);
+            range->high[k] = fmax(range->high[k], x);
+        }
+    }
+}
+
+/** Choose the region: the whole of an upright box, else all particles.
+ *  @return false: no memory, or a rank was lost */
+static bool choose_extent(picture *d)
 {
     const kith_box *box = &d->found->space.box;
     const io_particles *p = &d->found->in.particles;
     const bool upright = box->row[0][1] == 0 && box->row[0][2] == 0 && box->row[1][0] == 0 &&
                          box->row[1][2] == 0 && box->row[2][0] == 0 && box->row[2][1] == 0;
+    struct range range = {p->precision, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    d->wraps[0] = upright && box->periodic[0];
+    d->wraps[1] = upright && box->periodic[1];
+    if (!(d->wraps[0] && d->wraps[1]) && !each_block(d, false, extend, &range)) {
+        return false;
+    }
     for (int k = 0; k < 2; k++) {
-        d->wraps[k] = upright && box->periodic[k];
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t q = 0; q < p->n && !d->wraps[k]; q++) {
-            const double x = io_real(p->pos, 3 * q + k, p->precision);
-            low = fmin(low, x);
-            high = fmax(high, x);
-        }
+        const double low = range.low[k], high = range.high[k];
         const double edge = high > low ? 0.01 * (high - low) : 0.5;
-        d->low[k] = d->wraps[k] ? box->origin[k] : p->n ? low - edge : 0;
-        d->size[k] = d->wraps[k] ? box->row[k][k] : p->n ? high - low + 2 * edge : 1;
+        d->low[k] = d->wraps[k] ? box->origin[k] : p->all ? low - edge : 0;
+        d->size[k] = d->wraps[k] ? box->row[k][k] : p->all ? high - low + 2 * edge : 1;
     }
     d->side = fmax(d->size[0], d->size[1]);
     d->map = (frame){40, 100, PANEL * d->size[0] / d->side, PANEL * d->size[1] / d->side};
+    return true;
 }
 
 /** Position along an axis, in units of the side. */
@@ -64,28 +114,54 @@ static double placed(const picture *d, double x, int axis)
     return (at - boxes * d->size[axis]) / d->side;
 }
 
+/** A map that is being made, and scratch. */
+struct mapping {
+    const picture *d;     /* the picture */
+    density_map *map;     /* the map */
+    bool adds;            /* particles are added; else they are counted */
+    float uv[2 * BLOCK];  /* coordinates of a block */
+    float weights[BLOCK]; /* weights of a block */
+};
+
+/** block_fn: count the particles of a block, or add them. @param user  a struct mapping */
+static void map_block(void *user, const void *pos, const void *mass, int64_t n)
+{
+    struct mapping *m = user;
+    const kith_precision precision = m->d->found->in.particles.precision;
+    for (int64_t k = 0; k < n; k++) {
+        for (int axis = 0; axis < 2; axis++) {
+            m->uv[2 * k + axis] = (float)placed(m->d, io_real(pos, 3 * k + axis, precision), axis);
+        }
+        m->weights[k] = mass ? (float)io_real(mass, k, precision) : 1;
+    }
+    if (m->adds) {
+        density_map_add(m->map, m->uv, m->weights, n);
+    } else {
+        density_map_count(m->map, m->uv, n);
+    }
+}
+
 /** Compute the map of surface density, [MAP_SIDE][MAP_SIDE], to be freed (pictures/density_map.h).
- *  NULL without memory. */
+ *  NULL without memory, or where a rank was lost. */
 static float *make_map(const picture *d)
 {
-    const io_particles *p = &d->found->in.particles;
-    const void *masses = d->found->masses;
-    float *uv = malloc(((size_t)p->n + 1) * 2 * sizeof *uv);
-    float *weights = malloc(((size_t)p->n + 1) * sizeof *weights);
+    const bool whole = d->wraps[0] && d->wraps[1] && d->size[0] == d->size[1];
+    struct mapping *m = malloc(sizeof *m);
     float *map = NULL;
-    if (uv && weights) {
-        for (int64_t k = 0; k < p->n; k++) {
-            for (int axis = 0; axis < 2; axis++) {
-                uv[2 * k + axis] = (float)placed(d, io_real(p->pos, 3 * k + axis, p->precision),
-                                                 axis);
-            }
-            weights[k] = masses ? (float)io_real(masses, k, p->precision) : 1;
+    if (m) {
+        m->d = d;
+        m->adds = false;
+        m->map = density_map_begin(whole);
+        bool done = m->map && each_block(d, false, map_block, m);
+        m->adds = true;
+        done = done && each_block(d, d->found->masses != NULL, map_block, m);
+        map = m->map ? density_map_end(m->map) : NULL;
+        if (!done) {
+            free(map);
+            map = NULL;
         }
-        const bool whole = d->wraps[0] && d->wraps[1] && d->size[0] == d->size[1];
-        map = density_map(uv, weights, p->n, whole);
     }
-    free(weights);
-    free(uv);
+    free(m);
     return map;
 }
 
@@ -235,7 +311,7 @@ static void draw_colour_bar(const picture *d)
 static void draw_title(const picture *d)
 {
     const fof_outcome *found = d->found;
-    const int64_t n = found->in.particles.n;
+    const int64_t n = found->in.particles.all;
     const char *slash = strrchr(d->task->input, '/');
     char text[512];
     snprintf(text, sizeof text, "%s halo%s in %.300s", report_count(found->groups.n).s,
@@ -415,10 +491,15 @@ static int draw_page(picture *d, const char *path)
 {
     cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
     d->cr = cairo_create(page);
-    float *map = make_map(d);
-    const int status = map && draw_all(d, map) ? draw_save(page, path)
-                                               : report_error(STATUS_NO_MEMORY, NULL,
-                                                              "%s: no memory to draw with", path);
+    float *map = choose_extent(d) ? make_map(d) : NULL;
+    int status = STATUS_OK;
+    if (map && draw_all(d, map)) {
+        status = draw_save(page, path);
+    } else if (d->found->rows.status != KITH_OK) {
+        status = ranks_status(d->found->ranks, d->found->ctx, d->found->rows.status, path);
+    } else {
+        status = report_error(STATUS_NO_MEMORY, NULL, "%s: no memory to draw with", path);
+    }
     free(map);
     cairo_destroy(d->cr);
     cairo_surface_destroy(page);
@@ -436,6 +517,5 @@ int fof_plot(const fof_task *task, const fof_outcome *found)
     picture d = {.task = task, .found = found};
     io_unit_names(&found->in.particles.units, &d.units);
     snprintf(d.unit, sizeof d.unit, *d.units.length ? " %s" : "%s", d.units.length);
-    choose_extent(&d);
     return draw_page(&d, task->plot);
 }

@@ -248,16 +248,11 @@ static int measure_dispersion(fof_outcome *found)
     return STATUS_OK;
 }
 
-bool fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES])
+void fof_spheres(const fof_task *task, const fof_outcome *found, double density[KITH_SPHERES])
 {
-    bool any = false;
     if (found->masses && found->in.particles.dim == 3 && !task->without_spheres) {
         cosmology_spheres(&found->cosmology, density);
     }
-    for (int s = 0; s < KITH_SPHERES; s++) {
-        any = any || density[s] > 0;
-    }
-    return any;
 }
 
 /** Set found->velocity_length from --phase-space. @return exit status, reported */

@@ -19,11 +19,12 @@ enum {
 };
 
 /** Grids of 2^level cells a side, for levels COARSEST to FINEST; v is the slower index. */
-typedef struct pyramid {
+struct density_map {
     int32_t *count[FINEST + 1]; /**< [level][cells] particles in each cell */
     float *weight[FINEST + 1];  /**< [level][cells] weights that are spread at this level */
     bool wraps;                 /**< the grids are periodic */
-} pyramid;
+    bool counted;               /**< all particles are counted, also in the coarser grids */
+};
 
 /** Return the number of cells of a grid. */
 static int64_t cells(int level)
@@ -33,7 +34,7 @@ static int64_t cells(int level)
 
 /** Return the index of a cell along an axis, for i from -1 to side: wrapped if the grid is
  *  periodic, else clamped, so that weight is not lost at the border. */
-static int beside(const pyramid *p, int i, int level)
+static int beside(const density_map *p, int i, int level)
 {
     const int side = 1 << level;
     if (p->wraps) {
@@ -47,15 +48,9 @@ static bool is_inside(const float *uv)
     return uv[0] >= 0 && uv[0] < 1 && uv[1] >= 0 && uv[1] < 1;
 }
 
-/** Count the particles of each cell of the finest grid, then those of the coarser grids from it. */
-static void count_particles(pyramid *p, const float *uv, int64_t n)
+/** Count the particles of the coarser grids, from those of the finest one. */
+static void count_coarse(density_map *p)
 {
-    for (int64_t k = 0; k < n; k++) {
-        if (is_inside(&uv[2 * k])) {
-            const int i = (int)(uv[2 * k] * MAP_SIDE), j = (int)(uv[2 * k + 1] * MAP_SIDE);
-            p->count[FINEST][j * MAP_SIDE + i]++;
-        }
-    }
     for (int level = FINEST; level > COARSEST; level--) {
         const int side = 1 << level;
         for (int j = 0; j < side; j++) {
@@ -79,7 +74,7 @@ static int spline(double x, double w[3])
 }
 
 /** Add a particle at uv to one grid: the finest one with FEW particles in its cell. */
-static void spread_particle(pyramid *p, const float *uv, float weight)
+static void spread_particle(density_map *p, const float *uv, float weight)
 {
     int level = FINEST;
     double wx[3], wy[3];
@@ -102,7 +97,7 @@ static void spread_particle(pyramid *p, const float *uv, float weight)
 
 /** Add a grid to the next finer one. A fine cell takes 9, 3, 3 and 1 sixteenths of the nearest four
  *  coarse cells (Chaikin's weights 3/4 and 1/4 along each axis). */
-static void refine(pyramid *p, int level)
+static void refine(density_map *p, int level)
 {
     const int side = 1 << level;
     const float *coarse = p->weight[level];
@@ -118,32 +113,60 @@ static void refine(pyramid *p, int level)
     }
 }
 
-float *density_map(const float *uv, const float *weights, int64_t n, bool wraps)
+density_map *density_map_begin(bool wraps)
 {
-    pyramid p = {.wraps = wraps};
-    bool room = true;
+    density_map *p = calloc(1, sizeof *p);
+    bool room = p != NULL;
+    for (int level = COARSEST; level <= FINEST && p; level++) {
+        p->count[level] = calloc((size_t)cells(level), sizeof *p->count[level]);
+        p->weight[level] = calloc((size_t)cells(level), sizeof *p->weight[level]);
+        room = room && p->count[level] && p->weight[level];
+    }
+    if (!room && p) {
+        free(density_map_end(p));
+        return NULL;
+    }
+    if (p) {
+        p->wraps = wraps;
+    }
+    return p;
+}
+
+void density_map_count(density_map *p, const float *uv, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        if (is_inside(&uv[2 * k])) {
+            const int i = (int)(uv[2 * k] * MAP_SIDE), j = (int)(uv[2 * k + 1] * MAP_SIDE);
+            p->count[FINEST][j * MAP_SIDE + i]++;
+        }
+    }
+}
+
+void density_map_add(density_map *p, const float *uv, const float *weights, int64_t n)
+{
+    if (!p->counted) {
+        count_coarse(p);
+        p->counted = true;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        if (is_inside(&uv[2 * k])) {
+            spread_particle(p, &uv[2 * k], weights ? weights[k] : 1);
+        }
+    }
+}
+
+float *density_map_end(density_map *p)
+{
+    float *map = p->weight[FINEST];
+    for (int level = COARSEST; level < FINEST && p->counted; level++) {
+        refine(p, level);
+    }
     for (int level = COARSEST; level <= FINEST; level++) {
-        p.count[level] = calloc((size_t)cells(level), sizeof *p.count[level]);
-        p.weight[level] = calloc((size_t)cells(level), sizeof *p.weight[level]);
-        room = room && p.count[level] && p.weight[level];
-    }
-    if (room) {
-        count_particles(&p, uv, n);
-        for (int64_t k = 0; k < n; k++) {
-            if (is_inside(&uv[2 * k])) {
-                spread_particle(&p, &uv[2 * k], weights ? weights[k] : 1);
-            }
-        }
-        for (int level = COARSEST; level < FINEST; level++) {
-            refine(&p, level);
+        free(p->count[level]);
+        if (level < FINEST) {
+            free(p->weight[level]);
         }
     }
-    float *map = p.weight[FINEST];
-    for (int level = COARSEST; level <= FINEST; level++) {
-        free(p.count[level]);
-        if (level < FINEST || !room) {
-            free(p.weight[level]);
-        }
-    }
-    return room ? map : NULL;
+    free(p);
+    return map;
 }

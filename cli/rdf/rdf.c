@@ -207,7 +207,7 @@ int verb_rdf(int argc, char **argv)
     task.q_vectors = task.q_vectors >= 0 ? task.q_vectors : 100;
 
     progress_catch_signals();
-    rdf_outcome found = {0};
+    rdf_outcome found = {.parts = 1};
     const int status = run(&task, &found);
     free_outcome(&found);
     return status;

@@ -185,9 +185,13 @@ typedef struct rdf_outcome {
     rdf_structure structure;          /**< S(q) */
     kith_ctx *ctx;                    /**< the library */
     ranks *ranks;                     /**< the ranks that count pairs; NULL: ctx alone */
-    double count_seconds;             /**< time in which frames were counted [s] */
-    double sum_seconds;               /**< time in which frames were summed over vectors q [s] */
-    double write_seconds;             /**< time to write the outputs [s]; NaN before */
+    int parts;                        /**< ranks that have read a share each; 1: rank 0 read all */
+    int64_t n_of_type[IO_MOST_TYPES]; /**< with shares: particles of each type, of all ranks */
+    int32_t class_of_type[IO_MOST_TYPES]; /**< with shares: class of each type, of all particles [0]
+                                               where they have no types; -1: not counted */
+    double count_seconds;                 /**< time in which frames were counted [s] */
+    double sum_seconds;   /**< time in which frames were summed over vectors q [s] */
+    double write_seconds; /**< time to write the outputs [s]; NaN before */
 } rdf_outcome;
 
 /** Read the trajectory and count. @return exit status, reported; STATUS_OK also if Ctrl-C stopped
@@ -264,6 +268,12 @@ void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volu
 /** Count a frame that was prepared: fill its row. Prints nothing, so that any thread may call it
  *  with a context of its own. @return false: failed */
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f);
+
+/** Count small frames that were prepared with copies, each on one of the ranks. Frames of which
+ *  more than positions and classes is needed are counted one by one, on all ranks.
+ *  @param frame  [n]   @return false: failed */
+bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
+                      rdf_frame *const *frame, int64_t n);
 
 /** Frames that are counted by one call: their particles, and the sums of their grain. Zero it
  *  first; rdf_batch_free frees it. */

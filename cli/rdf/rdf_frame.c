@@ -49,20 +49,28 @@ static bool fill_row(const rdf_task *task, const rdf_outcome *found, const kith_
     return !task->force || rdf_force_add(task, found, h, f->row);
 }
 
-/** Count the pairs of a frame, and fill its row with what follows from them. */
-static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
-                               rdf_frame *f)
+/** Return the options for the particles of a frame: their species, and no other arrays. */
+static kith_rdf_options options_of(const rdf_outcome *found, const rdf_frame *f)
 {
     kith_rdf_options how = found->how;
     how.n_species = f->n_classes;
     how.species = f->part.species;
+    return how;
+}
+
+/** Count the pairs of a frame, and fill its row with what follows from them. */
+static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
+                               rdf_frame *f)
+{
+    kith_rdf_options how = options_of(found, f);
     how.molecules = task->without_molecules ? f->part.molecule : NULL;
     how.bond_offsets = task->without_bonds ? f->part.bond_offsets : NULL;
     how.bonds = task->without_bonds ? f->part.bonds : NULL;
     how.forces = f->part.forces;
     how.weights = task->weights ? f->part.weight : NULL;
     kith_histogram h = {0};
-    kith_status status = ranks_rdf_count(found->ranks, ctx, &f->part.points, &f->box, &how, &h);
+    kith_status status = ranks_rdf_count(found->ranks, ctx, &f->part.points, &f->box, &how,
+                                         found->class_of_type, &h);
     if (status == KITH_OK && !fill_row(task, found, &h, f)) {
         status = KITH_NO_MEMORY;
     }
@@ -70,13 +78,71 @@ static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, k
     return status;
 }
 
+/** Make the row of a frame, of zeros. @return KITH_OK, KITH_NO_MEMORY */
+static kith_status begin_row(const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f)
+{
+    f->ctx = ctx;
+    f->row_of = RDF_ROW_OF_FRAME;
+    return rdf_row_clear(found, f) ? KITH_OK : KITH_NO_MEMORY;
+}
+
+/** Count frames, each on one of the ranks. @param dealt  [n] scratch */
+static kith_status count_dealt(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
+                               rdf_frame *const *frame, int64_t n, ranks_frame *dealt)
+{
+    kith_rdf_options how = options_of(found, frame[0]);
+    how.species = NULL;
+    for (int64_t k = 0; k < n; k++) {
+        const rdf_frame *f = frame[k];
+        dealt[k] = (ranks_frame){
+            .points = f->part.points, .species = f->part.species, .box = f->box};
+    }
+    kith_status status = ranks_frames_count(found->ranks, &how, dealt, n);
+    for (int64_t k = 0; k < n && status == KITH_OK; k++) {
+        status = begin_row(found, ctx, frame[k]);
+        if (status == KITH_OK && !fill_row(task, found, &dealt[k].histogram, frame[k])) {
+            status = KITH_NO_MEMORY;
+        }
+    }
+    return status;
+}
+
+bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
+                      rdf_frame *const *frame, int64_t n)
+{
+    const bool plain = !task->without_molecules && !task->without_bonds && !task->force &&
+                       !task->weights;
+    if (!plain) {
+        bool fine = true;
+        for (int64_t k = 0; k < n && fine; k++) {
+            fine = rdf_frame_count(task, found, ctx, frame[k]);
+        }
+        return fine;
+    }
+    const double start = progress_clock();
+    ranks_frame *dealt = malloc((size_t)n * sizeof *dealt);
+    kith_status status = dealt ? count_dealt(task, found, ctx, frame, n, dealt) : KITH_NO_MEMORY;
+    const double middle = progress_clock();
+    for (int64_t k = 0; k < n; k++) {
+        frame[k]->ctx = ctx;
+        frame[k]->count_seconds = (middle - start) / (double)n;
+        frame[k]->sum_seconds = 0;
+        if (status == KITH_OK && found->structure.direct) {
+            const double begin = progress_clock();
+            status = rdf_structure_sum(task, found, ctx, frame[k]);
+            frame[k]->sum_seconds = progress_clock() - begin;
+        }
+        frame[k]->counted = status;
+    }
+    free(dealt);
+    return status == KITH_OK;
+}
+
 bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx, rdf_frame *f)
 {
     const double start = progress_clock();
-    f->ctx = ctx;
-    f->row_of = RDF_ROW_OF_FRAME;
-    if (!rdf_row_clear(found, f)) {
-        f->counted = KITH_NO_MEMORY;
+    f->counted = begin_row(found, ctx, f);
+    if (f->counted != KITH_OK) {
         return false;
     }
     f->counted = count_pairs(task, found, ctx, f);

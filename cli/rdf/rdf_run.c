@@ -7,8 +7,11 @@
 #include "common/engine.h"
 #include "common/lanes.h"
 #include "common/length_unit.h"
+#include "common/passes.h"
 #include "rdf.h"
 #include "common/report.h"
+
+#include <core/quote.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -142,6 +145,12 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
                               (long long)l->partials, (long long)l->bins);
 }
 
+/** Return the number of particles of a frame, of all ranks. */
+static int64_t particles_of(const rdf_outcome *found, const io_frame *frame)
+{
+    return found->parts > 1 ? frame->particles.all : frame->particles.n;
+}
+
 /** From the first frame, set what the others are compared with, choose the bins, and make room for
  *  the sums. @return exit status, reported */
 static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame)
@@ -151,7 +160,7 @@ static int begin(const rdf_task *task, rdf_outcome *found, const io_frame *frame
         return report_error(STATUS_INVALID, NULL, "%s: frame %lld has no particles to count",
                             task->input, (long long)frame->index);
     }
-    found->particles = frame->particles.n;
+    found->particles = particles_of(found, frame);
     found->precision = frame->particles.precision;
     input_warn_guessed(task->input, frame);
     CLI_TRY(length_unit_check(task->input, frame, task->unit));
@@ -176,10 +185,10 @@ static int check_frame(const rdf_task *task, const rdf_outcome *found, const io_
                        int n_classes)
 {
     const long long index = frame->index;
-    if (frame->particles.n != found->particles) {
+    if (particles_of(found, frame) != found->particles) {
         return report_error(STATUS_FORMAT, "choose the frames with --frames",
                             "%s: frame %lld has %lld particles, but frame %lld has %lld",
-                            task->input, index, (long long)frame->particles.n,
+                            task->input, index, (long long)particles_of(found, frame),
                             (long long)found->first_index, (long long)found->particles);
     }
     if (found->frames > 0 && found->classes.n != n_classes) {
@@ -221,7 +230,7 @@ static int prepare_frame(void *user, const io_frame *frame, bool copy, void *rec
     }
     f->index = frame->index;
     f->step = frame->has_step ? frame->step : frame->index;
-    f->particles = frame->particles.n;
+    f->particles = particles_of(found, frame);
     f->box = here.box;
     f->n_classes = found->classes.n;
     return rdf_pick(task, found, frame, copy, &f->part);
@@ -252,6 +261,21 @@ static bool count_together(void *user, kith_ctx *ctx, int64_t first, void *const
     return rdf_batch_count(w->task, w->found, ctx, first, frames, n, &w->batch);
 }
 
+static bool count_dealt(void *user, kith_ctx *ctx, void *const *records, int64_t n)
+{
+    const struct work *w = user;
+    rdf_frame **frames = malloc((size_t)n * sizeof *frames);
+    for (int64_t k = 0; k < n && frames; k++) {
+        frames[k] = records[k];
+    }
+    const bool counted = frames && rdf_frames_count(w->task, w->found, ctx, frames, n);
+    if (!frames) {
+        ((rdf_frame *)records[0])->counted = KITH_NO_MEMORY;
+    }
+    free(frames);
+    return counted;
+}
+
 static int report_frame(void *user, void *record)
 {
     const struct work *w = user;
@@ -261,11 +285,17 @@ static int report_frame(void *user, void *record)
 static int add_frame(void *user, void *record)
 {
     struct work *w = user;
+    rdf_outcome *found = w->found;
     const rdf_frame *f = record;
-    CLI_TRY(rdf_frame_add(w->found, f));
+    CLI_TRY(rdf_frame_add(found, f));
     w->bar.items += f->particles;
-    for (int64_t p = 0; p < f->part.points.n && w->found->frames == 1; p++) {
-        w->found->classes.item[f->part.species[p]].members++;
+    for (int64_t p = 0; p < f->part.points.n && found->frames == 1 && found->parts == 1; p++) {
+        found->classes.item[f->part.species[p]].members++;
+    }
+    for (int type = 0; type < IO_MOST_TYPES && found->parts > 1; type++) {
+        if (found->n_of_type[type] > 0 && found->class_of_type[type] >= 0) {
+            found->classes.item[found->class_of_type[type]].members += found->n_of_type[type];
+        }
     }
     return STATUS_OK;
 }
@@ -293,6 +323,7 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
                                       .count = count_frame,
                                       .together = frames_together,
                                       .count_together = count_together,
+                                      .count_dealt = count_dealt,
                                       .report = report_frame,
                                       .add = add_frame,
                                       .memory = memory_of_frame,
@@ -304,7 +335,7 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
                                .ctx = found->ctx,
                                .from = &found->from,
                                .alone = &alone,
-                               .never = found->ranks != NULL};
+                               .ranks = ranks_number(found->ranks)};
     double busy;
     const int status = lanes_count(&counting, w->task->input, how, w->task->shared.quiet, &w->bar,
                                    &busy);
@@ -314,6 +345,125 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
         found->sum_seconds *= all > 0 ? busy / all : 0;
     }
     rdf_batch_free(&w->batch);
+    return status;
+}
+
+/* ---------------------------------------------------------------- a snapshot, read by all ranks */
+
+/** Return true when each rank is to read its share of the file if it has one frame: rank 0 then
+ *  needs nothing of the particles of other ranks but their types. */
+static bool may_share(const rdf_task *task)
+{
+    const bool plain = !task->weights && !task->force && !task->without_molecules &&
+                       !task->without_bonds && !task->sq && !task->plot;
+    return plain && !task->shared.frames && !task->shared.topology &&
+           ranks_read_shares(&task->shared, task->input);
+}
+
+/** Number the species of a frame by the particles of all ranks: in the order in which their first
+ *  particles are in the file, as one process does.
+ *  @param frame         the share of rank 0; its species are numbered anew
+ *  @param[out] names    their names
+ *  @param[out] number   number of the species of each type; [0] where particles have no types
+ *  @return exit status, reported */
+static int number_species(const rdf_task *task, rdf_outcome *found, io_frame *frame,
+                          char names[IO_MOST_TYPES][IO_NAME_LENGTH], int number[IO_MOST_TYPES])
+{
+    const input in = {.path = task->input, .particles = frame->particles, .parts = found->parts};
+    pass fields = {.kind = PASS_FIELDS};
+    CLI_TRY(ranks_pass(&in, &fields));
+    memcpy(found->n_of_type, fields.n_of_type, sizeof found->n_of_type);
+    if (!frame->particles.type) { /* all are of the species that the frame has */
+        found->n_of_type[0] = frame->particles.all;
+        number[0] = 0;
+        return STATUS_OK;
+    }
+    int n = 0;
+    for (int type = 0; type < IO_MOST_TYPES; type++) {
+        number[type] = 0;
+        for (int other = 0; other < IO_MOST_TYPES && fields.n_of_type[type] > 0; other++) {
+            number[type] += fields.n_of_type[other] > 0 &&
+                            fields.first_of_type[other] < fields.first_of_type[type];
+        }
+        if (fields.n_of_type[type] > 0) {
+            io_type_species((uint8_t)type, names[number[type]]);
+            n++;
+        }
+    }
+    for (int64_t p = 0; p < frame->particles.n; p++) {
+        frame->species[p] = number[frame->particles.type[p]];
+    }
+    frame->names = names;
+    frame->n_names = n;
+    return STATUS_OK;
+}
+
+/** Count the frame of which each rank has read its share. @param share  that of rank 0 */
+static int count_share(struct work *w, const io_frame *share)
+{
+    rdf_outcome *found = w->found;
+    io_frame frame = *share;
+    rdf_frame record = {0};
+    char names[IO_MOST_TYPES][IO_NAME_LENGTH];
+    int number[IO_MOST_TYPES];
+    CLI_TRY(number_species(w->task, found, &frame, names, number));
+    int status = prepare_frame(w, &frame, false, &record);
+    for (int type = 0; type < IO_MOST_TYPES && status == STATUS_OK; type++) {
+        const bool some = found->n_of_type[type] > 0;
+        found->class_of_type[type] = some ? found->classes.of_name[number[type]] : -1;
+    }
+    if (status == STATUS_OK) {
+        (void)count_frame(w, found->ctx, &record);
+        status = report_frame(w, &record);
+    }
+    status = status == STATUS_OK ? add_frame(w, &record) : status;
+    rdf_frame_free(&record);
+    return status;
+}
+
+/** Read the only frame of a trajectory, each rank its share, and count it.
+ *  @param t  open for the share of rank 0 */
+static int read_share(struct work *w, io_trajectory *t)
+{
+    const rdf_task *task = w->task;
+    rdf_outcome *found = w->found;
+    const io_particles none = {0};
+    const io_frame *frame = NULL;
+    io_error error = {0};
+    options others = task->shared;
+    others.read.fields = IO_TYPES;
+    found->parts = ranks_processes();
+    found->from.wanted = 1;
+    io_quote(found->from.description, sizeof found->from.description, IO_QUOTE_SHOWN,
+             io_trajectory_description(t));
+    w->bar = progress_start("counting", "particles", 0, task->shared.quiet);
+    int status = ranks_share_begin(&others, task->input, 0);
+    if (status == STATUS_OK) {
+        (void)io_trajectory_next(t, &frame, &error);
+        status = ranks_share_end(task->input, 0, frame ? &frame->particles : &none, &error);
+        found->from.seconds = progress_clock() - w->bar.start;
+    }
+    status = status == STATUS_OK ? count_share(w, frame) : status;
+    progress_end(&w->bar);
+    return status;
+}
+
+/** Count a file of one frame, of which each rank reads its share.
+ *  @param[out] done  false: it is another file, and nothing was done */
+static int count_shares(struct work *w, const io_trajectory_options *how, bool *done)
+{
+    io_trajectory_options part = *how;
+    io_trajectory *t = NULL;
+    io_error error = {0};
+    *done = false;
+    if (!may_share(w->task)) {
+        return STATUS_OK;
+    }
+    part.read.parts = ranks_processes();
+    CLI_TRY(report_io(io_trajectory_open(w->task->input, &part, &t, &error), &error, false));
+    *done = io_trajectory_in_parts(t);
+    const int status = *done ? read_share(w, t) : STATUS_OK;
+    io_trajectory_close(t);
     return status;
 }
 
@@ -387,6 +537,11 @@ int rdf_run(const rdf_task *task, rdf_outcome *found)
     how.read.watch = watch_reading;
     how.read.user = &w;
     CLI_TRY(ranks_open(&task->shared, watch_counting, &w, &found->ctx, &found->ranks));
+    bool done;
+    const int shared = count_shares(&w, &how, &done);
+    if (done || shared != STATUS_OK) {
+        return finish(task, found, shared);
+    }
     const int surveyed = survey(&how, &w);
     if (surveyed != STATUS_OK) {
         return surveyed == STATUS_INTERRUPTED ? report_interrupted(task->shared.output) : surveyed;

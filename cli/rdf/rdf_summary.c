@@ -242,7 +242,7 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
                                (json_int_t)found->blocks.n);
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:o, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o,"
-        " s:o, s:I, s:s, s:i, s:i, s:o, s:I, s:{s:o, s:o, s:o}}",
+        " s:o, s:I, s:s, s:i, s:i, s:o, s:i, s:I, s:{s:o, s:o, s:o}}",
         "kith", kith_version(), "verb", "rdf", "command", report_json_text(option_command()),
         "input", report_json_text(task->input), "format", found->from.description, "unit",
         report_json_text(found->unit), "partial", found->partial, "frames", frames, "particles",
@@ -251,7 +251,7 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
         bins, "minimum_image", task->minimum_image, "curves", curves, "structure",
         structure_json(task, found), "pairs", (json_int_t)found->pairs, "backend",
         ranks_backend(found->ranks, found->ctx).s, "threads", kith_threads(found->ctx), "ranks",
-        ranks_number(found->ranks), "seconds", seconds, "peak_bytes",
+        ranks_number(found->ranks), "seconds", seconds, "parts", found->parts, "peak_bytes",
         (json_int_t)report_peak_memory(), "outputs", "table", report_json_text(task->shared.output),
         "structure", report_json_text(task->sq), "plot", report_json_text(task->plot));
 }

@@ -255,7 +255,9 @@ typedef struct kith_team_halos {
  * @param box         NULL: open space
  * @param groups      from kith_team_fof_find, or labels of your own: n, points and labels are read
  * @param input       NULL: only positions are available. Arrays are of this rank's particles.
- *                    Spheres are not offered yet: KITH_UNSUPPORTED
+ *                    sphere_density is equal on all ranks. Spheres take all particles: these
+ *                    travel to domains, and copies of those within a search radius to where the
+ *                    halos' centres are, for some 100 bytes of memory each
  * @param[in,out] out the halos. Zeroed, or from an earlier call on this team, whose array is then
  *                    reused. Free with kith_team_halos_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

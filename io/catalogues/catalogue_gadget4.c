@@ -156,27 +156,32 @@ static bool put_group(hid_t file, const io_catalogue *c)
     return done;
 }
 
+/** io__fill_fn: ids. @param user  an io__sorted */
+static bool fill_ids(void *user, int64_t first, int64_t n, void *rows)
+{
+    return io__catalogue_sorted(user, IO_COLUMN_IDS, first, n, rows);
+}
+
+/** Number of particles in groups. */
+static int64_t grouped(const io_catalogue *c)
+{
+    int64_t members = 0;
+    for (int64_t h = 0; h < c->halos->n; h++) {
+        members += c->halos->halo[h].members;
+    }
+    return members;
+}
+
 /** Write /IDs/ID: the ids by group, and within a group in the order of the particles. */
 static bool put_ids(hid_t file, const io_catalogue *c)
 {
-    const io_particles *p = c->particles;
     const hid_t group = H5Gcreate2(file, "IDs", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
-    if (done && p->id) {
-        int64_t *at = malloc(((size_t)c->halos->n + 1) * sizeof *at), sum = 0;
-        for (int64_t h = 0; h < c->halos->n && at; h++) {
-            at[h] = sum;
-            sum += c->halos->halo[h].members;
-        }
-        int64_t *id = malloc(((size_t)sum + 1) * sizeof *id);
-        for (int64_t k = 0; k < p->n && at && id; k++) {
-            if (c->labels[k] > 0) {
-                id[at[c->labels[k] - 1]++] = p->id[k];
-            }
-        }
-        done = at && id && io__close(io__put_array(group, "ID", H5T_NATIVE_UINT64, id, sum, 1));
-        free(id);
-        free(at);
+    if (done && c->particles->id) {
+        io__sorted rows;
+        done = io__catalogue_sort(c, IO_ORDER_GROUPS, &rows) &&
+               io__put_blocks(group, "ID", H5T_NATIVE_UINT64, grouped(c), 1, fill_ids, &rows);
+        io__catalogue_sort_free(&rows);
     }
     io__close(group);
     return done;
@@ -208,11 +213,7 @@ static bool put_universe(hid_t header, const io_catalogue *c)
 /** Write /Header of a catalogue. @return false on failure */
 static bool put_header(hid_t file, const io_catalogue *c)
 {
-    const io_particles *p = c->particles;
-    int64_t ids = 0;
-    for (int64_t h = 0; h < c->halos->n && p->id; h++) {
-        ids += c->halos->halo[h].members;
-    }
+    const int64_t ids = c->particles->id ? grouped(c) : 0;
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = header >= 0 && io__put_count(header, "Ngroups_ThisFile", c->halos->n) &&
                       io__put_count(header, "Ngroups_Total", c->halos->n) &&
@@ -270,59 +271,16 @@ io_status io__catalogue_gadget4(io_output *output, const io_catalogue *catalogue
 
 /** The datasets of a sorted snapshot. */
 static const struct field {
-    const char *name; /* name of the dataset */
-    size_t offset;    /* offset of the pointer to its array in io_particles [byte] */
-    int columns;      /* numbers of each particle */
-    gadget_unit unit; /* physical quantity; PURE: int64_t */
-} fields[] = {{"Coordinates", offsetof(io_particles, pos), 3, LENGTH},
-              {"Velocities", offsetof(io_particles, velocity), 3, VELOCITY},
-              {"Masses", offsetof(io_particles, mass), 1, MASS},
-              {"ParticleIDs", offsetof(io_particles, id), 1, PURE},
-              {"Potential", offsetof(io_particles, potential), 1, POTENTIAL},
-              {"Density", offsetof(io_particles, density), 1, DENSITY}};
-
-/** The order of the particles by type, then by group. */
-struct order {
-    int64_t begin[KITH_TYPES + 1]; /* type t is index[begin[t]] to before index[begin[t + 1]] */
-    int32_t *index;                /* indices of the particles in this order [n] */
-};
-
-/** Return the type of particle k; dark matter if the input has no types. */
-static int type_of(const io_particles *p, int64_t k)
-{
-    enum { DARK = 1 };
-    return p->type ? p->type[k] : DARK;
-}
-
-/** Sort the particles by counting sort. @return false if memory is exhausted */
-static bool sort(const io_catalogue *c, struct order *out)
-{
-    const io_particles *p = c->particles;
-    const int64_t groups = c->halos->n, keys = KITH_TYPES * (groups + 1);
-    int64_t *at = calloc((size_t)keys + 1, sizeof *at);
-    out->index = malloc(((size_t)p->n + 1) * sizeof *out->index);
-    for (int step = 0; at && out->index && step < 2; step++) { /* count, then scatter */
-        for (int64_t k = 0; k < p->n; k++) {
-            const int64_t group = c->labels[k] > 0 ? c->labels[k] - 1 : groups;
-            const int64_t key = type_of(p, k) * (groups + 1) + group;
-            if (step == 0) {
-                at[key + 1]++;
-            } else {
-                out->index[at[key]++] = (int32_t)k;
-            }
-        }
-        for (int64_t key = 0; step == 0 && key < keys; key++) {
-            at[key + 1] += at[key];
-        }
-        for (int type = 0; step == 0 && type <= KITH_TYPES; type++) {
-            out->begin[type] = at[type * (groups + 1)];
-        }
-    }
-    const bool done = at && out->index;
-    assert(!done || out->begin[KITH_TYPES] == p->n);
-    free(at);
-    return done;
-}
+    const char *name;           /* name of the dataset */
+    io_catalogue_column column; /* what it holds */
+    int columns;                /* numbers of each particle */
+    gadget_unit unit;           /* physical quantity; PURE: int64_t */
+} fields[] = {{"Coordinates", IO_COLUMN_POSITIONS, 3, LENGTH},
+              {"Velocities", IO_COLUMN_VELOCITIES, 3, VELOCITY},
+              {"Masses", IO_COLUMN_MASSES, 1, MASS},
+              {"ParticleIDs", IO_COLUMN_IDS, 1, PURE},
+              {"Potential", IO_COLUMN_POTENTIALS, 1, POTENTIAL},
+              {"Density", IO_COLUMN_DENSITIES, 1, DENSITY}};
 
 /** Wrap a position into the box. A position inside keeps all its bits. Its fractional coordinate
  *  along row k is the component along the normal of the two other rows, divided by that of row
@@ -350,17 +308,15 @@ static void wrap(const kith_box *box, double r[3])
     }
 }
 
-/** Copy the positions of n particles, wrapped into the box, times `scale`.
- *  @param index    [n] indices of the particles
- *  @param[out] to  [n][dim] */
-static void gather_positions(const io_catalogue *c, double scale, const int32_t *index, int64_t n,
-                             void *to)
+/** Wrap n positions into the box, and multiply them by `scale`.
+ *  @param[in,out] pos  [n][3]; then [n][dim] */
+static void convert_positions(const io_catalogue *c, double scale, int64_t n, void *pos)
 {
     const io_particles *p = c->particles;
     for (int64_t k = 0; k < n; k++) {
         double r[3];
         for (int axis = 0; axis < 3; axis++) {
-            r[axis] = io_real(p->pos, 3 * (int64_t)index[k] + axis, p->precision);
+            r[axis] = io_real(pos, 3 * k + axis, p->precision);
         }
         for (int pass = 0; pass < 2; pass++) { /* rounding may reach the upper face: again */
             wrap(c->box, r);
@@ -369,35 +325,43 @@ static void gather_positions(const io_catalogue *c, double scale, const int32_t 
             }
         }
         for (int axis = 0; axis < p->dim; axis++) {
-            io_put_real(to, k * p->dim + axis, p->precision, r[axis] * scale);
+            io_put_real(pos, k * p->dim + axis, p->precision, r[axis] * scale);
         }
     }
 }
 
-/** Copy the field of n particles, times `scale`.
- *  @param from     the array of all particles [][f->columns]
- *  @param index    [n] indices of the particles
- *  @param columns  numbers of each particle that are copied
- *  @param[out] to  [n][columns] */
-static void gather(const io_particles *p, const struct field *f, const void *from, double scale,
-                   const int32_t *index, int64_t n, int columns, void *to)
+/** A dataset of a sorted snapshot that is being written. */
+struct sorted {
+    const io__sorted *rows;    /* the particles, by type and group */
+    const struct field *field; /* the dataset */
+    int64_t begin;             /* row of the first particle of the type */
+    double scale;              /* factor from the unit of the input to that of the dataset */
+};
+
+/** io__fill_fn: rows of a dataset. @param user  a struct sorted */
+static bool fill_sorted(void *user, int64_t first, int64_t n, void *to)
 {
-    for (int64_t k = 0; k < n; k++) {
-        for (int column = 0; column < columns; column++) {
-            const int64_t at = f->columns * (int64_t)index[k] + column, row = k * columns + column;
-            if (f->unit == PURE) {
-                ((int64_t *)to)[row] = ((const int64_t *)from)[at];
-            } else {
-                io_put_real(to, row, p->precision, io_real(from, at, p->precision) * scale);
-            }
-        }
+    const struct sorted *s = user;
+    const io_catalogue *c = s->rows->catalogue;
+    const struct field *f = s->field;
+    if (!io__catalogue_sorted(s->rows, f->column, s->begin + first, n, to)) {
+        return false;
     }
+    if (f->unit == LENGTH) {
+        convert_positions(c, s->scale, n, to);
+    }
+    for (int64_t k = 0; k < f->columns * n && f->unit != LENGTH && f->unit != PURE; k++) {
+        const kith_precision precision = c->particles->precision;
+        io_put_real(to, k, precision, io_real(to, k, precision) * s->scale);
+    }
+    return true;
 }
 
-/** Write the group PartTypeN of the n particles of a type, in the order of `index`.
+/** Write the group PartTypeN of the n particles of a type, from row `begin` on.
  *  @return false on failure */
-static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t *index, int64_t n)
+static bool put_type(hid_t file, const io__sorted *rows, int type, int64_t begin, int64_t n)
 {
+    const io_catalogue *c = rows->catalogue;
     const io_particles *p = c->particles;
     const hid_t real = p->precision == KITH_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     double scale[UNITS];
@@ -405,37 +369,28 @@ static bool put_type(hid_t file, const io_catalogue *c, int type, const int32_t 
     gadget_units(c, scale);
     snprintf(name, sizeof name, "PartType%d", type);
     const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    void *room = malloc(((size_t)n + 1) * 3 * sizeof(double));
-    bool done = group >= 0 && room;
+    bool done = group >= 0;
     for (size_t k = 0; done && k < sizeof fields / sizeof *fields; k++) {
         const struct field *f = &fields[k];
-        const void *data;
-        memcpy(&data, (const char *)p + f->offset, sizeof data);
-        if (!data) {
+        struct sorted sorted = {rows, f, begin, scale[f->unit]};
+        if (!io_column_of(p, c->labels, f->column)) {
             continue;
         }
-        const bool flat = f->unit == LENGTH && p->dim == 2;
-        const int columns = flat ? 2 : f->columns;
-        if (f->unit == LENGTH) {
-            gather_positions(c, scale[f->unit], index, n, room);
-        } else {
-            gather(p, f, data, scale[f->unit], index, n, columns, room);
-        }
-        const hid_t number = f->unit == PURE ? H5T_NATIVE_UINT64 : real;
-        done = io__close(io__put_array(group, f->name, number, room, n, columns));
+        const int columns = f->unit == LENGTH && p->dim == 2 ? 2 : f->columns;
+        done = io__put_blocks(group, f->name, f->unit == PURE ? H5T_NATIVE_UINT64 : real, n,
+                              columns, fill_sorted, &sorted);
     }
-    free(room);
     io__close(group);
     return done;
 }
 
 /** Write /Header of a sorted snapshot. @return false on failure */
-static bool put_sorted_header(hid_t file, const io_catalogue *c, const struct order *order)
+static bool put_sorted_header(hid_t file, const io__sorted *rows)
 {
     const double nothing[KITH_TYPES] = {0};
     uint64_t counts[KITH_TYPES];
     for (int type = 0; type < KITH_TYPES; type++) {
-        counts[type] = (uint64_t)(order->begin[type + 1] - order->begin[type]);
+        counts[type] = (uint64_t)(rows->begin[type + 1] - rows->begin[type]);
     }
     const int types = counts[6] + counts[7] > 0 ? KITH_TYPES : 6; /* Gadget has 6 types */
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -444,7 +399,8 @@ static bool put_sorted_header(hid_t file, const io_catalogue *c, const struct or
                                       types) &&
                       io__put_numbers(header, "NumPart_Total", H5T_NATIVE_UINT64, counts, types) &&
                       io__put_numbers(header, "MassTable", H5T_NATIVE_DOUBLE, nothing, types) &&
-                      io__put_count(header, "NumFilesPerSnapshot", 1) && put_universe(header, c);
+                      io__put_count(header, "NumFilesPerSnapshot", 1) &&
+                      put_universe(header, rows->catalogue);
     io__close(header);
     return done;
 }
@@ -452,13 +408,14 @@ static bool put_sorted_header(hid_t file, const io_catalogue *c, const struct or
 static bool put_snapshot(hid_t file, const void *what)
 {
     const io_catalogue *c = what;
-    struct order order = {{0}, NULL};
-    bool done = sort(c, &order) && put_sorted_header(file, c, &order) && put_parameters(file, c);
+    io__sorted rows;
+    bool done = io__catalogue_sort(c, IO_ORDER_TYPES, &rows) && put_sorted_header(file, &rows) &&
+                put_parameters(file, c);
     for (int type = 0; done && type < KITH_TYPES; type++) {
-        const int64_t begin = order.begin[type], n = order.begin[type + 1] - begin;
-        done = n == 0 || put_type(file, c, type, order.index + begin, n);
+        const int64_t begin = rows.begin[type], n = rows.begin[type + 1] - begin;
+        done = n == 0 || put_type(file, &rows, type, begin, n);
     }
-    free(order.index);
+    io__catalogue_sort_free(&rows);
     return done;
 }
 

@@ -184,24 +184,48 @@ io_status io__catalogue_swift(io_output *output, const io_catalogue *catalogue)
     return io__hdf5_file(output, put_catalogue, catalogue);
 }
 
+/** State of fill_labels. */
+struct labels {
+    const io_catalogue *catalogue; /* whose labels are written */
+    int32_t *room;                 /* [IO_BLOCK_ROWS] scratch */
+};
+
+/** io__fill_fn: labels, with the number of SWIFT for none. @param user  a struct labels */
+static bool fill_labels(void *user, int64_t first, int64_t n, void *rows)
+{
+    const struct labels *state = user;
+    int64_t *labels = rows;
+    if (!io_catalogue_rows(state->catalogue, IO_COLUMN_LABELS, first, n, state->room)) {
+        return false;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        labels[k] = state->room[k] > 0 ? state->room[k] : no_group;
+    }
+    return true;
+}
+
+/** io__fill_fn: ids. @param user  a struct labels */
+static bool fill_ids(void *user, int64_t first, int64_t n, void *rows)
+{
+    const struct labels *state = user;
+    return io_catalogue_rows(state->catalogue, IO_COLUMN_IDS, first, n, rows);
+}
+
 /** Write labels and ids of the particles. @param what  io_catalogue @return false on failure */
 static bool put_labels(hid_t file, const void *what)
 {
     const io_catalogue *c = what;
-    const io_particles *p = c->particles;
-    int64_t *labels = malloc(((size_t)p->n + 1) * sizeof *labels);
-    bool done = labels && io__put_text(file, "command", c->command) &&
-                io__put_text(file, "kith_version", KITH_VERSION) &&
-                io__put_count(file, "no_group", no_group) &&
-                io__put_count(file, "n_groups", c->halos->n);
-    for (int64_t k = 0; k < p->n && done; k++) {
-        labels[k] = c->labels[k] > 0 ? c->labels[k] : no_group;
-    }
-    done = done &&
-           io__close(io__put_array(file, "FOFGroupIDs", H5T_NATIVE_INT64, labels, p->n, 1)) &&
-           (!p->id ||
-            io__close(io__put_array(file, "ParticleIDs", H5T_NATIVE_UINT64, p->id, p->n, 1)));
-    free(labels);
+    const int64_t n = io_catalogue_particles(c);
+    struct labels state = {c, malloc(IO_BLOCK_ROWS * sizeof *state.room)};
+    const bool done = state.room && io__put_text(file, "command", c->command) &&
+                      io__put_text(file, "kith_version", KITH_VERSION) &&
+                      io__put_count(file, "no_group", no_group) &&
+                      io__put_count(file, "n_groups", c->halos->n) &&
+                      io__put_blocks(file, "FOFGroupIDs", H5T_NATIVE_INT64, n, 1, fill_labels,
+                                     &state) &&
+                      (!c->particles->id || io__put_blocks(file, "ParticleIDs", H5T_NATIVE_UINT64,
+                                                           n, 1, fill_ids, &state));
+    free(state.room);
     return done;
 }
 

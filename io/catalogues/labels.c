@@ -12,24 +12,51 @@
 
 /* ------------------------------------------------------------------------------------- written */
 
+/** Write the labels in blocks: as they are, or by `put`.
+ *  @param put  writes n labels; NULL: their bytes are written */
+static io_status write_blocks(io_output *output, const io_catalogue *catalogue,
+                              io_status (*put)(io_output *output, const int32_t *labels, int64_t n))
+{
+    const int64_t all = io_catalogue_particles(catalogue);
+    int32_t *labels = malloc((size_t)(all < IO_BLOCK_ROWS ? all + 1 : IO_BLOCK_ROWS) *
+                             sizeof *labels);
+    io_status status = labels ? IO_OK
+                              : io__output_fail(output, IO_NO_MEMORY, "no memory to write with");
+    for (int64_t first = 0; first < all && status == IO_OK; first += IO_BLOCK_ROWS) {
+        const int64_t n = all - first < IO_BLOCK_ROWS ? all - first : IO_BLOCK_ROWS;
+        if (!io_catalogue_rows(catalogue, IO_COLUMN_LABELS, first, n, labels)) {
+            status = io__output_fail(output, IO_SYSTEM, "cannot get the labels of other processes");
+        } else {
+            status = put ? put(output, labels, n)
+                         : io__output_write(output, labels, n * (int64_t)sizeof *labels);
+        }
+    }
+    free(labels);
+    return status;
+}
+
 static io_status write_npy(io_output *output, const io_catalogue *catalogue)
 {
-    const int64_t n = catalogue->particles->n;
-    IO_TRY(io__npy_begin(output, 'i', sizeof *catalogue->labels, n, 0));
-    return io__output_write(output, catalogue->labels, n * (int64_t)sizeof *catalogue->labels);
+    IO_TRY(io__npy_begin(output, 'i', sizeof *catalogue->labels, io_catalogue_particles(catalogue),
+                         0));
+    return write_blocks(output, catalogue, NULL);
+}
+
+/** Write n labels, one in each line. */
+static io_status put_lines(io_output *output, const int32_t *labels, int64_t n)
+{
+    for (int64_t p = 0; p < n; p++) {
+        char line[16];
+        IO_TRY(io__output_write(output, line, snprintf(line, sizeof line, "%d\n", labels[p])));
+    }
+    return IO_OK;
 }
 
 /** Write a .grp of tipsy: the number of particles, then one label in each line. */
 static io_status write_grp(io_output *output, const io_catalogue *catalogue)
 {
-    const int64_t n = catalogue->particles->n;
-    IO_TRY(io__output_printf(output, "%lld\n", (long long)n));
-    for (int64_t p = 0; p < n; p++) {
-        char line[16];
-        IO_TRY(io__output_write(output, line,
-                                snprintf(line, sizeof line, "%d\n", catalogue->labels[p])));
-    }
-    return IO_OK;
+    IO_TRY(io__output_printf(output, "%lld\n", (long long)io_catalogue_particles(catalogue)));
+    return write_blocks(output, catalogue, put_lines);
 }
 
 io_status io_write_labels(const char *path, const io_catalogue *catalogue, io_error *error)

@@ -646,6 +646,9 @@ void io__locale_restore(locale_t before);
 #define io__output_fail(output, status, ...) \
     io__fail((output)->error, (output)->path, (status), __VA_ARGS__)
 
+/** Rows of particles that are copied to a file at a time, where the file is written in blocks. */
+enum { IO_BLOCK_ROWS = 1 << 16 };
+
 /* ------------------------------------------------------------------------------ lists of pairs */
 
 /** One column of a list of pairs, or of rows of k nearest neighbours. */

@@ -23,6 +23,7 @@ static io_status open_file(io_frames *frames, hdf5_state *state)
     IO_TRY(io__hdf5_open(frames->file, &state->id));
     if (!frames->file->options->dataset) {
         IO_TRY(io__hdf5_is_snapshot(frames->file, state->id, &state->is_snapshot));
+        frames->single = state->is_snapshot;
     }
     return state->is_snapshot ? IO_OK : io__arrays_open(frames->file, state->id, &state->arrays);
 }

@@ -5,6 +5,7 @@
 #include "io_hdf5.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /** Write an attribute, and close its space. @return false on failure. */
@@ -81,6 +82,41 @@ hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data,
         dataset = -1;
     }
     return dataset;
+}
+
+/** Write rows [first, first + n) of a dataset. */
+static bool put_block(hid_t dataset, hid_t type, const void *rows, int64_t first, int64_t n,
+                      int columns)
+{
+    const int rank = columns == 1 ? 1 : 2;
+    const hsize_t begin[2] = {(hsize_t)first, 0}, shape[2] = {(hsize_t)n, (hsize_t)columns};
+    const hid_t to = H5Dget_space(dataset), from = H5Screate_simple(rank, shape, NULL);
+    const bool done = to >= 0 && from >= 0 &&
+                      H5Sselect_hyperslab(to, H5S_SELECT_SET, begin, NULL, shape, NULL) >= 0 &&
+                      H5Dwrite(dataset, type, from, to, H5P_DEFAULT, rows) >= 0;
+    io__close(from);
+    io__close(to);
+    return done;
+}
+
+bool io__put_blocks(hid_t where, const char *name, hid_t type, int64_t n, int columns,
+                    io__fill_fn *fill, void *user)
+{
+    const hsize_t shape[2] = {(hsize_t)n, (hsize_t)columns};
+    const hid_t space = H5Screate_simple(columns == 1 ? 1 : 2, shape, NULL);
+    const hid_t dataset = io__create_dataset(where, name, type, space, NULL);
+    const int64_t most = n < IO_BLOCK_ROWS ? n : IO_BLOCK_ROWS;
+    void *rows = malloc((size_t)most * 3 * sizeof(int64_t) + 1);
+    bool done = dataset >= 0 && rows;
+    for (int64_t first = 0; first < n && done; first += IO_BLOCK_ROWS) {
+        const int64_t count = n - first < IO_BLOCK_ROWS ? n - first : IO_BLOCK_ROWS;
+        done = fill(user, first, count, rows) &&
+               put_block(dataset, type, rows, first, count, columns);
+    }
+    free(rows);
+    io__close(dataset);
+    io__close(space);
+    return done;
 }
 
 io_status io__hdf5_step(io_output *output, const io_sink *sink, bool done)

@@ -239,6 +239,18 @@ hid_t io__create_dataset(hid_t where, const char *name, hid_t type, hid_t space,
 hid_t io__put_array(hid_t where, const char *name, hid_t type, const void *data, int64_t n,
                     int columns);
 
+/** Set rows [first, first + n) of a dataset.
+ *  @param[out] rows  [n][columns], in memory for n rows of three numbers of 8 bytes
+ *  @return false on failure */
+typedef bool io__fill_fn(void *user, int64_t first, int64_t n, void *rows);
+
+/** Write a dataset as io__put_array does, in blocks of IO_BLOCK_ROWS rows, which need not all be in
+ *  memory. The file has the bytes that it has from io__put_array.
+ *  @param type  of 8 bytes or less   @param fill  called with ascending `first`
+ *  @return false on failure */
+bool io__put_blocks(hid_t where, const char *name, hid_t type, int64_t n, int columns,
+                    io__fill_fn *fill, void *user);
+
 /** Turn the result of calls of the library into a status.
  *  @param sink  its error, if there is one, is reported
  *  @param done  the calls succeeded */

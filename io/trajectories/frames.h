@@ -42,6 +42,8 @@ typedef struct io_frames {
     io_file *file;                        /* the file; borrowed */
     const io_trajectory_options *options; /* never NULL; options->read equals file->options */
     io_labels labels;                     /* names of the species so far */
+    bool single;               /* frames are read by single_frame.c, in parts where io_read reads
+                                  the format so */
     int64_t count;             /* number of frames in the file; -1: not known before the end */
     int64_t next;              /* index of the frame to be read next */
     unsigned present;          /* fields that the last frame has in the file: IO_VELOCITIES | ... */

@@ -18,23 +18,31 @@ static io_status open_frames(io_frames *frames)
         IO_TRY(io__npy_inspect(frames->file, &summary));
     }
     frames->count = summary.frames;
+    frames->single = true;
     return IO_OK;
+}
+
+void io_type_species(uint8_t type, char name[IO_NAME_LENGTH])
+{
+    static const char *const names[] = {"gas", "dark", "disk", "bulge", "star", "bh", "neutrino"};
+    if (type < sizeof names / sizeof *names) {
+        snprintf(name, IO_NAME_LENGTH, "%s", names[type]);
+    } else {
+        snprintf(name, IO_NAME_LENGTH, "PartType%d", type);
+    }
 }
 
 /** Name the species of snapshots by their types. */
 static io_status name_types(io_frames *frames, io_frame *out)
 {
-    static const char *const names[] = {"gas", "dark", "disk", "bulge", "star", "bh", "neutrino"};
-    enum { NAMES = sizeof names / sizeof *names };
     int32_t number[UINT8_MAX + 1];
     bool known[UINT8_MAX + 1] = {false};
     for (int64_t p = 0; p < out->particles.n; p++) {
         const uint8_t type = out->particles.type[p];
         if (!known[type]) {
-            char name[16];
-            snprintf(name, sizeof name, "PartType%d", type);
-            const char *text = type < NAMES ? names[type] : name;
-            IO_TRY(io__labels_number(frames->file, &frames->labels, (io_token){text, strlen(text)},
+            char name[IO_NAME_LENGTH];
+            io_type_species(type, name);
+            IO_TRY(io__labels_number(frames->file, &frames->labels, (io_token){name, strlen(name)},
                                      &number[type]));
             known[type] = true;
         }
@@ -60,6 +68,7 @@ static io_status read_frame(io_frames *frames, io_frame *out)
         io_particles_free(&read);
         return status;
     }
+    read.bytes = read.bytes ? read.bytes : file->size;
     IO_TRY(io__frame_adopt(frames, out, read, masses && read.mass ? IO_WEIGHTS : 0));
     for (int64_t p = 0; p < read.n && out->weight; p++) {
         out->weight[p] = io_real(read.mass, p, read.precision);

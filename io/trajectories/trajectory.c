@@ -354,6 +354,11 @@ int64_t io_trajectory_frames(const io_trajectory *trajectory)
     return t->begin < end ? (end - t->begin - 1) / t->step + 1 : 0;
 }
 
+bool io_trajectory_in_parts(const io_trajectory *t)
+{
+    return t->options.read.parts > 0 && t->frames.single && t->frames.count == 1;
+}
+
 const char *io_trajectory_description(const io_trajectory *trajectory)
 {
     return trajectory->frames.description;

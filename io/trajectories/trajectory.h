@@ -108,6 +108,14 @@ int64_t io_trajectory_frames(const io_trajectory *trajectory);
 /** The format in words: "LAMMPS dump", "XTC, by chemfiles 0.10.4". */
 const char *io_trajectory_description(const io_trajectory *trajectory);
 
+/** Return true when the only frame is read in the parts that options.read asks for: it then has the
+ *  particles of one part. */
+bool io_trajectory_in_parts(const io_trajectory *trajectory);
+
+/** Name of the species of a type in a frame of a snapshot: "gas".
+ *  @param[out] name  the name */
+void io_type_species(uint8_t type, char name[IO_NAME_LENGTH]);
+
 /** Stop the thread that reads, and free the trajectory. NULL is allowed. */
 void io_trajectory_close(io_trajectory *trajectory);
 

@@ -120,12 +120,8 @@ class Groups(Unshared):
         columns = halo_input(kept, self._box.dim, masses, velocities, types, potentials, densities)
         for name, values in columns.items():
             setattr(given, name, address(values))
-        sphere_density = np.atleast_1d(sphere_density).tolist()
-        if len(sphere_density) > _abi.SPHERES:
-            raise ValueError(f"sphere_density has {len(sphere_density)} densities; at most "
-                             f"{_abi.SPHERES}")
-        for k, density in enumerate(sphere_density):
-            given.sphere_density[k] = real(density, "sphere_density")
+        for k, density in enumerate(sphere_densities(sphere_density)):
+            given.sphere_density[k] = density
         found, space = _abi.Halos(), self._box.struct()
         owned = Owned(found, library().kith_halos_free)
         context(ctx, kept).call("kith_halos_measure", C.byref(points), C.byref(space),
@@ -153,6 +149,14 @@ def halo_input(x: Memory, dim: int, masses: Any, velocities: Any, types: Any, po
             "potentials": column_like(potentials, n, x.dtype, "potentials", x),
             "densities": column_like(densities, n, x.dtype, "densities", x),
             "types": column_like(types, n, np.uint8, "types", x)}
+
+
+def sphere_densities(given: Any) -> list[float]:
+    """Return the densities of spheres, checked."""
+    densities = np.atleast_1d(given).tolist()
+    if len(densities) > _abi.SPHERES:
+        raise ValueError(f"sphere_density has {len(densities)} densities; at most {_abi.SPHERES}")
+    return [real(density, "sphere_density") for density in densities]
 
 
 def fof_options(x: Memory, dim: int, min_members: Any, ids: Any, roles: Any, min_links: Any,

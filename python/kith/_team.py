@@ -14,7 +14,7 @@ from . import _abi
 from ._arrays import INT32, INT64, Owned, address, column, coordinates, narrow, of_one_memory
 from ._box import Box, as_box, dimensions
 from ._context import Busy, Context, Signals, Unshared, address_of, failure, text_of
-from ._fof import HALO, fof_options, halo_input
+from ._fof import HALO, fof_options, halo_input, sphere_densities
 from ._kinds import Memory
 from ._lib import library
 from ._mpi import Transport, is_communicator
@@ -232,13 +232,15 @@ class TeamGroups(Unshared):
         return f"<kith.TeamGroups: {len(self)} groups, {len(self.labels)} particles of this rank>"
 
     def halos(self, *, masses: Any = None, velocities: Any = None, types: Any = None,
-              potentials: Any = None, densities: Any = None) -> Array:
+              potentials: Any = None, densities: Any = None, sphere_density: Any = ()) -> Array:
         """Measure the groups. Collective.
 
         Parameters
         ----------
         masses, velocities, types, potentials, densities : array, optional
             Of each of this rank's particles, as in `Groups.halos`. All ranks give them, or none.
+        sphere_density : up to 4 densities, optional
+            As in `Groups.halos`; equal on all ranks.
 
         Returns
         -------
@@ -258,6 +260,7 @@ class TeamGroups(Unshared):
         with team.prepared() as call:
             columns = halo_input(given.x, given.box.dim, masses, velocities, types, potentials,
                                  densities)
+            spheres = sphere_densities(sphere_density)
             space = given.box.struct()
         found = call.results(_abi.TeamHalos, library().kith_team_halos_free,
                              stride=C.sizeof(_abi.Halo))
@@ -267,6 +270,8 @@ class TeamGroups(Unshared):
             library().kith_halo_input_init_sized(C.byref(made), C.sizeof(made))
             for name, values in columns.items():
                 setattr(made, name, address(_part(values, k, parts)))
+            for s, density in enumerate(spheres):
+                made.sphere_density[s] = density
             return (C.byref(_points(given.x, k, parts)), C.byref(space),
                     C.byref(self._found[k].struct), C.byref(made), C.byref(found[k].struct))
 

@@ -82,6 +82,33 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
                                   const struct kith__question *question,
                                   const kith_halo_input *input, kith_halos *halos);
 
+/** Return true when a sphere is wanted. */
+bool kith__spheres_wanted(const kith_halo_input *input);
+
+/** Refuse densities of spheres that are not finite, or below 0, or wanted in two dimensions.
+ *  @return KITH_OK, KITH_INVALID */
+kith_status kith__spheres_check(kith_ctx *ctx, int dim, const kith_halo_input *input);
+
+/** Choose the first search radius of each halo: kith__spheres_measure in rounds, which ranks that
+ *  have particles of their own can make together.
+ *  @param[out] reach  [halos->n] search radius [length] */
+void kith__spheres_begin(const struct kith__question *question, const kith_halo_input *input,
+                         const kith_halos *halos, double *reach);
+
+/** Return true when a centre with this search radius may share a search with one that has the
+ *  largest. */
+bool kith__spheres_share(double reach, double largest);
+
+/** Search once around the centres of all halos that have a search radius, and set their spheres.
+ *  @param question       all particles within the largest search radius, in the order of all
+ *  @param input          masses of these particles, and densities of spheres
+ *  @param[in,out] reach  [halos->n] search radius [length]; 0: none. Then the one of the next round
+ *  @param[out] again     halos that have one
+ *  @return as kith_pairs_each */
+kith_status kith__spheres_round(kith_ctx *ctx, const kith_box *box,
+                                const struct kith__question *question, const kith_halo_input *input,
+                                kith_halos *halos, double *reach, int64_t *again);
+
 /** Return floor(x), without a function call; floor(x) must fit an int64_t. */
 KITH_FN double kith__floor(double x)
 {

@@ -57,8 +57,7 @@ static kith_status check_memory(kith_ctx *ctx, const kith_points *points, const 
     return KITH_OK;
 }
 
-/** Check the densities of spheres. */
-static kith_status check_spheres(kith_ctx *ctx, int dim, const kith_halo_input *input)
+kith_status kith__spheres_check(kith_ctx *ctx, int dim, const kith_halo_input *input)
 {
     for (int s = 0; s < KITH_SPHERES; s++) {
         const double density = input->sphere_density[s];
@@ -142,7 +141,7 @@ static kith_status measure(kith_ctx *ctx, const kith_points *points, const kith_
     struct kith__question question;
     KITH_TRY(kith__question_space(ctx, points, NULL, box, &question));
     KITH_TRY(check_call(ctx, points, groups, input, out));
-    KITH_TRY(check_spheres(ctx, question.dim, input));
+    KITH_TRY(kith__spheres_check(ctx, question.dim, input));
     const struct kith__members members = {.points = question.a,
                                           .box = question.box_d,
                                           .dim = question.dim,

@@ -6,9 +6,10 @@
  *
  * The pair search finds the particles around many centres at once; centres with similar search
  * radii share a search, so that small halos are not searched with the radius of large ones. A
- * centre whose sphere is larger than its search radius is searched again with a larger one
- * (search_all). Cost of a search: O(particles), plus O(p log p) for the p pairs found of a centre,
- * which are sorted by distance.
+ * centre whose sphere is larger than its search radius is searched again with a larger one, in
+ * another round. A sphere does not depend on the radii of its searches (find_sphere), so that the
+ * rounds of several ranks (team/spheres_team.c) find those of one process. Cost of a search:
+ * O(particles), plus O(p log p) for the p pairs found of a centre, which are sorted by distance.
  *
  * A search requests its pairs sorted by centre, in blocks (receive), and finds the spheres of a
  * centre once the pairs of the next one arrive. The pair search sorts with the images of all
@@ -557,79 +558,95 @@ static bool reaches_far(const struct search *s)
     return far;
 }
 
-/** Search around all centres, in rounds, until no centre needs a larger radius. In a round, centres
- *  whose radii differ at most by the factor `shared` share a search; each has a search of its own
- *  where pairs cannot be sorted.
+/** Search around the pending centres once. Centres whose radii differ at most by the factor
+ *  `shared` share a search; each has a search of its own where pairs cannot be sorted.
  *  @param xyz  scratch memory for the coordinates of all centres, 3 for each */
-static kith_status search_all(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
+static kith_status search_round(kith_ctx *ctx, const kith_box *box, struct search *s, void *xyz)
 {
-    while (s->n_pending > 0) {
-        qsort(s->pending, (size_t)s->n_pending, sizeof *s->pending, by_reach);
-        s->again = 0;
-        for (int64_t last = 0; last < s->n_pending;) {
-            s->first = last;
-            s->reach = kith__rounded(s->pending[s->first].reach, s->question->precision);
-            while (last < s->n_pending && s->pending[last].reach * shared >= s->reach) {
-                last++;
-            }
-            kith_status status = KITH_LIMIT;
-            if (!reaches_far(s)) {
-                status = search(ctx, box, s, last, 1, xyz);
-            }
-            if (status == KITH_LIMIT) {
-                last = s->first + 1;
-                status = search(ctx, box, s, last, 0, xyz);
-            }
-            KITH_TRY(status);
+    qsort(s->pending, (size_t)s->n_pending, sizeof *s->pending, by_reach);
+    s->again = 0;
+    for (int64_t last = 0; last < s->n_pending;) {
+        s->first = last;
+        s->reach = kith__rounded(s->pending[s->first].reach, s->question->precision);
+        while (last < s->n_pending && kith__spheres_share(s->pending[last].reach, s->reach)) {
+            last++;
         }
-        s->n_pending = s->again;
+        kith_status status = KITH_LIMIT;
+        if (!reaches_far(s)) {
+            status = search(ctx, box, s, last, 1, xyz);
+        }
+        if (status == KITH_LIMIT) {
+            last = s->first + 1;
+            status = search(ctx, box, s, last, 0, xyz);
+        }
+        KITH_TRY(status);
     }
     return KITH_OK;
 }
 
-/** List all halos with their first search radius. */
-static void list_centres(struct search *s)
+bool kith__spheres_share(double reach, double largest)
 {
-    const double *density = s->input->sphere_density;
-    double lowest = INFINITY;
-    for (int t = 0; t < KITH_SPHERES; t++) {
-        lowest = density[t] > 0 ? fmin(lowest, density[t]) : lowest;
-    }
-    s->n_pending = s->halos->n;
-    for (int64_t h = 0; h < s->n_pending; h++) {
-        const double radius = radius_of(s->halos->halo[h].mass, lowest);
-        s->pending[h] = (struct pending){fmin(first_reach * radius, s->farthest), (int32_t)h};
-    }
+    return reach * shared >= largest;
 }
 
-kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
-                                  const struct kith__question *q, const kith_halo_input *input,
-                                  kith_halos *halos)
+bool kith__spheres_wanted(const kith_halo_input *input)
 {
     bool wanted = false;
     for (int t = 0; t < KITH_SPHERES; t++) {
         wanted = wanted || input->sphere_density[t] > 0;
     }
-    if (!wanted) {
-        return KITH_OK;
-    }
-    const size_t n = (size_t)halos->n;
-    struct search s = {
-        .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = INFINITY};
-    s.farthest = kith__shortest_period(q); /* distance of a centre from its nearest image */
+    return wanted;
+}
+
+/** Return the largest permitted search radius [length]. */
+static double farthest_of(const struct kith__question *q)
+{
+    double farthest = kith__shortest_period(q); /* distance of a centre from its nearest image */
     for (int k = 0; k < 3; k++) {
         const double most = 0.999 * KITH_MAX_IMAGES * q->height[k]; /* limit of the pair search */
-        s.farthest = q->box_d.periodic[k] ? fmin(s.farthest, most) : s.farthest;
+        farthest = q->box_d.periodic[k] ? fmin(farthest, most) : farthest;
     }
-    s.farthest = kith__rounded(s.farthest, q->precision);
+    return kith__rounded(farthest, q->precision);
+}
+
+void kith__spheres_begin(const struct kith__question *q, const kith_halo_input *input,
+                         const kith_halos *halos, double *reach)
+{
+    const double *density = input->sphere_density;
+    const double farthest = farthest_of(q);
+    double lowest = INFINITY;
+    for (int t = 0; t < KITH_SPHERES; t++) {
+        lowest = density[t] > 0 ? fmin(lowest, density[t]) : lowest;
+    }
+    for (int64_t h = 0; h < halos->n; h++) {
+        reach[h] = fmin(first_reach * radius_of(halos->halo[h].mass, lowest), farthest);
+    }
+}
+
+kith_status kith__spheres_round(kith_ctx *ctx, const kith_box *box, const struct kith__question *q,
+                                const kith_halo_input *input, kith_halos *halos, double *reach,
+                                int64_t *again)
+{
+    const size_t n = (size_t)halos->n;
+    struct search s = {
+        .ctx = ctx, .question = q, .input = input, .halos = halos, .farthest = farthest_of(q)};
     void *xyz = kith__alloc(3 * n * (size_t)q->precision);
     s.pending = kith__alloc(n * sizeof *s.pending);
     s.begin = kith__alloc((n + 1) * sizeof *s.begin);
     s.wider = kith__alloc(n * sizeof *s.wider);
     kith_status status = KITH_NO_MEMORY;
     if (xyz && s.pending && s.begin && s.wider) {
-        list_centres(&s);
-        status = search_all(ctx, box, &s, xyz);
+        for (int64_t h = 0; h < halos->n; h++) {
+            if (reach[h] > 0) {
+                s.pending[s.n_pending++] = (struct pending){reach[h], (int32_t)h};
+            }
+            reach[h] = 0;
+        }
+        status = search_round(ctx, box, &s, xyz);
+        for (int64_t k = 0; k < s.again; k++) {
+            reach[s.pending[k].halo] = s.pending[k].reach;
+        }
+        *again = s.again;
     } else {
         kith__fail(ctx, status, "out of memory for the centres of %zu halos", n);
     }
@@ -638,5 +655,25 @@ kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
     free(s.begin);
     free(s.wider);
     free(xyz);
+    return status;
+}
+
+kith_status kith__spheres_measure(kith_ctx *ctx, const kith_box *box,
+                                  const struct kith__question *q, const kith_halo_input *input,
+                                  kith_halos *halos)
+{
+    int64_t again = halos->n;
+    if (!kith__spheres_wanted(input)) {
+        return KITH_OK;
+    }
+    double *reach = kith__alloc((size_t)halos->n * sizeof *reach);
+    KITH_CHECK(ctx, reach, KITH_NO_MEMORY, "out of memory for the centres of %lld halos",
+               (long long)halos->n);
+    kith__spheres_begin(q, input, halos, reach);
+    kith_status status = KITH_OK;
+    while (again > 0 && status == KITH_OK) {
+        status = kith__spheres_round(ctx, box, q, input, halos, reach, &again);
+    }
+    free(reach);
     return status;
 }

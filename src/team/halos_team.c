@@ -4,7 +4,8 @@
  * order of its members: so all members of a group travel to one rank, where they arrive in the
  * order of their global indices, and are measured by the operation of one process. Groups are dealt
  * to the ranks in turn: where they are numbered by falling size, ranks have about equally many
- * members, but for the largest group. The halos then travel to consecutive parts of the catalogue.
+ * members, but for the largest group. Spheres take all particles, members or not
+ * (spheres_team.c). The halos then travel to consecutive parts of the catalogue.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "core/sized.h"
 #include "halos/halo.h"
 #include "move.h"
+#include "spheres_team.h"
 
 /** Buffers of the team's scratch memory. */
 enum {
@@ -34,6 +36,10 @@ enum {
     BUFFERS_END
 };
 _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs its own buffer");
+
+enum { SPHERES = LABELS }; /* first buffer of spheres_team.c: members are not needed by then */
+_Static_assert((int)SPHERES + KITH_SPHERES_BUFFERS <= (int)KITH_TEAM_BUFFERS,
+               "every purpose needs its own buffer");
 
 enum { HALOS }; /* number of the array in kith__owned.array */
 
@@ -80,12 +86,7 @@ static kith_status check(struct halos_team *w)
     KITH_CHECK(ctx, g->points == 0 || g->labels, KITH_INVALID, "groups.labels is NULL");
     KITH_CHECK(ctx, g->memory == KITH_HOST, KITH_UNSUPPORTED,
                "groups: in device memory, which teams do not take yet");
-    for (int s = 0; s < KITH_SPHERES; s++) {
-        KITH_CHECK(ctx, w->input.sphere_density[s] == 0, KITH_UNSUPPORTED,
-                   "sphere_density[%d] is %g: teams do not find spheres yet", s,
-                   w->input.sphere_density[s]);
-    }
-    return KITH_OK;
+    return kith__spheres_check(ctx, w->q.dim, &w->input);
 }
 
 /** Check that the arguments that must be equal on all ranks are. */
@@ -100,6 +101,8 @@ static kith_status check_equal(const struct halos_team *w)
     equal[n++] = (struct kith__equal){"types: given or NULL", input->types != NULL};
     equal[n++] = (struct kith__equal){"potentials: given or NULL", input->potentials != NULL};
     equal[n++] = (struct kith__equal){"densities: given or NULL", input->densities != NULL};
+    equal[n++] = (struct kith__equal){"sphere_density",
+                                      kith__digest(input->sphere_density, KITH_SPHERES)};
     return kith__team_equal(w->team, equal, n);
 }
 
@@ -360,6 +363,9 @@ static kith_status find(void *call)
     KITH_AGREE(team, number(w));
     KITH_TRY(send_members(w));
     KITH_AGREE(team, measure(w));
+    if (kith__spheres_wanted(&w->input)) {
+        KITH_TRY(kith__team_spheres(team, SPHERES, w->box, &w->set, &w->input, &team->halos));
+    }
     return write_result(w);
 }
 

@@ -17,8 +17,8 @@ import rdf_frames
 # write to the standard output.
 LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
-TIMES = ("seconds", "peak_bytes", "threads", "ranks", "backend", "memory", "input", "against",
-         "pairs_per_second", "neighbours_per_second")
+TIMES = ("seconds", "peak_bytes", "threads", "ranks", "parts", "backend", "memory", "input",
+         "against", "pairs_per_second", "neighbours_per_second")
 
 
 def launched(launcher, ranks, *arguments, **options):
@@ -61,7 +61,9 @@ def same(*arguments, outputs=(), parts=None):
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
         ranks = json.loads(done.stdout)["ranks"] if parts and "cpu" not in name else 1
-        assert parts is None or json.loads(done.stdout)["input"]["parts"] == ranks, (name, done)
+        said = json.loads(done.stdout)
+        read = said["parts"] if said["verb"] == "rdf" else said["input"]["parts"]
+        assert parts is None or read == ranks, (name, done)
         for path, data in zip(outputs, files):
             assert contents(path) == data, (name, arguments, path)
 
@@ -145,8 +147,15 @@ def test_shares():
         shared("pairs", f"p.{ending}", "--box", "1", "--cutoff", "0.03")
         shared("nearest", f"p.{ending}", "-k", "3", "--against", "p.npy", "-o", "a.npy",
                outputs=("a.npy",))
+        shared("rdf", f"p.{ending}", "--box", "1", "--r-max", "0.1", "-o", "a.txt",
+               outputs=("a.txt",))
+    shared("rdf", "p.npy", "--box", "1", "--r-max", "0.7", "--minimum-image", "--precision",
+           "float", "-o", "a.txt", outputs=("a.txt",))
+    shared("rdf", "p.npy", "--box", "1", "--sq", "a.txt", outputs=("a.txt",), parts=False)
     shared("pairs", "p.npy", "--cutoff", "0.02", "--sorted", "-o", "a.npy", outputs=("a.npy",))
-    shared("fof", "p.npy", "--box", "1", "--labels", "a.npy", outputs=("a.npy",), parts=False)
+    for ending in ("npy", "grp", "hdf5"):
+        labels = f"a.{ending}"
+        shared("fof", "p.npy", "--box", "1", "--labels", labels, outputs=(labels,))
     cli.ok("make", "clustered", "300", "--seed", "6", "-o", "p.xyz")
     shared("fof", "p.xyz", "--length", "0.05", "-o", "a.csv", outputs=("a.csv",), parts=False)
     shared("pairs", "p.npy", "--against", "p.xyz", "--cutoff", "0.05", parts=False)
@@ -170,7 +179,28 @@ def test_shares():
         shared(*common, "--phase-space", "2s", "--min-links", "1", outputs=("a.csv",))
         shared(*common, "--attach", "gas", "--species", "gas,dark", outputs=("a.csv",))
         shared("fof", path, "-b", "0.5", "--no-spheres", "-o", "a.list", outputs=("a.list",))
-        shared("fof", path, "-o", "a.csv", outputs=("a.csv",), parts=False)
+        rdf = ("rdf", path, "--r-max", "2", "--bins", "20", "-o", "a.txt")
+        shared(*rdf, outputs=("a.txt",))
+        shared(*rdf, "--partials", outputs=("a.txt",))
+        shared(*rdf, "--select", "star", "--with", "dark", outputs=("a.txt",))
+        several = ("a.hdf5", "l.hdf5", "s.hdf5")  # ids by group; by input; all by type and group
+        shared(*common[:-2], "-o", "a.hdf5", "--labels", "l.hdf5", "--sort-snapshot", "s.hdf5",
+               "--attach", "gas", outputs=several)
+        shared("fof", path, "-o", "a.csv", outputs=("a.csv",))  # spheres
+
+
+def test_blocks():
+    """Outputs of more particles than a writer holds at a time."""
+    cli.ok("make", "clustered", "70000", "--seed", "7", "-o", "p.hdf5")
+    for labels in ("a.npy", "a.grp", "a.h5"):
+        same("fof", "p.hdf5", "--box", "1", "--labels", labels, "--sort-snapshot", "s.hdf5",
+             outputs=(labels, "s.hdf5"), parts=True)
+    for space in (("--box", "1"), ("--length", "0.002")):
+        picture = ("fof", "p.hdf5", *space, "--plot", "a.png")
+        if needs.lacking(cli.run(*picture)):
+            needs.tell("pictures: kith is built without cairo")
+        else:
+            same(*picture, outputs=("a.png",), parts=True)
 
 
 def test_shares_fail():
@@ -200,14 +230,17 @@ def test_shares_fail():
         file.write(contents("whole.npy")[:-5])
     for name, word in (("d.hdf5", "Coordinates"), ("m.hdf5", "particle 80 "),
                        ("n.hdf5", "particle 85 "), (path, "set.2.x"), ("short.npy", "expected")):
-        arguments = ("fof", name, "--length", "0.1", "-o", "a.csv")
-        expected = cli.run(*arguments)
-        for way, run in ways():
-            done = run(*arguments)
-            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
-            assert done.returncode == expected.returncode != 0, (way, done.stderr)
-            assert len(said) == 1 and word in said[0], (way, done.stderr)
-            assert not os.path.exists("a.csv"), way
+        verbs = [("fof", name, "--length", "0.1", "--labels", "a.npy", "-o", "a.csv")]
+        if name != "m.hdf5":  # kith rdf reads no masses
+            verbs.append(("rdf", name, "--box", "2", "--r-max", "0.5", "-o", "a.csv"))
+        for arguments in verbs:
+            expected = cli.run(*arguments)
+            for way, run in ways():
+                done = run(*arguments)
+                said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+                assert done.returncode == expected.returncode != 0, (way, done.stderr)
+                assert len(said) == 1 and word in said[0], (way, done.stderr)
+                assert not os.path.exists("a.csv") and not os.path.exists("a.npy"), way
 
 
 def test_sums():
@@ -231,6 +264,36 @@ def test_sums():
     for reach in (("--r-max", "1.5"), ("--r-max", "4"), ("--r-max", "6", "--minimum-image")):
         same("rdf", "b.gsd", *reach, "--bins", "30", "--exclude-bonds", "-o", "a.txt",
              outputs=("a.txt",))
+
+
+def test_frames():
+    """Small frames, which are dealt to the ranks: more and fewer than there are ranks, with several
+    species, in blocks, with sums over waves; a frame that fails."""
+    rng = random.Random(4)
+    for name, frames, bad in (("f.xyz", 23, -1), ("few.xyz", 2, -1), ("bad.xyz", 23, 14)):
+        with open(name, "w", encoding="ascii") as file:
+            for k in range(frames):
+                side = 9 + k / 10
+                file.write(f'80\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" '
+                           "Properties=species:S:1:pos:R:3\n")
+                for p in range(80):
+                    xyz = [rng.uniform(0, 9) for _ in range(3)]
+                    xyz[0] = float("inf") if k == bad and p == 7 else xyz[0]
+                    file.write(" ".join(["abb"[p % 3], *map(repr, xyz)]) + "\n")
+    for name in ("f.xyz", "few.xyz"):
+        common = ("rdf", name, "--bins", "40", "-o", "a.txt")
+        same(*common, "--r-max", "4", outputs=("a.txt",))
+        same(*common, "--r-max", "4", "--partials", "--blocks", "4", outputs=("a.txt",))
+        same(*common, "--minimum-image", "--select", "a", outputs=("a.txt",))
+    same("rdf", "f.xyz", "--frames", "2::3", "--r-max", "4", "--sq", "s.txt", "-o", "a.txt",
+         outputs=("s.txt", "a.txt"))
+    expected = cli.run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
+    for way, run in ways():
+        done = run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
+        said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+        assert done.returncode == expected.returncode != 0, (way, done.stderr)
+        assert len(said) == 1 and said[0] in expected.stderr, (way, said, expected.stderr)
+        assert not os.path.exists("b.txt"), way
 
 
 def test_rules():

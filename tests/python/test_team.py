@@ -102,8 +102,10 @@ def check_groups(team, way, box, x, about):
                                                                   min_members=3)
     given = {"masses": masses, "velocities": v, "types": types, "potentials": -masses}
     for names in ((), tuple(given)):
-        whole = one.halos(**{name: given[name] for name in names})
-        halos = way.join(found.halos(**{name: way.share(given[name]) for name in names}))
+        spheres = (3.0, 50.0) if names and x.shape[1] == 3 else ()
+        whole = one.halos(sphere_density=spheres, **{name: given[name] for name in names})
+        halos = way.join(found.halos(sphere_density=spheres,
+                                     **{name: way.share(given[name]) for name in names}))
         assert len(whole) > 1 and halos.dtype == whole.dtype
         assert halos.tobytes() == whole.tobytes(), about
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Halos of teams have the bits of those of one process, however the particles are given: groups of
- * friends, which span ranks, and groups whose members are anywhere. Then what is refused.
+ * friends, which span ranks, and groups whose members are anywhere; also with spheres, few or many
+ * particles in each. Then what is refused.
  */
 #include <math.h>
 #include <stdio.h>
@@ -201,6 +202,11 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     w.input.types = how / 13 % 2 ? types : NULL;
     w.input.potentials = how / 17 % 3 == 0 ? marks.points.x : NULL;
     w.input.densities = how / 17 % 3 == 1 ? marks.points.x : NULL;
+    if (in.box.dim == 3 && how / 29 % 3) {
+        const double density = 1 / (in.cutoff * in.cutoff * in.cutoff);
+        w.input.sphere_density[0] = density * (how / 29 % 3 == 1 ? 2 : 0.1);
+        w.input.sphere_density[3] = 7 * density;
+    }
     team_run run = team_run_of(backend, how);
     team_split_at((team_split)(how / 19 % SPLITS), in.n, run.ranks, first);
     compare(ctx, &w, &run, in.name);
@@ -232,7 +238,7 @@ static void try_fault(const char *backend, fault what)
                    "rank 1: groups.labels: the label of particle 3 (counted from 0) is 4294967297"},
         [EMPTY] = {KITH_INVALID, "rank 1: group 5 has no particle"},
         [TOO_MANY] = {KITH_INVALID, "rank 0: groups.n is 31"},
-        [SPHERE] = {KITH_UNSUPPORTED, "rank 0: sphere_density[2] is 5: teams do not"},
+        [SPHERE] = {KITH_INVALID, "rank 0: sphere_density[2] is -5, expected a density"},
     };
     const int64_t first[RANKS + 1] = {0, 10, 20, N};
     double xyz[3 * N], masses[N], velocities[3 * N] = {0};
@@ -262,7 +268,7 @@ static void try_fault(const char *backend, fault what)
         labels[p] -= labels[p] == 5;
     }
     w.groups = what == TOO_MANY ? N + 1 : 6;
-    w.input.sphere_density[2] = what == SPHERE ? 5 : 0;
+    w.input.sphere_density[2] = what == SPHERE ? -5 : 0;
     team_run run = {.backend = backend, .ranks = RANKS, .work = measure, .user = &w};
     team_go(&run);
     for (int r = 0; r < RANKS; r++) {
