@@ -331,7 +331,7 @@ static const char *text_at(const void *base, size_t at)
 }
 
 /** Check the files that the operand and the options name. */
-static void check_files(const parsing *p)
+static void check_files(const parsing *p, const struct argp_state *state)
 {
     file_use uses[MOST_ROWS + 1];
     char name[MOST_ROWS][40];
@@ -344,6 +344,11 @@ static void check_files(const parsing *p)
         if (row->file != FILE_NONE) {
             snprintf(name[k], sizeof name[k], "--%s", row->name);
             uses[n++] = (file_use){name[k], text_at(p->base[k], row->path_at), row->file};
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        if (uses[k].path && !*uses[k].path) {
+            option_error(state, "%s: the name is empty", uses[k].option);
         }
     }
     files_check(uses, n);
@@ -359,7 +364,7 @@ static void check_all(const parsing *p, struct argp_state *state)
     if (line->check) {
         line->check(p->task, state);
     }
-    check_files(p);
+    check_files(p, state);
 }
 
 /** The parser of argp: called for each option and operand, and at the end. */
