@@ -413,17 +413,31 @@ static void keep_command(char **argv)
     command = words.data;
 }
 
+/* The command line that was parsed. */
+static parsing parsed;
+
+/** Return true when the verb has an option of this name. */
+static bool has_option(const char *name)
+{
+    bool has = false;
+    for (int k = 0; k < parsed.n; k++) {
+        has = has || strcmp(parsed.row[k]->name, name) == 0;
+    }
+    return has;
+}
+
 void command_line_parse(const command_line *line, int argc, char **argv, void *task)
 {
-    static parsing p;
-    p = (parsing){.line = line, .task = task};
+    parsing *const p = &parsed;
+    *p = (parsing){.line = line, .task = task};
     for (const option_table *table = line->tables; table->rows; table++) {
-        add_table(&p, table);
+        add_table(p, table);
     }
-    p.argp[p.n_argp++] = (struct argp_option){"help", '?', NULL, 0, "Give this help list", -1};
-    p.argp[p.n_argp++] = (struct argp_option){
+    report_use_options(has_option);
+    p->argp[p->n_argp++] = (struct argp_option){"help", '?', NULL, 0, "Give this help list", -1};
+    p->argp[p->n_argp++] = (struct argp_option){
         "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1};
-    const struct argp argp = {.options = p.argp,
+    const struct argp argp = {.options = p->argp,
                               .parser = parse_word,
                               .args_doc = line->operands ? line->operands : line->operand,
                               .doc = line->help};
@@ -431,7 +445,7 @@ void command_line_parse(const command_line *line, int argc, char **argv, void *t
     /* leave out argp's note that arguments of long options are those of short ones, too; users may
      * set another style */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    const error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, &p);
+    const error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, p);
     if (failed) {
         exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
                           strerror(failed)));
