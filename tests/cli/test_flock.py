@@ -96,6 +96,13 @@ def thingless(path):
     return re.sub(rb'kith_thing\d+="[^"]*" ', b"", read(path))
 
 
+def test_options_of_input():
+    for option, value in (("--frame", "1"), ("--columns", "1,2,3"), ("--species", "O"),
+                          ("--dataset", "x")):
+        cli.fails(2, *START, option, value, "--steps", "1", says=(f"{option} is of INPUT",))
+    cli.ok(*START, "--precision", "double", "--steps", "1", "-q")
+
+
 def test_messages_of_the_library():
     """They name the options of the command line, not fields of a struct."""
     for words, says in ((("--model", "vicsek", "--max-speed", "0"), "--max-speed is 0: Vicsek's"),
