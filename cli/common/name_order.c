@@ -12,6 +12,7 @@ int name_position(const char *list, const char *name)
 {
     const size_t length = strlen(name);
     for (int at = 0; list && *list; at++) {
+        list += strspn(list, " \t");
         const size_t word = strcspn(list, ",");
         if (word == length && memcmp(list, name, length) == 0) {
             return at;

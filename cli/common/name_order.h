@@ -8,7 +8,7 @@
 #include "io.h"
 
 /** Return the position of a name in a list with commas between, from 0; -1: it is not there.
- *  @param list  may be NULL, a list without names */
+ *  @param list  with commas between, and blanks behind them; may be NULL, a list without names */
 int name_position(const char *list, const char *name);
 
 /** Sort names: those of `first` in its order, then those of `second` in its order, then numbers by

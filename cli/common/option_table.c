@@ -331,7 +331,7 @@ static const char *text_at(const void *base, size_t at)
 }
 
 /** Check the files that the operand and the options name. */
-static void check_files(const parsing *p)
+static void check_files(const parsing *p, const struct argp_state *state)
 {
     file_use uses[MOST_ROWS + 1];
     char name[MOST_ROWS][40];
@@ -344,6 +344,11 @@ static void check_files(const parsing *p)
         if (row->file != FILE_NONE) {
             snprintf(name[k], sizeof name[k], "--%s", row->name);
             uses[n++] = (file_use){name[k], text_at(p->base[k], row->path_at), row->file};
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        if (uses[k].path && !*uses[k].path) {
+            option_error(state, "%s: the name is empty", uses[k].option);
         }
     }
     files_check(uses, n);
@@ -359,7 +364,7 @@ static void check_all(const parsing *p, struct argp_state *state)
     if (line->check) {
         line->check(p->task, state);
     }
-    check_files(p);
+    check_files(p, state);
 }
 
 /** The parser of argp: called for each option and operand, and at the end. */
@@ -408,17 +413,31 @@ static void keep_command(char **argv)
     command = words.data;
 }
 
+/* The command line that was parsed. */
+static parsing parsed;
+
+/** Return true when the verb has an option of this name. */
+static bool has_option(const char *name)
+{
+    bool has = false;
+    for (int k = 0; k < parsed.n; k++) {
+        has = has || strcmp(parsed.row[k]->name, name) == 0;
+    }
+    return has;
+}
+
 void command_line_parse(const command_line *line, int argc, char **argv, void *task)
 {
-    static parsing p;
-    p = (parsing){.line = line, .task = task};
+    parsing *const p = &parsed;
+    *p = (parsing){.line = line, .task = task};
     for (const option_table *table = line->tables; table->rows; table++) {
-        add_table(&p, table);
+        add_table(p, table);
     }
-    p.argp[p.n_argp++] = (struct argp_option){"help", '?', NULL, 0, "Give this help list", -1};
-    p.argp[p.n_argp++] = (struct argp_option){
+    report_use_options(has_option);
+    p->argp[p->n_argp++] = (struct argp_option){"help", '?', NULL, 0, "Give this help list", -1};
+    p->argp[p->n_argp++] = (struct argp_option){
         "usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1};
-    const struct argp argp = {.options = p.argp,
+    const struct argp argp = {.options = p->argp,
                               .parser = parse_word,
                               .args_doc = line->operands ? line->operands : line->operand,
                               .doc = line->help};
@@ -426,7 +445,7 @@ void command_line_parse(const command_line *line, int argc, char **argv, void *t
     /* leave out argp's note that arguments of long options are those of short ones, too; users may
      * set another style */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    const error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, &p);
+    const error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, p);
     if (failed) {
         exit(report_error(failed == ENOMEM ? STATUS_NO_MEMORY : STATUS_USAGE, NULL, "arguments: %s",
                           strerror(failed)));

@@ -38,6 +38,7 @@ int parse_reals(const char *text, int capacity, double *out)
         if (*text++ != ',') {
             return 0;
         }
+        text += strspn(text, " \t");
     }
     return 0;
 }

@@ -141,13 +141,64 @@ int report_io(io_status status, const io_error *error, bool writing)
     return report_error(exit_status, NULL, "%s", error->text);
 }
 
+/* Whether the verb has an option; NULL: no command line was parsed. */
+static bool (*has_option)(const char *name);
+
+void report_use_options(bool (*has)(const char *name))
+{
+    has_option = has;
+}
+
+/** Return the option that a field of the library's options has on the command line, without its
+ *  dashes. @param length  of the field's name [bytes] */
+static printed option_of(const char *field, int length)
+{
+    static const char other[] = "reflecting"; /* the only one that is not named as its field */
+    printed name = report_format("%.*s", length, field);
+    for (char *c = name.s; *c; c++) {
+        *c = *c == '_' ? '-' : *c;
+    }
+    return strcmp(name.s, other) == 0 ? report_format("reflect") : name;
+}
+
+/** Copy a message of the library with the names of the command line: "--max-speed" for
+ *  "options.max_speed", and "max_speed" where the verb has no such option. */
+static void translate(const char *message, char *out, size_t room)
+{
+    static const char before[] = "options";
+    size_t used = 0;
+    while (*message && used + 1 < room) {
+        const bool word = strncmp(message, before, sizeof before - 1) == 0;
+        const char *rest = message + (word ? sizeof before - 1 : 0);
+        if (word && strncmp(rest, ": ", 2) == 0) {
+            message = rest + 2;
+            continue;
+        }
+        const int length = word && *rest == '.'
+                               ? (int)strspn(rest + 1, "abcdefghijklmnopqrstuvwxyz_")
+                               : 0;
+        if (length > 0) {
+            const printed name = option_of(rest + 1, length);
+            const bool known = has_option && has_option(name.s);
+            used += (size_t)snprintf(out + used, room - used, "%s%.*s", known ? "--" : "",
+                                     known ? (int)strlen(name.s) : length,
+                                     known ? name.s : rest + 1);
+            message = rest + 1 + length;
+            continue;
+        }
+        out[used++] = *message++;
+    }
+    out[used < room ? used : room - 1] = '\0';
+}
+
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
 {
     return report_kith_text(status, about, status == KITH_OK ? "" : kith_message(ctx));
 }
 
-int report_kith_text(kith_status status, const char *about, const char *message)
+int report_kith_text(kith_status status, const char *about, const char *text)
 {
+    char message[MESSAGE_ROOM];
     int exit_status = STATUS_INVALID;
     switch (status) {
     case KITH_OK: return STATUS_OK;
@@ -163,6 +214,7 @@ int report_kith_text(kith_status status, const char *about, const char *message)
     case KITH_NO_BACKEND:
     case KITH_DEVICE_LOST: exit_status = STATUS_NO_BACKEND; break;
     }
+    translate(text, message, sizeof message);
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
                         message);
 }

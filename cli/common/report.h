@@ -61,6 +61,10 @@ static inline int report_no_memory(const char *what)
  *  @return the exit status that goes with it. */
 int report_io(io_status status, const io_error *error, bool writing);
 
+/** Tell report_kith which options the verb has, for messages of the library that name a field of its
+ *  options. @param has  returns true for the name of an option, without its dashes */
+void report_use_options(bool (*has)(const char *name));
+
 /** Report a failure of a call on ctx, if it is one. @param about  the file it was about.
  *  @return exit status. */
 int report_kith(const kith_ctx *ctx, kith_status status, const char *about);

@@ -22,6 +22,22 @@ static void read_window(void *at, const option_given *given)
     task->has_window = true;
 }
 
+/** Store --elements, and refuse what is no list of names and elements. */
+static void read_elements(void *at, const option_given *given)
+{
+    debye_task *task = at;
+    debye_renaming renaming;
+    task->elements = given->arg;
+    for (const char *rest = given->arg; *rest || rest == given->arg;) {
+        if (!debye_next_element(&rest, &renaming)) {
+            option_error(given->state,
+                         "--elements: got '%s', expected the species of the file and their "
+                         "elements, 1=O,2=H",
+                         given->arg);
+        }
+    }
+}
+
 /** Refuse options that contradict each other. */
 static void check_task(void *at, struct argp_state *state)
 {
@@ -43,7 +59,7 @@ static void check_task(void *at, struct argp_state *state)
 static const option_row debye_options[] = {
     {"radiation", 0, "NAME", "xray, by form factors, or neutron", 1,
      WORD_AT(debye_task, neutron, 0, "xray or neutron")},
-    {"elements", 0, "1=O,2=H", "what the file's species are", 1, TEXT_AT(debye_task, elements)},
+    {"elements", 0, "1=O,2=H", "what the file's species are", 1, READ_BY(read_elements)},
     {"q-min", 0, "Q", "in 1/A; default 1, 30, 0.05", 2, NOT_NEGATIVE_AT(debye_task, q_min)},
     {"q-max", 0, "Q", NULL, 2, POSITIVE_AT(debye_task, q_max)},
     {"q-width", 0, "Q", NULL, 2, POSITIVE_AT(debye_task, q_width)},

@@ -23,6 +23,18 @@
 
 enum { DEBYE_MOST_ELEMENTS = 64 }; /* elements and ions of one run */
 
+/** One species of --elements "1=O,2=H", and its element; neither text is terminated. */
+typedef struct debye_renaming {
+    const char *name;      /**< name of the species in the file */
+    size_t length;         /**< length of `name` [bytes]; 0: particles without a name */
+    const char *element;   /**< name of the element or ion */
+    size_t element_length; /**< length of `element` [bytes] */
+} debye_renaming;
+
+/** Read the next species of --elements, and advance *at to the one after it, or to the end of the
+ *  text. Blanks may stand around names, '=' and commas. @return false: a syntax error */
+bool debye_next_element(const char **at, debye_renaming *out);
+
 /** The values of the options. */
 typedef struct debye_task {
     options shared;               /**< options that verbs share */

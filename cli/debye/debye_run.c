@@ -32,18 +32,66 @@ enum {
  * with a wide --r-width, or where it would need too many bins. */
 static const double phase_in_bin = 0.005;
 
+bool debye_next_element(const char **at, debye_renaming *out)
+{
+    static const char *const blanks = " \t";
+    out->name = *at + strspn(*at, blanks);
+    const size_t word = strcspn(out->name, ","), name = strcspn(out->name, "=,");
+    const char *end = out->name + word;
+    out->element = out->name + name + (name < word);
+    out->element += strspn(out->element, blanks);
+    for (out->length = name; out->length > 0 && strchr(blanks, out->name[out->length - 1]);) {
+        out->length--;
+    }
+    *at = end + (*end == ',');
+    while (end > out->element && strchr(blanks, end[-1])) {
+        end--;
+    }
+    out->element_length = end > out->element ? (size_t)(end - out->element) : 0;
+    return name < word && out->element_length > 0;
+}
+
+/** Return true when a renaming is of this species. */
+static bool is_of(const debye_renaming *renaming, const char *name)
+{
+    return strlen(name) == renaming->length && memcmp(renaming->name, name, renaming->length) == 0;
+}
+
 /** Copy the name of the element of a species: the name that --elements gives it, else its own. */
 static void rename_species(const debye_task *task, const char *name, char out[IO_NAME_LENGTH])
 {
-    const size_t length = strlen(name);
+    debye_renaming renaming;
     snprintf(out, IO_NAME_LENGTH, "%s", name);
-    for (const char *at = task->elements; at && *at;) {
-        const size_t word = strcspn(at, ",");
-        if (word > length + 1 && memcmp(at, name, length) == 0 && at[length] == '=') {
-            snprintf(out, IO_NAME_LENGTH, "%.*s", (int)(word - length - 1), at + length + 1);
+    for (const char *at = task->elements; at && *at && debye_next_element(&at, &renaming);) {
+        if (is_of(&renaming, name)) {
+            snprintf(out, IO_NAME_LENGTH, "%.*s", (int)renaming.element_length, renaming.element);
         }
-        at += word + (at[word] == ',');
     }
+}
+
+/** Fail where --elements names a species that the first frame lacks. @return exit status,
+ *  reported */
+static int check_elements(const debye_task *task, const io_frame *frame)
+{
+    debye_renaming renaming;
+    for (const char *at = task->elements; at && *at && debye_next_element(&at, &renaming);) {
+        char names[256] = "";
+        size_t used = 0;
+        bool found = false;
+        for (int k = 0; k < frame->n_names && !found; k++) {
+            found = is_of(&renaming, frame->names[k]);
+            used += used < sizeof names
+                        ? (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "",
+                                           *frame->names[k] ? frame->names[k] : "unnamed")
+                        : 0;
+        }
+        if (!found) {
+            return report_error(STATUS_INVALID, "--by element, type or name says which is meant",
+                                "%s: --elements: no particle is '%.*s'; there are: %s", task->input,
+                                (int)renaming.length, renaming.name, names);
+        }
+    }
+    return STATUS_OK;
 }
 
 /** Append an element to found->element. @return exit status, reported */
@@ -52,6 +100,10 @@ static int add_element(const debye_task *task, debye_outcome *found, const char 
     if (found->n_elements == DEBYE_MOST_ELEMENTS) {
         return report_error(STATUS_LIMIT, NULL, "%s: more than %d elements", task->input,
                             DEBYE_MOST_ELEMENTS);
+    }
+    if (!*name) {
+        return report_error(STATUS_INVALID, "--elements =O takes all as oxygen",
+                            "%s: the particles have no names", task->input);
     }
     if (!scatterer_find(name, task->neutron, &found->scatterer[found->n_elements])) {
         char hint[2 * IO_NAME_LENGTH + 80];
@@ -144,17 +196,6 @@ static int enclose(const debye_task *task, const io_frame *frame, kith_box *out,
                             "%s: frame %lld: the particles are too far apart: the volume of a box "
                             "around them exceeds the range of double",
                             task->input, (long long)frame->index);
-    }
-    double farthest = 0;
-    for (int k = 0; k < 3; k++) {
-        farthest = fmax(farthest, fabs(out->origin[k]));
-    }
-    if (!task->exact && !(farthest < 0x1p52 * side)) {
-        return report_error(STATUS_LIMIT, "--exact does not make a histogram",
-                            "%s: frame %lld: the cluster is too far from the origin for a "
-                            "histogram of its distances: %s, but only %s wide",
-                            task->input, (long long)frame->index, report_real(farthest).s,
-                            report_real(widest).s);
     }
     return STATUS_OK;
 }
@@ -396,6 +437,7 @@ static int prepare_frame(void *user, const io_frame *frame, bool copy, void *rec
     CLI_TRY(check_frame(task, found, frame));
     CLI_TRY(find_unit(task, found, frame));
     if (found->frames == 0) {
+        CLI_TRY(check_elements(task, frame));
         add_reach(found, reach);
         input_warn_guessed(task->input, frame);
     }

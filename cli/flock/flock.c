@@ -58,6 +58,16 @@ static void check_gaussian(const flock_task *task)
     }
 }
 
+/** Refuse options of INPUT where there is none; --precision is that of --boids, too. */
+static void check_reading(const flock_task *task, struct argp_state *state)
+{
+    for (const option_row *row = one_frame_options; row->name && !task->input; row++) {
+        if (option_is_set(row) && strcmp(row->name, "precision") != 0) {
+            option_error(state, "--%s is of INPUT, and there is none", row->name);
+        }
+    }
+}
+
 static void check_task(void *at, struct argp_state *state)
 {
     flock_task *task = at;
@@ -82,6 +92,7 @@ static void check_task(void *at, struct argp_state *state)
     if (task->shared.output && !task->sweep) {
         check_output(task->shared.output, state);
     }
+    check_reading(task, state);
     flock_make_stages(task, state);
     for (int64_t k = 0; k < task->n_stages; k++) {
         flock_check_model(&task->stage[k].model);

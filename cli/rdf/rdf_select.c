@@ -97,6 +97,7 @@ static int check_list(const rdf_task *task, const char *option, const char *list
                       const io_frame *frame)
 {
     for (const char *at = list; at && *at;) {
+        at += strspn(at, " \t");
         const size_t word = strcspn(at, ",");
         bool found = false;
         for (int k = 0; k < frame->n_names; k++) {

@@ -25,6 +25,11 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
     file->fd = open(path,
                     O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a pipe's writer */
     struct stat facts;
+    if (file->fd < 0 && strcmp(path, "-") == 0) {
+        return io__file_fail(file, IO_SYSTEM,
+                             "is no file here, and standard input is not read: save it to a file "
+                             "first");
+    }
     if (file->fd < 0 || fstat(file->fd, &facts) < 0) {
         return io__file_fail(file, IO_SYSTEM, "cannot open: %s", strerror(errno));
     }

@@ -75,6 +75,7 @@ bool io_types_parse(const char *list, bool out[IO_MOST_TYPES])
     memset(out, 0, IO_MOST_TYPES * sizeof *out);
     while (*list) {
         char name[IO_NAME_LENGTH];
+        list += strspn(list, " \t");
         const size_t length = strcspn(list, ",");
         io__copy_name(name, sizeof name, list, length);
         bool found = false;

@@ -132,6 +132,26 @@ def test_view_needs_a_box():
     assert done.stderr.count("kith:") == 1, done.stderr
 
 
+def test_empty_names():
+    """A name that is empty, as of a variable that is not set, is called that; `-` is no input."""
+    cli.write_npy("a.npy", POINTS)
+    for words in (("info", ""), ("pairs", "", "-c", "1"), ("flock", "", "--steps", "1")):
+        cli.fails(2, *words, says=["the name is empty"])
+    cli.fails(2, "pairs", "a.npy", "-c", "1", "--against", "", says=["--against: the name is"])
+    cli.fails(3, "pairs", "-", "-c", "1", says=["standard input is not read"])
+
+
+def test_blanks_in_lists():
+    cli.write_npy("a.npy", POINTS)
+    pairs = ("pairs", "a.npy", "-c", "0.1", "--count")
+    assert cli.ok(*pairs, "--box", "9, 8,\t7", "--origin", "-1, -1, -1") == cli.ok(
+        *pairs, "--box", "9,8,7", "--origin", "-1,-1,-1")
+    cli.ok("make", "uniform", "50", "-o", "a.std", "-q")
+    cli.ok("fof", "a.std", "--length", "0.1", "--link", "gas, dark", "-q")
+    for wrong in ("9, 8, ", "9 8 7", "9,,7", " 9,8,7"):
+        cli.fails(2, *pairs, "--box", wrong, says=["--box: got"])
+
+
 def test_no_frames():
     """A file of no frames is called that, not one whose frame 0 was asked for by mistake."""
     cli.write_npy_array("e.npy", (0, 5, 3), [])

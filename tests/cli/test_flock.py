@@ -96,6 +96,23 @@ def thingless(path):
     return re.sub(rb'kith_thing\d+="[^"]*" ', b"", read(path))
 
 
+def test_options_of_input():
+    for option, value in (("--frame", "1"), ("--columns", "1,2,3"), ("--species", "O"),
+                          ("--dataset", "x")):
+        cli.fails(2, *START, option, value, "--steps", "1", says=(f"{option} is of INPUT",))
+    cli.ok(*START, "--precision", "double", "--steps", "1", "-q")
+
+
+def test_messages_of_the_library():
+    """They name the options of the command line, not fields of a struct."""
+    for words, says in ((("--model", "vicsek", "--max-speed", "0"), "--max-speed is 0: Vicsek's"),
+                        (("--nearest", "65"), "--nearest is 65, expected 0 to 64"),
+                        (("--min-speed", "2"), "--min-speed is 2, more than max_speed, 1"),
+                        (("--separation", "30,1"), "kith: a radius of 30 is no less than")):
+        done = cli.fails(6, *START, *words, "--steps", "1", says=(says,))
+        assert "options" not in done.stderr, done.stderr
+
+
 def test_noise_and_turns():
     """Gaussian noise and the limit of turns act, and go on from a restart file with equal bits."""
     model = ("--noise", "0.05", "--gaussian", "--turn-rate", "90", "--record-every", "10")
@@ -359,9 +376,9 @@ def test_nonsense():
     cli.fails(6, *START, "--steps", "1", "--alignment", "20", says=("20", "box"))
     cli.fails(6, *START, "--steps", "1", "--time-step", "11", says=("--time-step", "half the box"))
     cli.fails(6, *START, "--steps", "1", "--nearest", "65", says=("nearest", "64"))
-    cli.fails(6, *START, "--steps", "1", "--min-speed", "2", says=("min_speed",))
+    cli.fails(6, *START, "--steps", "1", "--min-speed", "2", says=("--min-speed",))
     cli.fails(6, *START, "--steps", "1", "--model", "vicsek", "--max-speed", "0",
-              says=("max_speed",))
+              says=("--max-speed is 0",))
     cli.fails(7, *START, "--steps", "1", *(17 * ("--point", "1,1,1,1,1")), says=("16",))
     for words in (("--steps", "x"), ("--sphere", "1,1,1"), ("--seed", "-1"),
                   ("--model", "birds"), ("--reflect", "w"), ("--dim", "4"),

@@ -52,7 +52,8 @@ def test_order():
                      if line and line[0] not in "#@"] for text in (one[2][name], other[2][name]))
             assert all(close(x, y, 1e-7) for x, y in zip(a, b)) and len(a) == len(b), name
     assert order("0.xyz", "--select", "O,H")[0] == ["O", "H"]
-    assert order("17.xyz", "--select", "Na,O", "--with", "H,O")[0] == ["Na", "O", "H"]
+    assert order("0.xyz", "--select", "O, H")[0] == ["O", "H"]
+    assert order("17.xyz", "--select", "Na,O", "--with", "H, O")[0] == ["Na", "O", "H"]
 
 
 def test_names_that_are_not_utf8():

@@ -62,8 +62,8 @@ kith_ctx *check_open(const char *backend, int threads);
 int check_brief(void);
 
 /** By how much a test multiplies its own limits of time: 1; 4 with KITH_TEST_BRIEF, which goes with
- *  slow builds; 20 where a tool is loaded into the program, as valgrind and compute-sanitizer are.
- *  They slow some operations more than others. */
+ *  slow builds; 20 where that is above 1, and under valgrind and compute-sanitizer. These slow some
+ *  operations more than others. */
 int check_patience(void);
 
 /** @return whether to run the long form of the test, which may take hours: KITH_TEST_DEEP is set in

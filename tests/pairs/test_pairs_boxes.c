@@ -174,10 +174,49 @@ static void check_two_dimensions(kith_ctx *ctx, rng *r)
         }
 }
 
+/** Boxes whose origin is so far away that all coordinates along x and y are equal, and the bounds of
+ *  rounding errors, which grow with the origin, have no room in a float. */
+static void check_far_origins(kith_ctx *ctx, rng *r)
+{
+    enum { N = 200 };
+    static const double far[] = {1e10, 1e20, 1e24, 1e26, 1e30, 1e37, 1e100, 1e160, 1e300, 1.5e308};
+    const double cutoff = 0.02;
+    for (size_t f = 0; f < sizeof far / sizeof *far; f++) {
+        kith_box box = kith_box_periodic(1, 1, 1);
+        double xyz[3 * N];
+        float single[3 * N];
+        int64_t expected = 0;
+        box.origin[0] = box.origin[1] = far[f];
+        for (int p = 0; p < N; p++) { /* multiples of 2^-20, exact in float */
+            xyz[3 * p] = xyz[3 * p + 1] = far[f];
+            xyz[3 * p + 2] = floor(rng_uniform(r, 0, 0x1p20)) * 0x1p-20;
+            for (int q = 0; q < p; q++) {
+                const double d = fabs(xyz[3 * p + 2] - xyz[3 * q + 2]);
+                expected += fmin(d, 1 - d) <= cutoff;
+            }
+        }
+        for (int e = 0; e < 3 * N; e++)
+            single[e] = (float)xyz[e];
+        for (int narrow = 0; narrow < 2; narrow++) {
+            if (narrow && far[f] > 1e38)
+                continue;
+            const kith_points points = kith_points_packed(narrow ? (void *)single : xyz, N,
+                                                          narrow ? KITH_FLOAT : KITH_DOUBLE);
+            int64_t n = -1;
+            const kith_status status = kith_pairs_count(ctx, &points, &box, cutoff, NULL, &n, NULL);
+            CHECK(status == KITH_OK && n == expected,
+                  "origin %g, %s: %lld pairs, expected %lld: %s", far[f],
+                  narrow ? "float" : "double", (long long)n, (long long)expected,
+                  kith_message(ctx));
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     kith_ctx *ctx = check_open(check_backend(argc, argv), 2);
     rng r = {3};
+    check_far_origins(ctx, &r);
     check_triclinic(ctx, &r);
     check_zero_rows(ctx, &r);
     check_long_and_tiny(ctx, &r);

@@ -44,11 +44,12 @@ static void set_error_bound(struct kith__sweep *sweep, const double extent[3])
     const double m = h + 1.01 + sweep->definition_error;
     const double units = 2 * (m + h) + 5 * m * m + 6 * h * m + 6 * h * h + 8;
     query->inverse_cutoff = spread ? 0 : 1 / sweep->question->cutoff;
-    query->error_bound = spread ? unlimited_error
-                                : (float)(units / 16777216.0 + sweep->definition_error);
-    query->error_bound_no_image = spread ? unlimited_error
-                                         : (float)(units / 16777216.0 +
-                                                   sweep->definition_error_no_image);
+    /* The definition's bound has no limit: it grows with the coordinates of the box's origin. */
+    const double bound = fmin(units / 16777216.0 + sweep->definition_error, unlimited_error);
+    const double no_image = fmin(units / 16777216.0 + sweep->definition_error_no_image,
+                                 unlimited_error);
+    query->error_bound = spread ? unlimited_error : (float)bound;
+    query->error_bound_no_image = spread ? unlimited_error : (float)no_image;
     for (int k = 0; k < 3; k++) {
         query->half_extent[k] = spread ? 0 : (float)extent[k] * 1.0001f; /* rounded up */
     }
