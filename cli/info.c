@@ -236,8 +236,8 @@ int verb_info(int argc, char **argv)
     io_error error = {0};
     io_summary summary;
     CLI_TRY(report_io(io_inspect(task.file, &summary, &error), &error, false));
-    /* IO_INVALID: an option must name the coordinates, or the option that was given does not fit the
-     * file. The file's fields are then still listed, so that the user sees their names. */
+    /* IO_INVALID: an option must name the coordinates, or the option that was given does not fit
+     * the file. The file's fields are then still listed, so that the user sees their names. */
     input in = {0};
     error.status = input_try(&task.shared, task.file, &in, &error);
     if (error.status != IO_INVALID) {

@@ -15,8 +15,8 @@ const char *parse_leading(const char *text, double *out);
  *  text is one. */
 bool parse_real(const char *text, double *out);
 
-/** Read up to capacity numbers separated by commas, behind which blanks may stand. @return how many;
- *  0 if the text is not a list of numbers. */
+/** Read up to capacity numbers separated by commas, behind which blanks may stand. @return how
+ *  many; 0 if the text is not a list of numbers. */
 int parse_reals(const char *text, int capacity, double *out);
 
 /** Read a whole number of absolute value up to 2^53, written as 1000000, 1_000_000, 1e6, 1M, 2.5k

@@ -123,25 +123,32 @@ shown_text report_text(const char *text)
     return out;
 }
 
-int report_io(io_status status, const io_error *error, bool writing)
+int report_io_status(io_status status, bool writing)
 {
-    int exit_status = STATUS_INPUT;
     switch (status) {
     case IO_OK: return STATUS_OK;
-    case IO_SYSTEM: exit_status = writing ? STATUS_OUTPUT : STATUS_INPUT; break;
+    case IO_SYSTEM: return writing ? STATUS_OUTPUT : STATUS_INPUT;
     case IO_FORMAT:
     case IO_TRUNCATED:
-    case IO_MISSING: exit_status = STATUS_FORMAT; break;
-    case IO_INVALID: exit_status = STATUS_INVALID; break;
-    case IO_LIMIT: exit_status = STATUS_LIMIT; break;
-    case IO_NO_MEMORY: exit_status = STATUS_NO_MEMORY; break;
-    case IO_CANCELLED: return report_interrupted(NULL);
-    case IO_UNSUPPORTED: exit_status = STATUS_NO_BACKEND; break;
+    case IO_MISSING: return STATUS_FORMAT;
+    case IO_INVALID: return STATUS_INVALID;
+    case IO_LIMIT: return STATUS_LIMIT;
+    case IO_NO_MEMORY: return STATUS_NO_MEMORY;
+    case IO_CANCELLED: return STATUS_INTERRUPTED;
+    case IO_UNSUPPORTED: return STATUS_NO_BACKEND;
     }
-    return report_error(exit_status, NULL, "%s", error->text);
+    return STATUS_INPUT;
 }
 
-/* Whether the verb has an option; NULL: no command line was parsed. */
+int report_io(io_status status, const io_error *error, bool writing)
+{
+    const int exit_status = report_io_status(status, writing);
+    return status == IO_OK          ? STATUS_OK
+           : status == IO_CANCELLED ? report_interrupted(NULL)
+                                    : report_error(exit_status, NULL, "%s", error->text);
+}
+
+/* Returns true for the name of an option of the verb; NULL: no command line was parsed. */
 static bool (*has_option)(const char *name);
 
 void report_use_options(bool (*has)(const char *name))
@@ -162,7 +169,7 @@ static printed option_of(const char *field, int length)
 }
 
 /** Copy a message of the library with the names of the command line: "--max-speed" for
- *  "options.max_speed", and "max_speed" where the verb has no such option. */
+ *  "options.max_speed", and "max_speed" where the verb has no option of that name. */
 static void translate(const char *message, char *out, size_t room)
 {
     static const char before[] = "options";

@@ -57,12 +57,16 @@ static inline int report_no_memory(const char *what)
     return STATUS_NO_MEMORY;
 }
 
+/** Return the exit status for a status of io. @param writing  true when an output failed, not an
+ *  input */
+int report_io_status(io_status status, bool writing);
+
 /** Report a failure of io, if it is one. @param writing  true when an output failed, not an input.
  *  @return the exit status that goes with it. */
 int report_io(io_status status, const io_error *error, bool writing);
 
-/** Tell report_kith which options the verb has, for messages of the library that name a field of its
- *  options. @param has  returns true for the name of an option, without its dashes */
+/** Tell report_kith which options the verb has, for messages of the library that name a field of
+ *  its options. @param has  returns true for the name of an option, without its dashes */
 void report_use_options(bool (*has)(const char *name));
 
 /** Report a failure of a call on ctx, if it is one. @param about  the file it was about.

@@ -56,8 +56,8 @@ typedef struct pairs_cutoff {
     double radius;     /**< as it was given, not checked [length] */
 } pairs_cutoff;
 
-/** Read the next radius of --cutoff, and advance *at to the one after it, or to the end of the text.
- *  Blanks may stand around names, numbers, '=' and commas. @return false: a syntax error */
+/** Read the next radius of --cutoff, and advance *at to the one after it, or to the end of the
+ *  text. Blanks may stand around names, numbers, '=' and commas. @return false: a syntax error */
 bool pairs_next_cutoff(const char **at, pairs_cutoff *out);
 
 /** Return true when the list has rules that need a frame of each file. */

@@ -72,7 +72,7 @@ static int read_frame(const view_task *task, view_run *run, int64_t frame)
     } else {
         snprintf(run->message, sizeof run->message, "%.500s", error.text);
     }
-    return status == IO_CANCELLED ? STATUS_INTERRUPTED : STATUS_FORMAT;
+    return status == IO_OK ? STATUS_FORMAT : report_io_status(status, false);
 }
 
 /** Return the index of the first particle whose position is not finite; -1: none. */

@@ -32,7 +32,7 @@ static int read_labels(const view_task *task, view_run *run)
     if (io_read_labels(task->labels, n, run->now->id, run->labels, &run->groups.n, &error) !=
         IO_OK) {
         snprintf(run->message, sizeof run->message, "%.500s", error.text);
-        return STATUS_FORMAT;
+        return report_io_status(error.status, false);
     }
     return STATUS_OK;
 }
@@ -48,7 +48,8 @@ static int find(const view_task *task, view_run *run, const kith_points *points)
     return status == KITH_OK ? STATUS_OK : trouble(run, status);
 }
 
-/** Return the masses of particles; NULL: the file has none, or all are 0, as kith fof takes them. */
+/** Return the masses of particles; NULL: the file has none, or all are 0, as kith fof takes
+ *  them. */
 static const void *masses_of(const io_particles *p)
 {
     for (int64_t k = 0; p->mass && k < p->n; k++) {

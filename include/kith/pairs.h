@@ -102,8 +102,8 @@ typedef struct kith_pairs_options {
  * Arrays of rules are in the memory of the points, but `cutoffs` always in host memory. Arrays in
  * host memory are checked (KITH_INVALID). Radii in device memory are checked, too, except by
  * kith_pairs_enqueue, where a particle whose radius is negative or NaN has no pairs that its radius
- * would decide: none with KITH_RADIUS_EITHER, _BOTH and _SUM, none as i with _GATHER, none as j with
- * _SCATTER. They are not in the number of pairs. In device memory a particle whose species is
+ * would decide: none with KITH_RADIUS_EITHER, _BOTH and _SUM, none as i with _GATHER, none as j
+ * with _SCATTER. They are not in the number of pairs. In device memory a particle whose species is
  * outside the table has no pairs, and other arrays must be as described.
  *
  * With radii, particles are divided into classes of radius, by powers of 2. The cost is O(n +

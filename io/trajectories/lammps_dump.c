@@ -301,8 +301,8 @@ static io_status read_frame(io_frames *frames, io_frame *out)
     return IO_OK;
 }
 
-/** The `list_others` of io_frames_format: the columns that are in no field of a frame, as type, mass
- *  or q, which --weights and --radii can name. */
+/** The `list_others` of io_frames_format: the columns that are in no field of a frame, as type,
+ *  mass or q, which --weights and --radii can name. */
 static void list_columns(const io_frames *frames, int64_t n, io_summary *out)
 {
     static const char *const in_fields[] = {"x",  "y",  "z",   "xu",  "yu",  "zu", "xs",

@@ -97,8 +97,8 @@ static kith_status sort_by_species(kith_ctx *ctx, const struct kith__question *q
         }
     }
     for (size_t k = 0; k < 3; k++) {
-        for (size_t s = (size_t)d->n; s < room; s++) { /* the padding is read: it adds 0 times the
-                                                          sine of a distance, which must be finite */
+        /* The padding is read: 0 times the sine of its distance, which must be finite, is added. */
+        for (size_t s = (size_t)d->n; s < room; s++) {
             xyz[k * room + s] = d->n > 0 ? xyz[k * room] : 0;
         }
         d->xyz[k] = xyz + k * room;

@@ -19,8 +19,8 @@ KITH_FN real KITH_REAL(kith__radius_of_pair)(kith_radius_rule rule, real hi, rea
     }
 }
 
-/** Return true when the radii permit a pair at a squared distance: never where a radius that the rule
- *  reads is negative or NaN.
+/** Return true when the radii permit a pair at a squared distance: never where a radius that the
+ *  rule reads is negative or NaN.
  *  @param rule    not KITH_RADIUS_NONE
  *  @param hi, hj  radii of the two particles [length]
  *  @param r2      squared distance, by the definition of a pair [length^2] */
@@ -33,8 +33,8 @@ KITH_FN bool KITH_REAL(kith__radii_permit)(kith_radius_rule rule, real hi, real 
 }
 
 /** Return true when the rules list a hit of the search. kith__rules.no_self is not tested here. Not
- *  all arrays in device memory were checked: a particle whose species is outside the table, or whose
- *  radius, where the rule reads it, is negative or NaN, has no pairs.
+ *  all arrays in device memory were checked: a particle whose species is outside the table, or
+ *  whose radius, where the rule reads it, is negative or NaN, has no pairs.
  *  @param i, j    indices in the caller's order, less kith__rules.first
  *  @param r2      squared distance, by the definition of a pair; not used where no rule depends on
  *                 it [length^2] */

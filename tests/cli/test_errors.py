@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -166,6 +167,15 @@ def test_no_frames():
     cli.write_npy_array("one.npy", (1, 1, 3), [0, 0, 0])
     cli.fails(6, "pairs", "one.npy", "-c", "1", "--frame", "3",
               says=["has 1 frame, counted from 0; frame 3 was asked for"])
+
+
+def test_status_of_labels():
+    """Labels that cannot be opened are an input that cannot be read, as with other verbs."""
+    cli.write_npy("a.npy", POINTS)
+    cli.fails(3, "view", "a.npy", "--labels", "none.npy", says=["none.npy: cannot open"])
+    cli.write_npy("few.npy", POINTS[:1])
+    cli.fails(6, "view", "a.npy", "--labels", "few.npy", says=["few.npy"])
+    cli.fails(6, "view", "a.npy", "--frame", "7", says=["a.npy: has 1 frame"])
 
 
 def test_view_names_the_file():

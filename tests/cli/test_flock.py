@@ -122,8 +122,8 @@ def test_noise_and_turns():
     assert read("n.xyz") == read("m.xyz")
     cli.fails(6, *START, "--gaussian", "--turn-rate", "90", "--steps", "9",
               says=("--gaussian: there is no noise", "--noise ETA"))
-    cli.fails(6, *START, "--at", "5:gaussian", "--at", "5:noise=0", "--noise", "0.1", "--steps", "9",
-              says=("--gaussian: there is no noise",))
+    cli.fails(6, *START, "--at", "5:gaussian", "--at", "5:noise=0", "--noise", "0.1", "--steps",
+              "9", says=("--gaussian: there is no noise",))
     cli.ok(*START, "--gaussian", "--at", "5:noise=0.1", "--steps", "9", "-q")
     for other in (("--noise", "0.05", "--turn-rate", "90"), ("--noise", "0.05", "--gaussian"),
                   ("--turn-rate", "90")):

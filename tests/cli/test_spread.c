@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The histogram of counts: each number is in the bin whose edges hold it, up to the largest int64_t.
+ * The histogram of counts: each number is in the bin whose edges hold it, up to the largest
+ * int64_t.
  */
 #include <common/spread.h>
 #include <string.h>

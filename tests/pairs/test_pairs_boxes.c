@@ -174,8 +174,8 @@ static void check_two_dimensions(kith_ctx *ctx, rng *r)
         }
 }
 
-/** Boxes whose origin is so far away that all coordinates along x and y are equal, and the bounds of
- *  rounding errors, which grow with the origin, have no room in a float. */
+/** Boxes whose origin is so far away that all coordinates along x and y are equal, and the bounds
+ *  of rounding errors, which grow with the origin, have no room in a float. */
 static void check_far_origins(kith_ctx *ctx, rng *r)
 {
     enum { N = 200 };

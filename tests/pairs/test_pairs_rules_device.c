@@ -186,8 +186,8 @@ static void check_enqueue(const world *w, int kinds, int rule, double cutoff)
     CU(cudaFree(result));
 }
 
-/** kith_pairs_enqueue reads no radii before the kernels do: where the rule reads one that is negative
- *  or NaN, the pair is not listed, and all others are. */
+/** kith_pairs_enqueue reads no radii before the kernels do: where the rule reads one that is
+ *  negative or NaN, the pair is not listed, and all others are. */
 static void check_bad_radii(const world *w, int rule)
 {
     enum { BAD = 40 };

@@ -72,7 +72,7 @@ static struct kith__list_state *set_output(struct kith__sweep *sweep, unsigned e
  *  @param n            number of particles of the points
  *  @param upper        count only candidates of higher rank (kith__tile.rank) than the particle:
  *                      those of a half list
- *  @param passes       passes of the call: counting is the first, and the progress ends at 1 / passes
+ *  @param passes       passes of the call: this one is 1 / passes of its progress
  *  @param[out] counts  [n] the numbers, by the caller's index */
 static kith_status count_rows(kith_ctx *ctx, const struct kith__grid *grid, int64_t n, bool upper,
                               int passes, int64_t *counts)
