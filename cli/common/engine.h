@@ -13,8 +13,8 @@
  *  @return STATUS_OK, or another after reporting. */
 int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **out);
 
-/** Open a context of one thread for a lane beside `ctx`, with its backend. Signals cancel its calls;
- *  it shows no progress. @return false: no memory */
+/** Open a context of one thread for a lane beside `ctx`, with its backend. Signals cancel its
+ *  calls; it shows no progress. @return false: no memory */
 bool engine_open_lane(const kith_ctx *ctx, kith_ctx **out);
 
 /** Report a failed call, as report_kith does, except KITH_CANCELLED: the verb reports an interrupt
