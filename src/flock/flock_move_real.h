@@ -32,13 +32,13 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
         old[k] = (double)v[k];
     }
     kith__flock_velocity(rules, box, sums, more, unit, step, id, x, old, u);
+    for (int k = 0; k < 3 && pushed; k++) {
+        const double push = (double)more->push[k] * unit[KITH_SEPARATION];
+        x[k] += rules->push_rate * push * rules->time_step;
+    }
     for (int k = 0; k < 3; k++) {
         u[k] = KITH_ROUND(u[k]);
         x[k] += u[k] * rules->time_step;
-        if (pushed) {
-            const double push = (double)more->push[k] * unit[KITH_SEPARATION];
-            x[k] += rules->push_rate * push * rules->time_step;
-        }
         if (rules->reflecting[k]) {
             /* the repulsion may take a particle through a wall from which its velocity points */
             const int inward = x[k] < rules->lo[k] ? u[k] >= 0 : u[k] <= 0;

@@ -236,13 +236,17 @@ KITH_FN void kith__flock_add_heeded(int rule, const int32_t x[3], int32_t factor
     more->factors += rule == KITH_ALIGNMENT ? factor : 0;
 }
 
-/** Return a sum of one rule and axis [units].
- *  @param more  NULL: particles have no species */
-KITH_FN double kith__flock_total(const struct kith__flock_sums *sums,
-                                 const struct kith__flock_more *more, int rule, int k)
+/** Compute the sums of a flock of several species, as numbers [units]. */
+KITH_FN void kith__flock_total(const struct kith__flock_sums *sums,
+                               const struct kith__flock_more *more, double total[KITH_RULES][3])
 {
-    const double sum = (double)sums->sum[rule][k], unit = 1.0 / KITH_FACTOR;
-    return more ? sum * (4294967296.0 * unit) + (double)more->low[rule][k] * unit : sum;
+    const double unit = 1.0 / KITH_FACTOR;
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        for (int k = 0; k < 3; k++) {
+            total[rule][k] = (double)sums->sum[rule][k] * (4294967296.0 * unit) +
+                             (double)more->low[rule][k] * unit;
+        }
+    }
 }
 
 /** Scale velocity u to a speed between the limits. If u is 0 and min_speed is not, u is first
@@ -535,14 +539,21 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     const double *w = rules->weight;
     const double share_a = n_a > 0 ? 1 / n_a : 0;
     const double share_c = n_c > 0 ? 1 / n_c : 0;
-    const struct kith__flock_more *heeded = more && rules->n_species > 0 ? more : NULL;
-    const double followed = heeded ? (double)heeded->factors / KITH_FACTOR / n_a : 1;
-    const double relative = rules->relative && n_a > 0 ? followed : 0; /* factor of v */
+    double relative = rules->relative && n_a > 0 ? 1 : 0; /* factor of v */
+    double total[KITH_RULES][3];                          /* the sums [units] */
+    for (int rule = 0; rule < KITH_RULES; rule++) {
+        for (int k = 0; k < 3; k++) {
+            total[rule][k] = (double)sums->sum[rule][k];
+        }
+    }
+    if (more && rules->n_species > 0) {
+        kith__flock_total(sums, more, total);
+        relative = n_a > 0 ? relative * ((double)more->factors / KITH_FACTOR / n_a) : 0;
+    }
     for (int k = 0; k < 3; k++) {
-        const double a = kith__flock_total(sums, heeded, KITH_ALIGNMENT, k) * unit[KITH_ALIGNMENT];
-        const double c = kith__flock_total(sums, heeded, KITH_COHESION, k) * unit[KITH_COHESION];
-        const double s = kith__flock_total(sums, heeded, KITH_SEPARATION, k) *
-                         unit[KITH_SEPARATION];
+        const double a = total[KITH_ALIGNMENT][k] * unit[KITH_ALIGNMENT];
+        const double c = total[KITH_COHESION][k] * unit[KITH_COHESION];
+        const double s = total[KITH_SEPARATION][k] * unit[KITH_SEPARATION];
         u[k] = v[k];
         if (rules->model != KITH_BOIDS) {
             u[k] += a;

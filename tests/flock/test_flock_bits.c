@@ -145,8 +145,8 @@ static void fly(const char *backend, int threads, const flock_case *c, int first
 static const uint64_t known[KINDS] = {0xff75bd6e54202c41, 0xc4994b669c2ab095, 0xfafd16d9f615074,
                                       0xe4cca1f8c44a793f, 0xa014205aad7517c9, 0x67f055fa2918d150,
                                       0xc4a52c803aa8fd31, 0xfeb0c0e7a639dc82, 0x5503f4a5aa063e67,
-                                      0x96d7fac60e149d6e, 0xbb4a578a51f711e8, 0xb7a85cdb99924c32,
-                                      0x3065bcbb8213b58d, 0x97feeba419793042, 0xa014205aad7517c9};
+                                      0x96d7fac60e149d6e, 0x3d5e33a44339ffcb, 0xcd38bb6050d2c924,
+                                      0x3065bcbb8213b58d, 0x975635f7fab073f1, 0xa014205aad7517c9};
 
 static const uint64_t known_crowds[CROWDS] = {
     0x712608d07ec4e514, 0x6adb9389b32030c8, 0x9589187090e8f645, 0x9dd1e049f638999e,

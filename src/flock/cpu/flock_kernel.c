@@ -366,11 +366,18 @@ static void flock_chosen_operation(struct kith__sweep *sweep, const struct query
     kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, &more);
 }
 
+/** Process a work block of a flock whose rules are not plain. Not inlined: in one function with the
+ *  loops of plain flocks, it would take their registers. */
+static __attribute__((noinline)) void step_chosen(struct kith__sweep *sweep, int64_t block)
+{
+    process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
+}
+
 void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     if (!kith__flock_is_plain(step->rules)) {
-        process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
+        step_chosen(sweep, block);
     } else if (step->at_cutoff[KITH_ALIGNMENT] && step->at_cutoff[KITH_COHESION] &&
                step->rules->radius[KITH_SEPARATION] > 0) {
         process_work_block(sweep, block, NULL, flock_usual_operation, NULL);
