@@ -152,6 +152,22 @@ static void read_heed_others(void *at, const option_given *given)
     }
 }
 
+/** Read the direction of the leaders, of two or three numbers. */
+static void read_direction(void *at, const option_given *given)
+{
+    double *g = at, v[3] = {0, 0, 0};
+    const int n = parse_reals(given->arg, 3, v);
+    if (n != 2 && n != 3) {
+        option_error(given->state, "--leader-direction: got '%s', expected X,Y,Z or X,Y",
+                     given->arg);
+    }
+    const double length = box_vector_length(v);
+    if (!(isfinite(length) && length > 0)) {
+        option_invalid("--leader-direction", given->arg, "a vector of a length above 0");
+    }
+    memcpy(g, v, sizeof v);
+}
+
 static void remove_things(void *at, const option_given *given)
 {
     (void)given;
@@ -184,6 +200,12 @@ const option_row flock_model_options[] = {
      WHOLE_AT(flock_stage, model.n_species, 0, FLOCK_SPECIES, "0 to 8")},
     {"heed", 0, "I,J,S,A,C", OPTION_NAMED_ABOVE, 8, READ_BY(read_heed)},
     {"heed-others", 0, "F", OPTION_NAMED_ABOVE, 8, READ_BY(read_heed_others)},
+    {"leaders", 0, "S", "a share; --leader-weight=W, --leader-direction=G", 8,
+     REAL_AT(flock_stage, model.leaders, 0, 1, "a share from 0 to 1")},
+    {"leader-weight", 0, "W", OPTION_NAMED_ABOVE, 8,
+     NOT_NEGATIVE_AT(flock_stage, model.leader_weight)},
+    {"leader-direction", 0, "X,Y,Z", OPTION_NAMED_ABOVE, 8,
+     READ_AT(flock_stage, model.leader_direction, read_direction)},
     {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_AT(flock_stage, model.repulsion, read_rule),
      .value = PUSHES},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,

@@ -36,6 +36,9 @@ static const struct field {
               {"--gaussian", FLAG, AT(gaussian)},
               {"--turn-rate", DEGREES, AT(turn_rate)},
               {"--repulsion", REALS, AT(repulsion)},
+              {"--leaders", REALS, AT(leaders)},
+              {"--leader-weight", REALS, AT(leader_weight)},
+              {"--leader-direction", REALS, AT(leader_direction)},
               {"--flock-species", WHOLE, AT(n_species)},
               {"--seed", SEED, AT(seed)},
               {"--flock-length", OR_DEFAULT, AT(flock_length)},
@@ -70,6 +73,8 @@ flock_saved flock_saved_of(const flock_task *task, int64_t step)
                        .r_max = task->r_max,
                        .flock_members = task->flock_members,
                        .bins = task->bins,
+                       .leaders = m->leaders,
+                       .leader_weight = m->leader_weight,
                        .n_species = m->n_species,
                        .n_things = m->n_things};
     for (int64_t k = 0; k < m->n_species * m->n_species; k++) {
@@ -80,6 +85,7 @@ flock_saved flock_saved_of(const flock_task *task, int64_t step)
     }
     for (int k = 0; k < 3; k++) {
         out.reflecting[k] = m->reflecting[k];
+        out.leader_direction[k] = m->leader_direction[k];
     }
     for (int64_t t = 0; t < m->n_things; t++) {
         io_thing_numbers(&stage->given[t], out.things[t]);

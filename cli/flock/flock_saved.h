@@ -15,6 +15,7 @@ typedef struct flock_saved {
     int64_t model, relative, nearest, gaussian;
     double separation[2], alignment[2], cohesion[2], repulsion[2]; /**< radius, weight */
     double min_speed, max_speed, time_step, blind_angle, noise, turn_rate;
+    double leaders, leader_weight, leader_direction[3];
     int64_t reflecting[3];
     uint64_t seed;
     double flock_length, flock_velocity, r_max; /**< 0: by default */

@@ -196,6 +196,8 @@ void flock_stage_init(flock_stage *stage)
 {
     *stage = (flock_stage){.step = 0};
     kith_flock_options_init(&stage->model);
+    stage->model.leader_weight = 0.5;
+    stage->model.leader_direction[0] = 1;
     for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES; k++) {
         stage->heed[k / FLOCK_SPECIES][k % FLOCK_SPECIES] = (kith_flock_factors){1, 1, 1};
     }

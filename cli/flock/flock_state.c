@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char magic[8] = "KITHfl7";
+static const char magic[8] = "KITHfl8";
 
 typedef struct head {
     char magic[8];

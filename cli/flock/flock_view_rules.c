@@ -37,6 +37,8 @@ static const rule rules[] = {
     {"blind_angle", "blind angle °", AT(blind_angle), ANY, 360, 5, "none"},
     {"turn_rate", "turn rate °", AT(turn_rate), ANY, 720, 5, "no limit"},
     {"repulsion.radius", "repulsion range", AT(repulsion.radius), ANY, 12, 0.1, "off"},
+    {"leaders", "share of leaders", AT(leaders), ANY, 1, 0.01, "none"},
+    {"leader_weight", "weight of leaders", AT(leader_weight), ANY, 2, 0.05, "off"},
     {"repulsion.weight", "repulsion strength", AT(repulsion.weight), ANY, 50, 0.5, "off"},
 };
 enum { RULES = sizeof rules / sizeof *rules, MOST_NEAREST = 64 };

@@ -112,6 +112,13 @@ typedef struct kith_flock_options {
     int64_t n_species;      /**< 0: particles have no species; else up to KITH_MOST_SPECIES */
     const uint8_t *species; /**< [n] copied: species of each particle, in the caller's order, below
                                  n_species; NULL: particle i is of species i modulo n_species */
+    double leaders;         /**< share of the particles that lead, 0 to 1: the first
+                                      floor(leaders n + 1/2) in the caller's order. They turn
+                                      towards leader_direction, the others know nothing of it
+                                      (Couzin et al. 2005, Nature 433, 513) */
+    double leader_weight;   /**< w of leader_direction against the rules, 0 or more */
+    double leader_direction[3]; /**< of any length above 0, where leaders and leader_weight are not
+                                      0; in 2-D z is not read */
 } kith_flock_options;
 
 /** Set every field to its default: boids with radii 3, 5, 5, weights 0.1, 0.1, 0.01, max_speed 1,
@@ -137,6 +144,8 @@ KITH_API void kith_flock_options_init_sized(kith_flock_options *options, size_t 
  *                 of several species: sum f d, sum f v_j [- (sum f) v / n], f from factors[a][b]
  *     Vicsek:     u = v + sum v_j, or v + sum v_j + noise (n + 1) max_speed x, |x| = 1
  *     and u gains the terms of obstacles and attractors,
+ *     leaders: u = |u| e, e along u / |u| + leader_weight g, |g| = 1 along leader_direction
+ *              (u / |u| is 0 where u is; u stays where the sum is 0),
  *     v' = u with |u| between the speeds, turned by the noise, no further from v than turn_rate
  *     time_step,   r' = r + v' time_step, wrapped or reflected,
  *     where repulsion adds its displacement to r' before it is wrapped or reflected.

@@ -170,7 +170,8 @@ class FlockOptions(C.Structure):
                 ("seed", C.c_uint64), ("first_step", C.c_int64), ("gaussian", C.c_int),
                 ("turn_rate", C.c_double), ("repulsion", FlockRule),
                 ("factors", C.POINTER(FlockFactors)), ("n_species", C.c_int64),
-                ("species", C.POINTER(C.c_uint8))]
+                ("species", C.POINTER(C.c_uint8)), ("leaders", C.c_double),
+                ("leader_weight", C.c_double), ("leader_direction", C.c_double * 3)]
 
 
 class FlockMeasures(C.Structure):

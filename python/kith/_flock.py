@@ -17,7 +17,8 @@ from ._box import as_box, dimensions
 
 _MODELS = {"boids": 0, "vicsek": 1, "vectorial": 2}
 _RULES = ("separation", "alignment", "cohesion", "repulsion")
-_REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise", "turn_rate")
+_REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise", "turn_rate", "leaders",
+          "leader_weight")
 _WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
 
@@ -41,6 +42,7 @@ class Flock(Opened):
         axis); defaults and meaning as in kith.h. factors, array [s][s][3] or [s][s]: how particles
         of each species heed those of each other in separation, alignment and cohesion (one number:
         in all three); species, [n]: that of each particle, below s; default: they go round.
+        leaders: the share that steers towards leader_direction, a vector, with leader_weight.
 
     Attributes
     ----------
@@ -96,6 +98,8 @@ class Flock(Opened):
                 if np.shape(value) != (2,):
                     raise ValueError(f"{name} is {value!r}; expected (radius, weight)")
                 setattr(options, name, _abi.FlockRule(*(real(part, name) for part in value)))
+            elif name == "leader_direction":
+                options.leader_direction[:] = self._direction(value)
             elif name == "factors":
                 self._set_factors(options, value)
             elif name == "species":
@@ -118,6 +122,12 @@ class Flock(Opened):
             else:
                 raise TypeError(f"Flock has no option {name!r}")
         return options
+
+    def _direction(self, value: Any) -> list[float]:
+        if np.shape(value) not in ((2,), (3,)):
+            raise ValueError(f"leader_direction is {value!r}; expected two or three numbers")
+        numbers = [real(part, "leader_direction") for part in value]
+        return numbers + [0.0] * (3 - len(numbers))
 
     def _set_factors(self, options: _abi.FlockOptions, value: Any) -> None:
         table = np.asarray(value, np.float64)

@@ -70,6 +70,11 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     KITH_CHECK(ctx, isfinite(o->turn_rate) && o->turn_rate >= 0, KITH_INVALID,
                "options.turn_rate is %g, expected a finite rate, 0 or more; 0: no limit",
                o->turn_rate);
+    KITH_CHECK(ctx, o->leaders >= 0 && o->leaders <= 1, KITH_INVALID,
+               "options.leaders is %g, expected a share from 0 to 1", o->leaders);
+    KITH_CHECK(ctx, isfinite(o->leader_weight) && o->leader_weight >= 0, KITH_INVALID,
+               "options.leader_weight is %g, expected a finite number, 0 or more",
+               o->leader_weight);
     KITH_CHECK(ctx, o->blind_angle >= 0 && o->blind_angle <= 2 * pi, KITH_INVALID,
                "options.blind_angle is %g, expected 0 to 2 pi", o->blind_angle);
     KITH_CHECK(ctx, o->nearest >= 0 && o->nearest <= KITH_MOST_NEAREST, KITH_INVALID,
@@ -201,6 +206,25 @@ static kith_status set_species(struct kith_flock *flock, const kith_flock_option
     return KITH_OK;
 }
 
+/** Set the leaders and their goal. */
+static kith_status set_leaders(const struct kith_flock *flock, const kith_flock_options *o,
+                               struct kith__flock_rules *rules)
+{
+    double g[3] = {0, 0, 0};
+    for (int k = 0; k < rules->dim; k++) {
+        g[k] = o->leader_direction[k];
+    }
+    const double length = kith__flock_length(g);
+    const bool lead = o->leaders > 0 && o->leader_weight > 0;
+    KITH_CHECK(flock->ctx, !lead || (isfinite(length) && length > 0), KITH_INVALID,
+               "options.leader_direction has length %g, expected a finite length above 0", length);
+    rules->n_leaders = lead ? (int64_t)floor(o->leaders * (double)flock->n + 0.5) : 0;
+    for (int k = 0; k < 3 && lead; k++) {
+        rules->goal[k] = o->leader_weight * (g[k] / length);
+    }
+    return KITH_OK;
+}
+
 /** Replace the species of a flock, if the options are good.
  *  @param rules  the new rules, set but for the species */
 static kith_status replace_species(struct kith_flock *flock, const kith_flock_options *o,
@@ -298,6 +322,7 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
                    "particles would see themselves",
                    rules.reach, 'a' + k, q.height[k]);
     }
+    KITH_TRY(set_leaders(flock, o, &rules));
     KITH_TRY(replace_species(flock, o, &rules));
     flock->question = q;
     flock->rules = rules;

@@ -55,6 +55,8 @@ struct kith__flock_rules {
     double turn_cos, turn_sin; /**< cosine and sine of the largest angle of a turn in a step */
     uint64_t seed;             /**< seed of the random numbers */
     int n_species;             /**< number of species; 0: none */
+    int64_t n_leaders;         /**< particles of smaller indices lead; 0: no particle does */
+    double goal[3];            /**< direction of the leaders, of length leader_weight */
     int n_things;              /**< number of obstacles and attractors */
     kith_flock_thing thing[KITH_MOST_THINGS]; /**< obstacles and attractors at the current step;
                                                    normals of walls have length 1 */
@@ -89,10 +91,11 @@ enum {
     KITH_LARGEST_FACTOR = 64 /**< largest absolute factor, so that its integer fits 32 bits */
 };
 
-/** Return 1 when particles have sums of kith__flock_more. */
+/** Return 1 when particles are moved with kith__flock_more: by rules that the fast kernels do not
+ *  have, so that these do not pay for them. */
 KITH_FN int kith__flock_has_more(const struct kith__flock_rules *rules)
 {
-    return rules->push_radius > 0 || rules->n_species > 0;
+    return rules->push_radius > 0 || rules->n_species > 0 || rules->n_leaders > 0;
 }
 
 /** Return 1 when the neighbour sums are those of the three rules over all neighbours, so that the
@@ -520,10 +523,25 @@ KITH_RARE_FN void kith__flock_turn_at_faces(const struct kith__lattice_d *box,
     }
 }
 
+/** Turn velocity u of a leader towards the goal, at its speed: to the direction of the unit vector
+ *  of u plus the goal (Couzin et al. 2005). */
+KITH_RARE_FN void kith__flock_lead(const struct kith__flock_rules *rules, double u[3])
+{
+    const double speed = kith__flock_length(u);
+    double e[3];
+    for (int k = 0; k < 3; k++) {
+        e[k] = (speed > 0 ? u[k] / speed : 0) + rules->goal[k];
+    }
+    const double length = kith__flock_length(e);
+    for (int k = 0; k < 3 && length > 0; k++) {
+        u[k] = speed * (e[k] / length);
+    }
+}
+
 /** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
  *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums
- *  @param more  sums that few flocks need; NULL: there are none
+ *  @param more  sums that few flocks need; NULL: there are none, and no leaders
  *  @param unit  units of the sums, for each rule [length] or [length / time]
  *  @param step  number of the step: with `id` it determines the random numbers
  *  @param id    index of the particle in the caller's order */
@@ -576,6 +594,11 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
         double bent[3] = {u[0], u[1], u[2]};
         kith__flock_add_things(rules, box, at, bent);
         memcpy(u, bent, sizeof bent);
+    }
+    if (more && id < rules->n_leaders) {
+        double led[3] = {u[0], u[1], u[2]};
+        kith__flock_lead(rules, led);
+        memcpy(u, led, sizeof led);
     }
     kith__flock_limit(rules, v, u);
     if (rules->noise > 0 && rules->model != KITH_VICSEK_VECTORIAL) {

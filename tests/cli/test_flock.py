@@ -292,6 +292,32 @@ def test_species():
            "h.txt", "-q")
 
 
+def test_leaders():
+    """A tenth of a flock takes it along; a run goes on from a restart file with equal bits, and
+    --at may change the direction."""
+    model = ("flock", "--boids", "400", "--box", "14", "--dim", "2", "--model", "vicsek",
+             "--alignment", "1.5", "--max-speed", "0.3", "--time-step", "1", "--noise", "0.1", "-q",
+             "--seed", "2",
+             "--leaders", "0.1", "--leader-direction", "0,1", "--record-every", "300")
+    turn = ("--at", "300:leader-direction=-1,0", "--at", "300:leader-weight=1")
+    cli.ok(*model, *turn, "--steps", "100", "-o", "l.xyz", "--restart", "l.state")
+    cli.ok(*model, *turn, "--steps", "600", "-o", "l.xyz", "--restart", "l.state")
+    cli.ok(*model, *turn, "--steps", "600", "-o", "m.xyz", "--record-every", "300")
+
+    def heading(rows):
+        return [sum(row[3 + k] for row in rows) / 0.3 / len(rows) for k in range(2)]
+    recorded = dict(frames("m.xyz"))
+    assert heading(recorded[300])[1] > 0.8 and heading(recorded[600])[0] < -0.8, "not led"
+    assert recorded[600] == dict(frames("l.xyz"))[600]
+    cli.fails(6, *model, *turn, "--steps", "900", "-o", "l.xyz", "--restart", "l.state",
+              "--leaders", "0.2", says=("--leaders was 0.1 and is 0.2",))
+    cli.ok(*model[:-2], "--sweep", "leaders=0/0.1", "--equilibrate", "10", "--sample", "200", "-o",
+           "l.txt")
+    for bad in (("--leaders", "1.5"), ("--leaders", "nan"), ("--leader-weight=-1",),
+                ("--leader-direction", "0,0,0"), ("--leader-direction", "nan,1")):
+        cli.fails(6, *START, "--steps", "1", *bad, says=(bad[0].split("=")[0],))
+
+
 def test_bands():
     """Vicsek's particles gather in bands across their way: stripes of it hold far more than others,
     and stripes along it do not."""

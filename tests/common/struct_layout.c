@@ -286,6 +286,9 @@ int main(void)
     FIELD(kith_flock_options, factors);
     FIELD(kith_flock_options, n_species);
     FIELD(kith_flock_options, species);
+    FIELD(kith_flock_options, leaders);
+    FIELD(kith_flock_options, leader_weight);
+    FIELD(kith_flock_options, leader_direction);
 
     SIZE(kith_flock_measures);
     FIELD(kith_flock_measures, polarisation);

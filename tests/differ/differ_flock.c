@@ -64,6 +64,11 @@ static void make_rules(rng *r, kith_flock_options *o, double most)
     o->turn_rate = differ_one_in(r, 3) ? rng_uniform(r, 0.01, 4) / o->time_step : 0;
     o->repulsion.radius = differ_one_in(r, 3) ? most * rng_uniform(r, 0.05, 1) : 0;
     o->repulsion.weight = differ_one_in(r, 4) ? 0 : rng_uniform(r, 0, 2) / o->time_step;
+    o->leaders = differ_one_in(r, 3) ? rng_uniform(r, 0, 1) : 0;
+    o->leader_weight = rng_uniform(r, 0, 2);
+    o->leader_direction[0] = rng_normal(r);
+    o->leader_direction[1] = rng_normal(r);
+    o->leader_direction[2] = rng_normal(r);
     static const kith_flock_factors heed[4] = {
         {1, 0.3, -2}, {0, 0, 0}, {0, 1.5, 0.25}, {64, -0.01, 1}};
     o->n_species = differ_one_in(r, 3) ? 1 + rng_below(r, 2) : 0;

@@ -219,8 +219,27 @@ static double turn_back(const flock_case *c, const double v[3], double u[3])
     return 1 + before * speed / size;
 }
 
+/* Turn u of leader i by Couzin's rule. Return by how much errors of u grow: of two vectors that
+ * nearly cancel any direction is possible. */
+static double lead(const flock_case *c, int64_t i, double u[3])
+{
+    const kith_flock_options *o = &c->options;
+    const double *g = o->leader_direction, w = o->leader_weight;
+    const double flat[3] = {g[0], g[1], c->box.dim == 2 ? 0 : g[2]};
+    const double speed = sqrt(dot(u, u)), length = sqrt(dot(flat, flat));
+    double wish[3]; /* times |u| */
+    if ((double)i + 0.5 >= floor(o->leaders * (double)c->n + 0.5) || w == 0)
+        return 1;
+    for (int k = 0; k < 3; k++)
+        wish[k] = u[k] + w * speed * flat[k] / length;
+    const double size = sqrt(dot(wish, wish));
+    for (int k = 0; k < 3 && size > 0; k++)
+        u[k] = wish[k] * speed / size;
+    return size > 0 ? 1 + 2 * speed / size : 1;
+}
+
 /* Return by how much errors of the sums grow in u. */
-static double steer(const flock_case *c, const sums *s, const double v[3], double u[3])
+static double steer(const flock_case *c, int64_t i, const sums *s, const double v[3], double u[3])
 {
     const kith_flock_options *o = &c->options;
     const bool boids = o->model == KITH_BOIDS;
@@ -237,6 +256,7 @@ static double steer(const flock_case *c, const sums *s, const double v[3], doubl
         if (s->n[2] > 0)
             u[k] += o->cohesion.weight * s->sum[2][k] / s->n[2];
     }
+    const double growth = lead(c, i, u);
     const double speed = sqrt(dot(u, u));
     const double least = boids ? o->min_speed : o->max_speed;
     double wanted = speed;
@@ -246,7 +266,7 @@ static double steer(const flock_case *c, const sums *s, const double v[3], doubl
         wanted = least;
     for (int k = 0; k < 3 && speed > 0; k++)
         u[k] *= wanted / speed;
-    return turn_back(c, v, u);
+    return growth * turn_back(c, v, u);
 }
 
 /* Units of the sums, for the error that rounding to them makes. */
@@ -291,8 +311,11 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
         for (int k = 0; k < 3; k++)
             old[k] = points_get(&c->v.points, i, k);
         old[2] = c->box.dim == 2 ? 0 : old[2];
-        error[2 * i] = error_of(c, &s) * steer(c, &s, old, u);
-        error[2 * i + 1] = o->time_step * (2 * error[2 * i] + o->repulsion.weight * w.blur[i]);
+        const double growth = steer(c, i, &s, old, u);
+        double *of = error + 3 * i;
+        of[0] = error_of(c, &s) * growth;
+        of[1] = o->time_step * (2 * of[0] + o->repulsion.weight * w.blur[i]);
+        of[2] = growth;
         for (int k = 0; k < 3; k++) {
             const double length = c->box.row[k][k];
             const double low = c->box.origin[k];
@@ -371,7 +394,7 @@ void flock_case_check(kith_ctx *ctx, const flock_case *c, bool exact)
            *v = check_malloc(3 * (size_t)c->n * sizeof *v);
     double *br = check_malloc(3 * (size_t)c->n * sizeof *br),
            *bv = check_malloc(3 * (size_t)c->n * sizeof *bv);
-    double *error = check_malloc(2 * (size_t)c->n * sizeof *error);
+    double *error = check_malloc(3 * (size_t)c->n * sizeof *error);
     kith_flock *flock = flock_case_open(ctx, c);
     CHECK(kith_flock_step(flock, 1) == KITH_OK, "%s: %s", c->name, kith_message(ctx));
     flock_case_read(c, flock, r, v);
@@ -382,12 +405,12 @@ void flock_case_check(kith_ctx *ctx, const flock_case *c, bool exact)
         double worst = 0;
         for (int k = 0; k < 3; k++)
             worst = fmax(worst, fabs(v[3 * p + k] - bv[3 * p + k]));
-        const double allowed = (exact ? 0 : error[2 * p]) + 40 * rounding;
+        const double allowed = (exact ? 0 : error[3 * p]) + 40 * rounding * error[3 * p + 2];
         if (!CHECK(worst <= allowed, "%s, %s: v of %lld is off by %g, not %g", c->name,
                    kith_backend(ctx), (long long)p, worst, allowed))
             break;
         const double away = apart(&c->box, r + 3 * p, br + 3 * p);
-        CHECK(away <= 2 * allowed * c->options.time_step + error[2 * p + 1] + 60 * rounding,
+        CHECK(away <= 2 * allowed * c->options.time_step + error[3 * p + 1] + 60 * rounding,
               "%s: r of %lld is off by %g", c->name, (long long)p, away);
         for (int k = 0; k < c->box.dim; k++) {
             const double x = r[3 * p + k], low = rounded(c, c->box.origin[k]);

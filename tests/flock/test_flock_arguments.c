@@ -36,8 +36,8 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
 {
     const double bad[] = {-1, NAN, INFINITY};
     for (int b = 0; b < 3; b++) {
-        double *fields[11];
-        for (int f = 0; f < 11; f++) {
+        double *fields[13];
+        for (int f = 0; f < 13; f++) {
             kith_flock_options o = good();
             fields[0] = &o.separation.radius;
             fields[1] = &o.alignment.radius;
@@ -50,6 +50,8 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
             fields[8] = &o.alignment.weight;
             fields[9] = &o.repulsion.radius;
             fields[10] = &o.repulsion.weight;
+            fields[11] = &o.leaders;
+            fields[12] = &o.leader_weight;
             *fields[f] = bad[b];
             if (f != 8 || b > 0)
                 refuse(ctx, "a number", box, &o, KITH_INVALID);
@@ -72,6 +74,16 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
     o.gaussian = 1;
     o.model = KITH_VICSEK_VECTORIAL;
     refuse(ctx, "gaussian", box, &o, KITH_INVALID);
+    o = good();
+    o.leaders = 1.01;
+    refuse(ctx, "leaders", box, &o, KITH_INVALID);
+    o.leaders = 0.5;
+    o.leader_weight = 1;
+    refuse(ctx, "no direction", box, &o, KITH_INVALID);
+    o.leader_direction[1] = NAN;
+    refuse(ctx, "a direction", box, &o, KITH_INVALID);
+    o.leader_direction[1] = INFINITY;
+    refuse(ctx, "a direction", box, &o, KITH_INVALID);
     o = good();
     o.blind_angle = 6.3;
     refuse(ctx, "blind_angle", box, &o, KITH_INVALID);

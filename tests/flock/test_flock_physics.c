@@ -347,6 +347,50 @@ static void check_crowd(kith_ctx *ctx)
               (after[k] - before[k]) / N);
 }
 
+/* Fly a flock, a share of which leads along x, or against it.
+ *  @param sign  1 or -1: of the direction of the leaders
+ *  @return the component of the mean direction along that of the leaders, from -1 to 1 */
+static double follow(kith_ctx *ctx, double leaders, int sign)
+{
+    const double side = 45;
+    kith_box box = kith_box_periodic(side, side, side);
+    box.dim = 2;
+    kith_flock_options o;
+    kith_flock_options_init(&o);
+    o.model = KITH_VICSEK_ANGULAR;
+    o.alignment.radius = 2;
+    o.max_speed = 0.3;
+    o.time_step = 1;
+    o.noise = 0.1;
+    o.leaders = leaders;
+    o.leader_weight = 0.5;
+    o.leader_direction[0] = sign;
+    o.seed = 3;
+    scatter(7, side, 2, 0.3);
+    kith_flock *flock = open_flock(ctx, N, &box, &o);
+    CHECK(kith_flock_step(flock, 1000) == KITH_OK, "%s", kith_message(ctx));
+    kith_flock_read(flock, NULL, vel);
+    kith_flock_close(flock);
+    double sum[2] = {0, 0};
+    for (int p = 0; p < N; p++)
+        for (int k = 0; k < 2; k++)
+            sum[k] += vel[3 * p + k] / 0.3;
+    CHECK(hypot(sum[0], sum[1]) / N > 0.8, "no order: %g", hypot(sum[0], sum[1]) / N);
+    return sign * sum[0] / N;
+}
+
+/* Couzin et al. 2005: a few that know the way, 1 in 50, take the flock along, whichever way it is;
+ * without leaders the flock has a direction of its own. */
+static void check_leaders(kith_ctx *ctx)
+{
+    const double none = follow(ctx, 0, 1) + follow(ctx, 0, -1);
+    CHECK(none == 0, "leaders that are none changed the flock: %g", none);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const double few = follow(ctx, 0.02, sign);
+        CHECK(few > 0.8, "the flock flies %g along its leaders", few);
+    }
+}
+
 /* A ring that goes round mills, a block that flies is polarised; across faces too. */
 static void check_measures(kith_ctx *ctx)
 {
@@ -396,6 +440,8 @@ int main(int argc, char **argv)
         }
     }
     check_walk(ctx);
+    if (!check_brief())
+        check_leaders(ctx);
     check_crowd(ctx);
     check_measures(ctx);
     kith_close(ctx);

@@ -14,7 +14,7 @@ enum { N = 150 };
 
 static const double side = 11;
 
-enum { SPACES = 6, RULES = 20 };
+enum { SPACES = 6, RULES = 23 };
 
 static kith_box space(int kind, kith_flock_options *o)
 {
@@ -113,6 +113,25 @@ static const char *set_rules(int kind, kith_flock_options *o)
         o->n_species = 2;
         o->model = KITH_VICSEK_ANGULAR;
         return "Vicsek's species";
+    case 19:
+        o->leaders = 0.3;
+        o->leader_weight = 0.7;
+        o->leader_direction[0] = -3;
+        o->leader_direction[1] = o->leader_direction[2] = 4;
+        o->min_speed = 0.4;
+        return "leaders";
+    case 21:
+        o->separation.weight = o->cohesion.weight = o->alignment.weight = 0;
+        o->leaders = 0.5;
+        o->leader_weight = 1.3;
+        o->leader_direction[1] = -1;
+        return "leaders without rules";
+    case 20:
+        o->model = KITH_VICSEK_ANGULAR;
+        o->leaders = 1;
+        o->leader_weight = 2;
+        o->leader_direction[1] = 1e-3;
+        return "Vicsek's leaders, all";
     case 18:
         o->factors = heed + 1;
         o->n_species = 1;

@@ -263,6 +263,17 @@ def test_species_of_flocks():
     raises(ValueError, lambda: kith.Flock(x, v, factors=np.eye(3), species=species / 2), "integers")
 
 
+def test_leaders_of_flocks():
+    """Leaders turn by Couzin's rule, the others fly on; a goal needs a direction."""
+    x, v = np.stack([50.0 * np.arange(10), np.zeros(10)], 1), np.tile([0.0, 1.0], (10, 1))
+    led = kith.Flock(x, v, leaders=0.35, leader_weight=0.5, leader_direction=(2, 0)).step()
+    turned = np.array([0.5, 1.0]) / np.hypot(0.5, 1.0)
+    assert np.allclose(led.velocities, [turned] * 4 + [[0.0, 1.0]] * 6, atol=1e-12)
+    raises(ValueError, lambda: kith.Flock(x, v, leaders=0.5, leader_weight=1.0), "leader_direction")
+    raises(ValueError, lambda: kith.Flock(x, v, leaders=1.5), "leaders")
+    raises(ValueError, lambda: kith.Flock(x, v, leader_direction=(1,)), "two or three")
+
+
 def test_turns_of_flocks():
     """Noise turns boids by uniform or normal angles; no velocity turns farther than the limit."""
     n = 4000
