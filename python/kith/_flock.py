@@ -41,8 +41,8 @@ class Flock(Opened):
         noise, gaussian, turn_rate [radian / time], seed, first_step, reflecting (a bool for each
         axis); defaults and meaning as in kith.h. factors, array [s][s][3] or [s][s]: how particles
         of each species heed those of each other in separation, alignment and cohesion (one number:
-        in all three); species, [n]: that of each particle, below s; default: they go round. leaders: the
-        share that steers towards leader_direction, a vector, with leader_weight.
+        in all three); species, [n]: that of each particle, below s; default: they go round.
+        leaders: the share that steers towards leader_direction, a vector, with leader_weight.
 
     Attributes
     ----------

@@ -91,10 +91,11 @@ enum {
     KITH_LARGEST_FACTOR = 64 /**< largest absolute factor, so that its integer fits 32 bits */
 };
 
-/** Return 1 when particles have sums of kith__flock_more. */
+/** Return 1 when particles are moved with kith__flock_more: by rules that the fast kernels do not
+ *  have, so that these do not pay for them. */
 KITH_FN int kith__flock_has_more(const struct kith__flock_rules *rules)
 {
-    return rules->push_radius > 0 || rules->n_species > 0;
+    return rules->push_radius > 0 || rules->n_species > 0 || rules->n_leaders > 0;
 }
 
 /** Return 1 when the neighbour sums are those of the three rules over all neighbours, so that the
@@ -522,8 +523,8 @@ KITH_RARE_FN void kith__flock_turn_at_faces(const struct kith__lattice_d *box,
     }
 }
 
-/** Turn velocity u of a leader towards the goal, at its speed: to the direction of the unit vector of
- *  u plus the goal (Couzin et al. 2005). */
+/** Turn velocity u of a leader towards the goal, at its speed: to the direction of the unit vector
+ *  of u plus the goal (Couzin et al. 2005). */
 KITH_RARE_FN void kith__flock_lead(const struct kith__flock_rules *rules, double u[3])
 {
     const double speed = kith__flock_length(u);
@@ -540,7 +541,7 @@ KITH_RARE_FN void kith__flock_lead(const struct kith__flock_rules *rules, double
 /** Compute the velocity u after a step of a particle at r with velocity v: the equations of A STEP
  *  in kith/flock.h, before u is rounded.
  *  @param sums  its neighbour sums
- *  @param more  sums that few flocks need; NULL: there are none
+ *  @param more  sums that few flocks need; NULL: there are none, and no leaders
  *  @param unit  units of the sums, for each rule [length] or [length / time]
  *  @param step  number of the step: with `id` it determines the random numbers
  *  @param id    index of the particle in the caller's order */
@@ -594,7 +595,7 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
         kith__flock_add_things(rules, box, at, bent);
         memcpy(u, bent, sizeof bent);
     }
-    if (id < rules->n_leaders) {
+    if (more && id < rules->n_leaders) {
         double led[3] = {u[0], u[1], u[2]};
         kith__flock_lead(rules, led);
         memcpy(u, led, sizeof led);

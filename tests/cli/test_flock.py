@@ -310,10 +310,11 @@ def test_species():
 
 
 def test_leaders():
-    """A tenth of a flock takes it along; a run goes on from a restart file with equal bits, and --at
-    may change the direction."""
-    model = ("flock", "--boids", "400", "--box", "14", "--dim", "2", "--model", "vicsek", "--seed", "2",
+    """A tenth of a flock takes it along; a run goes on from a restart file with equal bits, and
+    --at may change the direction."""
+    model = ("flock", "--boids", "400", "--box", "14", "--dim", "2", "--model", "vicsek",
              "--alignment", "1.5", "--max-speed", "0.3", "--time-step", "1", "--noise", "0.1", "-q",
+             "--seed", "2",
              "--leaders", "0.1", "--leader-direction", "0,1", "--record-every", "300")
     turn = ("--at", "300:leader-direction=-1,0", "--at", "300:leader-weight=1")
     cli.ok(*model, *turn, "--steps", "100", "-o", "l.xyz", "--restart", "l.state")

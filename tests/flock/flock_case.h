@@ -29,8 +29,8 @@ void flock_case_free(flock_case *c);
 kith_flock *flock_case_open(kith_ctx *ctx, const flock_case *c);
 
 /** One step without noise in double, by looking at all pairs. r and v [n][3]; error [n][3]: what
- *  rounding to the units of the sums may change in v, and in r, for each particle; and the factor by
- *  which other roundings grow in turns. */
+ *  rounding to the units of the sums may change in v, and in r, for each particle; and the factor
+ *  by which other roundings grow in turns. */
 void flock_case_step(const flock_case *c, double *r, double *v, double *error);
 
 /** Take one step of the case and compare it with brute force.

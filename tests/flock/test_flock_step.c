@@ -14,7 +14,7 @@ enum { N = 150 };
 
 static const double side = 11;
 
-enum { SPACES = 6, RULES = 22 };
+enum { SPACES = 6, RULES = 23 };
 
 static kith_box space(int kind, kith_flock_options *o)
 {
@@ -120,6 +120,12 @@ static const char *set_rules(int kind, kith_flock_options *o)
         o->leader_direction[1] = o->leader_direction[2] = 4;
         o->min_speed = 0.4;
         return "leaders";
+    case 21:
+        o->separation.weight = o->cohesion.weight = o->alignment.weight = 0;
+        o->leaders = 0.5;
+        o->leader_weight = 1.3;
+        o->leader_direction[1] = -1;
+        return "leaders without rules";
     case 20:
         o->model = KITH_VICSEK_ANGULAR;
         o->leaders = 1;

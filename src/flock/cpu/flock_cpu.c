@@ -117,9 +117,11 @@ static kith_status quantize_state(kith_ctx *ctx, struct kith__flock_step *step)
 static void move_block(struct kith__sweep *sweep, int64_t block)
 {
     static const struct kith__flock_sums none;
+    static const struct kith__flock_more nothing;
     struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct kith__flock_state *now = &step->flock->now, *next = &step->flock->next;
     const kith_precision precision = step->flock->question.precision;
+    const struct kith__flock_more *more = kith__flock_has_more(step->rules) ? &nothing : NULL;
     const int64_t n = step->flock->n;
     const int64_t end = (block + 1) * KITH_WORK_BLOCK < n ? (block + 1) * KITH_WORK_BLOCK : n;
     for (int64_t s = block * KITH_WORK_BLOCK; s < end; s++) {
@@ -128,7 +130,7 @@ static void move_block(struct kith__sweep *sweep, int64_t block)
             kith__set_real(next->v[k], s, precision, kith__real_at(now->v[k], s, precision));
         }
         next->id[s] = now->id[s];
-        step->move(step, s, &none, NULL);
+        step->move(step, s, &none, more);
     }
 }
 
