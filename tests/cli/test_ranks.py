@@ -180,7 +180,6 @@ def test_shares():
         shared(*common, "--attach", "gas", "--species", "gas,dark", outputs=("a.csv",))
         shared("fof", path, "-b", "0.5", "--no-spheres", "-o", "a.list", outputs=("a.list",))
         rdf = ("rdf", path, "--r-max", "2", "--bins", "20", "-o", "a.txt")
-        shared(*rdf, outputs=("a.txt",))
         shared(*rdf, "--partials", outputs=("a.txt",))
         shared(*rdf, "--select", "star", "--with", "dark", outputs=("a.txt",))
         several = ("a.hdf5", "l.hdf5", "s.hdf5")  # ids by group; by input; all by type and group

@@ -142,12 +142,14 @@ static kith_status call_halos(kith_team *team, no_memory_input *in, int64_t *see
     kith_halo_input_init(&o);
     o.masses = in->masses;
     o.velocities = in->velocities;
+    o.sphere_density[0] = 10;
     const kith_team_groups groups = {.n = 4, .points = EACH, .labels = in->labels};
     kith_team_halos out = {.size = sizeof out, .stride = sizeof(kith_halo)};
     const kith_status status = kith_team_halos_measure(team, &in->points, &in->box, &groups, &o,
                                                        &out);
     for (int64_t k = 0; k < out.held; k++) {
         *seen += (out.first + k + 1) * out.halo[k].members + out.halo[k].particle;
+        *seen += (int64_t)(1e6 * out.halo[k].sphere_radius[0]);
     }
     kith_team_halos_free(&out);
     return status;
