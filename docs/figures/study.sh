@@ -22,7 +22,7 @@ for path, device in zip(sys.argv[1:3], ("cpu", "gpu")):
     for row in rows:
         name = f"{device}-{row['rung'].split(',')[0].lower().replace(' ', '-')}"
         if row["rung"] in KEYS:
-            name += f"-{row['n']}"
+            name += f"-{round(row['n'], -3)}"
         elif device == "cpu" and row["rung"] == "kith":
             name += "-1" if row["threads"] == 1 else "-all"
         elif device == "gpu" and row["rung"][0].isdigit():
@@ -68,17 +68,20 @@ set format x '%g'
 set format y '%g'
 set xlabel 'threads'
 set ylabel 'steps / s, largest = 1'
-set yrange [0:1.05]
 set key bottom center
+set yrange [*:*]
 stats 'gpu-blocks-50000.dat' using 2 nooutput name 'a'
 stats 'gpu-blocks-500000.dat' using 2 nooutput name 'b'
+set yrange [0:1.05]
 plot 'gpu-blocks-50000.dat' using 1:($2 / a_max) w lp pt 7 ps 0.6 t '50,000 boids', \
      'gpu-blocks-500000.dat' using 1:($2 / b_max) w lp pt 7 ps 0.6 t '500,000 boids'
 set title 'GPU, coherent grid: width of cells'
 unset logscale x
 set xlabel 'width of a cell / radius'
+set yrange [*:*]
 stats 'gpu-widths-50000.dat' using 2 nooutput name 'c'
 stats 'gpu-widths-500000.dat' using 2 nooutput name 'd'
+set yrange [0:1.05]
 plot 'gpu-widths-50000.dat' using ($1 / 5):($2 / c_max) w lp pt 7 ps 0.6 t '50,000 boids', \
      'gpu-widths-500000.dat' using ($1 / 5):($2 / d_max) w lp pt 7 ps 0.6 t '500,000 boids'
 unset multiplot
