@@ -68,7 +68,7 @@ KITH_INLINE KITH_REAL(vector)
                        : d;
 }
 
-/** Remove the candidates with which radii permit no pair from a bit mask of candidates, which are in
+/** Remove the candidates with which radii permit no pair from a bit mask of candidates in
  *  consecutive lanes. Not inlined: a search without radii tests for them alone.
  *  @param p      the query particle
  *  @param first  index of the first lane's candidate in the arrays of its tree
@@ -224,8 +224,8 @@ static inline real KITH_REAL(square_of_radii)(const struct KITH_REAL(leaf_search
     return h * h;
 }
 
-/** test_leaf_by with radii. Not inlined, so that a search without radii is compiled as if there were
- *  none. */
+/** test_leaf_by with radii. Not inlined, so that a search without radii is compiled as if there
+ *  were none. */
 static
     __attribute__((noinline)) void KITH_REAL(test_leaf_by_radii)(struct KITH_REAL(leaf_search) *s,
                                                                  int64_t leaf, const real box[6])
@@ -244,7 +244,7 @@ static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf,
 }
 
 /** Return true when radii permit no pair of the leaf's particles and those of a node.
- *  @param least2  lower bound of r^2 of such pairs [length^2] */
+ *  @param least2  lower bound of r^2 between them [length^2] */
 static __attribute__((noinline)) bool KITH_REAL(is_beyond_radii)(
     const struct KITH_REAL(leaf_search) *s, int64_t node, real least2)
 {
