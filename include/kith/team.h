@@ -370,7 +370,7 @@ typedef struct kith_team_nearest {
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
  * @param k           as in kith_nearest_find
- * @param options     NULL: the defaults. Batches are not offered yet: KITH_UNSUPPORTED
+ * @param options     NULL: the defaults. Batches and radii are not offered yet: KITH_UNSUPPORTED
  * @param[in,out] out the result. Zeroed, or from an earlier call on this team, whose arrays are
  *                    then reused. Free with kith_team_nearest_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

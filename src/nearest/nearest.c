@@ -69,7 +69,6 @@ static kith_status read_radii(kith_ctx *ctx, const kith_points *points,
 static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_box *box, int64_t k,
                            const kith_nearest_options *given, struct search *search)
 {
-    static const char cutoff_name[] = "options.cutoff";
     kith_nearest_options options;
     KITH_TRY(kith__nearest_options(ctx, k, given, &options));
     struct kith__question *question = &search->batch.whole;
@@ -77,6 +76,9 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     search->is_batch = options.batch != NULL;
     double cutoff = options.cutoff;
     KITH_TRY(read_radii(ctx, points, &options, search, &cutoff));
+    const bool by_radii = search->has_rules && (options.cutoff == 0 || cutoff < options.cutoff);
+    const char *cutoff_name = by_radii ? "the largest distance that options.radii permit"
+                                       : "options.cutoff";
     if (search->is_batch) {
         return kith__batch_read(ctx, "options.batch", options.batch, points, options.against, box,
                                 cutoff, cutoff == 0 ? NULL : cutoff_name, &search->batch);

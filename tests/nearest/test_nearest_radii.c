@@ -246,7 +246,10 @@ static void check_refusals(kith_ctx *ctx)
     h[1] = (double)NAN;
     check_refused(ctx, &points, &options, KITH_INVALID, "options.radii[1] is nan");
     h[1] = 600;
-    check_refused(ctx, &points, &options, KITH_LIMIT, "options.cutoff");
+    check_refused(ctx, &points, &options, KITH_LIMIT, "options.radii permit is 1200");
+    options.cutoff = 700;
+    check_refused(ctx, &points, &options, KITH_LIMIT, "options.cutoff is 700");
+    options.cutoff = 0;
     h[0] = h[1] = 0;
     check_refused(ctx, &points, &options, KITH_INVALID, "the largest distance of a pair is 0");
     options.radii = NULL;

@@ -25,6 +25,7 @@ typedef enum trouble {
     CANCELLED,
     BAD_SPECIES,
     BATCH,
+    RADII,
     OTHER_CALL,
     LEAVES,
     TROUBLES
@@ -79,6 +80,8 @@ static kith_status make_call(const error_work *w, team_rank *rank, kith_team *te
     kith_nearest_options nearest;
     kith_nearest_options_init(&nearest);
     nearest.batch = batch;
+    nearest.radius_rule = what == RADII ? KITH_RADIUS_SUM : KITH_RADIUS_NONE;
+    nearest.radii = what == RADII ? xyz : NULL;
     switch (what) {
     case NOT_A_NUMBER: xyz[3 * 7 + 1] = NAN; break;
     case TOO_FAR: xyz[3 * 7] = 1e30; break;
@@ -167,6 +170,7 @@ static void try_trouble(const char *backend, call which, trouble what, int bad, 
                             [NO_OUT] = {KITH_INVALID, " is NULL"},
                             [BAD_SPECIES] = {KITH_INVALID, "options.species[3] is 9"},
                             [BATCH] = {KITH_UNSUPPORTED, "options.batch: teams"},
+                            [RADII] = {KITH_UNSUPPORTED, "options.radii: teams"},
                             [OTHER_CALL] = {KITH_INVALID, "make different calls; this rank's is "},
                             [LEAVES] = {KITH_TEAM_LOST, "the team is lost"}};
     error_work w = {.call = which, .what = what, .bad = bad, .bad_too = bad_too};
@@ -279,7 +283,7 @@ int main(int argc, char **argv)
     for (int one = 0; one < CALLS; one++) {
         for (int what = 0; what < TROUBLES; what++) {
             if (what == CANCELLED || (what == BAD_SPECIES && one != RDF) ||
-                (what == BATCH && one == HALOS)) {
+                (what == BATCH && one == HALOS) || (what == RADII && one != NEAREST)) {
                 continue;
             }
             try_trouble(backend, (call)one, (trouble)what, 0, -1);

@@ -68,21 +68,30 @@ KITH_INLINE KITH_REAL(vector)
                        : d;
 }
 
-/** Return true when radii permit a pair, or there are none.
- *  @param p     the query particle
- *  @param slot  index of the candidate in the arrays of its tree
- *  @param r2    squared distance [length^2] */
-static inline bool KITH_REAL(is_permitted)(const struct KITH_REAL(leaf_search) *s, int p,
-                                           int64_t slot, real r2)
+/** Remove the candidates with which radii permit no pair from a bit mask of candidates in
+ *  consecutive lanes. Not inlined: a search without radii tests for them alone.
+ *  @param p      the query particle
+ *  @param first  index of the first lane's candidate in the arrays of its tree
+ *  @param r2     [SIDE_BY_SIDE] squared distances [length^2] */
+static __attribute__((noinline)) unsigned KITH_REAL(keep_permitted)(
+    const struct KITH_REAL(leaf_search) *s, int p, int64_t first, const real *r2, unsigned near)
 {
-    const real *radius = s->all->b.radius;
-    return !radius || KITH_REAL(kith__radii_permit)(s->all->rules->radius_rule, s->radius[p],
-                                                    radius[slot], r2);
+    const real *radius = (const real *)s->all->b.radius + first;
+    unsigned kept = 0;
+    for (; near; near &= near - 1) {
+        const int lane = __builtin_ctz(near);
+        const bool some = KITH_REAL(kith__radii_permit)(s->all->rules->radius_rule, s->radius[p],
+                                                        radius[lane], r2[lane]);
+        kept |= (unsigned)some << lane;
+    }
+    return kept;
 }
 
 /** Test the candidates of a leaf against query particle p, and insert its neighbours into its list.
- *  @param leaf  number of the leaf in the tree of the candidates */
-static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf)
+ *  @param leaf      number of the leaf in the tree of the candidates
+ *  @param by_radii  known at compile time: pairs are permitted by radii */
+KITH_INLINE void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64_t leaf,
+                                       bool by_radii)
 {
     enum { N = KITH_REAL(SIDE_BY_SIDE) };
     const struct kith__tree *tree = &s->all->b;
@@ -102,12 +111,15 @@ static void KITH_REAL(test_query)(struct KITH_REAL(leaf_search) *s, int p, int64
         unsigned near = KITH_REAL(lanes_to)(squares, s->reach2[p]);
         real r2[N];
         memcpy(r2, &squares, sizeof r2);
+        if (by_radii) {
+            near = KITH_REAL(keep_permitted)(s, p, first + c, r2, near);
+        }
         for (; near; near &= near - 1) {
             const int lane = __builtin_ctz(near);
             const int32_t j = id[c + lane];
             const struct kith__neighbour hit = {kith__neighbour_place(j, s->packed_shift),
                                                 (double)r2[lane]};
-            if (j != itself && KITH_REAL(is_permitted)(s, p, first + c + lane, r2[lane])) {
+            if (j != itself) {
                 s->found[p] = insert(list, s->found[p], s->k, &hit);
             }
         }
@@ -185,15 +197,17 @@ static bool KITH_REAL(takes_any)(const struct KITH_REAL(leaf_search) *s, const r
 
 /** Test the candidates of a leaf against each query particle that may have a neighbour among them.
  *  Updates the lists, reach2 and widest2.
- *  @param leaf  number of the leaf in the tree of the candidates
- *  @param box   bounding box of the candidates */
-static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
+ *  @param leaf      number of the leaf in the tree of the candidates
+ *  @param box       bounding box of the candidates
+ *  @param by_radii  as for test_query */
+KITH_INLINE void KITH_REAL(test_leaf_by)(struct KITH_REAL(leaf_search) *s, int64_t leaf,
+                                         const real box[6], bool by_radii)
 {
     for (int c = 0; c < s->n; c += KITH_REAL(SIDE_BY_SIDE)) {
         KITH_REAL(vector) least2;
         unsigned queries = KITH_REAL(find_queries)(s, c, box, &least2);
         for (; queries; queries &= queries - 1) {
-            KITH_REAL(test_query)(s, c + __builtin_ctz(queries), leaf);
+            KITH_REAL(test_query)(s, c + __builtin_ctz(queries), leaf, by_radii);
         }
     }
     s->widest2 = 0;
@@ -210,6 +224,34 @@ static inline real KITH_REAL(square_of_radii)(const struct KITH_REAL(leaf_search
     return h * h;
 }
 
+/** test_leaf_by with radii. Not inlined, so that a search without radii is compiled as if there
+ *  were none. */
+static
+    __attribute__((noinline)) void KITH_REAL(test_leaf_by_radii)(struct KITH_REAL(leaf_search) *s,
+                                                                 int64_t leaf, const real box[6])
+{
+    KITH_REAL(test_leaf_by)(s, leaf, box, true);
+}
+
+/** Test the candidates of a leaf: test_leaf_by. */
+static void KITH_REAL(test_leaf)(struct KITH_REAL(leaf_search) *s, int64_t leaf, const real box[6])
+{
+    if (s->all->rules) {
+        KITH_REAL(test_leaf_by_radii)(s, leaf, box);
+    } else {
+        KITH_REAL(test_leaf_by)(s, leaf, box, false);
+    }
+}
+
+/** Return true when radii permit no pair of the leaf's particles and those of a node.
+ *  @param least2  lower bound of r^2 between them [length^2] */
+static __attribute__((noinline)) bool KITH_REAL(is_beyond_radii)(
+    const struct KITH_REAL(leaf_search) *s, int64_t node, real least2)
+{
+    const real most = ((const real *)s->all->b.most_radius)[node];
+    return least2 > KITH_REAL(square_of_radii)(s, s->most_radius, most);
+}
+
 /** Return an entry of the stack of nodes, for the image that is searched. Its lower bound of r^2 is
  *  infinite where radii permit no pair with the node.
  *  @param node        number of the node
@@ -218,9 +260,8 @@ static inline struct pending_node KITH_REAL(node_of)(const struct KITH_REAL(leaf
                                                      int64_t node, int64_t begin, int64_t end)
 {
     const real *box = (const real *)s->all->b.box + 6 * node;
-    const real *most = s->all->b.most_radius;
     const real least2 = KITH_REAL(least_square)(s, box);
-    const bool none = most && least2 > KITH_REAL(square_of_radii)(s, s->most_radius, most[node]);
+    const bool none = s->all->rules && KITH_REAL(is_beyond_radii)(s, node, least2);
     return (struct pending_node){node, begin, end, none ? INFINITY : (double)least2};
 }
 
