@@ -82,7 +82,8 @@ static __device__ __forceinline__ int32_t cell_along(const rung_flock_gpu &g, fl
     return c < g.cells ? c : g.cells - 1;
 }
 
-/** The cell that is `by` (at most g.cells) from cell c along an axis. @param[out] shift  to its image */
+/** The cell that is `by` (at most g.cells) from cell c along an axis.
+ *  @param[out] shift  to its image */
 static __device__ __forceinline__ int32_t cell_beside(const rung_flock_gpu &g, int32_t c, int by,
                                                       float *shift)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs 2, 3 and 6 on a GPU: one thread for each boid, which tests the boids of the 27 cells around it.
- * In rung 2 positions and velocities are not moved, and are read through sorted indices. From rung
- * 3 on they are kept in the order of the cells. In rung 6 three adjacent cells along x are one
+ * Rungs 2, 3 and 6 on a GPU: one thread for each boid, which tests the boids of the 27 cells around
+ * it. In rung 2 positions and velocities are not moved, and are read through sorted indices. From
+ * rung 3 on they are kept in the order of the cells. In rung 6 three adjacent cells along x are one
  * range of boids: 9 loops, not 27.
  */
 #include "rung_flock_gpu.cuh"

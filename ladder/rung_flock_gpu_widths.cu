@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Rungs 4 and 5 on a GPU: rung 3 with cells of any width. A boid tests the boids of all cells that
- * its radius reaches along each axis: 8 cells that are two radii wide, 27 of one radius, 125 of half
- * a radius. Narrow cells fit the sphere around a boid better, wide ones are fewer loops.
+ * its radius reaches along each axis: 8 cells that are two radii wide, 27 of one radius, 125 of
+ * half a radius. Narrow cells fit the sphere around a boid better, wide ones are fewer loops.
  */
 #include "rung_flock_gpu.cuh"
 
