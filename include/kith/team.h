@@ -35,6 +35,7 @@
 #define KITH_API_TEAM_H
 
 #include <kith/core.h>
+#include <kith/flock.h>
 #include <kith/fof.h>
 #include <kith/halos.h>
 #include <kith/nearest.h>
@@ -384,6 +385,85 @@ KITH_API kith_status kith_team_nearest_find(kith_team *team, const kith_points *
 
 /** Free the arrays and zero the struct but for its size. @param nearest  NULL or zeroed is fine. */
 KITH_API void kith_team_nearest_free(kith_team_nearest *nearest);
+
+/* --------------------------------------------------------------------------------------- flocks */
+
+/**
+ * A flock of the particles of all ranks. It stays dealt to domains from step to step: a particle
+ * that leaves the domain of its rank travels to another rank. After any number of steps the state
+ * has the bits of the flock of one process (kith_flock). Opaque; it has memory of its own, so that
+ * several may be open, and other calls of the team made.
+ */
+typedef struct kith_team_flock kith_team_flock;
+
+/**
+ * Start a flock of all ranks: kith_flock_open. Collective.
+ * Cost on each rank: about 200 bytes in float, 350 in double, for each of its particles and copies.
+ * @param team        its contexts must be on CPUs: those of GPUs are refused, KITH_UNSUPPORTED
+ * @param points      this rank's particles, in host memory; not needed after the call
+ * @param velocities  theirs, in host memory, in the precision of the points
+ * @param box         NULL: open space
+ * @param options     NULL: the defaults. Equal on all ranks. All rules up to repulsion are offered;
+ *                    where a later field is not at its default: KITH_UNSUPPORTED
+ * @param[out] out    the flock; kith_team_flock_close it before the team. NULL on failure
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
+ *         KITH_UNSUPPORTED; KITH_TEAM_LOST
+ */
+KITH_API kith_status kith_team_flock_open(kith_team *team, const kith_points *points,
+                                          const kith_points *velocities, const kith_box *box,
+                                          const kith_flock_options *options, kith_team_flock **out);
+
+/**
+ * Change the options from the next step on: kith_flock_change. Collective.
+ * @param options  as in kith_team_flock_open
+ * @return KITH_OK; KITH_INVALID; KITH_LIMIT; KITH_UNSUPPORTED; KITH_TEAM_LOST: nothing is changed
+ */
+KITH_API kith_status kith_team_flock_change(kith_team_flock *flock,
+                                            const kith_flock_options *options);
+
+/**
+ * Advance by some steps: kith_flock_step. Collective.
+ * Cost of each: that of a step of the particles that a rank was dealt, and of copies of those
+ * within the largest radius of them, which travel, as do particles that leave their domain.
+ * @param steps  0 or more; equal on all ranks
+ * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE, KITH_LIMIT when a particle left the range of
+ *         numbers; KITH_NO_MEMORY; KITH_CANCELLED; KITH_TEAM_LOST. On failure the flock is in the
+ *         state after its last whole step (kith_team_flock_steps).
+ */
+KITH_API kith_status kith_team_flock_step(kith_team_flock *flock, int64_t steps);
+
+/** Return the steps done, first_step included; 0 if flock is NULL. Not collective. */
+KITH_API int64_t kith_team_flock_steps(const kith_team_flock *flock);
+
+/**
+ * Copy the state to the ranks that gave the particles, in the order in which they gave them:
+ * kith_flock_read. Collective. Put together in the order of the ranks, the arrays are those of one
+ * process.
+ * @param[out] positions   [points.n][3] as in kith_flock_read. NULL: not wanted by this rank
+ * @param[out] velocities  [points.n][3] as in kith_flock_read. NULL: not wanted by this rank
+ * @return KITH_OK; KITH_NO_MEMORY; KITH_TEAM_LOST. On failure nothing is written.
+ */
+KITH_API kith_status kith_team_flock_read(kith_team_flock *flock, void *positions,
+                                          void *velocities);
+
+/** Copy obstacles and attractors as they are now: predators have moved. Not collective; equal on
+ *  all ranks. @param[out] things  [n_things] of the options; NULL: nothing is copied */
+KITH_API void kith_team_flock_read_things(const kith_team_flock *flock, kith_flock_thing *things);
+
+/**
+ * Measure the flock of all ranks, into the first `size` bytes of the struct: kith_flock_measure.
+ * Collective. Equal on all ranks. Cost: O(n + pairs); sums are in the order of the particles, so
+ * that ranks add theirs one after the other.
+ * @param[out] out  written on success alone
+ * @return KITH_OK; KITH_INVALID; KITH_NO_MEMORY; KITH_CANCELLED; KITH_TEAM_LOST
+ */
+KITH_API kith_status kith_team_flock_measure_sized(kith_team_flock *flock, kith_flock_measures *out,
+                                                   size_t size);
+#define kith_team_flock_measure(flock, out) \
+    kith_team_flock_measure_sized(flock, out, sizeof(kith_flock_measures))
+
+/** Free a flock. Not collective. @param flock  NULL is fine */
+KITH_API void kith_team_flock_close(kith_team_flock *flock);
 
 /* -------------------------------------------------------------------------------------- domains */
 

@@ -10,9 +10,8 @@
 
 #include "engine/cells.h"
 
-/** Allocate the states, and set the pointers to their arrays. Those of r and v are padded by
- *  KITH_ALIGN bytes, as vectors are read beyond their end. @return false when there is no memory */
-static bool lay_out(struct kith_flock *flock)
+/* The arrays of r and v are padded by KITH_ALIGN bytes, as vectors are read beyond their end. */
+kith_status kith__flock_lay_out(struct kith_flock *flock)
 {
     const size_t n = (size_t)flock->n;
     const size_t real = (size_t)flock->question.precision;
@@ -31,7 +30,9 @@ static bool lay_out(struct kith_flock *flock)
         states[h]->id = (int32_t *)(void *)at;
         at += ids;
     }
-    return at != NULL;
+    KITH_CHECK(flock->ctx, at != NULL, KITH_NO_MEMORY, "out of memory for a flock of %lld",
+               (long long)flock->n);
+    return KITH_OK;
 }
 
 void kith__flock_set_points(struct kith_flock *flock)
@@ -53,9 +54,10 @@ static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
     return inside;
 }
 
-/** Check particle p of the caller, and copy it to flock->now, its position wrapped. */
+/** Check particle p of the caller, and copy it to flock->now, its position wrapped.
+ *  @param first  index of the first particle in messages */
 static kith_status copy_particle(struct kith_flock *flock, const kith_points *points,
-                                 const kith_points *velocities, int64_t p)
+                                 const kith_points *velocities, int64_t first, int64_t p)
 {
     kith_ctx *ctx = flock->ctx;
     const struct kith__question *q = &flock->question;
@@ -64,16 +66,17 @@ static kith_status copy_particle(struct kith_flock *flock, const kith_points *po
     const bool fits = kith__load(q, points, p, r, image);
     kith__position(velocities, q->dim, q->precision, p, v);
     if (!kith__is_finite(v)) {
-        return kith__refuse(ctx, q, "velocities", KITH_NOT_FINITE, p);
+        return kith__refuse(ctx, q, "velocities", KITH_NOT_FINITE, first + p);
     }
     if (!kith__is_finite(r)) {
-        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, p);
+        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, first + p);
     }
     if (!fits) {
-        return kith__refuse(ctx, q, "points", KITH_LIMIT, p);
+        return kith__refuse(ctx, q, "points", KITH_LIMIT, first + p);
     }
     KITH_CHECK(ctx, enclosed(&flock->rules, r), KITH_INVALID,
-               "points: particle %lld (counted from 0) is outside the walls", (long long)p);
+               "points: particle %lld (counted from 0) is outside the walls",
+               (long long)(first + p));
     for (int k = 0; k < 3; k++) {
         kith__set_real(flock->now.r[k], p, q->precision, r[k]);
         kith__set_real(flock->now.v[k], p, q->precision, v[k]);
@@ -84,16 +87,17 @@ static kith_status copy_particle(struct kith_flock *flock, const kith_points *po
 
 /** Check the particles of the caller, and copy them to flock->now.
  *  @param points, velocities  in host memory
+ *  @param first               index of the first particle in messages
  *  @return KITH_OK, the status of the first particle that is refused, or KITH_CANCELLED */
 static kith_status copy_particles(struct kith_flock *flock, const kith_points *points,
-                                  const kith_points *velocities)
+                                  const kith_points *velocities, int64_t first)
 {
     for (int64_t p = 0; p < flock->n; p++) {
         enum { COST = 30 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(flock->ctx, p, COST)) {
             break;
         }
-        KITH_TRY(copy_particle(flock, points, velocities, p));
+        KITH_TRY(copy_particle(flock, points, velocities, first, p));
     }
     return kith__proceed(flock->ctx);
 }
@@ -119,9 +123,10 @@ static kith_status bring(struct kith_flock *flock, const kith_points *points,
     return points->n > 0 ? ctx->backend->flock->bring(ctx, points, dim, to) : KITH_OK;
 }
 
-/** Copy the particles of the caller, in host or device memory, to flock->now. */
+/** Copy the particles of the caller, in host or device memory, to flock->now.
+ *  @param first  index of the first particle in messages */
 static kith_status take_particles(struct kith_flock *flock, const kith_points *points,
-                                  const kith_points *velocities)
+                                  const kith_points *velocities, int64_t first)
 {
     struct kith__buffer copies[2] = {{NULL, 0}, {NULL, 0}};
     kith_points r, v;
@@ -130,17 +135,16 @@ static kith_status take_particles(struct kith_flock *flock, const kith_points *p
         status = bring(flock, velocities, &copies[1], &v);
     }
     if (status == KITH_OK) {
-        status = copy_particles(flock, &r, &v);
+        status = copy_particles(flock, &r, &v, first);
     }
     kith__buffer_free(&copies[0]);
     kith__buffer_free(&copies[1]);
     return status;
 }
 
-/** Set all members of a new flock but ctx, from the arguments of kith_flock_open. */
-static kith_status start(struct kith_flock *flock, const kith_points *points,
-                         const kith_points *velocities, const kith_box *box,
-                         const kith_flock_options *options)
+kith_status kith__flock_start(struct kith_flock *flock, const kith_points *points,
+                              const kith_points *velocities, const kith_box *box,
+                              const kith_flock_options *options, int64_t first)
 {
     kith_ctx *ctx = flock->ctx;
     const kith_box open = kith_box_open();
@@ -151,11 +155,10 @@ static kith_status start(struct kith_flock *flock, const kith_points *points,
     KITH_TRY(kith__question_space(ctx, velocities, NULL, &flock->box, &other));
     KITH_CHECK(ctx, velocities->n == points->n && velocities->precision == points->precision,
                KITH_INVALID, "velocities: their number or precision is not that of the points");
-    flock->n = points->n;
+    flock->n = flock->own = points->n;
     KITH_TRY(kith__flock_rules_init(flock, options, &flock->step));
-    KITH_CHECK(ctx, lay_out(flock), KITH_NO_MEMORY, "out of memory for a flock of %lld",
-               (long long)flock->n);
-    KITH_TRY(take_particles(flock, points, velocities));
+    KITH_TRY(kith__flock_lay_out(flock));
+    KITH_TRY(take_particles(flock, points, velocities, first));
     kith__flock_set_points(flock);
     return KITH_OK;
 }
@@ -171,7 +174,7 @@ static kith_status open_flock(kith_ctx *ctx, const kith_points *points,
     struct kith_flock *flock = calloc(1, sizeof *flock);
     KITH_CHECK(ctx, flock != NULL, KITH_NO_MEMORY, "out of memory for a flock");
     flock->ctx = ctx;
-    const kith_status status = start(flock, points, velocities, box, options);
+    const kith_status status = kith__flock_start(flock, points, velocities, box, options, 0);
     if (status != KITH_OK) {
         kith_flock_close(flock);
         return status;
@@ -192,9 +195,9 @@ kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points, const kith
     return status;
 }
 
-/** Replace the options. Particles may be outside walls that these add until the next step has
- *  reflected them (flock->walled). */
-static kith_status change(kith_flock *flock, const kith_flock_options *options)
+/* Particles may be outside walls that the options add until the next step has reflected them
+ * (flock->walled). */
+kith_status kith__flock_change(struct kith_flock *flock, const kith_flock_options *options)
 {
     const int before[3] = {flock->rules.reflecting[0], flock->rules.reflecting[1],
                            flock->rules.reflecting[2]};
@@ -211,7 +214,7 @@ static kith_status change(kith_flock *flock, const kith_flock_options *options)
 kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options)
 {
     kith_status status;
-    KITH_FLOCK_CALL(flock, &status, change(flock, options));
+    KITH_FLOCK_CALL(flock, &status, kith__flock_change(flock, options));
     return status;
 }
 
@@ -243,12 +246,27 @@ kith_status kith__flock_fetch(const struct kith_flock *flock)
                                       : KITH_OK;
 }
 
-kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int32_t particle)
+void kith__flock_commit(struct kith_flock *flock, const struct kith__flock_survey *survey)
+{
+    for (int t = 0; t < flock->rules.n_things; t++) {
+        kith_flock_thing *thing = &flock->rules.thing[t];
+        if (thing->kind == KITH_PREDATOR && survey->prey[t].distance < INFINITY) {
+            kith__flock_chase(&flock->rules, &flock->question.box_d, survey->prey[t].way, thing);
+        }
+    }
+    const struct kith__flock_state old = flock->now;
+    flock->now = flock->next;
+    flock->next = old;
+    flock->step++;
+    kith__flock_set_points(flock);
+}
+
+kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int64_t particle)
 {
     return kith__fail(flock->ctx, KITH_NOT_FINITE,
-                      "step %lld takes particle %d (counted from 0) out of the range of numbers: "
+                      "step %lld takes particle %lld (counted from 0) out of the range of numbers: "
                       "options.time_step is %g",
-                      (long long)flock->step + 1, (int)particle, flock->rules.time_step);
+                      (long long)flock->step + 1, (long long)particle, flock->rules.time_step);
 }
 
 /** State of the loop that writes vectors in the caller's order. */

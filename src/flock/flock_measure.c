@@ -10,12 +10,10 @@
 #include "pairs/list.h"
 
 enum {
-    CENTRE_TERMS = 9, /**< numbers that find_centre_terms computes of each particle, to be summed */
-    MOTION_TERMS = 8, /**< numbers that find_motion_terms computes of each particle */
-    MOST_TERMS = 9,   /**< larger of the two */
-    BATCH = 1 << 13   /**< particles whose terms are computed in parallel, and then added one after
-                           another */
+    BATCH = 1 << 13 /**< particles whose terms are computed in parallel, and then added one after
+                         another */
 };
+_Static_assert((int)KITH_MOTION_TERMS <= (int)KITH_CENTRE_TERMS, "a batch has room for both");
 
 static const double two_pi = 6.28318530717958647692;
 
@@ -25,18 +23,10 @@ enum { VIEW = KITH_WORK_OF(flock) + 1 };
 /* Size of the struct in the version that introduced it (core/sized.h) [bytes]. */
 enum { KITH_FLOCK_MEASURES_0_1 = KITH_SIZE_UP_TO(kith_flock_measures, neighbours) };
 
-/** The state in the caller's order, in double. */
-struct view {
-    double *r, *v;               /**< [n][3] positions [length], velocities [length / time] */
-    double centre[3];            /**< centre of the flock, in fractional coordinates */
-    double (*terms)[MOST_TERMS]; /**< [BATCH] terms of a batch of particles */
-    kith_ctx *ctx;               /**< context: threads, cancellation */
-};
-
 /** State of the loop that copies the state to the caller's order. */
 struct order_loop {
-    const struct kith_flock *flock; /**< the flock */
-    const struct view *view;        /**< where the copy goes */
+    const struct kith_flock *flock;      /**< the flock */
+    const struct kith__flock_view *view; /**< where the copy goes */
 };
 
 /** kith__range_fn: copy entries [begin, end) of the state. */
@@ -54,32 +44,29 @@ static void order_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Allocate a view, and copy the state to it. */
-static kith_status open_view(const struct kith_flock *flock, struct view *view)
+kith_status kith__flock_view_need(kith_ctx *ctx, int64_t n, struct kith__flock_view *view)
 {
-    const size_t n = (size_t)flock->n;
+    const size_t room = (size_t)n;
     /* r, v and terms; 6 numbers are spare */
-    view->r = kith__work_need(&flock->ctx->work, VIEW,
-                              6 * (n + 1) * sizeof *view->r + BATCH * sizeof *view->terms);
-    KITH_CHECK(flock->ctx, view->r != NULL, KITH_NO_MEMORY,
-               "out of memory to measure a flock of %lld", (long long)flock->n);
-    view->v = view->r + 3 * n;
-    view->terms = (double(*)[MOST_TERMS])(view->v + 3 * n);
-    view->ctx = flock->ctx;
-    struct order_loop loop = {flock, view};
-    kith__loop(flock->ctx, flock->n, order_range, &loop);
+    view->r = kith__work_need(&ctx->work, VIEW,
+                              6 * (room + 1) * sizeof *view->r + BATCH * sizeof *view->terms);
+    KITH_CHECK(ctx, view->r != NULL, KITH_NO_MEMORY, "out of memory to measure a flock of %lld",
+               (long long)n);
+    view->n = n;
+    view->v = view->r + 3 * room;
+    view->terms = (double(*)[KITH_CENTRE_TERMS])(view->v + 3 * room);
     return KITH_OK;
 }
 
 /** Compute the terms that particle p adds to sums.
- *  @param[out] terms  CENTRE_TERMS or MOTION_TERMS numbers */
-typedef void terms_fn(const struct kith__question *q, const struct view *view, int64_t p,
-                      double *terms);
+ *  @param[out] terms  KITH_CENTRE_TERMS or KITH_MOTION_TERMS numbers */
+typedef void terms_fn(const struct kith__question *q, const struct kith__flock_view *view,
+                      int64_t p, double *terms);
 
 /** State of the loop that computes the terms of one batch of particles. */
 struct terms_loop {
     const struct kith__question *question; /**< the box */
-    const struct view *view;               /**< the state */
+    const struct kith__flock_view *view;   /**< the state */
     int64_t first;                         /**< first particle of the batch */
     terms_fn *find;                        /**< computes the terms of one particle */
 };
@@ -93,21 +80,19 @@ static void find_terms(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Sum the terms of all particles in their order, so that sums have equal bits for any number of
+/** Add the terms of all particles in their order, so that sums have equal bits for any number of
  *  threads: all threads compute terms, one thread adds them.
- *  @param n         number of particles
- *  @param terms     number of terms of a particle
- *  @param find      computes the terms of a particle
- *  @param[out] sum  [terms] the sums */
-static void add_up(const struct kith__question *q, const struct view *view, int64_t n, int terms,
-                   terms_fn *find, double *sum)
+ *  @param terms        number of terms of a particle
+ *  @param find         computes the terms of a particle
+ *  @param[in,out] sum  [terms] the sums */
+static void add_up(kith_ctx *ctx, const struct kith__question *q,
+                   const struct kith__flock_view *view, int terms, terms_fn *find, double *sum)
 {
-    double(*const batch)[MOST_TERMS] = view->terms;
-    memset(sum, 0, (size_t)terms * sizeof *sum);
-    for (int64_t first = 0; first < n && !kith__cancelled(view->ctx); first += BATCH) {
-        const int64_t particles = n - first < BATCH ? n - first : BATCH;
+    double(*const batch)[KITH_CENTRE_TERMS] = view->terms;
+    for (int64_t first = 0; first < view->n && !kith__cancelled(ctx); first += BATCH) {
+        const int64_t particles = view->n - first < BATCH ? view->n - first : BATCH;
         struct terms_loop loop = {q, view, first, find};
-        kith__loop(view->ctx, particles, find_terms, &loop);
+        kith__loop(ctx, particles, find_terms, &loop);
         for (int64_t k = 0; k < particles; k++) {
             for (int t = 0; t < terms; t++) {
                 sum[t] += batch[k][t];
@@ -118,8 +103,8 @@ static void add_up(const struct kith__question *q, const struct view *view, int6
 
 /** Compute the terms of the centre: fractional coordinates f, and cosine and sine of the angles
  *  2 pi f. */
-static void find_centre_terms(const struct kith__question *q, const struct view *view, int64_t p,
-                              double *terms)
+static void find_centre_terms(const struct kith__question *q, const struct kith__flock_view *view,
+                              int64_t p, double *terms)
 {
     for (int k = 0; k < 3; k++) {
         const double f = kith__fraction_d(&q->box_d, view->r + 3 * p, k);
@@ -129,12 +114,17 @@ static void find_centre_terms(const struct kith__question *q, const struct view 
     }
 }
 
-/** Set view->centre to the mean of the fractional coordinates, along periodic axes to their
- *  circular mean (Bai and Breen 2008). */
-static void find_centre(const struct kith__question *q, struct view *view, int64_t n)
+void kith__flock_add_centre(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__flock_view *view, double *sum)
 {
-    double sum[CENTRE_TERMS];
-    add_up(q, view, n, CENTRE_TERMS, find_centre_terms, sum);
+    add_up(ctx, q, view, KITH_CENTRE_TERMS, find_centre_terms, sum);
+}
+
+/* The centre is the mean of the fractional coordinates, along periodic axes their circular mean
+ * (Bai and Breen 2008). */
+void kith__flock_set_centre(const struct kith__question *q, const double *sum, int64_t n,
+                            struct kith__flock_view *view)
+{
     for (int k = 0; k < 3; k++) {
         view->centre[k] = q->box_d.periodic[k] ? atan2(sum[6 + k], sum[3 + k]) / two_pi
                                                : sum[k] / (double)n;
@@ -159,8 +149,8 @@ static void from_centre(const struct kith__question *q, const double centre[3], 
 
 /** Compute the terms of the motion, with s the vector from the centre: [0, 3) direction v / |v|,
  *  [3, 6) s x v, [6] |v|, [7] |s| |v|. */
-static void find_motion_terms(const struct kith__question *q, const struct view *view, int64_t p,
-                              double *terms)
+static void find_motion_terms(const struct kith__question *q, const struct kith__flock_view *view,
+                              int64_t p, double *terms)
 {
     const double *v = view->v + 3 * p;
     double s[3];
@@ -176,18 +166,23 @@ static void find_motion_terms(const struct kith__question *q, const struct view 
     terms[7] = speed * kith__flock_length(s);
 }
 
-/** Compute polarisation, milling and mean speed of n particles (kith_flock_measures). */
-static void measure(const struct kith__question *q, struct view *view, int64_t n,
-                    kith_flock_measures *out)
+void kith__flock_add_motion(kith_ctx *ctx, const struct kith__question *q,
+                            const struct kith__flock_view *view, double *sum)
 {
-    double sum[MOTION_TERMS];
-    find_centre(q, view, n);
-    add_up(q, view, n, MOTION_TERMS, find_motion_terms, sum);
-    *out = (kith_flock_measures){
+    add_up(ctx, q, view, KITH_MOTION_TERMS, find_motion_terms, sum);
+}
+
+void kith__flock_write_measures(const double *sum, int64_t n, int64_t pairs,
+                                kith_flock_measures *out, size_t size)
+{
+    const kith_flock_measures found = {
         .polarisation = kith__flock_length(sum) / (double)n,
         .milling = sum[7] > 0 ? kith__flock_length(sum + 3) / sum[7] : 0,
         .mean_speed = sum[6] / (double)n,
+        .neighbours = 2 * (double)pairs / (double)n, /* a pair is a neighbour of both */
     };
+    memset(out, 0, size);
+    memcpy(out, &found, size < sizeof found ? size : sizeof found);
 }
 
 /** kith_flock_measure_sized, within a call of the context. */
@@ -201,15 +196,17 @@ static kith_status measure_all(kith_flock *flock, kith_flock_measures *out, size
         KITH_TRY(
             kith__pairs_count(ctx, &q->a, &flock->box, flock->rules.reach, NULL, &pairs, NULL));
     }
-    struct view view;
+    struct kith__flock_view view;
+    double centre[KITH_CENTRE_TERMS] = {0}, motion[KITH_MOTION_TERMS] = {0};
     KITH_TRY(kith__flock_fetch(flock));
-    KITH_TRY(open_view(flock, &view));
-    kith_flock_measures found;
-    measure(q, &view, flock->n, &found);
+    KITH_TRY(kith__flock_view_need(ctx, flock->n, &view));
+    struct order_loop loop = {flock, &view};
+    kith__loop(ctx, flock->n, order_range, &loop);
+    kith__flock_add_centre(ctx, q, &view, centre);
+    kith__flock_set_centre(q, centre, flock->n, &view);
+    kith__flock_add_motion(ctx, q, &view, motion);
     KITH_TRY(kith__proceed(ctx));
-    found.neighbours = 2 * (double)pairs / (double)flock->n; /* a pair is a neighbour of both */
-    memset(out, 0, size);
-    memcpy(out, &found, size < sizeof found ? size : sizeof found);
+    kith__flock_write_measures(motion, flock->n, pairs, out, size);
     return KITH_OK;
 }
 

@@ -280,13 +280,34 @@ static kith_status set_walls(kith_ctx *ctx, const kith_flock_options *o, const k
     return KITH_OK;
 }
 
+kith_status kith__flock_options_read(kith_ctx *ctx, const kith_flock_options *options,
+                                     kith_flock_options *own)
+{
+    *own = defaults;
+    KITH_OPTIONS_READ(ctx, "options", kith_flock_options_init, options, KITH_FLOCK_OPTIONS_0_1,
+                      own);
+    return KITH_OK;
+}
+
+kith_status kith__flock_options_known(kith_ctx *ctx, const kith_flock_options *own,
+                                      const char *what)
+{
+    enum { KNOWN = KITH_SIZE_UP_TO(kith_flock_options, repulsion) };
+    for (size_t b = KNOWN; b < sizeof *own; b++) {
+        KITH_CHECK(ctx, ((const char *)own)[b] == ((const char *)&defaults)[b], KITH_UNSUPPORTED,
+                   "options: fields after repulsion must be at their defaults, as %s do not take "
+                   "these rules yet",
+                   what);
+    }
+    return KITH_OK;
+}
+
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options,
                                    int64_t *first_step)
 {
     kith_ctx *ctx = flock->ctx;
-    kith_flock_options own = defaults;
-    KITH_OPTIONS_READ(ctx, "options", kith_flock_options_init, options, KITH_FLOCK_OPTIONS_0_1,
-                      &own);
+    kith_flock_options own;
+    KITH_TRY(kith__flock_options_read(ctx, options, &own));
     const kith_flock_options *o = &own;
     KITH_TRY(check_numbers(ctx, o));
     struct kith__question q = flock->question;

@@ -18,6 +18,7 @@
 #include "ghosts.h"
 #include "pairs/list.h"
 #include "pairs/rules.h"
+#include "pairs_team.h"
 
 /** Buffers of the team's scratch memory. */
 enum {
@@ -470,10 +471,9 @@ static kith_status count_own(struct pairs_team *w, int64_t **neighbours)
     return KITH_OK;
 }
 
-/** Do the work of kith_team_pairs_count between kith__enter and kith__exit. Collective. */
-static kith_status count(kith_team *team, const kith_points *points, const kith_box *box,
-                         double cutoff, const kith_pairs_options *options, int64_t *n,
-                         int64_t *neighbours)
+kith_status kith__team_pairs_count(kith_team *team, const kith_points *points, const kith_box *box,
+                                   double cutoff, const kith_pairs_options *options, int64_t *n,
+                                   int64_t *neighbours)
 {
     struct pairs_team w = {
         .team = team, .points = points, .box = box, .cutoff = cutoff, .given = options};
@@ -501,7 +501,8 @@ kith_status kith_team_pairs_count(kith_team *team, const kith_points *points, co
                                   int64_t *neighbours)
 {
     kith_status status;
-    KITH_TEAM_CALL(team, &status, count(team, points, box, cutoff, options, n, neighbours));
+    KITH_TEAM_CALL(team, &status,
+                   kith__team_pairs_count(team, points, box, cutoff, options, n, neighbours));
     if (status != KITH_OK && n) {
         *n = 0;
     }

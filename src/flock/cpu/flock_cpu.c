@@ -14,33 +14,22 @@
 
 #include "engine/cpu/run.h"
 
-/** Nearest particle to a predator. */
-struct prey {
-    double distance; /**< distance from the predator [length] */
-    double way[3];   /**< vector from the predator [length] */
-    int32_t id;      /**< index in the caller's order, the smallest of equally near particles */
-};
-
-/** Return true when a is nearer than b; of equally near ones, when its index is smaller. */
-static bool is_nearer(const struct prey *a, const struct prey *b)
-{
-    return a->distance < b->distance || (a->distance == b->distance && a->id < b->id);
-}
+static const struct kith__prey no_prey = {.distance = INFINITY, .id = INT64_MAX};
 
 /** Return the particle of entries [begin, end) of flock->now that is nearest to a position. */
-static struct prey find_nearest(const struct kith_flock *flock, const double place[3],
-                                int64_t begin, int64_t end)
+static struct kith__prey find_nearest(const struct kith_flock *flock, const double place[3],
+                                      int64_t begin, int64_t end)
 {
-    struct prey best = {.distance = INFINITY, .id = INT32_MAX};
+    struct kith__prey best = no_prey;
     for (int64_t s = begin; s < end; s++) {
         double r[3];
-        struct prey one = {.id = flock->now.id[s]};
+        struct kith__prey one = {.id = kith__flock_index(flock, flock->now.id[s])};
         for (int k = 0; k < 3; k++) {
             r[k] = kith__real_at(flock->now.r[k], s, flock->question.precision);
         }
         kith__flock_nearest_image(&flock->question.box_d, place, r, one.way);
         one.distance = kith__flock_length(one.way);
-        best = is_nearer(&one, &best) ? one : best;
+        best = kith__is_nearer(&one, &best) ? one : best;
     }
     return best;
 }
@@ -68,16 +57,10 @@ static void find_fastest(void *state, int64_t begin, int64_t end)
 
 /** Set the units of offsets and velocities: powers of 2, from the largest radius and the largest
  *  absolute component of a velocity. Also convert the rows of the box to units. */
-static void find_units(kith_ctx *ctx, struct kith__flock_step *step)
+static void set_units(struct kith__flock_step *step, double fastest)
 {
-    const struct kith_flock *flock = step->flock;
-    const struct kith__question *q = &flock->question;
-    struct fastest_loop loop = {.flock = flock};
-    kith__loop(ctx, flock->n, find_fastest, &loop);
-    const int64_t bits = loop.bits;
-    double most;
-    memcpy(&most, &bits, sizeof most);
-    step->velocity_unit = kith__flock_unit(most);
+    const struct kith__question *q = &step->flock->question;
+    step->velocity_unit = kith__flock_unit(fastest);
     step->offset_unit = kith__flock_unit(step->rules->reach);
     for (int k = 0; k < 3; k++) {
         for (int m = 0; m < 3; m++) {
@@ -134,90 +117,17 @@ static void move_block(struct kith__sweep *sweep, int64_t block)
     }
 }
 
-/** Return the smallest index of a particle whose next position is NaN (kith__flock_step.lost). */
-static int32_t find_lost(const struct kith_flock *flock)
+/** Return the smallest index, in the whole flock, of a particle whose next position is NaN
+ *  (kith__flock_step.lost). */
+static int64_t find_lost(const struct kith_flock *flock)
 {
-    int32_t first = INT32_MAX;
+    int64_t first = INT64_MAX;
     for (int64_t s = 0; s < flock->n; s++) {
         const double x = kith__real_at(flock->next.r[0], s, flock->question.precision);
-        first = isnan(x) && flock->next.id[s] < first ? flock->next.id[s] : first;
+        const int64_t index = kith__flock_index(flock, flock->next.id[s]);
+        first = isnan(x) && index < first ? index : first;
     }
     return first;
-}
-
-/** Compute one step, from flock->now to flock->next.
- *  @param run  a run over all work blocks, without its function
- *  @return KITH_OK; KITH_NOT_FINITE when a particle leaves the range of numbers; a failure */
-static kith_status step_once(kith_ctx *ctx, struct kith_flock *flock, struct kith__run *run)
-{
-    const struct kith__question *q = &flock->question;
-    const struct kith__flock_rules *rules = &flock->rules;
-    static kith__work_fn *const step_block[] = {KITH_EACH_ISA(step_block)};
-    struct kith__grid grid = {.cells = 0};
-    struct kith__flock_step step = {.flock = flock,
-                                    .rules = rules,
-                                    .grid = rules->reach > 0 ? &grid : NULL,
-                                    .move = q->precision == KITH_FLOAT ? move_f : move_d};
-    if (step.grid) {
-        KITH_TRY(kith__grid_build(ctx, q, &grid));
-        find_units(ctx, &step);
-        KITH_TRY(quantize_state(ctx, &step));
-        for (int rule = 0; rule < KITH_RULES; rule++) {
-            /* the cutoff is the largest radius */
-            const double radius = rules->radius[rule], part = radius / q->cutoff;
-            step.ratio[rule] = (float)(part * part);
-            step.at_cutoff[rule] = radius == q->cutoff;
-            step.square[rule] = kith__rounded(radius * radius, q->precision);
-        }
-    }
-    atomic_store(&step.lost, false);
-    KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
-    for (int t = 0; t < ctx->threads; t++) {
-        kith__sweep_of(ctx, t)->columns = &step.quantized;
-        kith__sweep_of(ctx, t)->query_fill = KITH_FLOCK_FILL;
-    }
-    run->block = step.grid ? step_block[kith__isa(ctx)] : move_block;
-    run->job = &step;
-    KITH_TRY(kith__run(run));
-    return atomic_load(&step.lost) ? kith__flock_refuse_lost(flock, find_lost(flock)) : KITH_OK;
-}
-
-/** State of the loop that finds the particle nearest to a predator. */
-struct prey_loop {
-    const struct kith_flock *flock; /**< the flock */
-    const double *place;            /**< [3] position of the predator [length] */
-    pthread_mutex_t lock;           /**< guards `best` */
-    struct prey best;               /**< nearest so far */
-};
-
-/** kith__range_fn: find the particle of entries [begin, end) that is nearest to the predator. */
-static void find_prey(void *state, int64_t begin, int64_t end)
-{
-    struct prey_loop *loop = state;
-    const struct prey here = find_nearest(loop->flock, loop->place, begin, end);
-    pthread_mutex_lock(&loop->lock);
-    loop->best = is_nearer(&here, &loop->best) ? here : loop->best;
-    pthread_mutex_unlock(&loop->lock);
-}
-
-/** Move predators towards the particles that are nearest in flock->now.
- *  @param[in,out] rules  a copy of the rules, in which the predators are moved: the rules of the
- *                        next step */
-static void move_predators(kith_ctx *ctx, const struct kith_flock *flock,
-                           struct kith__flock_rules *rules)
-{
-    for (int t = 0; t < rules->n_things; t++) {
-        kith_flock_thing *thing = &rules->thing[t];
-        if (thing->kind != KITH_PREDATOR || flock->n == 0) {
-            continue;
-        }
-        struct prey_loop loop = {flock,
-                                 thing->place,
-                                 PTHREAD_MUTEX_INITIALIZER,
-                                 {.distance = INFINITY, .id = INT32_MAX}};
-        kith__loop(ctx, flock->n, find_prey, &loop);
-        kith__flock_chase(rules, &flock->question.box_d, loop.best.way, thing);
-    }
 }
 
 #ifndef NDEBUG
@@ -234,31 +144,112 @@ static bool ids_in_range(const struct kith__flock_state *state, int64_t n)
 }
 #endif
 
+/** kith__flock_backend.advance */
+static kith_status advance(kith_ctx *ctx, struct kith_flock *flock,
+                           const struct kith__flock_survey *survey, int64_t nth, int64_t of,
+                           int64_t *lost)
+{
+    const int64_t blocks = (flock->n + KITH_WORK_BLOCK - 1) / KITH_WORK_BLOCK;
+    struct kith__run run = {.ctx = ctx,
+                            .last = blocks,
+                            .watch_from = nth * blocks,
+                            .watch_to = (nth + 1) * blocks,
+                            .watch_total = of * blocks};
+    const struct kith__question *q = &flock->question;
+    const struct kith__flock_rules *rules = &flock->rules;
+    static kith__work_fn *const step_block[] = {KITH_EACH_ISA(step_block)};
+    struct kith__grid grid = {.cells = 0};
+    struct kith__flock_step step = {.flock = flock,
+                                    .rules = rules,
+                                    .grid = rules->reach > 0 ? &grid : NULL,
+                                    .move = q->precision == KITH_FLOAT ? move_f : move_d};
+    if (step.grid) {
+        KITH_TRY(kith__grid_build(ctx, q, &grid));
+        set_units(&step, survey->fastest);
+        KITH_TRY(quantize_state(ctx, &step));
+        for (int rule = 0; rule < KITH_RULES; rule++) {
+            /* the cutoff is the largest radius */
+            const double radius = rules->radius[rule], part = radius / q->cutoff;
+            step.ratio[rule] = (float)(part * part);
+            step.at_cutoff[rule] = radius == q->cutoff;
+            step.square[rule] = kith__rounded(radius * radius, q->precision);
+        }
+    }
+    atomic_store(&step.lost, false);
+    KITH_TRY(kith__run_prepare(ctx, q, &grid, KITH_ALL, 0));
+    for (int t = 0; t < ctx->threads; t++) {
+        kith__sweep_of(ctx, t)->columns = &step.quantized;
+        kith__sweep_of(ctx, t)->query_fill = KITH_FLOCK_FILL;
+    }
+    run.block = step.grid ? step_block[kith__isa(ctx)] : move_block;
+    run.job = &step;
+    KITH_TRY(kith__run(&run));
+    assert(ids_in_range(&flock->next, flock->n));
+    *lost = atomic_load(&step.lost) ? find_lost(flock) : INT64_MAX;
+    return KITH_OK;
+}
+
+/** State of the loop that finds the particle nearest to a predator. */
+struct prey_loop {
+    const struct kith_flock *flock; /**< the flock */
+    const double *place;            /**< [3] position of the predator [length] */
+    pthread_mutex_t lock;           /**< guards `best` */
+    struct kith__prey best;         /**< nearest so far */
+};
+
+/** kith__range_fn: find the particle of entries [begin, end) that is nearest to the predator. */
+static void find_prey(void *state, int64_t begin, int64_t end)
+{
+    struct prey_loop *loop = state;
+    const struct kith__prey here = find_nearest(loop->flock, loop->place, begin, end);
+    pthread_mutex_lock(&loop->lock);
+    loop->best = kith__is_nearer(&here, &loop->best) ? here : loop->best;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+/** Return the particle that is nearest to a predator. */
+static struct kith__prey find_prey_of(kith_ctx *ctx, const struct kith_flock *flock,
+                                      const kith_flock_thing *predator)
+{
+    struct prey_loop loop = {flock, predator->place, PTHREAD_MUTEX_INITIALIZER, no_prey};
+    kith__loop(ctx, flock->n, find_prey, &loop);
+    return loop.best;
+}
+
+/** kith__flock_backend.survey */
+static kith_status survey(kith_ctx *ctx, const struct kith_flock *flock,
+                          struct kith__flock_survey *out)
+{
+    const struct kith__flock_rules *rules = &flock->rules;
+    struct fastest_loop loop = {.flock = flock};
+    kith__loop(ctx, rules->reach > 0 ? flock->n : 0, find_fastest, &loop);
+    const int64_t bits = loop.bits;
+    memcpy(&out->fastest, &bits, sizeof out->fastest);
+    for (int t = 0; t < rules->n_things; t++) {
+        const bool hunts = rules->thing[t].kind == KITH_PREDATOR;
+        out->prey[t] = hunts ? find_prey_of(ctx, flock, &rules->thing[t]) : no_prey;
+    }
+    return kith__proceed(ctx);
+}
+
 /** kith__flock_backend.step */
 static kith_status step_flock(kith_ctx *ctx, struct kith_flock *flock, int64_t steps)
 {
-    const int64_t blocks = (flock->n + KITH_WORK_BLOCK - 1) / KITH_WORK_BLOCK;
     for (int64_t s = 0; s < steps; s++) {
-        struct kith__run run = {.ctx = ctx,
-                                .last = blocks,
-                                .watch_from = s * blocks,
-                                .watch_to = (s + 1) * blocks,
-                                .watch_total = steps * blocks};
-        struct kith__flock_rules after = flock->rules;
-        move_predators(ctx, flock, &after);
-        KITH_TRY(kith__proceed(ctx));
-        KITH_TRY(step_once(ctx, flock, &run));
-        assert(ids_in_range(&flock->next, flock->n));
-        flock->rules = after;
-        const struct kith__flock_state old = flock->now;
-        flock->now = flock->next;
-        flock->next = old;
-        flock->step++;
-        kith__flock_set_points(flock);
+        struct kith__flock_survey found;
+        int64_t lost;
+        KITH_TRY(survey(ctx, flock, &found));
+        KITH_TRY(advance(ctx, flock, &found, s, steps, &lost));
+        if (lost < INT64_MAX) {
+            return kith__flock_refuse_lost(flock, lost);
+        }
+        kith__flock_commit(flock, &found);
     }
     return KITH_OK;
 }
 
 const struct kith__flock_backend kith__cpu_flock = {
     .step = step_flock,
+    .survey = survey,
+    .advance = advance,
 };

@@ -251,7 +251,7 @@ static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
                        struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
-    const int32_t id = (int32_t)(one->neighbour.place >> 32);
+    const int32_t id = step->flock->next.id[sweep->tile.slot[one->entry]];
     const struct kith__flock_heed *heed = find_heed(step, row, id);
     for (int rule = 0; rule < KITH_RULES; rule++) {
         if (!(step->rules->radius[rule] > 0 && one->neighbour.r2 <= step->square[rule])) {
@@ -282,6 +282,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct kith__flock_rules *rules = step->rules;
+    const int32_t *order = step->flock->order;
     sweep->n_hits = 0;
     if (!kith__hits_room(sweep, sweep->tile.n)) {
         return;
@@ -327,7 +328,7 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
             continue;
         }
         const struct kith__listed one = {
-            {.place = kith__neighbour_place(id, tile_shift(sweep, index)),
+            {.place = kith__neighbour_place(order ? order[id] : id, tile_shift(sweep, index)),
              .r2 = true_square(sweep, i->slot, index)},
             .entry = index};
         if (rules->nearest > 0) {
@@ -341,9 +342,19 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
     }
 }
 
+/** Return true when the query particle is a copy of one that another rank advances. */
+KITH_INLINE bool is_copy(const struct kith__sweep *sweep, const struct query_particle *i)
+{
+    const struct kith_flock *flock = kith__flock_step_of(sweep)->flock;
+    return flock->next.id[i->slot] >= flock->own;
+}
+
 /** Operation (query_fn) for the usual radii, see find_thresholds. */
 static void flock_usual_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
+    if (is_copy(sweep, i)) {
+        return;
+    }
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, true, &sums);
     kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
@@ -352,6 +363,9 @@ static void flock_usual_operation(struct kith__sweep *sweep, const struct query_
 /** Operation (query_fn) for any radii. */
 static void flock_all_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
+    if (is_copy(sweep, i)) {
+        return;
+    }
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     sum_all(sweep, i, false, &sums);
     kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
@@ -360,6 +374,9 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct query_pa
 /** Operation (query_fn) for rules that are not plain (kith__flock_is_plain). */
 static void flock_chosen_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
+    if (is_copy(sweep, i)) {
+        return;
+    }
     struct kith__flock_sums sums = {.n = {0, 0, 0}};
     struct kith__flock_more more = {.push = {0, 0, 0}};
     sum_chosen(sweep, i, &sums, &more);

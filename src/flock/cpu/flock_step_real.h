@@ -60,7 +60,8 @@ static void KITH_REAL(move)(struct kith__flock_step *step, int64_t slot,
         v[k] = ((const real *)next->v[k])[slot];
     }
     const int fits = KITH_REAL(kith__flock_move)(step->rules, &q->box_d, &q->KITH_REAL(box), sums,
-                                                 more, unit, flock->step, next->id[slot], r, v);
+                                                 more, unit, flock->step,
+                                                 kith__flock_index(flock, next->id[slot]), r, v);
     for (int k = 0; k < 3; k++) {
         ((real *)next->r[k])[slot] = fits ? r[k] : (real)NAN;
         ((real *)next->v[k])[slot] = v[k];
