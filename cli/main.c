@@ -26,7 +26,7 @@ static const struct verb {
     {"rdf", "average g(r) and n(r) over a trajectory", verb_rdf, true},
     {"overlap", "histogram the overlaps of replicas", verb_overlap, false},
     {"debye", "compute what X-rays or neutrons see", verb_debye, false},
-    {"flock", "let a flock fly, and measure it", verb_flock, false},
+    {"flock", "let a flock fly, and measure it", verb_flock, true},
     {"view", "look at particles, halos and trajectories in a browser", verb_view, false},
     {"info", "say what is in a particle file", verb_info, false},
     {"make", "make a reproducible set of particles", verb_make, false},
@@ -46,8 +46,9 @@ static int print_help(void)
          "\n"
          "Input: NumPy .npy, HDF5, tipsy, text or CSV, XYZ, LAMMPS dump, GSD; found by\n"
          "content, not by name. XTC, TRR, DCD, NetCDF, PDB, .gz by pip install chemfiles.\n"
-         "Over several ranks: pairs, nearest, fof and rdf, as processes of MPI (mpirun -n 4\n"
-         "kith fof ..., with libkith-openmpi or libkith-mpich), or --backend cuda:0,cuda:1.\n"
+         "Over several ranks: pairs, nearest, fof, rdf and flock, as processes of MPI\n"
+         "(mpirun -n 4 kith fof ..., with libkith-openmpi or libkith-mpich), or as\n"
+         "backends of one process: --backend cuda:0,cuda:1; flock on CPUs only: cpu,cpu.\n"
          "Environment: KITH_BACKEND (as --backend), KITH_CHEMFILES (its libchemfiles.so),\n"
          "KITH_MPI (openmpi, mpich, none or a library), OMP_NUM_THREADS, NO_COLOR.\n"
          "\n"
@@ -142,8 +143,8 @@ int main(int argc, char **argv)
         if (strcmp(word, verbs[v].name) == 0) {
             if (several && !verbs[v].ranks) {
                 return report_error(STATUS_USAGE, "run it without mpirun or srun",
-                                    "kith %s works in one process; kith pairs, nearest, fof and "
-                                    "rdf work in several",
+                                    "kith %s works in one process; kith pairs, nearest, fof, rdf "
+                                    "and flock work in several",
                                     verbs[v].name);
             }
             char title[32]; /* argv[0] of the verb, in argp's messages */

@@ -11,8 +11,8 @@ int engine_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ou
     kith_options settings;
     if (o->backend && strchr(o->backend, ',')) {
         return report_error(STATUS_INVALID, NULL,
-                            "--backend: got %s, expected one backend; kith fof, rdf, pairs and "
-                            "nearest take several",
+                            "--backend: got %s, expected one backend; kith fof, rdf, pairs, "
+                            "nearest and flock take several",
                             o->backend);
     }
     kith_options_init(&settings);

@@ -49,7 +49,12 @@ enum job_kind {
     JOB_PAIRS,        /**< count pairs, and neighbours of each particle */
     JOB_SPREAD,       /**< describe the numbers of neighbours that JOB_PAIRS has left */
     JOB_LIST,         /**< find pairs, and bring them to rank 0 block by block */
-    JOB_NEAREST       /**< find nearest neighbours */
+    JOB_NEAREST,      /**< find nearest neighbours */
+    JOB_FLOCK,        /**< start a flock */
+    JOB_CHANGE,       /**< change the options of the flock */
+    JOB_STEP,         /**< advance the flock */
+    JOB_STATE,        /**< bring the state of the flock to rank 0 */
+    JOB_MEASURE       /**< measure the flock */
 };
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
@@ -86,6 +91,8 @@ enum column {
     NEAREST_DISTANCES,
     NEAREST_VECTORS,
     NEAREST_SHIFTS,
+    FLOCK_POSITIONS,
+    FLOCK_VELOCITIES,
     HALOS,
     REQUEST,
     NUMBERS,
@@ -127,9 +134,12 @@ struct job {
     uint8_t role_of[IO_MOST_TYPES]; /**< FOF with shares: roles by type */
     kith_rdf_options rdf;           /**< RDF */
     int64_t held;                   /**< RDF with shares: particles that rank 0 has chosen */
-    int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
-    kith_pairs_options pairs;             /**< PAIRS, LIST */
-    kith_nearest_options nearest;         /**< NEAREST */
+    int32_t class_of_type[IO_MOST_TYPES];      /**< RDF with shares: as for ranks_rdf_count */
+    kith_pairs_options pairs;                  /**< PAIRS, LIST */
+    kith_nearest_options nearest;              /**< NEAREST */
+    kith_flock_options flock;                  /**< FLOCK, CHANGE; its things are those below */
+    kith_flock_thing things[KITH_MOST_THINGS]; /**< FLOCK, CHANGE: [flock.n_things] */
+    int64_t steps;                             /**< STEP */
 };
 
 /** One rank. */
@@ -144,6 +154,7 @@ struct ranks {
     kith_ctx *ctx;               /**< the rank's context; rank 0: the command's */
     kith_team *team;             /**< the team */
     kith_team_groups groups;     /**< result of FOF */
+    kith_team_flock *flock;      /**< the flock; NULL: none */
     void *column[COLUMNS];       /**< arrays that were received, or results */
     int64_t *members;            /**< rank 0: sizes of groups */
     kith_parcel *parcel;         /**< parcels of an exchange */
@@ -1543,6 +1554,132 @@ kith_status ranks_nearest_find(ranks *r, kith_ctx *ctx, const kith_points *point
     return do_nearest(r, &job, out);
 }
 
+/* -------------------------------------------------------------------------------------- flocks */
+
+/** Describe the options of a flock in a job, in rank 0. Too many things are refused by the library,
+ *  which does not read them then. */
+static void describe_model(struct job *job, const kith_flock_options *how)
+{
+    job->flock = *how;
+    if (how->things && how->n_things > 0 && how->n_things <= KITH_MOST_THINGS) {
+        memcpy(job->things, how->things, (size_t)how->n_things * sizeof *how->things);
+    }
+}
+
+/** Return the options of a flock in a job. */
+static kith_flock_options model_of(const struct job *job)
+{
+    kith_flock_options model = job->flock;
+    model.things = model.things ? job->things : NULL;
+    return model;
+}
+
+/** Start a flock. */
+static kith_status do_flock(struct ranks *r, const struct job *job)
+{
+    const kith_flock_options model = model_of(job);
+    const void *given = NULL;
+    kith_points points;
+    RANKS_TRY(scatter_points(r, job, &points));
+    RANKS_TRY(scatter(r, job, VELOCITIES, 3 * (size_t)job->precision, &given));
+    const kith_points velocities = kith_points_packed(given, points.n, job->precision);
+    kith_team_flock_close(r->flock);
+    return kith_team_flock_open(r->team, &points, &velocities, box_of(job), &model, &r->flock);
+}
+
+kith_status ranks_flock_open(ranks *r, kith_ctx *ctx, const kith_points *points,
+                             const kith_points *velocities, const kith_box *box,
+                             const kith_flock_options *how, kith_flock **out)
+{
+    if (!r) {
+        return kith_flock_open(ctx, points, velocities, box, how, out);
+    }
+    struct job job = {.kind = JOB_FLOCK};
+    *out = NULL;
+    describe_sets(r, &job, points, box, NULL);
+    describe_model(&job, how);
+    job.whole[VELOCITIES] = velocities->x;
+    RANKS_TRY(tell(r, &job));
+    return do_flock(r, &job);
+}
+
+/** Change the options of the flock. */
+static kith_status do_change(struct ranks *r, const struct job *job)
+{
+    const kith_flock_options model = model_of(job);
+    return kith_team_flock_change(r->flock, &model);
+}
+
+kith_status ranks_flock_change(ranks *r, kith_flock *flock, const kith_flock_options *how)
+{
+    if (!r) {
+        return kith_flock_change(flock, how);
+    }
+    struct job job = {.kind = JOB_CHANGE};
+    describe_model(&job, how);
+    RANKS_TRY(tell(r, &job));
+    return do_change(r, &job);
+}
+
+kith_status ranks_flock_step(ranks *r, kith_flock *flock, int64_t steps)
+{
+    if (!r) {
+        return kith_flock_step(flock, steps);
+    }
+    struct job job = {.kind = JOB_STEP, .steps = steps};
+    RANKS_TRY(tell(r, &job));
+    return kith_team_flock_step(r->flock, steps);
+}
+
+int64_t ranks_flock_steps(const ranks *r, const kith_flock *flock)
+{
+    return r ? kith_team_flock_steps(r->flock) : kith_flock_steps(flock);
+}
+
+/** Bring the state of the flock to rank 0.
+ *  @param p  rank 0: receives it; others: NULL */
+static kith_status do_state(struct ranks *r, const struct job *job, io_particles *p)
+{
+    const int rank = r->control.rank;
+    const int64_t own = first_of(r, job->n, rank + 1) - first_of(r, job->n, rank);
+    const size_t size = 3 * (size_t)job->precision;
+    void *positions = p ? p->pos : need_column(r, FLOCK_POSITIONS, own, size);
+    void *velocities = p ? p->velocity : need_column(r, FLOCK_VELOCITIES, own, size);
+    RANKS_TRY(agree(r, got(positions && velocities ? positions : NULL)));
+    RANKS_TRY(kith_team_flock_read(r->flock, positions, velocities));
+    RANKS_TRY(move_parts(r, positions, positions, job->n, size, true));
+    return move_parts(r, velocities, velocities, job->n, size, true);
+}
+
+kith_status ranks_flock_read(ranks *r, kith_flock *flock, io_particles *p)
+{
+    if (!r) {
+        return kith_flock_read(flock, p->pos, p->velocity);
+    }
+    struct job job = {.kind = JOB_STATE, .n = p->n, .precision = p->precision};
+    RANKS_TRY(tell(r, &job));
+    return do_state(r, &job, p);
+}
+
+void ranks_flock_read_things(const ranks *r, const kith_flock *flock, kith_flock_thing *things)
+{
+    if (r) {
+        kith_team_flock_read_things(r->flock, things);
+    } else {
+        kith_flock_read_things(flock, things);
+    }
+}
+
+kith_status ranks_flock_measure(ranks *r, kith_flock *flock, kith_flock_measures *out)
+{
+    if (!r) {
+        return kith_flock_measure(flock, out);
+    }
+    struct job job = {.kind = JOB_MEASURE};
+    RANKS_TRY(tell(r, &job));
+    return kith_team_flock_measure(r->flock, out);
+}
+
 /* ------------------------------------------------------------------------------------- reading */
 
 /** What rank 0 tells the others to read. */
@@ -1783,6 +1920,8 @@ static kith_status open_context(struct ranks *r, const struct job *job, kith_wat
 static void close_member(struct ranks *r)
 {
     kith_team_groups_free(&r->groups);
+    kith_team_flock_close(r->flock);
+    r->flock = NULL;
     for (int set = 0; set < 2; set++) {
         io_particles_free(&r->share[set]);
     }
@@ -1824,6 +1963,7 @@ static int serve(struct ranks *r)
     for (;;) {
         struct job job;
         spread unused;
+        kith_flock_measures measures;
         int64_t n, begin[KITH_TYPES + 1];
         if (tell(r, &job) != KITH_OK) {
             close_member(r);
@@ -1845,6 +1985,11 @@ static int serve(struct ranks *r)
         case JOB_PAIRS: (void)do_pairs(r, &job, &n, NULL); break;
         case JOB_SPREAD: (void)do_spread(r, r->column[RESULTS], r->share[0].n, &unused); break;
         case JOB_LIST: (void)do_list(r, &job, NULL, NULL); break;
+        case JOB_FLOCK: (void)do_flock(r, &job); break;
+        case JOB_CHANGE: (void)do_change(r, &job); break;
+        case JOB_STEP: (void)kith_team_flock_step(r->flock, job.steps); break;
+        case JOB_STATE: (void)do_state(r, &job, NULL); break;
+        case JOB_MEASURE: (void)kith_team_flock_measure(r->flock, &measures); break;
         case JOB_CLOSE: close_member(r); break;
         case JOB_END: close_member(r); return job.status;
         }
@@ -1949,13 +2094,24 @@ static struct ranks *start_threads(int n)
     return all;
 }
 
-int ranks_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ctx, ranks **out)
+/** Return the list of backends that the options or the environment give; "": none. */
+static const char *listed_backends(const options *o)
 {
     const char *asked = o->backend ? o->backend : getenv("KITH_BACKEND");
-    const char *list = asked ? asked : "";
+    return asked ? asked : "";
+}
+
+bool ranks_several(const options *o)
+{
+    return processes || count_backends(listed_backends(o)) > 1;
+}
+
+int ranks_open(const options *o, kith_watch_fn watch, void *user, kith_ctx **ctx, ranks **out)
+{
+    const char *list = listed_backends(o);
     const int names = count_backends(list);
     *out = NULL;
-    if (!processes && names == 1) {
+    if (!ranks_several(o)) {
         return engine_open(o, watch, user, ctx);
     }
     if (strlen(list) >= BACKENDS_BYTES || names > MOST_RANKS) {

@@ -61,6 +61,9 @@ int ranks_processes(void);
  *  @param p  its state   @return exit status, reported */
 int ranks_pass(const input *in, pass *p);
 
+/** Return true when a command works on several ranks: processes, or backends of --backend. */
+bool ranks_several(const options *o);
+
 /** Open a context, as engine_open does, and those of the other ranks.
  *  @param[out] out  the ranks; NULL: the context works alone. ranks_close it before the context
  *  @return exit status, reported */
@@ -173,5 +176,37 @@ kith_status ranks_pairs_each(ranks *r, kith_ctx *ctx, const kith_points *points,
 kith_status ranks_nearest_find(ranks *r, kith_ctx *ctx, const kith_points *points,
                                const kith_box *box, int64_t k, const kith_nearest_options *how,
                                kith_nearest *out);
+
+/** Call kith_flock_open, or do it over all ranks: the calls below are then made on the flock of the
+ *  ranks, which is closed by ranks_close.
+ *  @param points, velocities  packed
+ *  @param[out] out            NULL where the ranks have the flock
+ *  @return as kith_flock_open; ranks_status reports it */
+kith_status ranks_flock_open(ranks *r, kith_ctx *ctx, const kith_points *points,
+                             const kith_points *velocities, const kith_box *box,
+                             const kith_flock_options *how, kith_flock **out);
+
+/** Call kith_flock_change, or do it over all ranks. @param flock  from ranks_flock_open
+ *  @return as kith_flock_change; ranks_status reports it */
+kith_status ranks_flock_change(ranks *r, kith_flock *flock, const kith_flock_options *how);
+
+/** Call kith_flock_step, or do it over all ranks. @param flock  from ranks_flock_open
+ *  @return as kith_flock_step; ranks_status reports it */
+kith_status ranks_flock_step(ranks *r, kith_flock *flock, int64_t steps);
+
+/** Return the steps done: kith_flock_steps. */
+int64_t ranks_flock_steps(const ranks *r, const kith_flock *flock);
+
+/** Call kith_flock_read, or do it over all ranks. @param flock  from ranks_flock_open
+ *  @param[in,out] p  n and precision are those of the flock; receives positions and velocities
+ *  @return as kith_flock_read; ranks_status reports it */
+kith_status ranks_flock_read(ranks *r, kith_flock *flock, io_particles *p);
+
+/** Copy obstacles and attractors as they are now: kith_flock_read_things. */
+void ranks_flock_read_things(const ranks *r, const kith_flock *flock, kith_flock_thing *things);
+
+/** Call kith_flock_measure, or do it over all ranks. @param flock  from ranks_flock_open
+ *  @return as kith_flock_measure; ranks_status reports it */
+kith_status ranks_flock_measure(ranks *r, kith_flock *flock, kith_flock_measures *out);
 
 #endif

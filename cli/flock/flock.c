@@ -8,6 +8,7 @@
 #include "common/gnuplot.h"
 #include "common/parse.h"
 #include "common/progress.h"
+#include "common/ranks.h"
 #include "common/report.h"
 #include "verbs.h"
 
@@ -188,6 +189,17 @@ static int run_flock(flock_task *task, flock_run *run)
     return run->interrupted ? flock_report_interrupted(task, run) : STATUS_OK;
 }
 
+/** Refuse what works on one rank only. */
+static int check_ranks(const flock_task *task)
+{
+    if (!ranks_several(&task->shared) || (!task->view && !task->sweep)) {
+        return STATUS_OK;
+    }
+    return report_error(STATUS_USAGE,
+                        "run it without mpirun or srun, and with one name in --backend",
+                        "--%s works in one process, on one backend", task->view ? "view" : "sweep");
+}
+
 int verb_flock(int argc, char **argv)
 {
     flock_task task = {.dim = 3,
@@ -206,11 +218,15 @@ int verb_flock(int argc, char **argv)
 
     progress_catch_signals();
     flock_run run = {.saved = -1};
-    const int status = task.swept ? sweep_fly(&task) : run_flock(&task, &run);
+    int status = check_ranks(&task);
+    if (status == STATUS_OK) {
+        status = task.swept ? sweep_fly(&task) : run_flock(&task, &run);
+    }
     flock_view_close(&run);
     kith_groups_free(&run.groups);
     film_free(run.film);
     kith_flock_close(run.flock);
+    ranks_close(run.ranks);
     kith_close(run.ctx);
     input_free(&run.in);
     for (int k = 0; k < run.n_locks; k++) {

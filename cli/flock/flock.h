@@ -76,17 +76,18 @@ enum { FLOCK_LOCKS = 3 }; /**< of --restart, --output and --measures */
 
 /** The state of a run. */
 typedef struct flock_run {
-    input in;           /**< the particles as they were last read from the flock */
-    kith_box box;       /**< the box as it was given */
-    kith_box space;     /**< the box with its walled axes open, for measures */
-    kith_ctx *ctx;      /**< the library */
-    kith_flock *flock;  /**< the flock */
-    int64_t stage;      /**< index of the current stage */
-    kith_groups groups; /**< flocks of the last sample */
-    double *g;          /**< [bins] g(r) of the last sample; NULL: not asked for, or no density */
-    int64_t peak;       /**< bin of the highest g among those of enough pairs; -1: none */
-    double r_max;       /**< range of g(r) [length] */
-    uint8_t *species;   /**< [particles] species for recordings; NULL: none */
+    input in;            /**< the particles as they were last read from the flock */
+    kith_box box;        /**< the box as it was given */
+    kith_box space;      /**< the box with its walled axes open, for measures */
+    kith_ctx *ctx;       /**< the library */
+    struct ranks *ranks; /**< the ranks that step the flock; NULL: ctx alone */
+    kith_flock *flock;   /**< the flock; NULL where ranks have it */
+    int64_t stage;       /**< index of the current stage */
+    kith_groups groups;  /**< flocks of the last sample */
+    double *g;           /**< [bins] g(r) of the last sample; NULL: not asked for, or no density */
+    int64_t peak;        /**< bin of the highest g among those of enough pairs; -1: none */
+    double r_max;        /**< range of g(r) [length] */
+    uint8_t *species;    /**< [particles] species for recordings; NULL: none */
     io_lock *locks[FLOCK_LOCKS];        /**< [n_locks] */
     int n_locks;                        /**< number of locks that are held */
     io_recording *record;               /**< --output; NULL: none */
@@ -148,6 +149,10 @@ int flock_lock(flock_run *run, const char *path, io_lock_kind kind);
 
 /** Open the flock with the current particles. @return exit status, reported */
 int flock_open(const flock_task *task, flock_run *run);
+
+/** Report a failed call on the flock, an interruption not. @param about  as report_kith
+ *  @return exit status */
+int flock_status(const flock_run *run, kith_status status, const char *about);
 
 /** Make steps, and add to run->seconds. */
 kith_status flock_step(flock_run *run, int64_t steps);

@@ -4,8 +4,8 @@
  */
 #include "flock.h"
 
-#include "common/engine.h"
 #include "common/progress.h"
+#include "common/ranks.h"
 #include "common/report.h"
 
 #include <stdio.h>
@@ -86,11 +86,23 @@ static int save(const flock_task *task, flock_run *run)
 /** Kinds of looks: what is done at some of the steps. */
 enum { MEASURE, RECORD, SAVE, SHOW, LOOKS };
 
+int flock_status(const flock_run *run, kith_status status, const char *about)
+{
+    return status == KITH_CANCELLED ? STATUS_INTERRUPTED
+                                    : ranks_status(run->ranks, run->ctx, status, about);
+}
+
+/** Read the particles from the flock. */
+static int read_state(flock_run *run)
+{
+    return flock_status(run, ranks_flock_read(run->ranks, run->flock, &run->in.particles), NULL);
+}
+
 /** Take the looks that are due at this step. */
 static int look(const flock_task *task, flock_run *run, const int64_t every[LOOKS])
 {
     const bool fresh = !run->resumed || run->step > run->first; /* else the earlier run did it */
-    (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
+    CLI_TRY(read_state(run));
     if (fresh && is_look(run->step, every[MEASURE], task->steps)) {
         CLI_TRY(flock_measure(task, run));
     }
@@ -113,12 +125,12 @@ static int change(const flock_task *task, flock_run *run)
     while (run->stage < stage) {
         kith_flock_thing moved[KITH_MOST_THINGS];
         flock_stage next = task->stage[++run->stage];
-        kith_flock_read_things(run->flock, moved);
+        ranks_flock_read_things(run->ranks, run->flock, moved);
         for (int64_t t = 0; t < next.kept; t++) {
             memcpy(next.things[t].place, moved[t].place, sizeof moved[t].place);
         }
         const kith_flock_options model = flock_model_of(&next);
-        CLI_TRY(report_kith(run->ctx, kith_flock_change(run->flock, &model), NULL));
+        CLI_TRY(flock_status(run, ranks_flock_change(run->ranks, run->flock, &model), NULL));
     }
     return STATUS_OK;
 }
@@ -142,9 +154,9 @@ static int64_t next_stop(const flock_task *task, const flock_run *run, const int
 kith_status flock_step(flock_run *run, int64_t steps)
 {
     const double start = progress_clock();
-    const kith_status status = kith_flock_step(run->flock, steps);
+    const kith_status status = ranks_flock_step(run->ranks, run->flock, steps);
     run->seconds += progress_clock() - start;
-    run->step = kith_flock_steps(run->flock);
+    run->step = ranks_flock_steps(run->ranks, run->flock);
     return status;
 }
 
@@ -162,10 +174,10 @@ static int go(const flock_task *task, flock_run *run, progress *bar)
                                               : flock_step(run, steps);
         progress_end(bar);
         if (stepped == KITH_CANCELLED && task->restart) {
-            (void)kith_flock_read(run->flock, run->in.particles.pos, run->in.particles.velocity);
+            CLI_TRY(read_state(run));
             CLI_TRY(save(task, run));
         }
-        status = engine_status(run->ctx, stepped, NULL);
+        status = flock_status(run, stepped, NULL);
         if (status == STATUS_OK) {
             status = change(task, run);
         }
@@ -225,8 +237,8 @@ static int try_stages(const flock_task *task, const flock_run *run)
 {
     for (int64_t k = task->n_stages - 1; k >= run->stage && task->n_stages > 1; k--) {
         const kith_flock_options model = flock_model_of(&task->stage[k]);
-        CLI_TRY(report_kith(run->ctx, kith_flock_change(run->flock, &model),
-                            report_format("--at %lld", (long long)task->stage[k].step).s));
+        CLI_TRY(flock_status(run, ranks_flock_change(run->ranks, run->flock, &model),
+                             report_format("--at %lld", (long long)task->stage[k].step).s));
     }
     return STATUS_OK;
 }
@@ -239,9 +251,9 @@ int flock_open(const flock_task *task, flock_run *run)
     run->stage = flock_stage_at(task, run->step);
     kith_flock_options model = flock_model_of(&task->stage[run->stage]);
     model.first_step = run->step;
-    const kith_status opened = kith_flock_open(run->ctx, &points, &velocities, &run->space, &model,
-                                               &run->flock);
-    CLI_TRY(report_kith(run->ctx, opened, task->input));
+    const kith_status opened = ranks_flock_open(run->ranks, run->ctx, &points, &velocities,
+                                                &run->space, &model, &run->flock);
+    CLI_TRY(flock_status(run, opened, task->input));
     return try_stages(task, run);
 }
 
@@ -265,7 +277,7 @@ static int name_species(const flock_task *task, flock_run *run)
 int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
-    CLI_TRY(engine_open(&task->shared, progress_watch, &bar, &run->ctx));
+    CLI_TRY(ranks_open(&task->shared, progress_watch, &bar, &run->ctx, &run->ranks));
     CLI_TRY(flock_open(task, run));
     CLI_TRY(name_species(task, run));
     int status = open_files(task, run);

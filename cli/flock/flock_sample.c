@@ -5,6 +5,7 @@
 #include "flock.h"
 
 #include "common/engine.h"
+#include "common/ranks.h"
 #include "common/report.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static kith_status count_flocks(const flock_task *task, flock_run *run, flock_sa
 kith_status flock_take_sample(const flock_task *task, flock_run *run, flock_sample *out)
 {
     *out = (flock_sample){.step = run->step};
-    const kith_status status = kith_flock_measure(run->flock, &out->all);
+    const kith_status status = ranks_flock_measure(run->ranks, run->flock, &out->all);
     return status == KITH_OK ? count_flocks(task, run, out) : status;
 }
 
@@ -163,7 +164,7 @@ int flock_measure(const flock_task *task, flock_run *run)
     flock_sample sample;
     const kith_status measured = flock_take_sample(task, run, &sample);
     const char *about = measured == KITH_INVALID ? "--flock-length" : NULL;
-    CLI_TRY(engine_status(run->ctx, measured, about));
+    CLI_TRY(flock_status(run, measured, about));
     CLI_TRY(count_pairs(task, run));
     CLI_TRY(keep_sample(run, &sample));
     json_t *value = sample_json(task, run, &sample);

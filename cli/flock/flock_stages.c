@@ -6,6 +6,7 @@
 #include "flock_options.h"
 
 #include "common/box.h"
+#include "common/ranks.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -228,7 +229,7 @@ kith_flock_options flock_model_of(const flock_stage *stage)
 int64_t flock_things_now(const flock_task *task, const flock_run *run, kith_flock_thing *things)
 {
     const int64_t n = task->stage[run->stage].model.n_things;
-    kith_flock_read_things(run->flock, things);
+    ranks_flock_read_things(run->ranks, run->flock, things);
     for (int64_t t = 0; t < n; t++) {
         if (things[t].kind != KITH_WALL) {
             box_wrap(&run->space, things[t].place);

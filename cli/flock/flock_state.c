@@ -8,6 +8,7 @@
 #include "flock_saved.h"
 
 #include "common/box.h"
+#include "common/ranks.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ static head head_of(const flock_task *task, const flock_run *run)
     h.box = run->box;
     h.time = flock_time(task, run->step);
     h.options = flock_saved_of(task, run->step);
-    kith_flock_read_things(run->flock, h.things);
+    ranks_flock_read_things(run->ranks, run->flock, h.things);
     return h;
 }
 

@@ -4,8 +4,8 @@
  */
 #include "flock.h"
 
-#include "common/engine.h"
 #include "common/gnuplot.h"
+#include "common/ranks.h"
 #include "common/report.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ void flock_print_summary(const flock_task *task, const flock_run *run)
     printf("\nsteps      %lld to %lld in %s, %s each, by %s\n", (long long)run->first,
            (long long)run->step, report_seconds(run->seconds).s,
            report_seconds(steps > 0 ? run->seconds / (double)steps : 0).s,
-           engine_words(run->ctx).s);
+           ranks_words(run->ranks, run->ctx).s);
     if (task->shared.output) {
         printf("recorded   %s\n", report_text(task->shared.output).s);
     }
@@ -87,15 +87,15 @@ int flock_report_interrupted(const flock_task *task, const flock_run *run)
 json_t *flock_summary_json(const flock_task *task, const flock_run *run)
 {
     const int64_t steps = run->step - run->first;
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "kith",
-                     kith_version(), "verb", "flock", "preset", report_json_text(task->preset),
-                     "particles", (json_int_t)run->in.particles.n, "first_step",
-                     (json_int_t)run->first, "last_step", (json_int_t)run->step, "seconds",
-                     report_json_real(run->seconds), "step_seconds",
-                     report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
-                     kith_backend(run->ctx), "threads", kith_threads(run->ctx), "box",
-                     space_box_json(&run->space), "output", report_json_text(task->shared.output),
-                     "film", report_json_text(film_path(run->film)));
+    return json_pack(
+        "{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:i, s:o, s:o, s:o}", "kith",
+        kith_version(), "verb", "flock", "preset", report_json_text(task->preset), "particles",
+        (json_int_t)run->in.particles.n, "first_step", (json_int_t)run->first, "last_step",
+        (json_int_t)run->step, "seconds", report_json_real(run->seconds), "step_seconds",
+        report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
+        ranks_backend(run->ranks, run->ctx).s, "threads", kith_threads(run->ctx), "ranks",
+        ranks_number(run->ranks), "box", space_box_json(&run->space), "output",
+        report_json_text(task->shared.output), "film", report_json_text(film_path(run->film)));
 }
 
 static void put_data(FILE *out, const void *what)

@@ -377,6 +377,89 @@ def test_nearest():
     same("nearest", "few.npy", "-k", "4", "--box", "1", *extras, "-o", "a.npy", outputs=("a.npy",))
 
 
+def flown(*arguments, outputs):
+    """Fly a flock in one process, then on several ranks: outputs, lines of measures, and the
+    summary but for times, must be equal."""
+    def facts(text):
+        lines = [json.loads(line) for line in text.splitlines()]
+        last = {key: value for key, value in lines[-1].items()
+                if key not in (*TIMES, "step_seconds")}
+        return [*lines[:-1], last]
+
+    def clear():
+        for path in outputs:
+            if os.path.exists(path):
+                os.remove(path)
+    clear()
+    expected = facts(cli.ok("flock", *arguments, "--json"))
+    files = [contents(path) for path in outputs]
+    for name, run in ways():
+        clear()
+        done = run("flock", *arguments, "--json")
+        assert done.returncode == 0, (name, arguments, done.stderr)
+        assert facts(done.stdout) == expected, (name, arguments, done.stdout)
+        for path, data in zip(outputs, files):
+            assert contents(path) == data, (name, arguments, path)
+
+
+def test_flock():
+    """Presets, Vicsek's model, neighbours by number, walls, predators, changes on the way, a run
+    that goes on; recordings and restart files."""
+    outputs = ("a.gsd", "a.jsonl", "a.rst")
+    written = ("-o", "a.gsd", "--measures", "a.jsonl", "--restart", "a.rst", "--seed", "5")
+    for preset in ("murmuration", "mill", "bands", "shoal"):
+        flown("--preset", preset, "--boids", "400", "--steps", "12", *written, outputs=outputs)
+    flown("--boids", "300", "--box", "12", "--steps", "30", "--noise", "0.2", "--at",
+          "11:noise=0.7", "--at", "21:no-things", "--predator", "1,2,3,2,5,1", *written,
+          "--flock-length", "2", outputs=outputs)
+    flown("--boids", "301", "--box", "9", "--dim", "2", "--model", "vicsek", "--alignment", "1",
+          "--noise", "0.1", "--steps", "20", "--reflect", "x", "--precision", "float", "-o",
+          "a.xyz", "--seed", "2", outputs=("a.xyz",))
+    cli.ok("make", "clustered", "500", "--seed", "3", "-o", "p.npy")
+    flown("p.npy", "--steps", "9", "--nearest", "7", "--separation", "0.02,0.1", "--alignment",
+          "0.1,0.1", "--cohesion", "0.1,0.01", "--max-speed", "0.01", "-o", "a.xyz",
+          outputs=("a.xyz",))
+    flown("--boids", "2", "--box", "40", "--steps", "3", *written, outputs=outputs)  # empty ranks
+    task = ("flock", "--boids", "200", "--box", "10", "--seed", "5", "-o", "a.gsd", "--restart",
+            "a.rst", "--record-every", "1")
+    for path in ("a.gsd", "a.rst"):
+        if os.path.exists(path):
+            os.remove(path)
+    cli.ok(*task, "--steps", "8")
+    whole = contents("a.gsd"), contents("a.rst")
+    for name, run in ways():  # one process goes on with a run of several ranks, and the reverse
+        os.remove("a.gsd")
+        os.remove("a.rst")
+        first, second = (run, cli.run) if "mpi" in name else (cli.run, run)
+        for steps, fly in (("3", first), ("8", second)):
+            done = fly(*task, "--steps", steps)
+            assert done.returncode == 0, (name, done.stderr)
+        assert (contents("a.gsd"), contents("a.rst")) == whole, name
+
+
+def test_flock_refused():
+    """What ranks do not take, with one sentence and no output."""
+    task = ("flock", "--boids", "50", "--box", "10", "--steps", "3")
+    for word, arguments in (("--sweep", (*task[:-2], "--sweep", "noise=0:1:0.5")),
+                            ("--view", (*task, "--view"))):
+        for name, run in ways():
+            done = run(*arguments)
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == 2, (name, done)
+            assert len(said) == 1 and f"{word} works in one process" in said[0], (name, done)
+    cli.write_npy("p.npy", [(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, float("nan"), 0)])
+    for arguments in (("flock", "p.npy", "--steps", "2", "-o", "a.xyz"),
+                      (*task, "--alignment", "10,1", "-o", "a.xyz")):
+        expected = cli.run(*arguments)
+        for name, run in ways():
+            done = run(*arguments)
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == expected.returncode != 0, (name, arguments, done.stderr)
+            assert len(said) == 1, (name, done.stderr)
+            assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
+            assert not os.path.exists("a.xyz"), name
+
+
 def test_errors():
     cli.write_npy("p.npy", [(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, float("nan"), 0)])
     cli.ok("make", "uniform", "100", "--seed", "1", "-o", "good.npy")

@@ -181,12 +181,41 @@ static kith_status call_domain(kith_team *team, no_memory_input *in, int64_t *se
     return status;
 }
 
+static kith_status call_flock(kith_team *team, no_memory_input *in, int64_t *seen)
+{
+    const kith_points velocities = kith_points_packed(in->velocities, EACH, KITH_FLOAT);
+    kith_team_flock *flock = NULL;
+    kith_flock_options o;
+    kith_flock_measures measures = {.neighbours = 0};
+    float xyz[3 * EACH] = {0};
+    kith_flock_options_init(&o);
+    o.alignment.radius = o.cohesion.radius = 1.5;
+    o.separation.radius = 1;
+    kith_status status = kith_team_flock_open(team, &in->points, &velocities, &in->box, &o, &flock);
+    if (status == KITH_OK) {
+        status = kith_team_flock_step(flock, 2);
+    }
+    if (status == KITH_OK) {
+        status = kith_team_flock_read(flock, xyz, NULL);
+    }
+    if (status == KITH_OK) {
+        status = kith_team_flock_measure(flock, &measures);
+    }
+    for (int64_t k = 0; status == KITH_OK && k < 3 * EACH; k++) {
+        *seen += (k + 1) * (int64_t)(1e5 * (double)xyz[k]);
+    }
+    *seen += (int64_t)(1e6 * measures.neighbours);
+    kith_team_flock_close(flock);
+    return status;
+}
+
 static const struct {
     const char *name;
     no_memory_call *call;
 } calls[] = {{"rdf", call_rdf},         {"groups", call_fof},  {"roles", call_roles},
              {"pairs", call_pairs},     {"rules", call_rules}, {"two sets", call_against},
-             {"nearest", call_nearest}, {"halos", call_halos}, {"domain", call_domain}};
+             {"nearest", call_nearest}, {"halos", call_halos}, {"domain", call_domain},
+             {"flock", call_flock}};
 
 /** One run of a team. */
 typedef struct no_memory_work {
