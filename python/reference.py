@@ -32,7 +32,7 @@ PARTS = [
     ("Groups and halos", "_fof", ["fof", "Groups"]),
     ("Pair distributions and structure factors", "rdf",
      ["Histogram", "structure_factor", "StructureFactor"]),
-    ("Many ranks", "_team", ["Team", "TeamGroups", "TeamHistogram"]),
+    ("Many ranks", "_team", ["Team", "TeamFlock", "TeamGroups", "TeamHistogram"]),
     ("Scattering", "_debye", ["debye"]),
     ("Overlaps", "_overlap", ["overlap"]),
     ("Flocks", "_flock", ["Flock"]),
@@ -51,7 +51,7 @@ PARTS = [
 ]
 # Methods for the package alone.
 INSIDE = {"on_host", "struct", "call", "invoke", "leave", "close_opened", "free", "handle", "stop",
-          "prepared", "agree"}
+          "prepared", "agree", "alone", "keep"}
 SECTION = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 
 
@@ -137,7 +137,8 @@ def document(prefix, node, lines):
              and base.id not in ("Unshared", "Opened", "NamedTuple")]
     yield f"### {prefix}{node.name}"
     if begin and "Error" not in " ".join(bases) and node.name not in (
-            "Groups", "TeamGroups", "TeamHistogram", "StructureFactor", "DeviceArray", "View"):
+            "Groups", "TeamFlock", "TeamGroups", "TeamHistogram", "StructureFactor", "DeviceArray",
+            "View"):
         yield f"```python\n{signature(prefix + node.name, begin[0])}\n```"
     if bases:
         yield f"A kind of {', '.join(f'`{base}`' for base in bases)}."

@@ -25,14 +25,15 @@ from ._nearest import nearest
 from ._order import order
 from ._overlap import overlap
 from ._pairs import count_pairs, pairs
-from ._team import Team, TeamGroups, TeamHistogram
+from ._team import Team, TeamFlock, TeamGroups, TeamHistogram
 from ._verlet import Verlet
 from ._view import View, view
 
-__all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error", "Flock",
-           "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend", "Team",
-           "TeamGroups", "TeamHistogram", "TeamLost", "Verlet", "View", "count_pairs", "debye",
-           "fof", "frames", "make", "nearest", "order", "overlap", "pairs", "rdf", "read", "view"]
+__all__ = ["Box", "Busy", "CapacityError", "Context", "DeviceArray", "DeviceLost", "Error",
+           "Flock", "FormatError", "Frame", "Groups", "LimitError", "MissingError", "NoBackend",
+           "Team", "TeamFlock", "TeamGroups", "TeamHistogram", "TeamLost", "Verlet", "View",
+           "count_pairs", "debye", "fof", "frames", "make", "nearest", "order", "overlap", "pairs",
+           "rdf", "read", "view"]
 
 
 # Modules, and what they need.

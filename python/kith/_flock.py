@@ -22,6 +22,93 @@ _REALS = ("min_speed", "max_speed", "time_step", "blind_angle", "noise", "turn_r
 _WHOLE = {"nearest": (0, 64), "seed": (0, 2 ** 64 - 1), "first_step": (0, 2 ** 62)}
 
 
+def _direction(value: Any) -> list[float]:
+    if np.shape(value) not in ((2,), (3,)):
+        raise ValueError(f"leader_direction is {value!r}; expected two or three numbers")
+    numbers = [real(part, "leader_direction") for part in value]
+    return numbers + [0.0] * (3 - len(numbers))
+
+
+def _set_factors(options: _abi.FlockOptions, value: Any) -> None:
+    table = np.asarray(value, np.float64)
+    if table.ndim == 2:
+        table = np.repeat(table[:, :, None], 3, 2)
+    if table.ndim != 3 or table.shape[0] != table.shape[1] or table.shape[2] != 3:
+        raise ValueError(f"factors has the shape {np.shape(value)}; expected (s, s) or "
+                         "(s, s, 3)")
+    if not 1 <= len(table) <= 256:
+        raise ValueError(f"factors is for {len(table)} species; expected 1 to 256")
+    options.held_factors = np.ascontiguousarray(table)
+    options.factors = options.held_factors.ctypes.data_as(C.POINTER(_abi.FlockFactors))
+    options.n_species = len(table)
+
+
+def _set_species(options: _abi.FlockOptions, value: Any, n: int) -> None:
+    given = np.asarray(value)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise ValueError(f"species has the shape {given.shape} and the type {given.dtype}; "
+                         f"expected {n} integers")
+    if given.size and not 0 <= given.min() <= given.max() <= 255:
+        raise ValueError("species is a number from 0 to 255")
+    options.held_species = np.ascontiguousarray(given, np.uint8)
+    options.species = options.held_species.ctypes.data_as(C.POINTER(C.c_uint8))
+
+
+def flock_options(how: dict[str, Any], shape: tuple[int, ...]) -> _abi.FlockOptions:
+    """Return the options of a flock of positions of this shape. It holds its arrays."""
+    options = _abi.FlockOptions()
+    library().kith_flock_options_init_sized(C.byref(options), C.sizeof(options))
+    for name, value in how.items():
+        if name == "model":
+            if value not in _MODELS:
+                raise ValueError(f"model is {value!r}; it may be one of {', '.join(_MODELS)}")
+            options.model = _MODELS[value]
+        elif name in _RULES:
+            if np.shape(value) != (2,):
+                raise ValueError(f"{name} is {value!r}; expected (radius, weight)")
+            setattr(options, name, _abi.FlockRule(*(real(part, name) for part in value)))
+        elif name == "leader_direction":
+            options.leader_direction[:] = _direction(value)
+        elif name == "factors":
+            _set_factors(options, value)
+        elif name == "species":
+            if "factors" not in how:
+                raise ValueError("species needs factors")
+            _set_species(options, value, shape[0])
+        elif name in ("relative", "gaussian"):
+            setattr(options, name, bool(value))
+        elif name == "reflecting":
+            axes = shape[1]
+            if np.shape(value) not in ((), (axes,)):
+                raise ValueError(f"reflecting is {value!r}; expected a bool for each of the "
+                                 f"{axes} axes")
+            flags = np.broadcast_to(np.array(value, bool), (axes,)).tolist()
+            options.reflecting[:axes] = flags
+        elif name in _REALS:
+            setattr(options, name, real(value, name))
+        elif name in _WHOLE:
+            setattr(options, name, whole(value, name, *_WHOLE[name]))
+        else:
+            raise TypeError(f"Flock has no option {name!r}")
+    return options
+
+
+def measures_of(found: _abi.FlockMeasures) -> dict[str, float]:
+    """Return the order parameters as a dict."""
+    return {field[0]: getattr(found, field[0]) for field in found._fields_}
+
+
+def measure_rows(flock: Any, steps: int, every: int) -> np.ndarray[Any, Any]:
+    """Step a flock, and return what `Flock.record` returns."""
+    steps, every = whole(steps, "steps", 0), whole(every, "every", 1)
+    rows = [(flock.steps, *flock.measure().values())]
+    for done in range(0, steps, every):
+        flock.step(min(every, steps - done))
+        rows.append((flock.steps, *flock.measure().values()))
+    names = [field[0] for field in _abi.FlockMeasures._fields_]
+    return np.array(rows, [("step", "i8"), *((name, "f8") for name in names)])
+
+
 class Flock(Opened):
     """Particles on their way. `close()`, or the end of a `with` block, frees them, and their
     context if that is their own.
@@ -87,70 +174,7 @@ class Flock(Opened):
         self._take(self._ctx, at)
 
     def _options(self) -> _abi.FlockOptions:
-        options = _abi.FlockOptions()
-        library().kith_flock_options_init_sized(C.byref(options), C.sizeof(options))
-        for name, value in self._how.items():
-            if name == "model":
-                if value not in _MODELS:
-                    raise ValueError(f"model is {value!r}; it may be one of {', '.join(_MODELS)}")
-                options.model = _MODELS[value]
-            elif name in _RULES:
-                if np.shape(value) != (2,):
-                    raise ValueError(f"{name} is {value!r}; expected (radius, weight)")
-                setattr(options, name, _abi.FlockRule(*(real(part, name) for part in value)))
-            elif name == "leader_direction":
-                options.leader_direction[:] = self._direction(value)
-            elif name == "factors":
-                self._set_factors(options, value)
-            elif name == "species":
-                if "factors" not in self._how:
-                    raise ValueError("species needs factors")
-                self._set_species(options, value)
-            elif name in ("relative", "gaussian"):
-                setattr(options, name, bool(value))
-            elif name == "reflecting":
-                axes = self._shape[1]
-                if np.shape(value) not in ((), (axes,)):
-                    raise ValueError(f"reflecting is {value!r}; expected a bool for each of the "
-                                     f"{axes} axes")
-                flags = np.broadcast_to(np.array(value, bool), (axes,)).tolist()
-                options.reflecting[:axes] = flags
-            elif name in _REALS:
-                setattr(options, name, real(value, name))
-            elif name in _WHOLE:
-                setattr(options, name, whole(value, name, *_WHOLE[name]))
-            else:
-                raise TypeError(f"Flock has no option {name!r}")
-        return options
-
-    def _direction(self, value: Any) -> list[float]:
-        if np.shape(value) not in ((2,), (3,)):
-            raise ValueError(f"leader_direction is {value!r}; expected two or three numbers")
-        numbers = [real(part, "leader_direction") for part in value]
-        return numbers + [0.0] * (3 - len(numbers))
-
-    def _set_factors(self, options: _abi.FlockOptions, value: Any) -> None:
-        table = np.asarray(value, np.float64)
-        if table.ndim == 2:
-            table = np.repeat(table[:, :, None], 3, 2)
-        if table.ndim != 3 or table.shape[0] != table.shape[1] or table.shape[2] != 3:
-            raise ValueError(f"factors has the shape {np.shape(value)}; expected (s, s) or "
-                             "(s, s, 3)")
-        if not 1 <= len(table) <= 256:
-            raise ValueError(f"factors is for {len(table)} species; expected 1 to 256")
-        self._factors = np.ascontiguousarray(table)
-        options.factors = self._factors.ctypes.data_as(C.POINTER(_abi.FlockFactors))
-        options.n_species = len(table)
-
-    def _set_species(self, options: _abi.FlockOptions, value: Any) -> None:
-        given = np.asarray(value)
-        if given.shape != (len(self),) or given.dtype.kind not in "iu":
-            raise ValueError(f"species has the shape {given.shape} and the type {given.dtype}; "
-                             f"expected {len(self)} integers")
-        if given.size and not 0 <= given.min() <= given.max() <= 255:
-            raise ValueError("species is a number from 0 to 255")
-        self._species = np.ascontiguousarray(given, np.uint8)
-        options.species = self._species.ctypes.data_as(C.POINTER(C.c_uint8))
+        return flock_options(self._how, self._shape)
 
     def __len__(self) -> int:
         return int(self._shape[0])
@@ -228,16 +252,10 @@ class Flock(Opened):
             step, polarisation, milling, mean_speed, neighbours; kith.plot.order_parameters draws
             them.
         """
-        steps, every = whole(steps, "steps", 0), whole(every, "every", 1)
-        rows = [(self.steps, *self.measure().values())]
-        for done in range(0, steps, every):
-            self.step(min(every, steps - done))
-            rows.append((self.steps, *self.measure().values()))
-        names = [field[0] for field in _abi.FlockMeasures._fields_]
-        return np.array(rows, [("step", "i8"), *((name, "f8") for name in names)])
+        return measure_rows(self, steps, every)
 
     def measure(self) -> dict[str, float]:
         """Return polarisation, milling, mean_speed and neighbours as a dict."""
         found = _abi.FlockMeasures()
         self._call("kith_flock_measure", C.byref(found))
-        return {field[0]: getattr(found, field[0]) for field in found._fields_}
+        return measures_of(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional
 
@@ -14,6 +15,7 @@ from . import _abi
 from ._arrays import INT32, INT64, Owned, address, column, coordinates, narrow, of_one_memory
 from ._box import Box, as_box, dimensions
 from ._context import Busy, Context, Signals, Unshared, address_of, failure, text_of
+from ._flock import flock_options, measure_rows, measures_of
 from ._fof import HALO, fof_options, halo_input, sphere_densities
 from ._kinds import Memory
 from ._lib import library
@@ -341,6 +343,127 @@ class TeamHistogram(Histogram):
         return self
 
 
+class TeamFlock(Unshared):
+    """A `kith.Flock` of the particles of all ranks: `Team.flock`. It stays divided among the ranks
+    from step to step, and has the bits of one process. `close()`, the end of a `with` block, or
+    that of the team, frees it. All calls but `steps` and `len` are collective.
+    """
+
+    def __init__(self, team: Team, x: Any, v: Any, box: Any, how: dict[str, Any]) -> None:
+        self._team, self._how = team, dict(how)
+        self._at = [C.c_void_p() for _ in range(team.here)]
+        with team.prepared() as call:
+            given = _given(x, box)
+            _, kept = coordinates(v, "v", given.x.shape[1], given.dtype)
+            if len(kept) != len(given.x):
+                raise ValueError(f"v has {len(kept)} rows, x has {len(given.x)}")
+            options = flock_options(self._how, given.x.shape)
+            space = given.box.struct()
+        self._shape, self._dtype = given.x.shape, given.dtype
+        call.do("kith_team_flock_open", lambda k, parts: (
+            C.byref(_points(given.x, k, parts)), C.byref(_points(kept, k, parts)), C.byref(space),
+            C.byref(options), C.byref(self._at[k])))
+        team.keep(self)
+
+    def __del__(self) -> None:
+        if library is not None:  # None: the process ends, and takes the memory along
+            self.free()
+
+    def __enter__(self) -> TeamFlock:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._shape[0])
+
+    def close(self) -> None:
+        """Free the flock. Not collective.
+
+        Raises
+        ------
+        Busy
+            Another thread is in a call of the team.
+        """
+        self._team.alone(self.free)
+
+    # For this package.
+
+    def free(self) -> None:
+        """Free the flock, while no call of the team is made."""
+        at, self._at = self._at, []
+        for one in at:
+            library().kith_team_flock_close(one)
+
+    def _do(self, name: str, arguments: Callable[[int, int], tuple[Any, ...]]) -> None:
+        """Call a function of the library on the flock of each rank."""
+        self._team.call(name, arguments, self._at)
+
+    def _prepared(self) -> _Call:
+        """Begin a collective call."""
+        call = self._team.prepared()
+        if not self._at:
+            raise ValueError("the flock is closed")
+        return call
+
+    def change(self, **how: Any) -> TeamFlock:
+        """Change options from the next step on; those not named keep their values. Collective."""
+        changed = {**self._how, **how}
+        with self._prepared():
+            options = flock_options(changed, self._shape)
+        self._do("kith_team_flock_change", lambda _k, _parts: (C.byref(options),))
+        self._how = changed
+        return self
+
+    def step(self, steps: int = 1) -> TeamFlock:
+        """Go some steps further. Returns the flock. Collective."""
+        with self._prepared():
+            number = whole(steps, "steps", 0)
+        self._do("kith_team_flock_step", lambda _k, _parts: (number,))
+        return self
+
+    @property
+    def steps(self) -> int:
+        """Steps done, first_step included."""
+        return int(library().kith_team_flock_steps(self._at[0] if self._at else None))
+
+    def read(self) -> tuple[Array, Array]:
+        """Return copies of positions and velocities, arrays [n][dim], of this rank's particles in
+        the order in which it gave them. Collective."""
+        made: Array = np.empty((2, self._shape[0], 3), self._dtype)
+        with self._prepared():
+            pass
+        self._do("kith_team_flock_read", lambda k, parts: (
+            address(_part(made[0], k, parts)), address(_part(made[1], k, parts))))
+        return made[0, :, :self._shape[1]], made[1, :, :self._shape[1]]
+
+    @property
+    def positions(self) -> Array:
+        """A copy of the positions, wrapped into the box. Collective."""
+        return self.read()[0]
+
+    @property
+    def velocities(self) -> Array:
+        """A copy of the velocities. Collective."""
+        return self.read()[1]
+
+    def measure(self) -> dict[str, float]:
+        """Return polarisation, milling, mean_speed and neighbours of all particles as a dict.
+        Collective."""
+        found = [_abi.FlockMeasures() for _ in range(self._team.here)]
+        with self._prepared():
+            pass
+        self._do("kith_team_flock_measure_sized", lambda k, _parts: (
+            C.byref(found[k]), C.sizeof(found[k])))
+        return measures_of(found[0])
+
+    def record(self, steps: int, every: int = 1) -> Array:
+        """Go some steps further, and measure now and after each `every` of them, as
+        `kith.Flock.record`. Collective."""
+        return measure_rows(self, steps, every)
+
+
 class _Call:
     """A collective call: the arguments are prepared within `with`, then all ranks make it."""
 
@@ -417,6 +540,7 @@ class Team(Unshared):
     def __init__(self, ranks: Any, threads: int = 0, *, backend: Optional[str] = None) -> None:
         self._lock = threading.Lock()  # held during a call
         self._at: list[C.c_void_p] = []  # kith_team of each rank of this process
+        self._flocks: Any = weakref.WeakSet()  # those that are open
         if is_communicator(ranks):
             self._group = _Process(ranks, backend, threads)
         else:
@@ -474,6 +598,8 @@ class Team(Unshared):
         try:
             if self._group is None:
                 return
+            for flock in list(self._flocks):
+                flock.free()
             if self._group.process == os.getpid():  # else a child of fork(), which has no ranks
                 for at in self._at:
                     library().kith_team_close(at)
@@ -496,11 +622,27 @@ class Team(Unshared):
         """Raise an error of any rank on all of them."""
         self._group.agree(error)
 
-    def call(self, name: str, arguments: Callable[[int, int], tuple[Any, ...]]) -> None:
-        """Call a function on all ranks: see _Call.do."""
+    def keep(self, flock: TeamFlock) -> None:
+        """Free a flock when the team is closed."""
+        self._flocks.add(flock)
+
+    def alone(self, work: Callable[[], None]) -> None:
+        """Do what no call of the team may be made beside."""
+        if not self._lock.acquire(blocking=False):
+            raise Busy("the team is in another call")
+        try:
+            work()
+        finally:
+            self._lock.release()
+
+    def call(self, name: str, arguments: Callable[[int, int], tuple[Any, ...]],
+             at: Optional[list[C.c_void_p]] = None) -> None:
+        """Call a function on all ranks: see _Call.do. `at` has a handle for each rank of this
+        process; None: those of the team."""
         function, parts = getattr(library(), name), self.here
         made = [arguments(k, parts) for k in range(parts)]
-        self._run(lambda k: function(self._at[k], *made[k]))
+        handles = self._at if at is None else at
+        self._run(lambda k: function(handles[k], *made[k]))
 
     def _run(self, work: Callable[[int], int]) -> None:
         """Run a function of each rank, which returns a status, and raise what it says."""
@@ -725,6 +867,41 @@ class Team(Unshared):
         """
         return TeamHistogram(self, r_max, bins, r_min, edges=edges, n_species=n_species,
                              minimum_image=minimum_image)
+
+    def flock(self, x: Any, v: Any, box: Any = None, **how: Any) -> TeamFlock:
+        """Return a flock of the particles of all ranks, on CPUs. Collective.
+
+        Parameters
+        ----------
+        x, v : array [n][3] or [n][2]
+            Positions and velocities of this rank's particles, float32 or float64, in host memory.
+        box : Box, float or array, optional
+            As in `pairs`.
+        **how
+            As in `kith.Flock`; equal on all ranks.
+
+        Returns
+        -------
+        TeamFlock
+
+        Raises
+        ------
+        ValueError
+            An argument makes no sense, or a coordinate is not finite, on any of the ranks.
+        NotImplementedError
+            A backend is a GPU, or a rule is not offered by teams.
+        TeamLost
+            A rank has left the team, or could not be reached.
+
+        Examples
+        --------
+        >>> x, v = np.random.default_rng(1).random((2, 1000, 3))
+        >>> with kith.Team(["cpu", "cpu"]) as team:
+        ...     positions = team.flock(x, v, kith.Box(20.0)).step(10).positions
+        >>> bool((positions == kith.Flock(x, v, kith.Box(20.0)).step(10).positions).all())
+        True
+        """
+        return TeamFlock(self, x, v, box, how)
 
     def _list(self, x: Any, box: Any, options: _abi.PairsOptions, against: Any,
               rules: Rules) -> _Asked:

@@ -169,6 +169,27 @@ def check_histograms(team, way, box, x, y, about):
     assert one.counts(0, 1).sum() > 0
 
 
+def check_flocks(team, way, box, x, about):
+    """A flock after some steps, a change, and more steps; its order parameters."""
+    v = np.random.default_rng(8).uniform(-1, 1, x.shape).astype(x.dtype)
+    how = {"separation": (0.05, 0.1), "alignment": (0.1, 0.1), "cohesion": (0.1, 0.01),
+           "time_step": 0.02, "noise": 0.1, "seed": 3}
+    with kith.Flock(x, v, box, **how) as one, team.flock(way.share(x), way.share(v), box,
+                                                         **how) as found:
+        for flock in (one, found):
+            flock.step(3).change(model="vicsek", nearest=5)
+            flock.step()
+        assert len(found) == len(way.share(x)) and found.steps == one.steps == 4
+        assert found.record(2).tobytes() == one.record(2).tobytes(), about
+        positions, velocities = found.read()
+        equal(way.join(positions), one.positions, about)
+        equal(way.join(velocities), one.velocities, about)
+        equal(way.join(found.positions), one.positions, about)
+        equal(way.join(found.velocities), one.velocities, about)
+        assert found.measure() == one.measure() and 0 < one.measure()["polarisation"] < 1
+    assert found.steps == 0
+
+
 def check(team, way, names=tuple(BOXES)):
     """All questions on all boxes."""
     for name in names:
@@ -178,6 +199,7 @@ def check(team, way, names=tuple(BOXES)):
             check_lists(team, way, box, x, y, (name, dtype))
             check_rules(team, way, box, x, y, (name, dtype))
             check_histograms(team, way, box, x, y, (name, dtype))
+            check_flocks(team, way, box, x, (name, dtype))
 
 
 def check_rules(team, way, box, x, y, about):
@@ -231,6 +253,19 @@ def check_errors(team, way, rank):
                "table")
         raises(ValueError, lambda: team.pairs(mine, 0.1, box, bonds=[[0, 0]] if len(mine) else []),
                "bonds")
+    still, near = np.zeros_like(mine), {"alignment": (0.1, 1), "cohesion": (0.1, 1),
+                                        "separation": (0.1, 1)}
+    raises(ValueError, lambda: team.flock(bad, still, box, **near), f"{len(x) - 1}", "finite")
+    raises(ValueError, lambda: team.flock(mine, still[1:] if last else still, box), "v has")
+    raises(ValueError, lambda: team.flock(mine, still, box, noise=2), "noise is 2")
+    raises(ValueError, lambda: team.flock(mine, still, box), "a radius of 5")
+    raises(TypeError, lambda: team.flock(mine, still, box, speed=2), "speed")
+    with team.flock(mine, still, box, **near) as flock:
+        raises(ValueError, lambda: flock.step(-1 if last else 1), "steps is -1")
+        raises(ValueError, lambda: flock.change(model="fish"), "fish")
+        raises(ValueError, lambda: flock.change(time_step=0), "time_step")
+        assert flock.step().steps == 1
+    raises(ValueError, flock.step, "flock is closed")
     raises(NotImplementedError, lambda: team.rdf(0.1).add(mine, box, batch=[0, len(mine)]), "batch")
     raises(ValueError, lambda: team.rdf(0.1).counts(), "no frames")
     if isinstance(way, Part) and team.ranks > 1:
@@ -277,6 +312,7 @@ def test_lives():
     team = kith.Team(["cpu", "cpu"])
     groups, histogram = team.fof(x, 0.04, box), team.rdf(0.1).add(x, box)
     halos, (j, d) = groups.halos(), team.nearest(x, 3, box)
+    flock = team.flock(x, x, box, separation=(0.1, 1), alignment=(0.1, 1), cohesion=(0.1, 1))
     if hasattr(os, "fork"):
         child = os.fork()
         if child == 0:
@@ -292,6 +328,8 @@ def test_lives():
     team.close()
     raises(ValueError, lambda: team.fof(x, 0.04, box), "closed")
     raises(ValueError, groups.halos, "closed")
+    raises(ValueError, flock.read, "closed")
+    flock.close()
     raises(ValueError, lambda: histogram.add(x, box), "closed")
     del team
     equal(groups.labels, kith.fof(x, 0.04, box).labels)
