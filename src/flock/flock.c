@@ -54,10 +54,9 @@ static bool enclosed(const struct kith__flock_rules *rules, const double r[3])
     return inside;
 }
 
-/** Check particle p of the caller, and copy it to flock->now, its position wrapped.
- *  @param first  index of the first particle in messages */
+/** Check particle p of the caller, and copy it to flock->now, its position wrapped. */
 static kith_status copy_particle(struct kith_flock *flock, const kith_points *points,
-                                 const kith_points *velocities, int64_t first, int64_t p)
+                                 const kith_points *velocities, int64_t p)
 {
     kith_ctx *ctx = flock->ctx;
     const struct kith__question *q = &flock->question;
@@ -66,17 +65,17 @@ static kith_status copy_particle(struct kith_flock *flock, const kith_points *po
     const bool fits = kith__load(q, points, p, r, image);
     kith__position(velocities, q->dim, q->precision, p, v);
     if (!kith__is_finite(v)) {
-        return kith__refuse(ctx, q, "velocities", KITH_NOT_FINITE, first + p);
+        return kith__refuse(ctx, q, "velocities", KITH_NOT_FINITE, flock->first + p);
     }
     if (!kith__is_finite(r)) {
-        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, first + p);
+        return kith__refuse(ctx, q, "points", KITH_NOT_FINITE, flock->first + p);
     }
     if (!fits) {
-        return kith__refuse(ctx, q, "points", KITH_LIMIT, first + p);
+        return kith__refuse(ctx, q, "points", KITH_LIMIT, flock->first + p);
     }
     KITH_CHECK(ctx, enclosed(&flock->rules, r), KITH_INVALID,
                "points: particle %lld (counted from 0) is outside the walls",
-               (long long)(first + p));
+               (long long)(flock->first + p));
     for (int k = 0; k < 3; k++) {
         kith__set_real(flock->now.r[k], p, q->precision, r[k]);
         kith__set_real(flock->now.v[k], p, q->precision, v[k]);
@@ -87,17 +86,16 @@ static kith_status copy_particle(struct kith_flock *flock, const kith_points *po
 
 /** Check the particles of the caller, and copy them to flock->now.
  *  @param points, velocities  in host memory
- *  @param first               index of the first particle in messages
  *  @return KITH_OK, the status of the first particle that is refused, or KITH_CANCELLED */
 static kith_status copy_particles(struct kith_flock *flock, const kith_points *points,
-                                  const kith_points *velocities, int64_t first)
+                                  const kith_points *velocities)
 {
     for (int64_t p = 0; p < flock->n; p++) {
         enum { COST = 30 }; /* of a particle, for kith__skip [about 1 ns] */
         if (kith__skip(flock->ctx, p, COST)) {
             break;
         }
-        KITH_TRY(copy_particle(flock, points, velocities, first, p));
+        KITH_TRY(copy_particle(flock, points, velocities, p));
     }
     return kith__proceed(flock->ctx);
 }
@@ -123,10 +121,9 @@ static kith_status bring(struct kith_flock *flock, const kith_points *points,
     return points->n > 0 ? ctx->backend->flock->bring(ctx, points, dim, to) : KITH_OK;
 }
 
-/** Copy the particles of the caller, in host or device memory, to flock->now.
- *  @param first  index of the first particle in messages */
+/** Copy the particles of the caller, in host or device memory, to flock->now. */
 static kith_status take_particles(struct kith_flock *flock, const kith_points *points,
-                                  const kith_points *velocities, int64_t first)
+                                  const kith_points *velocities)
 {
     struct kith__buffer copies[2] = {{NULL, 0}, {NULL, 0}};
     kith_points r, v;
@@ -135,7 +132,7 @@ static kith_status take_particles(struct kith_flock *flock, const kith_points *p
         status = bring(flock, velocities, &copies[1], &v);
     }
     if (status == KITH_OK) {
-        status = copy_particles(flock, &r, &v, first);
+        status = copy_particles(flock, &r, &v);
     }
     kith__buffer_free(&copies[0]);
     kith__buffer_free(&copies[1]);
@@ -144,7 +141,7 @@ static kith_status take_particles(struct kith_flock *flock, const kith_points *p
 
 kith_status kith__flock_start(struct kith_flock *flock, const kith_points *points,
                               const kith_points *velocities, const kith_box *box,
-                              const kith_flock_options *options, int64_t first)
+                              const kith_flock_options *options)
 {
     kith_ctx *ctx = flock->ctx;
     const kith_box open = kith_box_open();
@@ -158,7 +155,7 @@ kith_status kith__flock_start(struct kith_flock *flock, const kith_points *point
     flock->n = flock->own = points->n;
     KITH_TRY(kith__flock_rules_init(flock, options, &flock->step));
     KITH_TRY(kith__flock_lay_out(flock));
-    KITH_TRY(take_particles(flock, points, velocities, first));
+    KITH_TRY(take_particles(flock, points, velocities));
     kith__flock_set_points(flock);
     return KITH_OK;
 }
@@ -174,7 +171,7 @@ static kith_status open_flock(kith_ctx *ctx, const kith_points *points,
     struct kith_flock *flock = calloc(1, sizeof *flock);
     KITH_CHECK(ctx, flock != NULL, KITH_NO_MEMORY, "out of memory for a flock");
     flock->ctx = ctx;
-    const kith_status status = kith__flock_start(flock, points, velocities, box, options, 0);
+    const kith_status status = kith__flock_start(flock, points, velocities, box, options);
     if (status != KITH_OK) {
         kith_flock_close(flock);
         return status;

@@ -38,6 +38,8 @@ struct kith__subset {
 struct kith_flock {
     kith_ctx *ctx;                  /**< context of all calls */
     int64_t n;                      /**< number of particles, copies included */
+    int64_t first;                  /**< index in the whole flock of the first particle as it was
+                                         given; 0 but for parts */
     int64_t own;                    /**< particles that are advanced: those whose index in the
                                          caller's order is smaller; n but for parts */
     const int64_t *global;          /**< [n] index of each particle in the flock of all ranks, by
@@ -111,14 +113,15 @@ static inline bool kith__is_nearer(const struct kith__prey *a, const struct kith
         } \
     } while (0)
 
-/** Read options, of any size that kith_flock_options_init_sized sets.
+/** Read options, of any size that kith_flock_options_init_sized sets, and check that arrays are
+ *  there where they are needed.
  *  @param options   NULL: the defaults
  *  @param[out] own  the options, of full size
  *  @return KITH_OK, KITH_INVALID */
 kith_status kith__flock_options_read(kith_ctx *ctx, const kith_flock_options *options,
                                      kith_flock_options *own);
 
-/** Refuse options of which a field after repulsion is not at its default: a rule that was added
+/** Refuse options of which a field after species is not at its default: a rule that was added
  *  later is on.
  *  @param own   from kith__flock_options_read
  *  @param what  what does not take them, for the message
@@ -143,12 +146,11 @@ kith_status kith__flock_fetch(const struct kith_flock *flock);
  *  @return KITH_NOT_FINITE */
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int64_t particle);
 
-/** Set all members of a new flock but ctx, from the arguments of kith_flock_open.
- *  @param first  index of the first particle in messages
+/** Set all members of a new flock but ctx and first, from the arguments of kith_flock_open.
  *  @return as kith_flock_open */
 kith_status kith__flock_start(struct kith_flock *flock, const kith_points *points,
                               const kith_points *velocities, const kith_box *box,
-                              const kith_flock_options *options, int64_t first);
+                              const kith_flock_options *options);
 
 /** Allocate the states of flock->n particles, and set the pointers to their arrays. What the states
  *  held is lost. @return KITH_OK, KITH_NO_MEMORY */

@@ -124,10 +124,6 @@ static kith_status check_thing(kith_ctx *ctx, const kith_flock_thing *thing, int
 static kith_status set_things(kith_ctx *ctx, const kith_flock_options *o,
                               struct kith__flock_rules *rules)
 {
-    KITH_CHECK(ctx, o->n_things >= 0 && o->n_things <= KITH_MOST_THINGS, KITH_INVALID,
-               "options.n_things is %lld, expected 0 to %d", (long long)o->n_things,
-               KITH_MOST_THINGS);
-    KITH_CHECK(ctx, o->n_things == 0 || o->things, KITH_INVALID, "options.things is NULL");
     rules->n_things = (int)o->n_things;
     for (int t = 0; t < rules->n_things; t++) {
         kith_flock_thing *thing = &rules->thing[t];
@@ -184,7 +180,7 @@ static kith_status set_species(struct kith_flock *flock, const kith_flock_option
     KITH_CHECK(ctx, to && row, KITH_NO_MEMORY, "out of memory for the species of %lld particles",
                (long long)flock->n);
     for (int64_t p = 0; p < flock->n; p++) {
-        to[p] = (uint8_t)(o->species ? o->species[p] : p % s);
+        to[p] = (uint8_t)(o->species ? o->species[p] : (flock->first + p) % s);
         KITH_CHECK(ctx, to[p] < s, KITH_INVALID,
                    "options.species[%lld] is %d, expected less than options.n_species, %lld",
                    (long long)p, to[p], (long long)s);
@@ -230,14 +226,7 @@ static kith_status set_leaders(const struct kith_flock *flock, const kith_flock_
 static kith_status replace_species(struct kith_flock *flock, const kith_flock_options *o,
                                    struct kith__flock_rules *rules)
 {
-    kith_ctx *ctx = flock->ctx;
     struct kith__buffer species = {NULL, 0}, heed = {NULL, 0};
-    KITH_CHECK(ctx, o->n_species >= 0 && o->n_species <= KITH_MOST_SPECIES, KITH_INVALID,
-               "options.n_species is %lld, expected 0 to %d", (long long)o->n_species,
-               KITH_MOST_SPECIES);
-    KITH_CHECK(ctx, o->n_species == 0 || o->factors, KITH_INVALID, "options.factors is NULL");
-    KITH_CHECK(ctx, o->n_species > 0 || !o->species, KITH_INVALID,
-               "options.species is given, but options.n_species is 0");
     const kith_status status = o->n_species > 0 ? set_species(flock, o, rules, &species, &heed)
                                                 : KITH_OK;
     if (status == KITH_OK) {
@@ -286,16 +275,26 @@ kith_status kith__flock_options_read(kith_ctx *ctx, const kith_flock_options *op
     *own = defaults;
     KITH_OPTIONS_READ(ctx, "options", kith_flock_options_init, options, KITH_FLOCK_OPTIONS_0_1,
                       own);
+    KITH_CHECK(ctx, own->n_things >= 0 && own->n_things <= KITH_MOST_THINGS, KITH_INVALID,
+               "options.n_things is %lld, expected 0 to %d", (long long)own->n_things,
+               KITH_MOST_THINGS);
+    KITH_CHECK(ctx, own->n_things == 0 || own->things, KITH_INVALID, "options.things is NULL");
+    KITH_CHECK(ctx, own->n_species >= 0 && own->n_species <= KITH_MOST_SPECIES, KITH_INVALID,
+               "options.n_species is %lld, expected 0 to %d", (long long)own->n_species,
+               KITH_MOST_SPECIES);
+    KITH_CHECK(ctx, own->n_species == 0 || own->factors, KITH_INVALID, "options.factors is NULL");
+    KITH_CHECK(ctx, own->n_species > 0 || !own->species, KITH_INVALID,
+               "options.species is given, but options.n_species is 0");
     return KITH_OK;
 }
 
 kith_status kith__flock_options_known(kith_ctx *ctx, const kith_flock_options *own,
                                       const char *what)
 {
-    enum { KNOWN = KITH_SIZE_UP_TO(kith_flock_options, repulsion) };
+    enum { KNOWN = KITH_SIZE_UP_TO(kith_flock_options, species) };
     for (size_t b = KNOWN; b < sizeof *own; b++) {
         KITH_CHECK(ctx, ((const char *)own)[b] == ((const char *)&defaults)[b], KITH_UNSUPPORTED,
-                   "options: fields after repulsion must be at their defaults, as %s do not take "
+                   "options: fields after species must be at their defaults, as %s do not take "
                    "these rules yet",
                    what);
     }

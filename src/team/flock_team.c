@@ -45,8 +45,8 @@ _Static_assert((int)BUFFERS_END <= (int)KITH_TEAM_BUFFERS, "every purpose needs 
 enum { DIVIDE_EVERY = 16 };
 
 /** A flock over all ranks, opaque to callers (kith/team.h). Its records have three coordinates and
- *  three components of the velocity, in the precision of the points, then the global index, of 64
- *  bits. */
+ *  three components of the velocity, in the precision of the points, then 64 bits: the global index
+ *  in the lower 48, and the species. */
 struct kith_team_flock {
     kith_team *team;  /**< the team */
     kith_team member; /**< a copy of it, whose scratch memory is the flock's (as in domain.c) */
@@ -69,12 +69,28 @@ static size_t record_size(const struct kith_team_flock *flock)
     return 6 * (size_t)flock->local.question.precision + sizeof(int64_t);
 }
 
+enum { INDEX_BITS = 48 }; /* enough for 4096 ranks of 2^31 particles */
+
+/** Return the last 64 bits of a record. */
+static int64_t tail_of(const struct kith_team_flock *flock, const char *record)
+{
+    int64_t tail;
+    memcpy(&tail, record + record_size(flock) - sizeof tail, sizeof tail);
+    return tail;
+}
+
 /** Return the global index of a record. */
 static int64_t index_of(const struct kith_team_flock *flock, const char *record)
 {
-    int64_t index;
-    memcpy(&index, record + record_size(flock) - sizeof index, sizeof index);
-    return index;
+    return tail_of(flock, record) & (((int64_t)1 << INDEX_BITS) - 1);
+}
+
+/** Set the last 64 bits of a record. */
+static void set_tail(const struct kith_team_flock *flock, char *record, int64_t index,
+                     uint8_t species)
+{
+    const int64_t tail = index | (int64_t)species << INDEX_BITS;
+    memcpy(record + record_size(flock) - sizeof tail, &tail, sizeof tail);
 }
 
 /** Return the positions of n records as points. */
@@ -107,6 +123,7 @@ static void load_range(void *state, int64_t begin, int64_t end)
     struct kith__flock_state *now = &loop->flock->local.now;
     const kith_precision precision = loop->flock->local.question.precision;
     const size_t size = record_size(loop->flock);
+    uint8_t *species = loop->flock->local.species.data;
     for (int64_t p = begin; p < end; p++) {
         const char *record = loop->from + (size_t)p * size;
         const int64_t s = loop->first + p;
@@ -116,6 +133,9 @@ static void load_range(void *state, int64_t begin, int64_t end)
         }
         now->id[s] = (int32_t)s;
         loop->global[s] = index_of(loop->flock, record);
+        if (species) {
+            species[s] = (uint8_t)(tail_of(loop->flock, record) >> INDEX_BITS);
+        }
     }
 }
 
@@ -165,6 +185,11 @@ static kith_status load(struct kith_team_flock *flock, int64_t ghosts)
     local->own = flock->n;
     KITH_TRY(kith__team_check_number(member, local->n));
     KITH_TRY(kith__flock_lay_out(local));
+    if (local->rules.n_species > 0) {
+        KITH_CHECK(member->ctx, kith__buffer_need(&local->species, (size_t)local->n + 1) != NULL,
+                   KITH_NO_MEMORY, "out of memory for the species of %lld particles",
+                   (long long)local->n);
+    }
     KITH_TRY(kith__team_need(member, GLOBAL, local->n, sizeof *loop.global, &loop.global));
     kith__loop(member->ctx, flock->n, load_range, &loop);
     loop.from = member->buffer[GHOSTS].data;
@@ -183,12 +208,13 @@ static void store(struct kith_team_flock *flock, int64_t s, int64_t at)
     const kith_precision precision = flock->local.question.precision;
     const size_t size = record_size(flock);
     char *record = records(flock) + (size_t)at * size;
-    const int64_t index = kith__flock_index(&flock->local, now->id[s]);
+    const uint8_t *species = flock->local.species.data;
+    const int32_t id = now->id[s];
     for (int k = 0; k < 3; k++) {
         kith__set_real(record, k, precision, kith__real_at(now->r[k], s, precision));
         kith__set_real(record, 3 + k, precision, kith__real_at(now->v[k], s, precision));
     }
-    memcpy(record + size - sizeof index, &index, sizeof index);
+    set_tail(flock, record, kith__flock_index(&flock->local, id), species ? species[id] : 0);
 }
 
 /** Write the records of this rank from the state, in its order, that of cells, without ghosts. */
@@ -228,6 +254,16 @@ static kith_status send(struct kith_team_flock *flock, const struct kith__route 
     return kith__route_send(&flock->member, route, records(flock), record_size(flock), in);
 }
 
+/** Make the records that have arrived those of this rank. @param n  their number */
+static void keep_arrived(struct kith_team_flock *flock, int64_t n)
+{
+    struct kith__buffer *buffer = flock->member.buffer;
+    const struct kith__buffer before = buffer[HERE];
+    buffer[HERE] = buffer[ARRIVED];
+    buffer[ARRIVED] = before;
+    flock->n = n;
+}
+
 /** Send each particle to the rank in whose domain it is. Collective. */
 static kith_status migrate(struct kith_team_flock *flock)
 {
@@ -243,10 +279,7 @@ static kith_status migrate(struct kith_team_flock *flock)
     }
     KITH_TRY(kith__route_open(member, MOVE, flock->n, owner_of, flock, &route));
     KITH_TRY(send(flock, &route, ARRIVED));
-    const struct kith__buffer before = member->buffer[HERE];
-    member->buffer[HERE] = member->buffer[ARRIVED];
-    member->buffer[ARRIVED] = before;
-    flock->n = route.received;
+    keep_arrived(flock, route.received);
     flock->divided++;
     return KITH_OK;
 }
@@ -336,10 +369,6 @@ static kith_status read_options(kith_ctx *ctx, const kith_flock_options *given,
                                 kith_flock_options *own)
 {
     KITH_TRY(kith__flock_options_read(ctx, given, own));
-    KITH_CHECK(ctx, own->n_things >= 0 && own->n_things <= KITH_MOST_THINGS, KITH_INVALID,
-               "options.n_things is %lld, expected 0 to %d", (long long)own->n_things,
-               KITH_MOST_THINGS);
-    KITH_CHECK(ctx, own->n_things == 0 || own->things, KITH_INVALID, "options.things is NULL");
     return kith__flock_options_known(ctx, own, "flocks over ranks");
 }
 
@@ -380,6 +409,14 @@ static int64_t digest_things(const kith_flock_options *o)
     return kith__digest(number, n);
 }
 
+/** Return a digest of the factors between species. */
+static int64_t digest_factors(const kith_flock_options *o)
+{
+    enum { EACH = sizeof(kith_flock_factors) / sizeof(double) };
+    const int64_t n = EACH * o->n_species * o->n_species;
+    return kith__digest(n > 0 ? &o->factors->separation : NULL, n);
+}
+
 /** List the options as arguments that must be equal on all ranks.
  *  @param[out] equal  array of KITH_TEAM_EQUALS elements, of which `n` are used already
  *  @return the number of elements used */
@@ -411,6 +448,9 @@ static int list_options(const kith_flock_options *o, struct kith__equal *equal, 
         {"options.turn_rate", kith__bits(o->turn_rate)},
         {"options.repulsion.radius", kith__bits(o->repulsion.radius)},
         {"options.repulsion.weight", kith__bits(o->repulsion.weight)},
+        {"options.n_species", o->n_species},
+        {"options.factors", digest_factors(o)},
+        {"options.species", o->species != NULL},
     };
     enum { LISTED = sizeof list / sizeof list[0] };
     _Static_assert((int)LISTED + (int)KITH_TEAM_SPACE <= (int)KITH_TEAM_EQUALS, "all have room");
@@ -426,7 +466,8 @@ static kith_status start(struct kith_team_flock *flock, const struct opening *o)
     const int64_t first = flock->given.base[member->rank];
     char *to = NULL;
     int64_t *global = NULL;
-    KITH_TRY(kith__flock_start(local, o->points, o->velocities, o->box, &o->options, first));
+    local->first = first;
+    KITH_TRY(kith__flock_start(local, o->points, o->velocities, o->box, &o->options));
     flock->n = local->n;
     KITH_TRY(kith__team_need(member, HERE, flock->n, record_size(flock), &to));
     KITH_TRY(kith__team_need(member, GLOBAL, flock->n, sizeof *global, &global));
@@ -505,6 +546,8 @@ void kith_team_flock_close(kith_team_flock *flock)
             kith__buffer_free(&flock->member.buffer[b]);
         }
         kith__buffer_free(&flock->local.memory);
+        kith__buffer_free(&flock->local.species);
+        kith__buffer_free(&flock->local.heed);
         free(flock);
     }
 }
@@ -543,6 +586,44 @@ static kith_status run(kith_status (*work)(struct call *call), struct call *call
     return status;
 }
 
+/** kith__targets_fn: the rank that gave a particle. @param state  the flock */
+static int giver_of(const void *state, int64_t p, int *to)
+{
+    const struct kith_team_flock *flock = state;
+    const int64_t index = index_of(flock, records(flock) + (size_t)p * record_size(flock));
+    int rank = 0;
+    for (int n = flock->member.ranks; n > 1;) { /* it is one of rank to rank + n - 1 */
+        const int half = n / 2;
+        rank += index >= flock->given.base[rank + half] ? half : 0;
+        n -= half;
+    }
+    *to = rank;
+    return 1;
+}
+
+/** Send the records to the ranks that gave the particles, to buffer ARRIVED. Collective. */
+static kith_status send_home(struct kith_team_flock *flock)
+{
+    struct kith__route route;
+    KITH_TRY(kith__route_open(&flock->member, MOVE, flock->n, giver_of, flock, &route));
+    return send(flock, &route, ARRIVED);
+}
+
+/** Bring the records to the ranks that gave the particles, and set their species. Collective.
+ *  @param species  [given.points.n] species of the particles as given */
+static kith_status bring_home(struct kith_team_flock *flock, const uint8_t *species)
+{
+    const int64_t base = flock->given.base[flock->member.rank];
+    KITH_TRY(send_home(flock));
+    keep_arrived(flock, flock->given.points.n);
+    for (int64_t p = 0; p < flock->n; p++) {
+        char *record = records(flock) + (size_t)p * record_size(flock);
+        const int64_t index = index_of(flock, record);
+        set_tail(flock, record, index, species[index - base]);
+    }
+    return KITH_OK;
+}
+
 /** Change the options: kith_team_flock_change. */
 static kith_status change(struct call *call)
 {
@@ -553,9 +634,22 @@ static kith_status change(struct call *call)
     KITH_AGREE(member, read_options(member->ctx, call->options, &own));
     KITH_TRY(kith__team_equal(member, equal, list_options(&own, equal, 0)));
     struct kith_flock changed = flock->local;
-    KITH_AGREE(member, kith__flock_change(&changed, &own));
-    flock->local = changed;
-    return KITH_OK;
+    struct kith__buffer old[2] = {changed.species, changed.heed};
+    changed.n = flock->given.points.n; /* as species are given */
+    changed.species = changed.heed = (struct kith__buffer){NULL, 0};
+    kith_status status = kith__team_agree(member, kith__flock_change(&changed, &own));
+    if (status == KITH_OK && changed.rules.n_species > 0) {
+        status = bring_home(flock, changed.species.data);
+    }
+    if (status == KITH_OK) {
+        flock->local = changed;
+    } else {
+        old[0] = changed.species;
+        old[1] = changed.heed;
+    }
+    kith__buffer_free(&old[0]);
+    kith__buffer_free(&old[1]);
+    return status;
 }
 
 kith_status kith_team_flock_change(kith_team_flock *flock, const kith_flock_options *options)
@@ -599,29 +693,6 @@ kith_status kith_team_flock_step(kith_team_flock *flock, int64_t steps)
 int64_t kith_team_flock_steps(const kith_team_flock *flock)
 {
     return flock ? flock->local.step : 0;
-}
-
-/** kith__targets_fn: the rank that gave a particle. @param state  the flock */
-static int giver_of(const void *state, int64_t p, int *to)
-{
-    const struct kith_team_flock *flock = state;
-    const int64_t index = index_of(flock, records(flock) + (size_t)p * record_size(flock));
-    int rank = 0;
-    for (int n = flock->member.ranks; n > 1;) { /* it is one of rank to rank + n - 1 */
-        const int half = n / 2;
-        rank += index >= flock->given.base[rank + half] ? half : 0;
-        n -= half;
-    }
-    *to = rank;
-    return 1;
-}
-
-/** Send the records to the ranks that gave the particles, to buffer ARRIVED. Collective. */
-static kith_status send_home(struct kith_team_flock *flock)
-{
-    struct kith__route route;
-    KITH_TRY(kith__route_open(&flock->member, MOVE, flock->n, giver_of, flock, &route));
-    return send(flock, &route, ARRIVED);
 }
 
 /** State of the loop that reads records that have come home. */

@@ -11,7 +11,7 @@
 
 #include "team_case.h"
 
-enum { MOST_RANKS = 64, HALVES = 2, MESSAGE = 512 };
+enum { MOST_RANKS = 64, HALVES = 2, MESSAGE = 512, KINDS = 3, ROOM = 8192 };
 
 /** A flock at one time. */
 typedef struct flock_state {
@@ -95,14 +95,22 @@ static void compare(const flock_work *w, team_rank *rank, kith_team_flock *flock
     free(v);
 }
 
+/** The options of a rank. */
+static kith_flock_options options_of(const flock_work *w, int half, int64_t begin)
+{
+    kith_flock_options o = w->options[half];
+    o.species = o.species ? o.species + begin : NULL;
+    return o;
+}
+
 static void use(team_rank *rank)
 {
     flock_work *w = rank->user;
     const int64_t begin = w->first[rank->rank], end = w->first[rank->rank + 1];
     const kith_points r = team_slice(&w->r, begin, end), v = team_slice(&w->v, begin, end);
     kith_team_flock *flock = NULL;
-    const kith_status opened = kith_team_flock_open(rank->team, &r, &v, w->box, &w->options[0],
-                                                    &flock);
+    const kith_flock_options first = options_of(w, 0, begin), second = options_of(w, 1, begin);
+    const kith_status opened = kith_team_flock_open(rank->team, &r, &v, w->box, &first, &flock);
     CHECK(opened == w->opened, "rank %d: %s: %s, expected %s", rank->rank, kith_status_name(opened),
           kith_message(rank->ctx), kith_status_name(w->opened));
     if (!flock || opened != w->opened) {
@@ -113,7 +121,7 @@ static void use(team_rank *rank)
     int64_t pairs; /* another question between the steps */
     CHECK(kith_team_pairs_count(rank->team, &r, w->box, 0.5, NULL, &pairs, NULL) == KITH_OK, "%s",
           kith_message(rank->ctx));
-    const kith_status changed = kith_team_flock_change(flock, &w->options[1]);
+    const kith_status changed = kith_team_flock_change(flock, &second);
     CHECK(changed == w->changed, "rank %d: %s", rank->rank, kith_message(rank->ctx));
     const kith_status status = kith_team_flock_step(flock, w->steps[1]);
     kith_team_load load = {.size = sizeof load};
@@ -145,6 +153,25 @@ static void random_things(rng *r, const kith_box *box, kith_flock_thing *things,
             things[t].normal[0] = 1;
             things[t].place[0] = box->origin[0] - 1;
         }
+    }
+}
+
+/** Species that heed each other more or less, at random.
+ *  @param factors  [KINDS][KINDS]   @param species  [ROOM] */
+static void random_species(rng *r, kith_flock_factors *factors, uint8_t *species,
+                           kith_flock_options *o)
+{
+    for (int k = 0; k < KINDS * KINDS; k++) {
+        factors[k] = (kith_flock_factors){rng_uniform(r, -2, 2), (double)rng_below(r, 3),
+                                          rng_uniform(r, 0, 2)};
+    }
+    for (int64_t p = 0; p < ROOM; p++) {
+        species[p] = (uint8_t)rng_below(r, KINDS);
+    }
+    if (rng_below(r, 3) == 0) {
+        o->factors = factors;
+        o->n_species = KINDS;
+        o->species = rng_below(r, 2) ? species : NULL;
     }
 }
 
@@ -197,6 +224,8 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     team_input in = team_input_make(r, k, 300);
     const kith_precision precision = how % 2 ? KITH_FLOAT : KITH_DOUBLE;
     kith_flock_thing things[HALVES][KITH_MOST_THINGS];
+    kith_flock_factors factors[HALVES][KINDS * KINDS];
+    static uint8_t species[HALVES][ROOM];
     int64_t first[MOST_RANKS + 1];
     flock_work w = {.box = &in.box, .first = first};
     const double least = fmin(in.box.row[0][0], fmin(in.box.row[1][1], in.box.row[2][2]));
@@ -204,6 +233,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
         /* a radius of the box's height is refused; now and then it is tried */
         const double reach = rng_below(r, 8) ? fmin(in.cutoff, 0.7 * least) : in.cutoff;
         random_options(r, &in.box, reach, things[h], &w.options[h]);
+        random_species(r, factors[h], species[h], &w.options[h]);
         w.steps[h] = rng_below(r, h ? 20 : 4);
     }
     double *velocities = random_velocities(r, in.n, &in.box, precision, &w.options[0]);
@@ -215,6 +245,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
     run.work = use;
     run.user = &w;
     team_split_at((team_split)(how / 7 % SPLITS), in.n, run.ranks, first);
+    CHECK(in.n <= ROOM, "more particles than species");
     char name[256];
     snprintf(name, sizeof name, "%s, %s, %d ranks, model %d, nearest %lld, %lld things", in.name,
              precision == KITH_FLOAT ? "float" : "double", run.ranks, (int)w.options[0].model,
@@ -281,6 +312,24 @@ static void refused_open(team_rank *rank)
     o.n_things = 1;
     CHECK(kith_team_flock_open(rank->team, &r, &u, NULL, &o, &flock) == KITH_INVALID &&
               strstr(message(rank), "options.things differs"),
+          "%s", message(rank));
+    const kith_flock_factors factors = {.cohesion = bad ? 1 : 2}, alike = {.cohesion = 1};
+    const uint8_t species[2] = {0, (uint8_t)(bad ? 9 : 0)};
+    kith_flock_options kinds = o;
+    kinds.n_things = 0;
+    kinds.factors = &factors;
+    kinds.n_species = 1;
+    CHECK(kith_team_flock_open(rank->team, &r, &u, NULL, &kinds, &flock) == KITH_INVALID &&
+              strstr(message(rank), "options.factors differs"),
+          "%s", message(rank));
+    kinds.factors = &alike;
+    kinds.species = bad ? species : NULL;
+    CHECK(kith_team_flock_open(rank->team, &r, &u, NULL, &kinds, &flock) == KITH_INVALID &&
+              strstr(message(rank), "options.species differs"),
+          "%s", message(rank));
+    kinds.species = species;
+    CHECK(kith_team_flock_open(rank->team, &r, &u, NULL, &kinds, &flock) == KITH_INVALID &&
+              strstr(message(rank), "rank 1: options.species[1] is 9"),
           "%s", message(rank));
     o.things = bad ? NULL : &thing;
     CHECK(kith_team_flock_open(rank->team, &r, &u, NULL, &o, &flock) == KITH_INVALID &&
