@@ -91,6 +91,7 @@ enum column {
     NEAREST_DISTANCES,
     NEAREST_VECTORS,
     NEAREST_SHIFTS,
+    FACTORS,
     FLOCK_POSITIONS,
     FLOCK_VELOCITIES,
     HALOS,
@@ -134,10 +135,11 @@ struct job {
     uint8_t role_of[IO_MOST_TYPES]; /**< FOF with shares: roles by type */
     kith_rdf_options rdf;           /**< RDF */
     int64_t held;                   /**< RDF with shares: particles that rank 0 has chosen */
-    int32_t class_of_type[IO_MOST_TYPES];      /**< RDF with shares: as for ranks_rdf_count */
-    kith_pairs_options pairs;                  /**< PAIRS, LIST */
-    kith_nearest_options nearest;              /**< NEAREST */
-    kith_flock_options flock;                  /**< FLOCK, CHANGE; its things are those below */
+    int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
+    kith_pairs_options pairs;             /**< PAIRS, LIST */
+    kith_nearest_options nearest;         /**< NEAREST */
+    kith_flock_options flock; /**< FLOCK, CHANGE; its things are those below, its factors
+                                                the column FACTORS, and it has no array of species */
     kith_flock_thing things[KITH_MOST_THINGS]; /**< FLOCK, CHANGE: [flock.n_things] */
     int64_t steps;                             /**< STEP */
 };
@@ -1556,32 +1558,41 @@ kith_status ranks_nearest_find(ranks *r, kith_ctx *ctx, const kith_points *point
 
 /* -------------------------------------------------------------------------------------- flocks */
 
-/** Describe the options of a flock in a job, in rank 0. Too many things are refused by the library,
- *  which does not read them then. */
+/** Describe the options of a flock in a job, in rank 0. Too many things or species are refused by
+ *  the library, which does not read them then. */
 static void describe_model(struct job *job, const kith_flock_options *how)
 {
     job->flock = *how;
     if (how->things && how->n_things > 0 && how->n_things <= KITH_MOST_THINGS) {
         memcpy(job->things, how->things, (size_t)how->n_things * sizeof *how->things);
     }
+    if (how->n_species > 0 && how->n_species <= KITH_MOST_SPECIES) {
+        job->whole[FACTORS] = how->factors;
+    }
+    assert(!how->species); /* the command has those that the library gives without an array */
 }
 
-/** Return the options of a flock in a job. */
-static kith_flock_options model_of(const struct job *job)
+/** Give each rank the options of a flock. */
+static kith_status share_model(struct ranks *r, const struct job *job, kith_flock_options *model)
 {
-    kith_flock_options model = job->flock;
-    model.things = model.things ? job->things : NULL;
-    return model;
+    const int64_t kinds = job->flock.n_species;
+    const void *factors = NULL;
+    *model = job->flock;
+    RANKS_TRY(share(r, job, FACTORS, kinds * kinds * (int64_t)sizeof *model->factors, &factors));
+    model->things = model->things ? job->things : NULL;
+    model->factors = factors;
+    return KITH_OK;
 }
 
 /** Start a flock. */
 static kith_status do_flock(struct ranks *r, const struct job *job)
 {
-    const kith_flock_options model = model_of(job);
+    kith_flock_options model;
     const void *given = NULL;
     kith_points points;
     RANKS_TRY(scatter_points(r, job, &points));
     RANKS_TRY(scatter(r, job, VELOCITIES, 3 * (size_t)job->precision, &given));
+    RANKS_TRY(share_model(r, job, &model));
     const kith_points velocities = kith_points_packed(given, points.n, job->precision);
     kith_team_flock_close(r->flock);
     return kith_team_flock_open(r->team, &points, &velocities, box_of(job), &model, &r->flock);
@@ -1606,7 +1617,8 @@ kith_status ranks_flock_open(ranks *r, kith_ctx *ctx, const kith_points *points,
 /** Change the options of the flock. */
 static kith_status do_change(struct ranks *r, const struct job *job)
 {
-    const kith_flock_options model = model_of(job);
+    kith_flock_options model;
+    RANKS_TRY(share_model(r, job, &model));
     return kith_team_flock_change(r->flock, &model);
 }
 

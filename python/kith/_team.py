@@ -110,6 +110,15 @@ def _joined(arrays: list[Array]) -> Array:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
+def _flock_part(options: _abi.FlockOptions, k: int, parts: int) -> _abi.FlockOptions:
+    """Return the options of the k-th of some parts of a flock, which hold their arrays."""
+    own = _abi.FlockOptions.from_buffer_copy(options)
+    own.held = options  # keeps its arrays
+    if options.species:
+        own.species = _part(options.held_species, k, parts).ctypes.data_as(C.POINTER(C.c_uint8))
+    return own
+
+
 class _Backends:
     """The ranks of this process: a thread and a context each."""
 
@@ -362,7 +371,7 @@ class TeamFlock(Unshared):
         self._shape, self._dtype = given.x.shape, given.dtype
         call.do("kith_team_flock_open", lambda k, parts: (
             C.byref(_points(given.x, k, parts)), C.byref(_points(kept, k, parts)), C.byref(space),
-            C.byref(options), C.byref(self._at[k])))
+            C.byref(_flock_part(options, k, parts)), C.byref(self._at[k])))
         team.keep(self)
 
     def __del__(self) -> None:
@@ -412,7 +421,8 @@ class TeamFlock(Unshared):
         changed = {**self._how, **how}
         with self._prepared():
             options = flock_options(changed, self._shape)
-        self._do("kith_team_flock_change", lambda _k, _parts: (C.byref(options),))
+        self._do("kith_team_flock_change", lambda k, parts: (
+            C.byref(_flock_part(options, k, parts)),))
         self._how = changed
         return self
 

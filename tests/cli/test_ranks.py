@@ -419,6 +419,8 @@ def test_flock():
     flown("p.npy", "--steps", "9", "--nearest", "7", "--separation", "0.02,0.1", "--alignment",
           "0.1,0.1", "--cohesion", "0.1,0.01", "--max-speed", "0.01", "-o", "a.xyz",
           outputs=("a.xyz",))
+    flown("--boids", "400", "--box", "12", "--steps", "12", "--flock-species", "3", "--heed-others",
+          "0.5", "--heed", "0,1,2,1,-1", "--at", "7:heed=1,2,0", *written, outputs=outputs)
     flown("--boids", "2", "--box", "40", "--steps", "3", *written, outputs=outputs)  # empty ranks
     task = ("flock", "--boids", "200", "--box", "10", "--seed", "5", "-o", "a.gsd", "--restart",
             "a.rst", "--record-every", "1")

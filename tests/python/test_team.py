@@ -176,8 +176,10 @@ def check_flocks(team, way, box, x, about):
            "time_step": 0.02, "noise": 0.1, "seed": 3}
     with kith.Flock(x, v, box, **how) as one, team.flock(way.share(x), way.share(v), box,
                                                          **how) as found:
-        for flock in (one, found):
-            flock.step(3).change(model="vicsek", nearest=5)
+        species = np.random.default_rng(9).integers(0, 2, len(x))
+        for flock, own in ((one, species), (found, way.share(species))):
+            flock.step(3).change(model="vicsek", nearest=5, factors=[[1, 0.5], [-1, 1]],
+                                 species=own)
             flock.step()
         assert len(found) == len(way.share(x)) and found.steps == one.steps == 4
         assert found.record(2).tobytes() == one.record(2).tobytes(), about
