@@ -404,8 +404,8 @@ typedef struct kith_team_flock kith_team_flock;
  * @param velocities  theirs, in host memory, in the precision of the points
  * @param box         NULL: open space
  * @param options     NULL: the defaults. Equal on all ranks. Species are those of this rank's
- *                    particles, given on all ranks or on none. Where a field after species is not
- *                    at its default: KITH_UNSUPPORTED
+ *                    particles, given on all ranks or on none. Where a field after
+ *                    leader_direction is not at its default: KITH_UNSUPPORTED
  * @param[out] out    the flock; kith_team_flock_close it before the team. NULL on failure
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_TEAM_LOST

@@ -153,6 +153,7 @@ kith_status kith__flock_start(struct kith_flock *flock, const kith_points *point
     KITH_CHECK(ctx, velocities->n == points->n && velocities->precision == points->precision,
                KITH_INVALID, "velocities: their number or precision is not that of the points");
     flock->n = flock->own = points->n;
+    flock->all = flock->all > 0 ? flock->all : flock->n;
     KITH_TRY(kith__flock_rules_init(flock, options, &flock->step));
     KITH_TRY(kith__flock_lay_out(flock));
     KITH_TRY(take_particles(flock, points, velocities));

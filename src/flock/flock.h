@@ -40,6 +40,7 @@ struct kith_flock {
     int64_t n;                      /**< number of particles, copies included */
     int64_t first;                  /**< index in the whole flock of the first particle as it was
                                          given; 0 but for parts */
+    int64_t all;                    /**< particles of the whole flock; n but for parts */
     int64_t own;                    /**< particles that are advanced: those whose index in the
                                          caller's order is smaller; n but for parts */
     const int64_t *global;          /**< [n] index of each particle in the flock of all ranks, by
@@ -121,7 +122,7 @@ static inline bool kith__is_nearer(const struct kith__prey *a, const struct kith
 kith_status kith__flock_options_read(kith_ctx *ctx, const kith_flock_options *options,
                                      kith_flock_options *own);
 
-/** Refuse options of which a field after species is not at its default: a rule that was added
+/** Refuse options of which a field after leader_direction is not at its default: a rule that was added
  *  later is on.
  *  @param own   from kith__flock_options_read
  *  @param what  what does not take them, for the message
@@ -146,7 +147,8 @@ kith_status kith__flock_fetch(const struct kith_flock *flock);
  *  @return KITH_NOT_FINITE */
 kith_status kith__flock_refuse_lost(const struct kith_flock *flock, int64_t particle);
 
-/** Set all members of a new flock but ctx and first, from the arguments of kith_flock_open.
+/** Set all members of a new flock but ctx, and of a part `first` and `all`, from the arguments of
+ *  kith_flock_open.
  *  @return as kith_flock_open */
 kith_status kith__flock_start(struct kith_flock *flock, const kith_points *points,
                               const kith_points *velocities, const kith_box *box,

@@ -214,7 +214,7 @@ static kith_status set_leaders(const struct kith_flock *flock, const kith_flock_
     const bool lead = o->leaders > 0 && o->leader_weight > 0;
     KITH_CHECK(flock->ctx, !lead || (isfinite(length) && length > 0), KITH_INVALID,
                "options.leader_direction has length %g, expected a finite length above 0", length);
-    rules->n_leaders = lead ? (int64_t)floor(o->leaders * (double)flock->n + 0.5) : 0;
+    rules->n_leaders = lead ? (int64_t)floor(o->leaders * (double)flock->all + 0.5) : 0;
     for (int k = 0; k < 3 && lead; k++) {
         rules->goal[k] = o->leader_weight * (g[k] / length);
     }
@@ -291,12 +291,13 @@ kith_status kith__flock_options_read(kith_ctx *ctx, const kith_flock_options *op
 kith_status kith__flock_options_known(kith_ctx *ctx, const kith_flock_options *own,
                                       const char *what)
 {
-    enum { KNOWN = KITH_SIZE_UP_TO(kith_flock_options, species) };
+    enum { KNOWN = KITH_SIZE_UP_TO(kith_flock_options, leader_direction) };
     for (size_t b = KNOWN; b < sizeof *own; b++) {
-        KITH_CHECK(ctx, ((const char *)own)[b] == ((const char *)&defaults)[b], KITH_UNSUPPORTED,
-                   "options: fields after species must be at their defaults, as %s do not take "
-                   "these rules yet",
-                   what);
+        KITH_CHECK(
+            ctx, ((const char *)own)[b] == ((const char *)&defaults)[b], KITH_UNSUPPORTED,
+            "options: fields after leader_direction must be at their defaults, as %s do not take "
+            "these rules yet",
+            what);
     }
     return KITH_OK;
 }

@@ -451,6 +451,9 @@ static int list_options(const kith_flock_options *o, struct kith__equal *equal, 
         {"options.n_species", o->n_species},
         {"options.factors", digest_factors(o)},
         {"options.species", o->species != NULL},
+        {"options.leaders", kith__bits(o->leaders)},
+        {"options.leader_weight", kith__bits(o->leader_weight)},
+        {"options.leader_direction", kith__digest(o->leader_direction, 3)},
     };
     enum { LISTED = sizeof list / sizeof list[0] };
     _Static_assert((int)LISTED + (int)KITH_TEAM_SPACE <= (int)KITH_TEAM_EQUALS, "all have room");
@@ -467,6 +470,7 @@ static kith_status start(struct kith_team_flock *flock, const struct opening *o)
     char *to = NULL;
     int64_t *global = NULL;
     local->first = first;
+    local->all = flock->given.base[member->ranks];
     KITH_TRY(kith__flock_start(local, o->points, o->velocities, o->box, &o->options));
     flock->n = local->n;
     KITH_TRY(kith__team_need(member, HERE, flock->n, record_size(flock), &to));

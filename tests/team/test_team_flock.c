@@ -196,6 +196,10 @@ static void random_options(rng *r, const kith_box *box, double reach, kith_flock
     o->nearest = rng_below(r, 3) ? 0 : 1 + rng_below(r, 9);
     o->repulsion.radius = rng_below(r, 3) ? 0 : reach * part[rng_below(r, 5)];
     o->repulsion.weight = rng_uniform(r, 0, 3);
+    o->leaders = rng_below(r, 2) ? 0 : rng_uniform(r, 0, 1);
+    o->leader_weight = rng_uniform(r, 0, 2);
+    o->leader_direction[0] = 1;
+    o->leader_direction[1] = rng_uniform(r, -1, 1);
     o->seed = rng_bits(r);
     o->first_step = rng_below(r, 100);
     for (int k = 0; k < box->dim; k++) {
