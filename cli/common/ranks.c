@@ -138,8 +138,9 @@ struct job {
     int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
     kith_pairs_options pairs;             /**< PAIRS, LIST */
     kith_nearest_options nearest;         /**< NEAREST */
-    kith_flock_options flock; /**< FLOCK, CHANGE; its things are those below, its factors
-                                                the column FACTORS, and it has no array of species */
+    /** FLOCK, CHANGE: its things are those below, its factors the column FACTORS, and it has no
+     *  array of species. */
+    kith_flock_options flock;
     kith_flock_thing things[KITH_MOST_THINGS]; /**< FLOCK, CHANGE: [flock.n_things] */
     int64_t steps;                             /**< STEP */
 };

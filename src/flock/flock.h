@@ -122,8 +122,8 @@ static inline bool kith__is_nearer(const struct kith__prey *a, const struct kith
 kith_status kith__flock_options_read(kith_ctx *ctx, const kith_flock_options *options,
                                      kith_flock_options *own);
 
-/** Refuse options of which a field after leader_direction is not at its default: a rule that was added
- *  later is on.
+/** Refuse options of which a field after leader_direction is not at its default: a rule that was
+ *  added later is on.
  *  @param own   from kith__flock_options_read
  *  @param what  what does not take them, for the message
  *  @return KITH_OK, KITH_UNSUPPORTED */
