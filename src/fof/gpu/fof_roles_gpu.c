@@ -205,8 +205,8 @@ static kith_status select_ids(const struct task *t, struct kith__gpu_fof_search 
 }
 
 /** Group the particles that link, and attach the others.
- *  @param labels     [n] device: labels of all particles, zeroed
- *  @param[out] fits  as kith__gpu_fof_list sets it */
+ *  @param[out] labels  [n] device: labels of all particles
+ *  @param[out] fits    as kith__gpu_fof_list sets it */
 static kith_status group(const struct task *t, int32_t *labels, bool *fits)
 {
     kith_ctx *ctx = t->ctx;
