@@ -12,7 +12,7 @@ from . import _abi
 from ._arrays import Owned, address, column, column_like, coordinates
 from ._batch import filled, systems
 from ._context import SMALL, Context, Unshared, address_of, context
-from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of
+from ._kinds import NUMPY, DeviceArray, Kind, Memory, kind_of, take
 from ._lib import library
 from ._numbers import real, whole
 from ._sources import resolve
@@ -159,19 +159,41 @@ def sphere_densities(given: Any) -> list[float]:
     return [real(density, "sphere_density") for density in densities]
 
 
+def _put(values: Any, n: int, dtype: Any, name: str, x: DeviceArray,
+         kind: Kind) -> Optional[Memory]:
+    """Return an array [n] of a type in the memory of x, copied unless it is that; None stays
+    None."""
+    if values is None:
+        return None
+    array = take(values, name)
+    if (isinstance(array, DeviceArray) and array.shape == (n,) and array.dtype == dtype
+            and array.packed):
+        return array
+    made = take(kind.put(column(values, n, dtype, name), x.number), name)
+    if not isinstance(made, DeviceArray):
+        raise TypeError(f"{name} cannot be copied to the GPU: give it there as {np.dtype(dtype)}")
+    return made
+
+
 def fof_options(x: Memory, dim: int, min_members: Any, ids: Any, roles: Any, min_links: Any,
-                velocities: Any,
-                velocity_length: Any) -> tuple[_abi.FofOptions, dict[str, Optional[Memory]]]:
+                velocities: Any, velocity_length: Any, kind: Kind = NUMPY
+                ) -> tuple[_abi.FofOptions, dict[str, Optional[Memory]]]:
     """Return the options of a search for groups without its arrays, and these, checked, by their
-    names in kith_fof_options. x are the coordinates."""
+    names in kith_fof_options: all in one memory. x are the coordinates, kind is that of x as the
+    caller gave it."""
     n = len(x)
     options = _abi.FofOptions()
     library().kith_fof_options_init_sized(C.byref(options), C.sizeof(options))
     options.min_members = whole(min_members, "min_members")
     options.min_links = whole(min_links, "min_links")
-    columns: dict[str, Optional[Memory]] = {"ids": column(ids, n, np.int64, "ids"),
-                                            "roles": column(roles, n, np.uint8, "roles"),
-                                            "velocities": _in_space(velocities, n, x.dtype, dim, x)}
+    columns: dict[str, Optional[Memory]] = {"velocities": _in_space(velocities, n, x.dtype, dim, x)}
+    there = isinstance(x, DeviceArray) and any(
+        isinstance(take(values, "an array"), DeviceArray)
+        for values in (ids, roles, velocities) if values is not None)
+    for name, values, dtype in (("ids", ids, np.int64), ("roles", roles, np.uint8)):
+        columns[name] = (_put(values, n, dtype, name, x, kind) if there and
+                         isinstance(x, DeviceArray) else column(values, n, dtype, name))
+    options.memory = int(there)
     options.velocity_length = real(velocity_length, "velocity_length")
     return options, columns
 
@@ -199,14 +221,15 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     min_members : int, optional
         Smaller groups get label 0.
     ids : array [n] of integers, optional
-        Groups of one size are numbered by the smallest id; default: the index. Ids and roles on a
-        GPU are copied to the host first.
+        Groups of one size are numbered by the smallest id; default: the index. With x on a GPU,
+        ids and roles are in either memory.
     roles : array [n] of integers, optional
         0: links; 1: joins the group of the nearest that links; 2: is in no group.
     min_links : int, optional
         A particle links only when it has at least this many friends, each image of one counted.
     velocities : array [n][dim], optional
-        Friends are then those with r^2 / length^2 + v^2 / velocity_length^2 <= 1.
+        Friends are then those with r^2 / length^2 + v^2 / velocity_length^2 <= 1. In the memory
+        of x.
     batch : array [systems + 1] of integers, optional
         Many systems in one call, as in `pairs`, in host memory: groups of system 0 come first.
 
@@ -227,7 +250,7 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     points, kept = coordinates(x, "x", dim, device=True)
     n = len(kept)
     options, columns = fof_options(kept, dim, min_members, ids, roles, min_links, velocities,
-                                   velocity_length)
+                                   velocity_length, kind_of(x))
     for name, values in columns.items():
         setattr(options, name, address(values))
     length = real(length, "length")

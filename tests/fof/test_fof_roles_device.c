@@ -213,6 +213,40 @@ static void check_round(kith_ctx *cpu, kith_ctx *gpu, int round)
     free(xyz);
 }
 
+/** Thousands of particles that link within a subcell, around a corner of the box, so near that each
+ *  attached particle would be compared with all of them: distinct positions, or a few sites, at
+ *  which attached particles have many friends at equal distances. */
+static void check_crowded(kith_ctx *cpu, kith_ctx *gpu, int form)
+{
+    enum { N = 30000, EACH = 40 }; /* one of EACH particles is attached */
+    rng r = {(uint64_t)form + 77};
+    const kith_box cube = kith_box_periodic(1, 1, 1);
+    const bool sites = form & 1, open = form & 2;
+    double *xyz = check_malloc(3 * N * sizeof *xyz);
+    uint8_t *roles = check_malloc(N);
+    search s = {.cpu = cpu, .gpu = gpu, .box = open ? NULL : &cube, .length = 0.01};
+    void *memory;
+    for (int p = 0; p < N; p++) {
+        roles[p] = p % EACH ? KITH_LINK : KITH_ATTACH;
+        for (int k = 0; k < 3; k++) {
+            const double site = 0.0005 * (double)(rng_below(&r, 3) - 1);
+            const double by = sites ? (roles[p] == KITH_LINK || k > 0 ? site : 0.00025)
+                                    : rng_uniform(&r, -0.001, 0.001);
+            xyz[3 * p + k] = by + (by < 0 && !open ? 1 : 0);
+        }
+    }
+    kith_fof_options_init(&s.options);
+    s.options.roles = roles;
+    s.s = stored_make(xyz, N, form & 4 ? KITH_FLOAT : KITH_DOUBLE, LAYOUT_PACKED);
+    s.there = device_points(&s.s, &memory);
+    snprintf(s.name, sizeof s.name, "crowded, form %d", form);
+    check_search(&s);
+    CHECK(cudaFree(memory) == cudaSuccess, "free");
+    stored_free(&s.s);
+    free(roles);
+    free(xyz);
+}
+
 /** A particle that is not finite is refused, by the index that the caller gave it, whatever its
  *  role. */
 static void check_not_finite(kith_ctx *cpu, kith_ctx *gpu)
@@ -287,6 +321,9 @@ int main(int argc, char **argv)
     const int step = check_brief() > 0 ? 1 + check_brief() : 1;
     check_not_finite(cpu, gpu);
     check_wrong_options(cpu, gpu);
+    for (int form = 0; form < 8; form += step) {
+        check_crowded(cpu, gpu, form);
+    }
     for (int round = 0; round < ROUNDS / 2; round += step) {
         check_round(cpu, gpu, round);
     }

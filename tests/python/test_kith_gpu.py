@@ -115,10 +115,17 @@ def check_sums(x, on_gpu, make):
     groups = [kith.fof(on_gpu, 0.01, BOX, ids=one, min_members=2).labels
               for one in (ids, make(ids))]
     assert np.array_equal(*map(host, groups))
-    roles = random.integers(0, 3, len(x))
-    groups = [kith.fof(one, 0.01, BOX, roles=roles, min_links=1, min_members=2).labels
-              for one in (x, on_gpu)]
-    assert np.array_equal(*map(host, groups))
+    roles = random.integers(0, 3, len(x)).astype(np.uint8)
+    v = random.random(x.shape).astype(x.dtype)
+    how = {"roles": roles, "min_links": 1, "min_members": 2}
+    for phase in ({}, {"velocities": v, "velocity_length": 0.8}):
+        there = {name: make(one) if name == "velocities" else one for name, one in phase.items()}
+        expected = kith.fof(x, 0.01, BOX, **how, **phase).labels
+        for kept in (roles, make(roles), make(roles.astype(np.int32))):
+            found = kith.fof(on_gpu, 0.01, BOX, **{**how, "roles": kept}, ids=ids, **there)
+            assert np.array_equal(host(found.labels) > 0, expected > 0)
+            found = kith.fof(on_gpu, 0.01, BOX, **{**how, "roles": kept}, **there)
+            assert np.array_equal(host(found.labels), expected)
     raises(TypeError, lambda: kith.rdf.Histogram(0.05).add(on_gpu, BOX, against=x),
            "against is in host memory")
 

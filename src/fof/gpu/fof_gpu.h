@@ -20,6 +20,7 @@ struct kith__gpu_clump_pair {
 struct kith__gpu_fof_small {
     int32_t n_clumps, n_groups;    /**< clumps; groups */
     unsigned n_dense;              /**< dense cells */
+    int32_t n_crowded;             /**< attached particles near very many that link (fof_roles.h) */
     unsigned long long n_deferred; /**< pairs of clumps deferred to the end of a pass; may exceed
                                         deferred_room, when the rest was tested at once */
 };

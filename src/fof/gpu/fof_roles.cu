@@ -5,18 +5,21 @@
  *
  * Friends of a particle are searched by one thread, among the clumps within reach of its subcell
  * (fof/subcells.h): its own subcell first, then cell by cell; the clumps of a dense cell row by row
- * of subcells. Subcells further away than the nearest friend so far are skipped. O(n) where clumps
- * hold few particles; a clump of k particles that link takes O(k) for each attached particle near
- * it, but coincident particles count as one.
+ * of subcells. Subcells further away than the nearest friend so far are skipped. An attached
+ * particle that would be compared with more than MOST_TESTED others is left to the search for
+ * nearest neighbours (src/nearest/), so that the cost is O(n) or, with very many particles in one
+ * subcell, O(n log n). With velocities it is O(k) for each attached particle near a clump of k.
  */
 #include "cells_near.cuh"
 #include "fof/nearest_friend.h"
 #include "fof_roles.h"
 
 enum {
-    THREADS = 256,      /**< threads of a block, for kernels that copy */
-    NEAR_THREADS = 128, /**< threads of a block, for kernels that search */
-    ASK_EACH = 1 << 12  /**< particles of a clump between two tests of the stop flag */
+    THREADS = 256,        /**< threads of a block, for kernels that copy */
+    NEAR_THREADS = 128,   /**< threads of a block, for kernels that search */
+    ASK_EACH = 1 << 12,   /**< particles of a clump between two tests of the stop flag */
+    MOST_TESTED = 1 << 12 /**< particles that an attached particle is compared with, where it may be
+                               left to another search */
 };
 
 /* --------------------------------------------------------------------------------------- checks */
@@ -127,17 +130,17 @@ gpuError_t kith__gpu_select_ids(const struct kith__gpu_selection *selection, con
     return gpuGetLastError();
 }
 
-gpuError_t kith__gpu_select_velocities(const struct kith__gpu_selection *selection,
-                                       kith_precision precision, const void *velocities, void *to,
-                                       gpuStream_t stream)
+gpuError_t kith__gpu_select_vectors(const struct kith__gpu_selection *selection,
+                                    kith_precision precision, const void *vectors, void *to,
+                                    gpuStream_t stream)
 {
     const int64_t blocks = blocks_for(3 * selection->n, THREADS);
     if (precision == KITH_FLOAT) {
         KITH_LAUNCH(select_rows<float>, blocks, THREADS, stream, *selection, 3,
-                    (const float *)velocities, (float *)to);
+                    (const float *)vectors, (float *)to);
     } else {
         KITH_LAUNCH(select_rows<double>, blocks, THREADS, stream, *selection, 3,
-                    (const double *)velocities, (double *)to);
+                    (const double *)vectors, (double *)to);
     }
     return gpuGetLastError();
 }
@@ -488,35 +491,39 @@ template <typename real> struct nearest_finder {
     real nearest;      /**< the square by the definition; before there is a friend the square of the
                              linking length [length^2] */
     int32_t friend_id; /**< id of the nearest friend; -1: none so far */
+    int64_t left;      /**< particles that may still be compared; -1: there are more near it */
 
     __device__ __forceinline__ bool visit(const struct kith__gpu_near &near,
                                           const searcher<real> &p, int64_t begin, int64_t end,
                                           const int32_t shift[3])
     {
         const struct kith__gpu_friends &f = near.f;
-        for (int64_t s = begin; s < end; s++) {
+        const int64_t last = end - begin < left ? end : begin + left;
+        for (int64_t s = begin; s < last; s++) {
             real r2;
             if (is_friend(f, p, s, shift, nearest, &r2) &&
                 kith__is_nearer_friend((double)r2, f.id[s], (double)nearest, friend_id)) {
                 nearest = r2;
                 most2 = (float)((double)r2 * near.inverse_square);
                 friend_id = f.id[s];
-                if (r2 == 0) {
-                    break; /* ids ascend in a clump: no later particle of it is nearer */
+                if (r2 == 0) { /* ids ascend in a clump: no later particle of it is nearer */
+                    left -= s - begin;
+                    return true;
                 }
             }
             if ((s - begin) % ASK_EACH == ASK_EACH - 1 && is_stopped(f)) {
                 return false;
             }
         }
-        return true;
+        left = last < end ? -1 : left - (end - begin);
+        return left >= 0;
     }
 };
 
 /** Find the nearest friend of each attached particle. */
 template <typename real>
 static __global__ void __launch_bounds__(NEAR_THREADS)
-    attach(const KITH_IN_PLACE struct kith__gpu_near near, int32_t *nearest)
+    attach(const KITH_IN_PLACE struct kith__gpu_near near, int32_t *nearest, int32_t *crowded)
 {
     __shared__ struct kith__subcells subcells;
     const struct kith__gpu_friends &f = near.f;
@@ -534,7 +541,8 @@ static __global__ void __launch_bounds__(NEAR_THREADS)
     p.key = set.key[slot] >> set.id_bits;
     p.subcells = &subcells;
     find_place(f, &p);
-    nearest_finder<real> finder = {1, square_of_cutoff<real>(f), -1};
+    nearest_finder<real> finder = {1, square_of_cutoff<real>(f), -1,
+                                   p.v ? INT64_MAX : (int64_t)MOST_TESTED};
     const int64_t cell = (int64_t)(p.key >> f.subcells.bits);
     const int32_t begin = first_clump(f, cell), end = first_clump(f, cell + 1);
     const int32_t own = (int32_t)find_key(f.key, begin, end - begin, (int64_t)p.key);
@@ -542,18 +550,40 @@ static __global__ void __launch_bounds__(NEAR_THREADS)
         const int32_t no_shift[3] = {0, 0, 0};
         (void)finder.visit(near, p, f.first[own], f.first[own + 1], no_shift);
     }
-    visit_near(near, p, finder);
+    if (finder.left >= 0) {
+        visit_near(near, p, finder);
+    }
     nearest[id] = finder.friend_id;
+    if (finder.left < 0) {
+        crowded[atomicAdd(&f.small->n_crowded, 1)] = id;
+    }
 }
 
-gpuError_t kith__gpu_attach(const struct kith__gpu_near *near, int32_t *nearest, gpuStream_t stream)
+gpuError_t kith__gpu_attach(const struct kith__gpu_near *near, int32_t *nearest, int32_t *crowded,
+                            gpuStream_t stream)
 {
     const int64_t blocks = blocks_for(near->attached.n, NEAR_THREADS);
     if (near->f.question.precision == KITH_FLOAT) {
-        KITH_LAUNCH(attach<float>, blocks, NEAR_THREADS, stream, *near, nearest);
+        KITH_LAUNCH(attach<float>, blocks, NEAR_THREADS, stream, *near, nearest, crowded);
     } else {
-        KITH_LAUNCH(attach<double>, blocks, NEAR_THREADS, stream, *near, nearest);
+        KITH_LAUNCH(attach<double>, blocks, NEAR_THREADS, stream, *near, nearest, crowded);
     }
+    return gpuGetLastError();
+}
+
+static __global__ void set_nearest(const int32_t *crowded, const int32_t *found, int64_t n,
+                                   int32_t *nearest)
+{
+    const int64_t k = my_item();
+    if (k < n) {
+        nearest[crowded[k]] = found[k];
+    }
+}
+
+gpuError_t kith__gpu_set_nearest(const int32_t *crowded, const int32_t *found, int64_t n,
+                                 int32_t *nearest, gpuStream_t stream)
+{
+    KITH_LAUNCH(set_nearest, blocks_for(n, THREADS), THREADS, stream, crowded, found, n, nearest);
     return gpuGetLastError();
 }
 

@@ -74,20 +74,32 @@ gpuError_t kith__gpu_select_roles(const struct kith__question *question, const u
 gpuError_t kith__gpu_select_ids(const struct kith__gpu_selection *selection, const int64_t *ids,
                                 int64_t *to, gpuStream_t stream);
 
-/** Copy the velocities of a selection. @param[out] to  [n][3] */
-gpuError_t kith__gpu_select_velocities(const struct kith__gpu_selection *selection,
-                                       kith_precision precision, const void *velocities, void *to,
-                                       gpuStream_t stream);
+/** Copy the vectors of a selection.
+ *  @param vectors  [particles][3], of which those with the selection's indices are copied
+ *  @param[out] to  [n][3] */
+gpuError_t kith__gpu_select_vectors(const struct kith__gpu_selection *selection,
+                                    kith_precision precision, const void *vectors, void *to,
+                                    gpuStream_t stream);
 
 /** Give the role KITH_ATTACH to particles that link and have fewer than near->min_links friends.
  *  @param[in,out] roles  by the caller's index */
 gpuError_t kith__gpu_demote(const struct kith__gpu_near *near, uint8_t *roles, gpuStream_t stream);
 
-/** Find the nearest friend of each attached particle (fof/nearest_friend.h).
+/** Find the nearest friend of each attached particle (fof/nearest_friend.h). Without velocities,
+ *  attached particles near very many that link are not searched further, but listed.
  *  @param[out] nearest  [attached.n] by the id of the attached particle: id of the friend, -1:
- *                       none */
-gpuError_t kith__gpu_attach(const struct kith__gpu_near *near, int32_t *nearest,
+ *                       none
+ *  @param[out] crowded  [f.small->n_crowded] ids of the listed particles, in any order; room for
+ *                       attached.n */
+gpuError_t kith__gpu_attach(const struct kith__gpu_near *near, int32_t *nearest, int32_t *crowded,
                             gpuStream_t stream);
+
+/** Write the nearest friends of crowded particles, which were found by another search.
+ *  @param crowded       [n] ids of the particles
+ *  @param found         [n] ids of their friends, -1: none
+ *  @param[out] nearest  as in kith__gpu_attach */
+gpuError_t kith__gpu_set_nearest(const int32_t *crowded, const int32_t *found, int64_t n,
+                                 int32_t *nearest, gpuStream_t stream);
 
 /** Write the labels of all particles.
  *  @param near        the selections' indices, and the numbers of their particles

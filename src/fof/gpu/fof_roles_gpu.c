@@ -4,8 +4,9 @@
  * prefix sum; with min_links those that link and have too few friends become attached, and the
  * selection is made again. The particles that link and those that are attached are sorted as the
  * two sets of one grid. The former are grouped as in fof_gpu.c; then each of the latter finds its
- * nearest friend among them, and takes its label. The host waits for the device for the number of
- * particles of each role, and as fof_gpu.c does.
+ * nearest friend among them, and takes its label. Where very many particles are near one, its
+ * friend is found by the search for nearest neighbours. The host waits for the device for the
+ * number of particles of each role, and as fof_gpu.c does.
  */
 #include "fof_roles.h"
 
@@ -14,6 +15,7 @@
 
 #include "fof/groups.h"
 #include "fof_search.h"
+#include "nearest/nearest.h"
 
 /* Buffers of scratch memory on the device. */
 enum {
@@ -27,8 +29,14 @@ enum {
     LINK_IDS,        /**< ids of the particles that link */
     LINK_VELOCITIES, /**< velocities of the particles that link */
     NEAREST,         /**< nearest friend of each attached particle */
+    CROWDED,         /**< attached particles that are left to the search for nearest neighbours */
+    CROWDED_XYZ,     /**< their coordinates */
+    CROWDED_NEAREST, /**< their nearest friends */
     LABELS           /**< labels of all particles, where the result is in host memory */
 };
+
+_Static_assert((int)LABELS < (int)KITH_WORK_OF(fof) + (int)KITH_WORK_EACH,
+               "this folder's buffers are among those of its question");
 
 /** A search with roles, host side. */
 struct task {
@@ -138,8 +146,8 @@ static kith_status begin(const struct task *t, bool attached, bool every_image,
         void *velocities;
         KITH_TRY(need(t, LINK_VELOCITIES, t->link.n, 3 * (size_t)question.precision, &velocities));
         KITH_GPU_TRY(ctx, "selecting particles",
-                     kith__gpu_select_velocities(&t->link, question.precision, t->velocities,
-                                                 velocities, gpu->stream));
+                     kith__gpu_select_vectors(&t->link, question.precision, t->velocities,
+                                              velocities, gpu->stream));
         w->velocities = velocities;
     }
     question.a = packed(t, &t->link);
@@ -204,16 +212,45 @@ static kith_status select_ids(const struct task *t, struct kith__gpu_fof_search 
     return KITH_OK;
 }
 
+/** Find the nearest friends of the crowded particles by the search for nearest neighbours, whose
+ *  order of neighbours at equal distances is that of friends: by index. Overwrites the grid.
+ *  @param crowded          [n] device: ids of the particles
+ *  @param[in,out] nearest  device: as kith__gpu_attach has left it */
+static kith_status attach_crowded(const struct task *t, int32_t *crowded, int64_t n,
+                                  int32_t *nearest)
+{
+    kith_ctx *ctx = t->ctx;
+    const struct kith__gpu *gpu = ctx->state;
+    struct kith__question question = *t->given;
+    struct kith__gpu_selection selection = {.n = n, .index = crowded};
+    kith_nearest found = {.rows = n, .k = 1, .memory = KITH_DEVICE};
+    KITH_TRY(need(t, CROWDED_XYZ, n, 3 * (size_t)question.precision, &selection.xyz));
+    KITH_TRY(need(t, CROWDED_NEAREST, n, sizeof *found.j, &found.j));
+    KITH_GPU_TRY(ctx, "attaching particles",
+                 kith__gpu_select_vectors(&selection, question.precision, t->attached.xyz,
+                                          selection.xyz, gpu->stream));
+    question.subcell = 0;
+    question.a = packed(t, &selection);
+    question.b = packed(t, &t->link);
+    question.cross = true;
+    KITH_TRY(ctx->backend->nearest->find(ctx, &question, NULL, &found));
+    KITH_GPU_TRY(ctx, "attaching particles",
+                 kith__gpu_set_nearest(crowded, found.j, n, nearest, gpu->stream));
+    return KITH_OK;
+}
+
 /** Group the particles that link, and attach the others.
- *  @param labels     [n] device: labels of all particles, zeroed
- *  @param[out] fits  as kith__gpu_fof_list sets it */
+ *  @param[out] labels  [n] device: labels of all particles
+ *  @param[out] fits    as kith__gpu_fof_list sets it */
 static kith_status group(const struct task *t, int32_t *labels, bool *fits)
 {
     kith_ctx *ctx = t->ctx;
     const struct kith__gpu *gpu = ctx->state;
+    const struct kith__gpu_fof_small *small = (const void *)gpu->small->question;
     struct kith__gpu_fof_search w;
     struct kith__gpu_near near;
     int32_t *nearest = NULL;
+    int32_t *crowded = NULL;
     KITH_TRY(begin(t, t->attached.n > 0, false, &w, &near, fits));
     if (!*fits) {
         return KITH_OK;
@@ -221,14 +258,19 @@ static kith_status group(const struct task *t, int32_t *labels, bool *fits)
     KITH_TRY(kith__gpu_fof_link(&w));
     if (t->attached.n > 0) {
         KITH_TRY(need(t, NEAREST, t->attached.n, sizeof *nearest, &nearest));
+        KITH_TRY(need(t, CROWDED, t->attached.n, sizeof *crowded, &crowded));
         near.f = w.f;
-        KITH_GPU_TRY(ctx, "attaching particles", kith__gpu_attach(&near, nearest, gpu->stream));
+        KITH_GPU_TRY(ctx, "attaching particles",
+                     kith__gpu_attach(&near, nearest, crowded, gpu->stream));
     }
     if (t->fof->ids) {
         KITH_TRY(select_ids(t, &w));
     }
     w.labels = w.s.sweep.grid.a.x; /* coordinates are not needed any more */
     KITH_TRY(kith__gpu_fof_number_groups(&w));
+    if (small->n_crowded > 0) { /* the labels are in memory that this search does not use */
+        KITH_TRY(attach_crowded(t, crowded, small->n_crowded, nearest));
+    }
     /* pairs of clumps that were deferred may lie in the memory of the labels until here */
     KITH_GPU_TRY(ctx, "labelling",
                  gpuMemsetAsync(labels, 0, (size_t)t->given->a.n * sizeof *labels, gpu->stream));
