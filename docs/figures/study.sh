@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Draw study.png: steps per second of flocks, in flock.md, from results of `kith_bench study` on CPU
-# cores and on a GPU. Wants python3, gnuplot and ImageMagick.
+# cores and on a GPU. Wants python3 and gnuplot.
 #
 #   study.sh CPU.json GPU.json
 set -eu
@@ -45,22 +45,25 @@ set format x '10^{%L}'
 set format y '10^{%L}'
 set xlabel 'boids'
 set ylabel 'steps / s'
-set key bottom left
-set yrange [0.5:*]
+set key bottom left Left reverse samplen 2
+set xrange [900:7e6]
+set yrange [0.02:*]
 set title 'CPU'
-plot 'cpu-naive.dat' w lp pt 7 ps 0.5 t 'naive, one core', \
-     'cpu-scattered.dat' w lp pt 7 ps 0.5 t 'scattered grid, one core', \
-     'cpu-coherent.dat' w lp pt 7 ps 0.5 t 'coherent grid, one core', \
-     'cpu-kith-1.dat' w lp pt 7 ps 0.5 t 'kith, one core', \
-     'cpu-kith-all.dat' w lp pt 7 ps 0.5 t 'kith, all cores', \
-     'cpu-kith-all-viewed.dat' w lp pt 6 ps 0.7 dt 2 t 'kith, all cores, each step viewed'
+plot 'cpu-naive.dat' w lp lc rgb '#888888' pt 7 ps 0.5 t 'naive, one core', \
+     'cpu-scattered.dat' w lp lc rgb '#d55e00' pt 7 ps 0.5 t 'scattered grid, one core', \
+     'cpu-coherent.dat' w lp lc rgb '#e69f00' pt 7 ps 0.5 t 'coherent grid, one core', \
+     'cpu-kith-1.dat' w lp lc rgb '#009e73' pt 7 ps 0.5 t 'kith, one core', \
+     'cpu-kith-all.dat' w lp lc rgb '#0072b2' pt 7 ps 0.5 t 'kith, all cores', \
+     'cpu-kith-all-viewed.dat' w lp lc rgb '#0072b2' pt 6 ps 0.7 dt 2 \
+     t 'kith, all cores, each step viewed'
 set title 'GPU'
-plot 'gpu-1.dat' w lp pt 7 ps 0.5 t 'naive', \
-     'gpu-2.dat' w lp pt 7 ps 0.5 t 'scattered grid', \
-     'gpu-3.dat' w lp pt 7 ps 0.5 t 'coherent grid', \
-     'gpu-8.dat' w lp pt 7 ps 0.5 t 'shared memory, rows', \
-     'gpu-kith.dat' w lp pt 7 ps 0.5 t 'kith', \
-     'gpu-kith-viewed.dat' w lp pt 6 ps 0.7 dt 2 t 'kith, each step viewed'
+set yrange [0.2:*]
+plot 'gpu-1.dat' w lp lc rgb '#888888' pt 7 ps 0.5 t 'naive', \
+     'gpu-2.dat' w lp lc rgb '#d55e00' pt 7 ps 0.5 t 'scattered grid', \
+     'gpu-3.dat' w lp lc rgb '#e69f00' pt 7 ps 0.5 t 'coherent grid', \
+     'gpu-8.dat' w lp lc rgb '#009e73' pt 7 ps 0.5 t 'shared memory, rows', \
+     'gpu-kith.dat' w lp lc rgb '#0072b2' pt 7 ps 0.5 t 'kith', \
+     'gpu-kith-viewed.dat' w lp lc rgb '#0072b2' pt 6 ps 0.7 dt 2 t 'kith, each step viewed'
 set title 'GPU, coherent grid: threads of a block'
 unset logscale y
 set logscale x 2
@@ -69,6 +72,7 @@ set format y '%g'
 set xlabel 'threads'
 set ylabel 'steps / s, largest = 1'
 set key bottom center
+set xrange [*:*]
 set yrange [*:*]
 stats 'gpu-blocks-50000.dat' using 2 nooutput name 'a'
 stats 'gpu-blocks-500000.dat' using 2 nooutput name 'b'
@@ -77,6 +81,7 @@ plot 'gpu-blocks-50000.dat' using 1:($2 / a_max) w lp pt 7 ps 0.6 t '50,000 boid
      'gpu-blocks-500000.dat' using 1:($2 / b_max) w lp pt 7 ps 0.6 t '500,000 boids'
 set title 'GPU, coherent grid: width of cells'
 unset logscale x
+set xrange [0:4.2]
 set xlabel 'width of a cell / radius'
 set yrange [*:*]
 stats 'gpu-widths-50000.dat' using 2 nooutput name 'c'
@@ -86,4 +91,4 @@ plot 'gpu-widths-50000.dat' using ($1 / 5):($2 / c_max) w lp pt 7 ps 0.6 t '50,0
      'gpu-widths-500000.dat' using ($1 / 5):($2 / d_max) w lp pt 7 ps 0.6 t '500,000 boids'
 unset multiplot
 END
-convert study.png -colors 32 "PNG8:$here/study.png"
+mv study.png "$here/study.png"
