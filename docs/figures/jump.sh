@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Draw jump.png: the transitions of flock.md with vectorial and with angular noise. Wants kith in the
-# path, gnuplot and ImageMagick; takes a minute on 32 cores. Tables that are in the folder KEPT are
-# not made again.
+# path, and gnuplot; takes some minutes on 32 cores. Tables that are in the folder KEPT are not made
+# again.
 #
 #   jump.sh [KEPT]
 set -eu
@@ -18,7 +18,8 @@ sweep() {
 }
 sweep vectorial16 512 16 vectorial 0.54:0.7:0.01
 sweep vectorial32 2048 32 vectorial 0.54:0.7:0.01
-sweep angular32 2048 32 vicsek 0.36:0.7:0.02
+sweep fine16 512 16 vectorial 0.606:0.624:0.002
+sweep angular16 512 16 vicsek 0.36:0.7:0.02
 [ "$kept" = "$work" ] || cp "$kept"/*.txt "$work"
 cd "$work"
 gnuplot <<'END'
@@ -28,15 +29,20 @@ set multiplot layout 1,2
 set grid lc rgb '#e0e0e0'
 set xlabel 'noise'
 set ylabel 'order parameter'
-set key bottom left
+set key bottom left Left reverse samplen 2
 set yrange [0:1]
-plot 'angular32.txt' u 1:2:(($4 > $3 ? $4 : $3)) w yerrorl pt 7 ps 0.5 t 'angular, L = 32', \
-     'vectorial16.txt' u 1:2:(($4 > $3 ? $4 : $3)) w yerrorl pt 7 ps 0.5 t 'vectorial, L = 16', \
-     'vectorial32.txt' u 1:2:(($4 > $3 ? $4 : $3)) w yerrorl pt 7 ps 0.5 t 'vectorial, L = 32'
+plot 'angular16.txt' using 1:2:4 with yerrorlines lc rgb '#888888' pt 7 ps 0.5 \
+         title 'angular, L = 16', \
+     'vectorial16.txt' using 1:2:4 with yerrorlines lc rgb '#0072b2' pt 7 ps 0.5 \
+         title 'vectorial, L = 16', \
+     'vectorial32.txt' using 1:2:4 with yerrorlines lc rgb '#d55e00' pt 7 ps 0.5 \
+         title 'vectorial, L = 32'
 set ylabel "Binder's cumulant"
-set yrange [*:0.75]
-plot 'angular32.txt' u 1:8 w lp pt 7 ps 0.5 notitle, 'vectorial16.txt' u 1:8 w lp pt 7 ps 0.5 notitle, \
-     'vectorial32.txt' u 1:8 w lp pt 7 ps 0.5 notitle
+set yrange [*:0.7]
+plot 'angular16.txt' using 1:8 with linespoints lc rgb '#888888' pt 7 ps 0.5 notitle, \
+     '< cat vectorial16.txt fine16.txt | sort -g' using 1:8 with linespoints lc rgb '#0072b2' \
+         pt 7 ps 0.5 notitle, \
+     'vectorial32.txt' using 1:8 with linespoints lc rgb '#d55e00' pt 7 ps 0.5 notitle
 unset multiplot
 END
-convert jump.png -colors 16 "PNG8:$here/jump.png"
+mv jump.png "$here/jump.png"
