@@ -106,9 +106,9 @@ typedef struct kith_flock_options {
                                     particles (Fily & Marchetti 2012, PRL 108, 235702) */
     const kith_flock_factors *factors; /**< [n_species][n_species] copied: element [a][b] is how
                                             particles of species a heed those of species b.
-                                            `nearest` does not count those with three factors of
-                                            0. Repulsion, obstacles and attractors are alike for
-                                            all species */
+                                            `nearest` does not count those whose factors of all
+                                            rules that are on are 0. Repulsion, obstacles and
+                                            attractors are alike for all species */
     int64_t n_species;      /**< 0: particles have no species; else up to KITH_MOST_SPECIES */
     const uint8_t *species; /**< [n] copied: species of each particle, in the caller's order, below
                                  n_species; NULL: particle i is of species i modulo n_species */
@@ -183,7 +183,7 @@ KITH_API kith_status kith_flock_open(kith_ctx *ctx, const kith_points *points,
 /**
  * Change the options from the next step on. first_step is ignored.
  * @param options  NULL: the defaults
- * @return KITH_OK; KITH_INVALID; KITH_LIMIT: nothing is changed.
+ * @return KITH_OK; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY: nothing is changed.
  */
 KITH_API kith_status kith_flock_change(kith_flock *flock, const kith_flock_options *options);
 

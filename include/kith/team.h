@@ -417,7 +417,8 @@ KITH_API kith_status kith_team_flock_open(kith_team *team, const kith_points *po
 /**
  * Change the options from the next step on: kith_flock_change. Collective.
  * @param options  as in kith_team_flock_open
- * @return KITH_OK; KITH_INVALID; KITH_LIMIT; KITH_UNSUPPORTED; KITH_TEAM_LOST: nothing is changed
+ * @return KITH_OK; KITH_INVALID; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED; KITH_UNSUPPORTED;
+ *         KITH_TEAM_LOST: nothing is changed
  */
 KITH_API kith_status kith_team_flock_change(kith_team_flock *flock,
                                             const kith_flock_options *options);

@@ -134,7 +134,7 @@ kith_status kith__flock_options_known(kith_ctx *ctx, const kith_flock_options *o
  *  failure these are unchanged.
  *  @param options          NULL: the defaults
  *  @param[out] first_step  options.first_step
- *  @return KITH_OK, KITH_INVALID, KITH_LIMIT */
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_NO_MEMORY */
 kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_options *options,
                                    int64_t *first_step);
 
@@ -159,7 +159,7 @@ kith_status kith__flock_start(struct kith_flock *flock, const kith_points *point
 kith_status kith__flock_lay_out(struct kith_flock *flock);
 
 /** Change the options from the next step on (kith_flock_change).
- *  @return KITH_OK, KITH_INVALID, KITH_LIMIT: nothing is changed */
+ *  @return KITH_OK, KITH_INVALID, KITH_LIMIT, KITH_NO_MEMORY: nothing is changed */
 kith_status kith__flock_change(struct kith_flock *flock, const kith_flock_options *options);
 
 /** Make the next state, which kith__flock_backend.advance computed, the current one: move predators

@@ -614,9 +614,8 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     }
 }
 
-/** Reflect a coordinate and its velocity at the walls of axis k. A coordinate that is still outside
- *  after one reflection, as it was farther beyond a wall than walls are apart, is put on the
- *  nearer wall. */
+/** Reflect a coordinate and its velocity at the walls of axis k. A coordinate that was farther
+ *  beyond a wall than walls are apart is beyond the other wall after that, and is put on it. */
 KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, double *x, double *v)
 {
     const double lo = rules->lo[k];

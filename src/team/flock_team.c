@@ -139,24 +139,11 @@ static void load_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** A particle of the part, to be sorted. */
-struct place {
-    int64_t global; /**< its global index */
-    int32_t id;     /**< its index in the part */
-};
-
-/** Compare two particles by their global indices, for qsort. */
-static int by_global(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    return (a->global > b->global) - (a->global < b->global);
-}
-
 /** Set local.order, by which equally near particles are chosen. Not collective. O(n log n). */
 static kith_status set_order(struct kith_team_flock *flock)
 {
     struct kith_flock *local = &flock->local;
-    struct place *place = NULL;
+    struct kith__by_index *place = NULL;
     int32_t *order = NULL;
     local->order = NULL;
     if (local->rules.nearest == 0) {
@@ -165,11 +152,11 @@ static kith_status set_order(struct kith_team_flock *flock)
     KITH_TRY(kith__team_need(&flock->member, PLACES, local->n, sizeof *place, &place));
     KITH_TRY(kith__team_need(&flock->member, ORDER, local->n, sizeof *order, &order));
     for (int64_t p = 0; p < local->n; p++) {
-        place[p] = (struct place){local->global[p], (int32_t)p};
+        place[p] = (struct kith__by_index){local->global[p], (int32_t)p};
     }
-    qsort(place, (size_t)local->n, sizeof *place, by_global);
+    kith__sort_by_index(place, local->n);
     for (int64_t k = 0; k < local->n; k++) {
-        order[place[k].id] = (int32_t)k;
+        order[place[k].number] = (int32_t)k;
     }
     local->order = order;
     return KITH_OK;
@@ -245,7 +232,7 @@ static int owner_of(const void *state, int64_t p, int *to)
     return 1;
 }
 
-/** Send the records along a route, to buffer ARRIVED. Collective. */
+/** Send the records along a route. Collective. @param buffer  where they arrive */
 static kith_status send(struct kith_team_flock *flock, const struct kith__route *route, int buffer)
 {
     char *in = NULL;
@@ -273,11 +260,13 @@ static kith_status migrate(struct kith_team_flock *flock)
     KITH_TRY(kith__team_base(member, NOW_BASE, &set));
     KITH_TRY(kith__team_bounds(member, &flock->local.question, &set, 1, &flock->bounds));
     if (flock->divided < 0 || flock->divided >= DIVIDE_EVERY) {
-        flock->divided = 0;
+        flock->divided = -1; /* also where dividing fails */
         KITH_TRY(kith__team_divide(member, &flock->local.question, &set, 1, &flock->bounds,
                                    &flock->domains));
+        flock->divided = 0;
     }
     KITH_TRY(kith__route_open(member, MOVE, flock->n, owner_of, flock, &route));
+    KITH_AGREE(member, kith__team_check_number(member, route.received));
     KITH_TRY(send(flock, &route, ARRIVED));
     keep_arrived(flock, route.received);
     flock->divided++;
@@ -595,13 +584,7 @@ static int giver_of(const void *state, int64_t p, int *to)
 {
     const struct kith_team_flock *flock = state;
     const int64_t index = index_of(flock, records(flock) + (size_t)p * record_size(flock));
-    int rank = 0;
-    for (int n = flock->member.ranks; n > 1;) { /* it is one of rank to rank + n - 1 */
-        const int half = n / 2;
-        rank += index >= flock->given.base[rank + half] ? half : 0;
-        n -= half;
-    }
-    *to = rank;
+    *to = kith__team_rank_of(flock->given.base, flock->member.ranks, index);
     return 1;
 }
 

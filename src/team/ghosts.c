@@ -350,18 +350,17 @@ kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith_
     return kith__team_measure_load(team);
 }
 
-/** A ghost, to be sorted. */
-struct ghost {
-    int64_t global; /**< global index */
-    int32_t number; /**< index in kith__dealt */
-};
-
-/** Compare two ghosts, for qsort. */
+/** Compare two particles by their global indices, for qsort. */
 static int by_global(const void *left, const void *right)
 {
-    const struct ghost *a = left;
-    const struct ghost *b = right;
+    const struct kith__by_index *a = left;
+    const struct kith__by_index *b = right;
     return (a->global > b->global) - (a->global < b->global);
+}
+
+void kith__sort_by_index(struct kith__by_index *particles, int64_t n)
+{
+    qsort(particles, (size_t)n, sizeof *particles, by_global);
 }
 
 kith_status kith__team_merge(kith_team *team, int buffer, const struct kith__question *q,
@@ -369,15 +368,15 @@ kith_status kith__team_merge(kith_team *team, int buffer, const struct kith__que
 {
     const int64_t all = dealt->n + dealt->ghosts;
     const size_t size = 3 * (size_t)q->precision;
-    struct ghost *ghost = NULL;
+    struct kith__by_index *ghost = NULL;
     char *xyz = NULL;
     KITH_TRY(kith__team_need(team, buffer, all, sizeof **order, order));
     KITH_TRY(kith__team_need(team, buffer + 1, dealt->ghosts, sizeof *ghost, &ghost));
     KITH_TRY(kith__team_need(team, buffer + 2, all, size, &xyz));
     for (int64_t g = 0; g < dealt->ghosts; g++) {
-        ghost[g] = (struct ghost){dealt->global[dealt->n + g], (int32_t)(dealt->n + g)};
+        ghost[g] = (struct kith__by_index){dealt->global[dealt->n + g], (int32_t)(dealt->n + g)};
     }
-    qsort(ghost, (size_t)dealt->ghosts, sizeof *ghost, by_global);
+    kith__sort_by_index(ghost, dealt->ghosts);
     int64_t own = 0;
     int64_t other = 0;
     for (int64_t k = 0; k < all; k++) {

@@ -90,6 +90,15 @@ kith_status kith__team_deal_near(kith_team *team, int buffer, const struct kith_
                                  enum kith__sides sides, struct kith__set *set, int n_sets,
                                  struct kith__dealt *dealt, struct kith__route *reach);
 
+/** A particle, to be sorted by its global index. */
+struct kith__by_index {
+    int64_t global; /**< global index */
+    int32_t number; /**< any number that the caller gives it */
+};
+
+/** Sort particles by their global indices. O(n log n). */
+void kith__sort_by_index(struct kith__by_index *particles, int64_t n);
+
 enum { KITH_MERGE_BUFFERS = 3 }; /**< buffers that kith__team_merge uses */
 
 /** Put this rank's particles and ghosts in the order of their global indices, so that a search

@@ -150,11 +150,12 @@ static kith_status advance(kith_ctx *ctx, struct kith_flock *flock,
                            int64_t *lost)
 {
     const int64_t blocks = (flock->n + KITH_WORK_BLOCK - 1) / KITH_WORK_BLOCK;
+    const int64_t watched = blocks > 0 ? blocks : 1; /* the total of a watch callback is not 0 */
     struct kith__run run = {.ctx = ctx,
                             .last = blocks,
-                            .watch_from = nth * blocks,
-                            .watch_to = (nth + 1) * blocks,
-                            .watch_total = of * blocks};
+                            .watch_from = nth * watched,
+                            .watch_to = (nth + 1) * watched,
+                            .watch_total = of * watched};
     const struct kith__question *q = &flock->question;
     const struct kith__flock_rules *rules = &flock->rules;
     static kith__work_fn *const step_block[] = {KITH_EACH_ISA(step_block)};

@@ -84,12 +84,10 @@ struct kith__gpu_flock_step {
     struct kith__gpu_sweep sweep;   /**< its grid: question, plan of the cells, and in
                                              grid.a.start the first entry of each cell in `here` */
     struct kith__flock_rules rules; /**< checked options */
-    const uint8_t
-        *species; /**< [n] species of the particles, in the caller's order; NULL: there are
-                                 none */
-    const struct kith__flock_heed
-        *heed;                          /**< [n_species][n_species]: how the first species heeds the
-                                              second; NULL: there are no species */
+    /** [n] species of the particles, in the caller's order; NULL: there are none */
+    const uint8_t *species;
+    /** [n_species][n_species]: how the first species heeds the second; NULL: there are no species */
+    const struct kith__flock_heed *heed;
     enum kith__gpu_arrangement order;   /**< order of particles in `here` */
     struct kith__gpu_flock_state here;  /**< state at the current step */
     struct kith__gpu_flock_state there; /**< next state, before it is arranged */
