@@ -21,8 +21,9 @@
  * COLLECTIVE CALLS. All ranks make them, in one order, with equal boxes, lengths, options and
  * precisions, which is checked; numbers of particles may differ, and be 0. All ranks return one
  * status: where ranks fail, that of the lowest one, with its message, which begins with the rank. A
- * coordinate that cannot be used is named by the global index of its particle; elements of other
- * arrays by their index on the rank. Ranks that make different calls are all told KITH_INVALID.
+ * coordinate that cannot be used, and what kith_team_halos_measure is given of a particle, is named
+ * by the global index of the particle; elements of other arrays by their index on the rank. Ranks
+ * that make different calls are all told KITH_INVALID.
  *
  * A LOST RANK. When a transport fails, or a rank of threads closes its team while others are in a
  * collective call, these return KITH_TEAM_LOST, as does each later call of the team, which can only

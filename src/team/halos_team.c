@@ -138,27 +138,26 @@ static void check_range(void *state, int64_t begin, int64_t end)
     }
 }
 
-/** Store the message of a fault. A coordinate is named by the global index of its particle, other
- *  arrays by the index on this rank (kith/team.h).
- *  @param fault  number of the fault: particle * KITH_FAULTS + enum kith__fault
+/** Store the message of a fault, which names the particle by its global index.
+ *  @param fault  number of the fault: particle of this rank * KITH_FAULTS + enum kith__fault
  *  @return the status of the failed call */
 static kith_status refuse(const struct halos_team *w, const struct kith__members *given,
                           int64_t fault)
 {
     kith_ctx *ctx = w->team->ctx;
+    const int64_t base = w->set.base[w->team->rank];
     const int64_t p = fault / KITH_FAULTS;
-    switch (fault % KITH_FAULTS) {
-    case KITH_FAULT_FINITE:
-    case KITH_FAULT_FAR:
-        fault += w->set.base[w->team->rank] * KITH_FAULTS;
-        return kith__halo_refuse(ctx, &w->q, given, fault, 0);
-    case KITH_FAULT_LABEL:
+    const int what = (int)(fault % KITH_FAULTS);
+    if (what == KITH_FAULT_LABEL) {
         return kith__fail(ctx, KITH_INVALID,
                           "groups.labels: the label of particle %lld (counted from 0) is %lld, "
                           "expected 0 to %lld",
-                          (long long)p, (long long)w->groups->labels[p], (long long)w->groups->n);
-    default: return kith__halo_refuse(ctx, &w->q, given, fault, kith__fault_value(given, fault));
+                          (long long)(base + p), (long long)w->groups->labels[p],
+                          (long long)w->groups->n);
     }
+    const bool place = what == KITH_FAULT_FINITE || what == KITH_FAULT_FAR;
+    const double value = place ? 0 : kith__fault_value(given, fault);
+    return kith__halo_refuse(ctx, &w->q, given, fault + base * KITH_FAULTS, value);
 }
 
 /** Check the number of groups, and all particles, and set w->label. Not collective. */

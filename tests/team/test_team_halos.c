@@ -222,7 +222,7 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
 /** What is wrong with an input. */
 typedef enum fault { FINE, MASS, VELOCITY, TYPE, LABEL, EMPTY, TOO_MANY, SPHERE, FAULTS } fault;
 
-/** Faults of particle 13, of rank 1, whose number there is 3. */
+/** Faults of particle 13, of rank 1, whose number there is 3: messages name it by the first. */
 static void try_fault(const char *backend, fault what)
 {
     enum { N = 30, RANKS = 3, BAD = 13 };
@@ -231,11 +231,12 @@ static void try_fault(const char *backend, fault what)
         const char *message;
     } expected[FAULTS] = {
         [FINE] = {KITH_OK, ""},
-        [MASS] = {KITH_INVALID, "rank 1: masses: the mass of particle 3 "},
-        [VELOCITY] = {KITH_NOT_FINITE, "rank 1: velocities: the velocity of particle 3 "},
-        [TYPE] = {KITH_INVALID, "rank 1: types: the type of particle 3 "},
-        [LABEL] = {KITH_INVALID,
-                   "rank 1: groups.labels: the label of particle 3 (counted from 0) is 4294967297"},
+        [MASS] = {KITH_INVALID, "rank 1: masses: the mass of particle 13 "},
+        [VELOCITY] = {KITH_NOT_FINITE, "rank 1: velocities: the velocity of particle 13 "},
+        [TYPE] = {KITH_INVALID, "rank 1: types: the type of particle 13 "},
+        [LABEL] =
+            {KITH_INVALID,
+             "rank 1: groups.labels: the label of particle 13 (counted from 0) is 4294967297"},
         [EMPTY] = {KITH_INVALID, "rank 1: group 5 has no particle"},
         [TOO_MANY] = {KITH_INVALID, "rank 0: groups.n is 31"},
         [SPHERE] = {KITH_INVALID, "rank 0: sphere_density[2] is -5, expected a density"},
