@@ -298,7 +298,7 @@ def test_overhead():
                        (lambda: kith.pairs(x, 0.2, BOX, "ijdS"), 60),
                        (lambda: kith.pairs(x, 0.2, BOX, out=room), 70),
                        (lambda: kith.count_pairs(x, 0.2, BOX), 47),
-                       (lambda: kith.fof(x, 0.2, BOX), 90)):
+                       (lambda: kith.fof(x, 0.2, BOX), 93)):
         steps = functions.steps_of(call)
         assert steps <= most, (steps, most)
 
