@@ -464,6 +464,7 @@ static kith_status run(struct kith_verlet *v, const kith_points *points, const k
                        const kith_batch *batch, kith_pairs *out)
 {
     kith_pairs own;
+    v->batch_updated = false;
     KITH_RESULT_READ(v->ctx, out, KITH_PAIRS_0_1, &own);
     own.width = own.widest = own.overflowed = 0;
     const kith_status status = update(v, points, box, batch, &own);
@@ -486,6 +487,7 @@ kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points, c
 static kith_status run_batch(struct kith_verlet *v, const kith_points *points, const kith_box *box,
                              const kith_batch *batch, kith_pairs *out)
 {
+    v->batch_updated = false;
     KITH_CHECK(v->ctx, batch != NULL, KITH_INVALID, "batch is NULL");
     return run(v, points, box, batch, out);
 }

@@ -146,6 +146,8 @@ struct kith_verlet {
     void *data;                       /**< the backend's data; NULL: none yet */
     struct kith__verlet_batch *batch; /**< kept lists of the systems of a batch (verlet_batch.h);
                                            NULL: the list is of one system, or of none yet */
+    bool batch_updated; /**< the last update was one of a batch, and succeeded: the counters of its
+                             systems are those of it */
 };
 
 /** The operations of a backend. */

@@ -230,6 +230,31 @@ static void check_refused(kith_ctx *ctx, kith_status status, kith_status expecte
     CHECK(list->n == 0, "%s: %lld pairs", word, (long long)list->n);
 }
 
+/** There are no reasons after an update that failed, whatever it was refused for.
+ *  @param batch  three systems */
+static void check_no_reasons(const kept *k, const kith_points *points, const kith_batch *batch,
+                             kith_pairs *list)
+{
+    kith_batch bad = *batch;
+    kith_pairs mine = {.size = sizeof mine, .j = (int32_t[1]){0}};
+    int32_t reasons[3] = {0};
+    bad.systems = -1;
+    for (int fault = 0; fault < 5; fault++) {
+        CHECK(kith_verlet_update_batch(k->verlet, points, NULL, batch, list) == KITH_OK &&
+                  kith_verlet_reasons(k->verlet, 3, reasons) == KITH_OK,
+              "fault %d", fault);
+        const kith_status status =
+            fault == 0   ? kith_verlet_update_batch(k->verlet, points, NULL, &bad, list)
+            : fault == 1 ? kith_verlet_update_batch(k->verlet, points, NULL, batch, &mine)
+            : fault == 2 ? kith_verlet_update_batch(k->verlet, points, NULL, NULL, list)
+            : fault == 3 ? kith_verlet_update_batch(k->verlet, points, NULL, batch, NULL)
+                         : kith_verlet_update(k->verlet, points, NULL, list);
+        CHECK(status == KITH_INVALID, "fault %d: %s", fault, kith_status_name(status));
+        CHECK(kith_verlet_reasons(k->verlet, 3, reasons) == KITH_INVALID,
+              "fault %d: reasons of a failure", fault);
+    }
+}
+
 /** Numbers of systems that change, mistakes, and failures after which lists are exact. */
 static void check_refusals(kith_ctx *ctx)
 {
@@ -256,11 +281,12 @@ static void check_refusals(kith_ctx *ctx)
     CHECK(kith_verlet_update_batch(k.verlet, &points, NULL, &batch, &list) == KITH_OK &&
               list.n == 3 && list.i[1] == 2 && list.j[2] == 5,
           "%s", kith_message(ctx));
-    check_refused(ctx, kith_verlet_update(k.verlet, &points, NULL, &k.list), KITH_INVALID, &k.list,
-                  "the list is of batches");
     CHECK(kith_verlet_reasons(k.verlet, 2, reasons) == KITH_INVALID &&
               strstr(kith_message(ctx), "systems is 2"),
           "%s", kith_message(ctx));
+    check_refused(ctx, kith_verlet_update(k.verlet, &points, NULL, &k.list), KITH_INVALID, &k.list,
+                  "the list is of batches");
+    check_no_reasons(&k, &points, &batch, &list);
     xyz[9] = (double)NAN;
     check_refused(ctx, kith_verlet_update_batch(k.verlet, &points, NULL, &batch, &list),
                   KITH_NOT_FINITE, &list, "system 1");
