@@ -418,9 +418,10 @@ static kith_status update_one(struct kith_verlet *v, const kith_points *points, 
     KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff, "cutoff", &now));
     KITH_TRY(
         kith__question_init(ctx, points, NULL, box, o->cutoff + o->skin, "cutoff + skin", &skin));
-    KITH_CHECK(ctx, !v->batch, KITH_INVALID,
+    KITH_CHECK(ctx, !v->batch || v->state.updates == 0, KITH_INVALID,
                "the list is of batches: update it by kith_verlet_update_batch, or open another "
                "one");
+    kith__verlet_free_batch(v); /* there is one where a first update, of a batch, failed */
     KITH_TRY(kith__end_call(ctx, kith__verlet_make(ctx, v, &now, &skin, out)));
     kith__verlet_add_update(v);
     return KITH_OK;

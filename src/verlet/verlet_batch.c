@@ -220,4 +220,5 @@ void kith__verlet_free_batch(struct kith_verlet *v)
     }
     free(b ? b->system : NULL);
     free(b);
+    v->batch = NULL;
 }
