@@ -85,7 +85,8 @@ typedef struct kith_groups {
  * Cost: O(n) time for any distribution by positions alone. With velocities, k particles so near
  * each other that all are pairs may take O(k^2): 40,000 coincident ones take seconds. With roles or
  * min_links each attached particle is compared with all particles near it that link, of coincident
- * ones with one; on a GPU with 4,096 at most, beyond which a tree is searched. With a length of 0.2
+ * ones with one. On a GPU coincident ones are not merged: without velocities it is compared with
+ * 4,096 at most, beyond which a tree is searched; with velocities with all. With a length of 0.2
  * times the mean spacing of particles, 28 bytes of scratch memory for each particle in float, 40 in
  * double; on a GPU 42 and 54, and a copy of what is uploaded from host memory; with roles or
  * min_links up to 140, on a GPU 80 and 110. In a very skewed box, or one that is thin for the

@@ -131,10 +131,10 @@ KITH_API kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *
  * Make the list of the present positions of a batch: many systems in one call, as in
  * kith_pairs_find with options.batch. Each system has kept pairs of its own, and is rebuilt for
  * reasons of its own: where its particles moved too far, or its box changed too much. A list is of
- * one system or of batches: the first update decides. Offsets, boxes and the number of systems may
- * change from update to update. Kept pairs belong to the number of a system in the batch. Where
- * systems are renumbered, displacements, or numbers of particles, lead to rebuilds; the list is
- * exact in any case.
+ * one system or of batches: the first update that succeeds decides. Offsets, boxes and the number
+ * of systems may change from update to update. Kept pairs belong to the number of a system in the
+ * batch. Where systems are renumbered, displacements, or numbers of particles, lead to rebuilds;
+ * the list is exact in any case.
  * Cost: that of kith_verlet_update in each system, and a copy of the list. Small systems are
  * updated beside each other, on all threads. Memory is that of kith_verlet and the list of each
  * system, and some kilobytes for each system. On CPU cores alone.

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Friends-of-friends with roles, called by fof.c where the backend has no operation for them. Four
- * steps: list the particles that link and
- * those that are attached; with min_links, count by a pair search the friends of each linking
- * particle, and attach those that have too few; have the backend group the linking particles,
- * without roles; give each attached particle the label of its nearest linking friend, found by a
- * pair search between the two sets. Coincident particles are merged before each pair search
- * (distinct.h). O(n + pairs of distinct positions).
+ * steps: list the particles that link and those that are attached; with min_links, count by a pair
+ * search the friends of each linking particle, and attach those that have too few; have the backend
+ * group the linking particles, without roles; give each attached particle the label of its nearest
+ * linking friend, found by a pair search between the two sets. Coincident particles are merged
+ * before each pair search (distinct.h). O(n + pairs of distinct positions).
  */
 #include <string.h>
 

@@ -232,18 +232,23 @@ kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
 {
     const double *h = rules->most_radius;
     const bool empty = h[0] < 0 || h[1] < 0;
+    const bool unread = rules->radii[0] && !isfinite(h[0]); /* radii that were read are finite */
     double by_radii = INFINITY;
     if (empty) {
         by_radii = 0;
-    } else if (rules->radii[0] && isfinite(h[0])) {
+    } else if (rules->radii[0] && !unread) {
         by_radii = precision == KITH_FLOAT ? (double)kith__radius_of_pair_f(
                                                  rules->radius_rule, (float)h[0], (float)h[1])
                                            : kith__radius_of_pair_d(rules->radius_rule, h[0], h[1]);
     }
     const double largest = fmin(rules->most_cutoff, by_radii);
-    KITH_CHECK(ctx, *cutoff != 0 || isfinite(largest) || !rules->radii[0], KITH_UNSUPPORTED,
+    KITH_CHECK(ctx, *cutoff != 0 || isfinite(largest) || !unread, KITH_UNSUPPORTED,
                "cutoff is 0, but kith_pairs_enqueue cannot read options.radii: give the largest "
                "distance of a pair");
+    KITH_CHECK(ctx, *cutoff != 0 || isfinite(largest) || !rules->radii[0], KITH_INVALID,
+               "options.radii: the largest distance of a pair leaves the range of %s coordinates; "
+               "choose another unit",
+               precision == KITH_FLOAT ? "float" : "double");
     KITH_CHECK(ctx, *cutoff != 0 || largest > 0 || empty, KITH_INVALID,
                "options.radii: the largest distance of a pair is 0, expected a positive one, or a "
                "cutoff");

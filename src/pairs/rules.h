@@ -85,9 +85,9 @@ kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *options,
  *  @param[in,out] cutoff  the caller's cutoff, 0 where the rules alone decide. A cutoff that is
  *                         negative or not finite stays, as does 0 where neither species nor radii
  *                         are given: kith__question_init refuses it
- *  @return KITH_OK; KITH_INVALID (the cutoff is 0, and radii permit no distance above 0);
- *          KITH_UNSUPPORTED (the cutoff is 0, and radii were not read, and there is no table of
- *          cutoffs) */
+ *  @return KITH_OK; KITH_INVALID (the cutoff is 0, and radii permit no distance above 0, or the
+ *          largest is infinite in the precision); KITH_UNSUPPORTED (the cutoff is 0, and radii were
+ *          not read, and there is no table of cutoffs) */
 kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
                                kith_precision precision, double *cutoff);
 

@@ -418,9 +418,10 @@ static kith_status update_one(struct kith_verlet *v, const kith_points *points, 
     KITH_TRY(kith__question_init(ctx, points, NULL, box, o->cutoff, "cutoff", &now));
     KITH_TRY(
         kith__question_init(ctx, points, NULL, box, o->cutoff + o->skin, "cutoff + skin", &skin));
-    KITH_CHECK(ctx, !v->batch, KITH_INVALID,
+    KITH_CHECK(ctx, !v->batch || v->state.updates == 0, KITH_INVALID,
                "the list is of batches: update it by kith_verlet_update_batch, or open another "
                "one");
+    kith__verlet_free_batch(v); /* there is one where a first update, of a batch, failed */
     KITH_TRY(kith__end_call(ctx, kith__verlet_make(ctx, v, &now, &skin, out)));
     kith__verlet_add_update(v);
     return KITH_OK;
@@ -464,6 +465,7 @@ static kith_status run(struct kith_verlet *v, const kith_points *points, const k
                        const kith_batch *batch, kith_pairs *out)
 {
     kith_pairs own;
+    v->batch_updated = false;
     KITH_RESULT_READ(v->ctx, out, KITH_PAIRS_0_1, &own);
     own.width = own.widest = own.overflowed = 0;
     const kith_status status = update(v, points, box, batch, &own);
@@ -486,6 +488,7 @@ kith_status kith_verlet_update(kith_verlet *verlet, const kith_points *points, c
 static kith_status run_batch(struct kith_verlet *v, const kith_points *points, const kith_box *box,
                              const kith_batch *batch, kith_pairs *out)
 {
+    v->batch_updated = false;
     KITH_CHECK(v->ctx, batch != NULL, KITH_INVALID, "batch is NULL");
     return run(v, points, box, batch, out);
 }

@@ -145,7 +145,10 @@ struct kith_verlet {
                                           pointers to coordinates are not valid any more */
     void *data;                       /**< the backend's data; NULL: none yet */
     struct kith__verlet_batch *batch; /**< kept lists of the systems of a batch (verlet_batch.h);
-                                           NULL: the list is of one system, or of none yet */
+                                           NULL: the list is of one system, or of none yet. The
+                                           first update that succeeds decides */
+    bool batch_updated; /**< the last update was one of a batch, and succeeded: the counters of its
+                             systems are those of it */
 };
 
 /** The operations of a backend. */

@@ -23,8 +23,6 @@ struct kith__verlet_batch {
     int64_t systems;            /**< systems of the last update */
     int64_t room;               /**< elements of `system` */
     struct system_list *system; /**< [room] the systems; those from `systems` on keep nothing */
-    bool updated; /**< the last update succeeded: the counters of the systems are those
-                                     of it */
 };
 
 /** Forget what a system keeps, and begin anew. */
@@ -43,7 +41,6 @@ static kith_status need_systems(struct kith_verlet *v, int64_t systems)
     v->batch = v->batch ? v->batch : calloc(1, sizeof *v->batch);
     struct kith__verlet_batch *b = v->batch;
     KITH_CHECK(v->ctx, b != NULL, KITH_NO_MEMORY, "out of memory for a list");
-    b->updated = false;
     if (systems > b->room) {
         struct system_list *grown = realloc(b->system, (size_t)systems * sizeof *grown);
         KITH_CHECK(v->ctx, grown != NULL, KITH_NO_MEMORY, "out of memory for %lld systems",
@@ -177,7 +174,7 @@ static void count(struct kith_verlet *v)
         state->allowed = s == 0 ? list->allowed : fmin(state->allowed, list->allowed);
     }
     v->asked = false;
-    b->updated = true;
+    v->batch_updated = true;
 }
 
 kith_status kith__verlet_update_batch(struct kith_verlet *v, struct kith__batch *now,
@@ -202,7 +199,7 @@ kith_status kith__verlet_update_batch(struct kith_verlet *v, struct kith__batch 
 kith_status kith__verlet_reasons(const struct kith_verlet *v, int64_t systems, int32_t *reasons)
 {
     const struct kith__verlet_batch *b = v->batch;
-    KITH_CHECK(v->ctx, b && b->updated, KITH_INVALID,
+    KITH_CHECK(v->ctx, v->batch_updated, KITH_INVALID,
                "there is no successful update by kith_verlet_update_batch to tell about");
     KITH_CHECK(v->ctx, systems == b->systems, KITH_INVALID,
                "systems is %lld, but the last update had %lld", (long long)systems,
@@ -223,4 +220,5 @@ void kith__verlet_free_batch(struct kith_verlet *v)
     }
     free(b ? b->system : NULL);
     free(b);
+    v->batch = NULL;
 }

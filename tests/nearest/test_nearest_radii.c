@@ -250,6 +250,8 @@ static void check_refusals(kith_ctx *ctx)
     options.cutoff = 700;
     check_refused(ctx, &points, &options, KITH_LIMIT, "options.cutoff is 700");
     options.cutoff = 0;
+    h[1] = 1.7e308; /* the largest sum, of h[1] and h[1], is infinite */
+    check_refused(ctx, &points, &options, KITH_INVALID, "leaves the range of double");
     h[0] = h[1] = 0;
     check_refused(ctx, &points, &options, KITH_INVALID, "the largest distance of a pair is 0");
     options.radii = NULL;

@@ -296,6 +296,10 @@ static void check_refused(kith_ctx *ctx)
     case_refused(ctx, &points, 0, &o, &good, "options.radii[5] is nan");
     h[5] = (double)INFINITY;
     case_refused(ctx, &points, 0, &o, &good, "options.radii[5] is inf");
+    h[5] = 1.7e308;
+    case_refused(ctx, &points, 0, &o, &good, "its square leaves the range of double");
+    o.radius_rule = KITH_RADIUS_SUM; /* the largest sum, of h[5] and h[5], is infinite */
+    case_refused(ctx, &points, 0, &o, &good, "leaves the range of double");
     memset(h, 0, sizeof h);
     case_refused(ctx, &points, 0, &o, &good, "the largest distance of a pair is 0");
     memcpy(xyz[1], xyz[0], sizeof xyz[0]);

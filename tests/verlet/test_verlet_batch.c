@@ -230,6 +230,61 @@ static void check_refused(kith_ctx *ctx, kith_status status, kith_status expecte
     CHECK(list->n == 0, "%s: %lld pairs", word, (long long)list->n);
 }
 
+/** There are no reasons after an update that failed, whatever it was refused for.
+ *  @param batch  three systems */
+static void check_no_reasons(const kept *k, const kith_points *points, const kith_batch *batch,
+                             kith_pairs *list)
+{
+    kith_batch bad = *batch;
+    kith_pairs mine = {.size = sizeof mine, .j = (int32_t[1]){0}};
+    int32_t reasons[3] = {0};
+    bad.systems = -1;
+    for (int fault = 0; fault < 5; fault++) {
+        CHECK(kith_verlet_update_batch(k->verlet, points, NULL, batch, list) == KITH_OK &&
+                  kith_verlet_reasons(k->verlet, 3, reasons) == KITH_OK,
+              "fault %d", fault);
+        const kith_status status =
+            fault == 0   ? kith_verlet_update_batch(k->verlet, points, NULL, &bad, list)
+            : fault == 1 ? kith_verlet_update_batch(k->verlet, points, NULL, batch, &mine)
+            : fault == 2 ? kith_verlet_update_batch(k->verlet, points, NULL, NULL, list)
+            : fault == 3 ? kith_verlet_update_batch(k->verlet, points, NULL, batch, NULL)
+                         : kith_verlet_update(k->verlet, points, NULL, list);
+        CHECK(status == KITH_INVALID, "fault %d: %s", fault, kith_status_name(status));
+        CHECK(kith_verlet_reasons(k->verlet, 3, reasons) == KITH_INVALID,
+              "fault %d: reasons of a failure", fault);
+    }
+}
+
+/** A first update that fails does not decide whether a list is of one system or of batches. */
+static void check_first_fails(kith_ctx *ctx, const kith_verlet_options *o,
+                              const kith_points *points, const kith_batch *batch, kith_pairs *list)
+{
+    const double nan = (double)NAN, xyz[18] = {[4] = nan};
+    const kith_points bad = kith_points_packed(xyz, 6, KITH_DOUBLE);
+    for (int of_batches = 0; of_batches < 2; of_batches++) {
+        kept k = kept_open(ctx, o, "first update fails");
+        const kith_batch *first = of_batches ? NULL : batch, *then = of_batches ? batch : NULL;
+        int32_t reasons[3];
+        for (int turn = 0; turn < 2; turn++) {
+            const kith_points *given = turn == 0 ? &bad : points;
+            const kith_batch *of = turn == 0 ? first : then;
+            const kith_status status = of ? kith_verlet_update_batch(k.verlet, given, NULL, of,
+                                                                     list)
+                                          : kith_verlet_update(k.verlet, given, NULL, list);
+            CHECK(status == (turn == 0 ? KITH_NOT_FINITE : KITH_OK), "of batches %d, turn %d: %s",
+                  of_batches, turn, kith_message(ctx));
+        }
+        CHECK(list->n > 0 && (kith_verlet_reasons(k.verlet, 3, reasons) == KITH_OK) == of_batches,
+              "of batches %d: %s", of_batches, kith_message(ctx));
+        check_refused(ctx,
+                      of_batches ? kith_verlet_update(k.verlet, points, NULL, &k.list)
+                                 : kith_verlet_update_batch(k.verlet, points, NULL, batch, &k.list),
+                      KITH_INVALID, &k.list,
+                      of_batches ? "the list is of batches" : "the list is of one system");
+        kept_close(&k);
+    }
+}
+
 /** Numbers of systems that change, mistakes, and failures after which lists are exact. */
 static void check_refusals(kith_ctx *ctx)
 {
@@ -256,11 +311,12 @@ static void check_refusals(kith_ctx *ctx)
     CHECK(kith_verlet_update_batch(k.verlet, &points, NULL, &batch, &list) == KITH_OK &&
               list.n == 3 && list.i[1] == 2 && list.j[2] == 5,
           "%s", kith_message(ctx));
-    check_refused(ctx, kith_verlet_update(k.verlet, &points, NULL, &k.list), KITH_INVALID, &k.list,
-                  "the list is of batches");
     CHECK(kith_verlet_reasons(k.verlet, 2, reasons) == KITH_INVALID &&
               strstr(kith_message(ctx), "systems is 2"),
           "%s", kith_message(ctx));
+    check_refused(ctx, kith_verlet_update(k.verlet, &points, NULL, &k.list), KITH_INVALID, &k.list,
+                  "the list is of batches");
+    check_no_reasons(&k, &points, &batch, &list);
     xyz[9] = (double)NAN;
     check_refused(ctx, kith_verlet_update_batch(k.verlet, &points, NULL, &batch, &list),
                   KITH_NOT_FINITE, &list, "system 1");
@@ -288,6 +344,8 @@ static void check_refusals(kith_ctx *ctx)
     check_refused(ctx, kith_verlet_update_batch(k.verlet, &points, NULL, &batch, &list),
                   KITH_INVALID, &list, "the list is of one system");
     kept_close(&k);
+    check_first_fails(ctx, &o, &points, &batch, &list);
+    kith_pairs_free(&list);
 }
 
 /** On a GPU lists of batches are refused. */

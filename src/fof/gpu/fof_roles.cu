@@ -9,6 +9,10 @@
  * particle that would be compared with more than MOST_TESTED others is left to the search for
  * nearest neighbours (src/nearest/), so that the cost is O(n) or, with very many particles in one
  * subcell, O(n log n). With velocities it is O(k) for each attached particle near a clump of k.
+ *
+ * With min_links the friends of each particle that links are counted until there are min_links.
+ * Without velocities those of its own clump are not tested one by one. Of the k particles in other
+ * clumps within reach, all may be tested: O(min_links) where most of them are friends, else O(k).
  */
 #include "cells_near.cuh"
 #include "fof/nearest_friend.h"

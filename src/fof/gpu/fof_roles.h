@@ -102,10 +102,11 @@ gpuError_t kith__gpu_set_nearest(const int32_t *crowded, const int32_t *found, i
                                  int32_t *nearest, gpuStream_t stream);
 
 /** Write the labels of all particles.
- *  @param near        the selections' indices, and the numbers of their particles
- *  @param of_link     [f.particles] labels of the particles that link, by their ids
+ *  @param link        the particles that link
+ *  @param attached    the attached particles
+ *  @param of_link     [link.n] labels of the particles that link, by their ids
  *  @param nearest     [attached.n] from kith__gpu_attach
- *  @param[out] labels  by the caller's index; those of particles of other roles are not written */
+ *  @param[out] labels by the caller's index; those of particles of other roles are not written */
 gpuError_t kith__gpu_label_roles(const struct kith__gpu_selection *link,
                                  const struct kith__gpu_selection *attached, const int32_t *of_link,
                                  const int32_t *nearest, int32_t *labels, gpuStream_t stream);

@@ -6,7 +6,8 @@
  * two sets of one grid. The former are grouped as in fof_gpu.c; then each of the latter finds its
  * nearest friend among them, and takes its label. Where very many particles are near one, its
  * friend is found by the search for nearest neighbours. The host waits for the device for the
- * number of particles of each role, and as fof_gpu.c does.
+ * number of particles of each role, and as fof_gpu.c does; with min_links before that for the
+ * number of clumps of the particles that link, and for the numbers of the second selection.
  */
 #include "fof_roles.h"
 

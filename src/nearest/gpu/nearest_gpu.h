@@ -150,9 +150,9 @@ gpuError_t kith__gpu_nearest_tree(const struct kith__gpu_nearest *all, const int
                                   gpuStream_t stream);
 
 /** Queue the filter, which fills the rows of most points; k is KITH_GPU_FILTER_MOST at most, and
- *  there are no radii. The
- *  groups of the other points are put on the list `rest`. kith__gpu_nearest_search must be queued
- *  after it: vectors and shifts are incomplete before (nearest_rows.cuh). */
+ *  there are no radii. The groups of the other points are put on the list `rest`.
+ *  kith__gpu_nearest_search must be queued after it: vectors and shifts are incomplete before
+ *  (nearest_rows.cuh). */
 gpuError_t kith__gpu_nearest_filter(const struct kith__gpu_nearest *all, gpuStream_t stream);
 
 /** Queue the exact search, which fills the rows of the groups on the list `rest`, or all rows when
