@@ -156,6 +156,8 @@ typedef struct io_particles {
     int64_t first;  /**< Index, among these, of the first particle in the arrays. */
     void *radius; /**< Radii [n] [units.length], as io_read_options.radii names them; comoving where
                          the cosmology is known. Not checked: may be negative or not finite. */
+    char unit[IO_NAME_LENGTH]; /**< Unit of length of a frame, as io_frame.unit; "": not known, or
+                                     that of `units`. */
 } io_particles;
 
 /** What to read. Zeros are the defaults. */
@@ -188,6 +190,7 @@ typedef struct io_read_options {
                               LAMMPS, GSD: as io_trajectory_options.weights. Gadget: a block
                               of the gas, "HSML", of format 2. IO_MISSING where a
                               particle has none. Of io_read alone: trajectories ignore it. */
+    bool columns_if_text; /**< Formats without columns ignore `columns`; else it is IO_INVALID. */
 } io_read_options;
 
 /** Find out whether io_read can read a part of a file without the rest: of NumPy arrays, HDF5,

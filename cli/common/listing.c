@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const option_row listing_options[] = {
     {"radii", 0, "NAME",
@@ -26,7 +27,9 @@ const option_row listing_options[] = {
      BITS_AT(listing_task, extras, KITH_VECTORS)},
     {"shifts", 0, NULL, "write the periodic images of j", 1,
      BITS_AT(listing_task, extras, KITH_SHIFTS)},
-    {"against", 0, "FILE", "i in INPUT, j in FILE", 1, FILE_AT(listing_task, against, FILE_READ)},
+    {"against", 0, "FILE",
+     "i in INPUT, j in FILE, in INPUT's box and unit; --columns hold for both if it is text", 1,
+     FILE_AT(listing_task, against, FILE_READ)},
     {0}};
 
 void listing_check(const listing_task *task, struct argp_state *state)
@@ -44,6 +47,61 @@ static const char *field_of(const listing_radii *radii, int set)
     return radii->file[set] ? NULL : radii->name[set];
 }
 
+/** Return the unit of length that a file tells; "": none. */
+static printed unit_of(const io_particles *particles)
+{
+    io_unit_name names;
+    io_unit_names(&particles->units, &names);
+    const bool told = particles->units.source == IO_UNITS_FILE;
+    return report_format("%s", *particles->unit ? particles->unit : told ? names.length : "");
+}
+
+/** Refuse sets whose files tell different units of length. @return exit status, reported */
+static int check_units(const listing_task *task, const listing_outcome *found)
+{
+    const printed a = unit_of(&found->a.particles), b = unit_of(&found->b.particles);
+    if (!*a.s || !*b.s || strcmp(a.s, b.s) == 0) {
+        return STATUS_OK;
+    }
+    return report_error(STATUS_INVALID, "convert one of the files",
+                        "%s has lengths in %s, but %s in %s", task->against, b.s, task->input, a.s);
+}
+
+/** Return true when two boxes differ in their row vectors, by more than the rounding of float, or in
+ *  which axes are periodic. */
+static bool boxes_differ(const kith_box *a, const kith_box *b)
+{
+    bool differ = false;
+    for (int k = 0; k < a->dim; k++) {
+        differ = differ || a->periodic[k] != b->periodic[k];
+        for (int m = 0; m < a->dim; m++) {
+            const double x = a->row[k][m], y = b->row[k][m];
+            differ = differ || !(fabs(x - y) <= 1e-6 * fmax(fabs(x), fabs(y)));
+        }
+    }
+    return differ;
+}
+
+/** Tell that the box of --against is not used, where its file has another than INPUT; not beside
+ *  JSON, and not where --box gives the box. */
+static void note_box(const listing_task *task, const listing_outcome *found)
+{
+    const io_particles *a = &found->a.particles, *b = &found->b.particles;
+    const options *o = &task->shared;
+    if (!task->against || o->box_numbers || o->quiet || o->json || !b->has_box) {
+        return;
+    }
+    if (!a->has_box) {
+        (void)report_error(STATUS_OK, "--box gives one",
+                           "%s: note: space is open, as %s has no box; that of %s is not used",
+                           task->against, task->input, task->against);
+    } else if (boxes_differ(&a->box, &b->box)) {
+        (void)report_error(STATUS_OK, "--box gives another",
+                           "%s: note: the box of %s is used; this file has another", task->against,
+                           task->input);
+    }
+}
+
 int listing_read(const listing_task *task, bool whole, listing_outcome *found)
 {
     const bool shares = !whole && ranks_read_shares(&task->shared, task->input) &&
@@ -55,15 +113,19 @@ int listing_read(const listing_task *task, bool whole, listing_outcome *found)
     if (task->against) {
         o.read.radii = field_of(&task->radii, 1);
         o.read.precision = found->a.particles.precision;
+        o.read.columns_if_text = true;
         CLI_TRY(ranks_read(&o, task->against, 1, shares, &found->b));
         if (found->b.particles.dim != found->a.particles.dim) {
             return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
                                 task->against, found->b.particles.dim, task->input,
                                 found->a.particles.dim);
         }
+        CLI_TRY(check_units(task, found));
         found->against = input_points(&found->b);
     }
-    return space_choose(&task->shared, task->input, &found->a.particles, &found->space);
+    CLI_TRY(space_choose(&task->shared, task->input, &found->a.particles, &found->space));
+    note_box(task, found);
+    return STATUS_OK;
 }
 
 const kith_points *listing_against(const listing_task *task, const listing_outcome *found)

@@ -45,8 +45,9 @@ io_status io__check_options(io_file *file, io_format format)
 {
     const io_reader *reader = &readers[format];
     const io_read_options *options = file->options;
-    const char *refused = options->dataset && !reader->dataset   ? "dataset"
-                          : options->columns && !reader->columns ? "columns"
+    const char *refused = options->dataset && !reader->dataset ? "dataset"
+                          : options->columns && !reader->columns && !options->columns_if_text
+                              ? "columns"
                           : options->species && !reader->species ? "species"
                           : options->frame && !reader->frames    ? "frame"
                           : options->parts && !reader->parts     ? "parts"

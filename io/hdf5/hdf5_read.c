@@ -223,7 +223,7 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
             IO_TRY(read_radii(file, id, &arrays->item[k], skip, count, &lengths, &progress));
         }
     }
-    return IO_OK;
+    return io__h5md_unit(file, arrays, out->unit);
 }
 
 /** Open a file and find out whether it is a snapshot; if it is none, open its coordinates. */

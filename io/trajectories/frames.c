@@ -434,6 +434,7 @@ static io_status take_particles(io_file *file, io_frame *frame, io_particles *ou
 {
     *out = frame->particles;
     frame->particles = (io_particles){0};
+    memcpy(out->unit, frame->unit, sizeof out->unit);
     IO_TRY(io__particles_add(file, out, frame->weight ? IO_RADII : 0));
     for (int64_t p = 0; p < out->n && out->radius; p++) {
         io_put_real(out->radius, p, out->precision, frame->weight[p]);

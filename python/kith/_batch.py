@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import INT64
-from ._box import are_several, as_box
+from ._box import as_box, boxes_of
 from ._kinds import DeviceArray, take
 from ._lib import library
 
@@ -66,9 +66,8 @@ def systems(x: Any, box: Any, against: Any, batch: Any) -> tuple[Any, Any, Any, 
         offsets, others = batch
     else:
         offsets, others = batch, None
-    boxes = None
-    if are_several(box):
-        boxes = list(box)
+    name = "batch" if against is None else "batch[0]"
+    boxes = None if box is None else boxes_of(box, len(_offsets(offsets, name)) - 1)
     return x, None if boxes is not None else box, against, Systems(offsets, others, boxes)
 
 
@@ -112,7 +111,10 @@ def filled(given: Systems, dim: int) -> tuple[_abi.Batch, Any]:
             raise ValueError(f"box has {len(given.boxes)} boxes, batch {made.systems} systems")
         boxes = (_abi.Box * max(len(given.boxes), 1))()
         for k, one in enumerate(given.boxes):
-            boxes[k] = as_box(one, dim).struct()
+            try:
+                boxes[k] = as_box(one, dim).struct()
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"box[{k}]: {error}") from None
         made.boxes = C.addressof(boxes)
         made.dim = dim
     return made, (offsets, others, boxes)

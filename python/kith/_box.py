@@ -170,11 +170,38 @@ _OPEN = {dim: Box(dim=dim) for dim in (2, 3)}
 _cubes: dict[tuple[float, int], Box] = {}  # boxes that were given as a length
 
 
+def _dimensions_of(entry: Any) -> int:
+    """Return the number of dimensions of an entry of a list: 0 of a length, 2 of row vectors."""
+    try:
+        return int(np.ndim(entry))
+    except ValueError:  # lists of unequal lengths
+        return 2
+
+
 def are_several(box: Any) -> bool:
-    """Return whether what stands for a box is a box for each of several systems."""
-    if type(box) in (list, tuple):
-        return any(isinstance(one, Box) for one in box)
-    return len(getattr(box, "shape", ())) == 3
+    """Return whether what stands for a box can only be a box for each of several systems."""
+    if type(box) not in (list, tuple):
+        return len(getattr(box, "shape", ())) == 3
+    if not box or any(one is None or isinstance(one, Box) for one in box):
+        return True
+    kinds = set(map(_dimensions_of, box))
+    return len(kinds) > 1 or max(kinds) > 1
+
+
+def boxes_of(box: Any, systems: int) -> Optional[list[Any]]:
+    """Return the boxes of several systems; None: there is one for all. What could be either is
+    refused."""
+    if box is None or isinstance(box, (Box, float, int)):
+        return None
+    if are_several(box):
+        return list(box)
+    shape = getattr(box, "shape", None) or (len(box) if isinstance(box, (list, tuple)) else 0,)
+    if systems > 1 and shape[0] == systems:
+        raise ValueError(
+            f"box has {systems} entries and there are {systems} systems: is it one box for all, or "
+            "a box for each? Write kith.Box(box) for one; for each a list of kith.Box, "
+            "[kith.Box(cell) for cell in box], or an array [systems][dim][dim]")
+    return None
 
 
 def as_box(box: Any, dim: int) -> Box:

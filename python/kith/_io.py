@@ -147,6 +147,7 @@ def _options(frames: Any, species: Any, dataset: Any, columns: Any, topology: An
     made.read.fields = (_abi.MASSES | _abi.VELOCITIES | _abi.IDS | _abi.TYPES | _abi.POTENTIALS
                         | _abi.DENSITIES | _abi.FORCES | _abi.MOLECULES | _abi.BONDS
                         | (_abi.WEIGHTS if weights is not None else 0))
+    made.read.needed = _abi.WEIGHTS if weights is not None else 0
     return made
 
 
@@ -283,7 +284,10 @@ def frames(path: Path, frames: Any = None, *, species: Any = None, dataset: Opti
     label : {"any", "element", "type", "name"}, optional
         Which word about an atom is its species.
     weights : str, optional
-        The number that is the weight of a particle: a column, a dataset, "mass" or "charge".
+        The number that is the weight of a particle: a column of a LAMMPS dump or of extended XYZ, a
+        dataset of H5MD, "mass" of a snapshot, "mass" or "charge" by chemfiles, of GSD "diameter"
+        too. Radii are read so from dumps, extended XYZ, H5MD and GSD: with weights="radius" they
+        are `weights`. Of a text or an HDF5 file read them by numpy.loadtxt or h5py.
     dtype : {numpy.float32, numpy.float64}, optional
         The type of positions; default: as in the file.
 
@@ -299,6 +303,8 @@ def frames(path: Path, frames: Any = None, *, species: Any = None, dataset: Opti
         The file cannot be read.
     NotImplementedError
         The format needs a library that is not there: HDF5, chemfiles.
+    MissingError
+        A frame has no weights of the name.
 
     Examples
     --------

@@ -43,14 +43,16 @@ class Particles(C.Structure):
                 ("has_time", C.c_bool), ("time", C.c_double),
                 ("mass_of_type", C.c_double * MOST_TYPES), ("cosmology", Cosmology),
                 ("units", Units), ("frames", C.c_int64), ("all", C.c_int64),
-                ("first", C.c_int64), ("radius", C.c_void_p)]
+                ("first", C.c_int64), ("radius", C.c_void_p),
+                ("unit", C.c_char * NAME_LENGTH)]
 
 
 class ReadOptions(C.Structure):
     _fields_ = [("dataset", C.c_char_p), ("columns", C.c_char_p), ("species", C.c_char_p),
                 ("fields", C.c_uint), ("needed", C.c_uint), ("precision", C.c_int),
                 ("frame", C.c_int64), ("watch", C.c_void_p), ("user", C.c_void_p),
-                ("part", C.c_int64), ("parts", C.c_int64), ("radii", C.c_char_p)]
+                ("part", C.c_int64), ("parts", C.c_int64), ("radii", C.c_char_p),
+                ("columns_if_text", C.c_bool)]
 
 
 class TrajectoryOptions(C.Structure):

@@ -179,7 +179,10 @@ def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = Non
         Many systems in one call: the first particle of each, and their number. Pairs are within a
         system; the result is that of a call for each system, with indices in the whole x. With
         `against` a pair of arrays. Instead x (and against) may be a list of arrays, one for each
-        system. `box` may then be a list of boxes, or an array [systems][dim][dim].
+        system. `box` may then be a box for each: a list of boxes, cells [dim][dim] or None, or an
+        array [systems][dim][dim]. Lengths, or the rows of one cell, that are as many as the systems
+        are refused, as they could be either: kith.Box(lengths) is one box for all, and
+        [kith.Box(length) for length in lengths] is one for each.
     index : {numpy.int32, numpy.int64}, optional
         The type of i and j; int32 is not copied.
     width : int, optional

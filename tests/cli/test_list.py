@@ -110,6 +110,67 @@ def test_against():
                       CUTOFF)["pairs"] == len(found)
 
 
+def test_columns_of_both():
+    """--columns hold for --against too where it is text, else for INPUT alone."""
+    name, a = points(60, 7)
+    other, b = points(50, 8)
+    for path, xyz in ("a.csv", a), ("b.csv", b):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("n,x,y,z\n")
+            file.writelines(f"7,{x!r},{y!r},{z!r}\n" for x, y, z in xyz)
+    want = cli.ok("pairs", name, "--against", other, "--cutoff", CUTOFF, "--box", 1, "--count")
+    for verb, words in ("pairs", ["--cutoff", CUTOFF, "--count"]), ("nearest", ["-k", 2]):
+        for against in other, "b.csv":
+            found = cli.ok(verb, "a.csv", "--against", against, "--columns", "1,2,3", "--box", 1,
+                           *words)
+            assert verb == "nearest" or found == want
+    cli.fails(6, "pairs", name, "--against", "b.csv", "--columns", "1,2,3", "--cutoff", 1,
+              says=[name, "columns"])
+
+
+def dump(path, side, unit):
+    """Write a LAMMPS dump of two atoms in a cube."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"ITEM: UNITS\n{unit}\nITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\n"
+                   "ITEM: BOX BOUNDS pp pp pp\n" + f"0 {side}\n" * 3
+                   + "ITEM: ATOMS id type x y z\n1 1 0 0 0\n2 1 1 1 1\n")
+
+
+def test_against_of_another_box():
+    """Another unit of length is refused; another box is not used, which a note says."""
+    for path, side, unit in (("a.dump", 4, "real"), ("b.dump", 4, "metal"), ("c.dump", 5, "real"),
+                             ("nm.dump", 4, "nano")):
+        dump(path, side, unit)
+    cli.write_npy("plain.npy", [(0, 0, 0)])
+    for words in ("pairs", "--cutoff", 1), ("nearest", "-k", 1):
+        verb, *words = words
+        cli.fails(6, verb, "a.dump", "--against", "nm.dump", *words,
+                  says=["nm.dump has lengths in nm", "a.dump in A"])
+        for against in "b.dump", "plain.npy":
+            cli.ok(verb, "a.dump", "--against", against, *words)
+        note = cli.fails(0, verb, "a.dump", "--against", "c.dump", *words,
+                         says=["c.dump: note: the box of a.dump is used", "--box"])
+        assert "box         4 x 4 x 4" in note.stdout, note.stdout
+        cli.fails(0, verb, "plain.npy", "--against", "c.dump", *words,
+                  says=["space is open", "plain.npy has no box"])
+        cli.ok(verb, "a.dump", "--against", "c.dump", *words, "--box", 4)
+        assert cli.report(verb, "a.dump", "--against", "c.dump", *words)["box"]["rows"][0][0] == 4
+
+
+def test_against_of_another_unit_in_h5md():
+    h5py = needs.module("h5py")
+    for path, unit in ("a.h5", "nm"), ("b.h5", "Angstrom"):
+        with h5py.File(path, "w") as file:
+            file.create_group("h5md").attrs["version"] = [1, 1]
+            group = file.create_group("particles/all")
+            group.create_group("box").attrs["boundary"] = [b"none"] * 3
+            value = group.create_dataset("position/value", data=[[[0.0, 0, 0], [1, 1, 1]]])
+            group.create_dataset("position/step", data=[0])
+            value.attrs["unit"] = unit
+    cli.fails(6, "pairs", "a.h5", "--against", "b.h5", "--cutoff", 1, says=["in nm", "in A"])
+    cli.ok("pairs", "a.h5", "--against", "a.h5", "--cutoff", 1)
+
+
 def test_origin_and_points_outside():
     _, xyz = points(60, 9)
     moved = [tuple(x - 0.5 for x in p) for p in xyz]

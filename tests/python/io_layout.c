@@ -77,6 +77,7 @@ static void print_io_particles(void)
     FIELD(io_particles, all);
     FIELD(io_particles, first);
     FIELD(io_particles, radius);
+    FIELD(io_particles, unit);
 }
 
 static void print_io_read_options(void)
@@ -94,6 +95,7 @@ static void print_io_read_options(void)
     FIELD(io_read_options, part);
     FIELD(io_read_options, parts);
     FIELD(io_read_options, radii);
+    FIELD(io_read_options, columns_if_text);
 }
 
 static void print_io_trajectory_options(void)

@@ -47,6 +47,48 @@ def test_pairs():
     same((i, j), alone(BOXES)[:2])
 
 
+def test_boxes_of_any_kind():
+    """Entries of a list may be whatever one box may be."""
+    cells = [np.diag([2.0, 2.5, 3.0]), [[2.0, 0, 0], [0.4, 2.0, 0], [0.1, 0.3, 2.0]], None, 1.5,
+             (3.0, 2.5, 2.0)]
+    same(kith.pairs(SYSTEMS, 1.1, cells, "ijdDS", sort=True), alone(cells))
+    flat = [np.diag([1.0 + k, 2.0]) for k in range(3)]
+    for x in [one[:, :2] for one in SYSTEMS[:3]], [one[:, :2] for one in SYSTEMS[:2]]:
+        got = kith.nearest(x, 2, flat[:len(x)], cutoff=1.0)
+        same(got, kith.nearest(x, 2, [kith.Box(cell) for cell in flat[:len(x)]], cutoff=1.0))
+    assert len(kith.pairs(np.empty((0, 3)), 1.0, [], batch=[0])[0]) == 0
+    same(kith.pairs(SYSTEMS, 1.1, [2.0, 2.5, 3.0], "ijdDS", sort=True),
+         alone([[2.0, 2.5, 3.0]] * 5))
+    same(kith.pairs([X], 1.1, [2.0, 2.5, 3.0], sort=True), kith.pairs(X, 1.1, [2.0, 2.5, 3.0],
+                                                                       sort=True))
+
+
+def test_ambiguous_boxes():
+    """What could be one box, or one for each system, is refused by all calls."""
+    x = SYSTEMS[2:]
+    joined, offsets = np.concatenate(x), np.cumsum([0] + [len(one) for one in x])
+    for box in ([10.0, 20.0, 30.0], (10, 20, 30), np.array([10.0, 20, 30]),
+                np.array([[10, 10, 12.0], [20, 22, 20], [30, 31, 33]]),
+                [np.array([10.0, 10, 12])] * 3, [[10.0, 0, 0], [0, 10, 0], [0, 0, 10]]):
+        for how in ({"x": x}, {"x": joined, "batch": offsets}):
+            for call in (lambda **how: kith.pairs(cutoff=2.0, **how),
+                         lambda **how: kith.pairs(cutoff=2.0, layout="matrix", **how),
+                         lambda **how: kith.count_pairs(cutoff=2.0, **how),
+                         lambda **how: kith.nearest(k=2, **how),
+                         lambda **how: kith.fof(length=0.2, **how),
+                         kith.Verlet(1.0, 0.1).update, kith.rdf.Histogram(1.0, bins=5).add):
+                try:
+                    call(box=box, **how)
+                except ValueError as error:
+                    assert "list of kith.Box" in str(error) and "kith.Box(box)" in str(error), error
+                else:
+                    raise AssertionError(f"{box} is taken as one box, or as several")
+    refused(ValueError, "3 systems", x, 1.0, against=x, box=[10.0, 20, 30])
+    refused(ValueError, "5 systems", SYSTEMS, 1.0, [1.0, 2, 3, 4, 5])
+    same(kith.pairs(x, 1.1, kith.Box([10.0, 20, 30]), sort=True),
+         kith.pairs(x, 1.1, [kith.Box([10.0, 20, 30])] * 3, sort=True))
+
+
 def test_against():
     others = [random.uniform(0, 1.5, (n, 3)) for n in (5, 3, 0, 9, 20)]
     joined, first = np.concatenate(others), np.concatenate([[0], np.cumsum([5, 3, 0, 9, 20])])
@@ -135,6 +177,10 @@ def test_refused():
     refused(ValueError, "batch[1][5] is 1000", X, 1.0, against=X,
             batch=(OFFSETS, OFFSETS[:-1].tolist() + [1000]))
     refused(ValueError, "several boxes", X, 1.0, BOXES)
+    refused(ValueError, "several boxes", X, 1.0, [np.eye(3)] * 2)
+    refused(ValueError, "box[1]: cell has the shape (4,)", [X, X], 1.0, [None, np.ones(4)])
+    refused(ValueError, "box[1]: box has 2 dimensions", [X, X], 1.0, [np.eye(3), np.eye(2)])
+    refused(TypeError, "box[1]: cell is 'a'", [X, X], 1.0, [None, "a"])
     refused(ValueError, "leave batch out", [X, X], 1.0, batch=OFFSETS)
     refused(ValueError, "x[1] has the shape (138, 2)", [X, X[:, :2]], 1.0)
     refused(ValueError, "x is no array", [X.tolist(), X[:3].tolist()], 1.0)

@@ -2,6 +2,7 @@
 """Files read by kith.read and kith.frames, and sets made by kith.make, compared with the command
 and with what was written. test_io.py [STRUCT_LAYOUT IO_LAYOUT]"""
 import ctypes
+import functools
 import json
 import os
 import signal
@@ -43,6 +44,22 @@ def command(*words):
     needs.built(done)
     done.check_returncode()
     return done.stdout
+
+
+def test_weights():
+    """Weights are read by name, or are missing; None means that none were asked for."""
+    dump = write("weights.dump", "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\n"
+                 "ITEM: BOX BOUNDS pp pp pp\n0 4\n0 4\n0 4\n"
+                 "ITEM: ATOMS id type x y z radius\n1 1 0 0 0 0.5\n2 1 1 1 1 0.25\n")
+    assert kith.read(dump, weights="radius").weights.tolist() == [0.5, 0.25]
+    assert kith.read(dump).weights is None
+    table = write("weights.txt", "x,y,z,h\n0,0,0,1\n1,1,1,2\n")
+    xyz = write("weights.xyz", '1\nProperties=species:S:1:pos:R:3 Lattice="4 0 0 0 4 0 0 0 4"\n'
+                "H 1 1 1\n")
+    for path, name in (dump, "nonsense"), (table, "h"), (table, "nonsense"), (xyz, "h"):
+        for read in kith.read, lambda *a, **b: list(kith.frames(*a, **b)):
+            raises(kith.MissingError, functools.partial(read, path, weights=name),
+                   f"has no '{name}' in frame 0")
 
 
 def test_layout():
