@@ -34,6 +34,7 @@ typedef struct flock_task {
     film_options film;           /**< --record and --film-... */
     const char *input;           /**< path of the particles at the start; NULL: --boids */
     const char *preset;          /**< --preset: name of a set of options; NULL: none */
+    bool preset_gaussian;        /**< the preset gave --gaussian */
     int64_t boids;               /**< --boids: number of random particles; 0: INPUT */
     int dim;                     /**< --dim of these particles */
     flock_stage start;           /**< the model at step 0 */

@@ -239,6 +239,19 @@ def test_presets():
     assert order["shoal"]["polarisation"] > 0.5 and order["shoal"]["largest"] > 1500, order["shoal"]
 
 
+def test_a_flag_of_a_preset_taken_back():
+    """A 0 in a file wins over the flag of a preset; noise 0 that is given is no error of it."""
+    start = ("flock", "--preset", "abp", "--boids", "200", "--box", "20", "--steps", "10", "-q")
+    with open("g.txt", "w", encoding="ascii") as file:
+        file.write("gaussian = 0\n")
+    cli.ok(*start, "--parameters", "g.txt", "-o", "a.xyz")
+    cli.ok(*start, "--at", "0:gaussian=0", "-o", "b.xyz")
+    cli.ok(*start, "-o", "c.xyz")
+    assert read("a.xyz") == read("b.xyz") != read("c.xyz")
+    cli.ok(*start, "--noise", "0")
+    cli.fails(6, *start, "--noise", "0", "--gaussian", says=("--gaussian: there is no noise",))
+
+
 def test_repulsion():
     """Active Brownian particles push each other apart, and keep their speed; a run goes on from a
     restart file with equal bits, --at changes the repulsion, a sweep varies its range."""
