@@ -138,9 +138,11 @@ static void read_heed(void *at, const option_given *given)
         option_invalid("--heed", given->arg, "factors from -64 to 64");
     }
     stage->heed[(int)v[0]][(int)v[1]] = (kith_flock_factors){v[2], v[3], v[4]};
+    stage->named[(int)v[0]][(int)v[1]] = true;
 }
 
-/** Set how each species heeds all others: F for all three rules. */
+/** Set how each species heeds all others, but for those that --heed names, whichever comes first: F
+ *  for all three rules. */
 static void read_heed_others(void *at, const option_given *given)
 {
     flock_stage *stage = at;
@@ -148,7 +150,9 @@ static void read_heed_others(void *at, const option_given *given)
                                    "a factor from -64 to 64");
     for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES; k++) {
         const int i = k / FLOCK_SPECIES, j = k % FLOCK_SPECIES;
-        stage->heed[i][j] = i == j ? stage->heed[i][j] : (kith_flock_factors){f, f, f};
+        if (i != j && !stage->named[i][j]) {
+            stage->heed[i][j] = (kith_flock_factors){f, f, f};
+        }
     }
 }
 

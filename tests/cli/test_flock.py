@@ -322,6 +322,22 @@ def test_species():
            "h.txt", "-q")
 
 
+def test_heed_wins_over_heed_others():
+    """--heed holds for the two species that it names, before and after --heed-others, swept too."""
+    model = (*START, "--flock-species", "2", "--steps", "20", "-q")
+    others, heed = ("--heed-others", "0"), ("--heed", "0,1,1,-1,1")
+    for k, words in enumerate(((*others, *heed), (*heed, *others), (*heed, "--at", "0:heed-others=0"),
+                               ("--heed", "1,0,0", *heed))):
+        cli.ok(*model, *words, "-o", f"{k}.xyz")
+    assert read("0.xyz") == read("1.xyz") == read("2.xyz") == read("3.xyz")
+    small = ("flock", "--boids", "60", "--box", "9", "--flock-species", "2", "--equilibrate", "10",
+             "--sample", "200", "-q")
+    cli.ok(*small, "--heed", "0,1,3", "--heed", "1,0,3", "--sweep", "heed-others=-1/1", "-o",
+           "s.txt")
+    rows = [line.split() for line in read("s.txt").decode().splitlines() if line[0] != "#"]
+    assert rows[0][1:] == rows[1][1:], rows
+
+
 def test_leaders():
     """A tenth of a flock takes it along; a run goes on from a restart file with equal bits, and
     --at may change the direction."""
