@@ -102,6 +102,7 @@ static void check_task(void *at, struct argp_state *state)
     }
     check_gaussian(task);
     sweep_check(task, state);
+    flock_check_effects(task);
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
 }
 

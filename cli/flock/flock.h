@@ -136,6 +136,10 @@ int64_t flock_stage_at(const flock_task *task, int64_t step);
 /** The time that has passed by a step. */
 double flock_time(const flock_task *task, int64_t step);
 
+/** Refuse options that would do nothing for the particles that were placed.
+ *  @return exit status, reported */
+int flock_check_input(const flock_task *task, const flock_run *run);
+
 /** Refuse things with two coordinates in 3-D. @return exit status, reported */
 int flock_check_flat(const flock_task *task, int dim);
 

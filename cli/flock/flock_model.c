@@ -32,6 +32,9 @@ static void read_rule(void *at, const option_given *given)
     if (given->row->value == PUSHES && n == 2 && v[1] < 0) {
         option_invalid(option, given->arg, "a strength of 0 or more");
     }
+    if (given->row->value == PUSHES && n == 2 && (v[0] > 0) != (v[1] > 0)) {
+        option_invalid(option, given->arg, "a radius and a strength above 0, or 0: none");
+    }
     rule->radius = v[0];
     rule->weight = n == 2 ? v[1] : rule->weight;
 }

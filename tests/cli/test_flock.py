@@ -437,6 +437,36 @@ def test_options_without_effect():
                   says=(words[0], "vectorial"))
 
 
+def test_roles_without_effect():
+    """Options of species, leaders and repulsion that would do nothing are refused; so is a change
+    after the last step."""
+    small = ("flock", "--boids", "60", "--box", "14", "--equilibrate", "10", "--sample", "200")
+    for words, says in (
+            (("--heed-others", "0"), "--flock-species N of 2"),
+            (("--heed-others", "0", "--flock-species", "1"), "--flock-species N of 2"),
+            (("--flock-species", "2"), "as if they were one"),
+            (("--leader-weight", "1"), "--leaders S"),
+            (("--leader-direction", "0,1"), "--leaders S"),
+            (("--leaders", "0.001"), "less than half a boid"),
+            (("--leaders", "0.1", "--leader-weight", "0"), "--leader-weight 0"),
+            (("--repulsion", "0,5"), "above 0"), (("--repulsion", "1,0"), "above 0"),
+            (("--dim", "2", "--reflect", "z"), "no z"),
+            (("--at", "1:noise=0.1"), "not before the last step, 1"),
+            (("--model", "vicsek", "--flock-species", "2", "--heed", "0,1,1,1,0"), "alignment")):
+        cli.fails(6, *START, *words, "--steps", "1", says=(words[-2] if words[0] in ("--model", "--dim")
+                                                           else words[0], says))
+    for words in (("heed-others=-1:1:1",), ("leader-weight=0/1",), ("flock-species=1/2",),
+                  ("leaders=0/0.001",), ("leader-weight=0/1", "--leaders", "0"),
+                  ("leader-weight=1/2", "--leaders", "0.001")):
+        cli.fails(6, *small, "--sweep", *words, says=("kith: --" + words[0][:6],))
+    for words in (("--leaders", "0", "--leader-weight", "1"), ("--repulsion", "0"),
+                  ("--flock-species", "2", "-o", "s.xyz"), ("--dim", "2", "--reflect", "xyz"),
+                  ("--model", "vicsek", "--flock-species", "2", "--heed", "0,1,0,0,0")):
+        cli.ok(*START, *words, "--steps", "1", "-q")
+    cli.ok("flock", "s.xyz", "--leaders", "0.1", "--steps", "1", "-q")
+    cli.fails(6, "flock", "s.xyz", "--leaders", "0.001", "--steps", "1", says=("--leaders",))
+
+
 def test_starts_outside_obstacles():
     """Boids are placed outside spheres, images too; particles of a file inside one are refused."""
     sphere = ("--sphere", "19,1,10,7,1,2")
@@ -484,7 +514,7 @@ def test_two_coordinates():
            "0,1,0,0,1,0,0.1,2", "--predator", "1,1,0,2,0.5,6", "-o", "b.xyz", "-q")
     assert read("a.xyz") == read("b.xyz")
     for words in (("--point", "5,5,0.05,0"), ("--at", "3:sphere=10,10,3,0.2,1")):
-        cli.fails(6, *START, "--steps", "1", *words, says=("two coordinates", "3-D"))
+        cli.fails(6, *START, "--steps", "4", *words, says=("two coordinates", "3-D"))
 
 
 def test_a_flock_is_one_flock():
