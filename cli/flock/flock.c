@@ -222,6 +222,7 @@ int verb_flock(int argc, char **argv)
     progress_catch_signals();
     flock_run run = {.saved = -1};
     int status = check_ranks(&task);
+    flock_warn(&task);
     if (status == STATUS_OK) {
         status = task.swept ? sweep_fly(&task) : run_flock(&task, &run);
     }

@@ -108,6 +108,23 @@ void flock_check_effects(const flock_task *task)
                .s);
 }
 
+void flock_warn(const flock_task *task)
+{
+    const int64_t n = task->swept ? task->swept->n : task->n_stages;
+    for (int64_t k = 0; k < n && !task->shared.quiet; k++) {
+        const flock_stage *stage = task->swept ? &task->swept->value[k].stage : &task->stage[k];
+        const kith_flock_rule *push = &stage->model.repulsion;
+        if (push->radius > 0 && push->weight * stage->model.time_step >= 1) {
+            (void)report_error(STATUS_OK, "give a smaller --time-step, or --repulsion R,K",
+                               "warning: --repulsion: K %s times the time step %s is 1 or more: "
+                               "overlaps grow from step to step",
+                               report_real(push->weight).s,
+                               report_real(stage->model.time_step).s);
+            return;
+        }
+    }
+}
+
 int flock_check_input(const flock_task *task, const flock_run *run)
 {
     const int *reflecting = task->start.model.reflecting;

@@ -39,6 +39,15 @@ static void read_rule(void *at, const option_given *given)
     rule->weight = n == 2 ? v[1] : rule->weight;
 }
 
+/** Read the radius and strength of the repulsion; a radius alone leaves the strength. */
+static void read_repulsion(void *at, const option_given *given)
+{
+    flock_stage *stage = at;
+    double v[2];
+    read_rule(&stage->model.repulsion, given);
+    stage->strength = stage->strength || parse_reals(given->arg, 2, v) == 2;
+}
+
 /** Read the angle in degrees, store it in radians. */
 static void read_blind_angle(void *at, const option_given *given)
 {
@@ -213,8 +222,7 @@ const option_row flock_model_options[] = {
      NOT_NEGATIVE_AT(flock_stage, model.leader_weight)},
     {"leader-direction", 0, "X,Y,Z", OPTION_NAMED_ABOVE, 8,
      READ_AT(flock_stage, model.leader_direction, read_direction)},
-    {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_AT(flock_stage, model.repulsion, read_rule),
-     .value = PUSHES},
+    {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_BY(read_repulsion), .value = PUSHES},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,
      READ_BY(read_thing), .value = KITH_POINT},
     {"predator", 0, "X,Y,Z,V,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),

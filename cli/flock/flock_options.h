@@ -33,6 +33,9 @@ void flock_make_stages(flock_task *task, struct argp_state *state);
 /** Refuse options that would do nothing, of the run or of all values of a sweep; ends the command. */
 void flock_check_effects(const flock_task *task);
 
+/** Warn of options under which a flock is unstable. */
+void flock_warn(const flock_task *task);
+
 /** Refuse options that the model does not have; ends the command. */
 void flock_check_model(const kith_flock_options *model);
 

@@ -275,6 +275,15 @@ def test_repulsion():
            "-o", "r.txt", "-q")
     table = [line.split() for line in read("r.txt").decode().splitlines() if line[0] != "#"]
     assert [row[0] for row in table] == ["0.5", "1"] and table[0] != table[1], table
+    for name, words in (("a", ("--repulsion", "0.8")), ("b", ("--repulsion", "0.8,12"))):
+        cli.ok(*model, *words, "--steps", "50", "-o", f"{name}.xyz", "-q")  # K is the preset's
+    assert read("a.xyz") == read("b.xyz") != read("s.xyz")
+    warned = "warning: --repulsion: K 50 times the time step 0.02"
+    assert warned in cli.run(*model, "--repulsion", "1,50", "--steps", "1").stderr
+    assert warned in cli.run(*model, "--repulsion", "0", "--at", "1:repulsion=1,50", "--steps",
+                             "2").stderr
+    assert "warning" not in cli.run(*model, "--repulsion", "1,49", "--steps", "1").stderr
+    assert "warning" not in cli.run(*model, "--repulsion", "1,50", "--steps", "1", "-q").stderr
     cli.fails(6, *START, "--steps", "1", "--repulsion=1,-2", says=("--repulsion", "0 or more"))
     cli.fails(6, *START, "--steps", "1", "--repulsion=nan,2", says=("--repulsion", "finite"))
 
