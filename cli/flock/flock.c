@@ -44,10 +44,10 @@ static void check_output(const char *path, struct argp_state *state)
 }
 
 /** End the command where --gaussian has no effect, as there never is noise: the live view and a
- *  sweep may add some. */
+ *  sweep may add some, and nobody gave that of a preset. */
 static void check_gaussian(const flock_task *task)
 {
-    bool gaussian = false, used = task->view || task->sweep;
+    bool gaussian = false, used = task->view || task->sweep || task->preset_gaussian;
     for (int64_t k = 0; k < task->n_stages; k++) {
         const kith_flock_options *model = &task->stage[k].model;
         gaussian = gaussian || model->gaussian;
@@ -74,7 +74,9 @@ static void check_task(void *at, struct argp_state *state)
     flock_task *task = at;
     const bool recorded = task->shared.output || task->film.path;
     task->endless = task->steps < 0;
+    const bool own = option_is_set(option_find(flock_model_options, "gaussian"));
     flock_apply_preset(task, state);
+    task->preset_gaussian = !own && task->start.model.gaussian;
     option_refuse(
         state, !task->sweep && (task->replicas != 1 || task->equilibrate >= 0 || task->sample >= 0),
         "--replicas, --equilibrate and --sample need --sweep");
@@ -100,6 +102,7 @@ static void check_task(void *at, struct argp_state *state)
     }
     check_gaussian(task);
     sweep_check(task, state);
+    flock_check_effects(task);
     task->steps = task->endless ? INT64_MAX / 2 : task->steps;
 }
 
@@ -219,6 +222,7 @@ int verb_flock(int argc, char **argv)
     progress_catch_signals();
     flock_run run = {.saved = -1};
     int status = check_ranks(&task);
+    flock_warn(&task);
     if (status == STATUS_OK) {
         status = task.swept ? sweep_fly(&task) : run_flock(&task, &run);
     }

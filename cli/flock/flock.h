@@ -23,6 +23,8 @@ typedef struct flock_stage {
     kith_flock_factors heed[FLOCK_SPECIES][FLOCK_SPECIES];
     /** [n_species][n_species] the ones in use, as model.factors; flock_lay_out sets it. */
     kith_flock_factors factors[FLOCK_SPECIES * FLOCK_SPECIES];
+    bool named[FLOCK_SPECIES][FLOCK_SPECIES]; /**< --heed gave these; --heed-others leaves them */
+    bool strength; /**< --repulsion gave K; without, that of the preset or the default stays */
     int64_t heeded; /**< number of species that --heed names: the largest that it was given, + 1 */
     const char *flat; /**< option of a thing that was given two coordinates; NULL: none */
     int64_t kept;     /**< the first things are those of the stage before, and keep their places */
@@ -34,6 +36,7 @@ typedef struct flock_task {
     film_options film;           /**< --record and --film-... */
     const char *input;           /**< path of the particles at the start; NULL: --boids */
     const char *preset;          /**< --preset: name of a set of options; NULL: none */
+    bool preset_gaussian;        /**< the preset gave --gaussian */
     int64_t boids;               /**< --boids: number of random particles; 0: INPUT */
     int dim;                     /**< --dim of these particles */
     flock_stage start;           /**< the model at step 0 */
@@ -133,6 +136,10 @@ int64_t flock_stage_at(const flock_task *task, int64_t step);
 
 /** The time that has passed by a step. */
 double flock_time(const flock_task *task, int64_t step);
+
+/** Refuse options that would do nothing for the particles that were placed.
+ *  @return exit status, reported */
+int flock_check_input(const flock_task *task, const flock_run *run);
 
 /** Refuse things with two coordinates in 3-D. @return exit status, reported */
 int flock_check_flat(const flock_task *task, int dim);

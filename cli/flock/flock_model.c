@@ -32,8 +32,20 @@ static void read_rule(void *at, const option_given *given)
     if (given->row->value == PUSHES && n == 2 && v[1] < 0) {
         option_invalid(option, given->arg, "a strength of 0 or more");
     }
+    if (given->row->value == PUSHES && n == 2 && (v[0] > 0) != (v[1] > 0)) {
+        option_invalid(option, given->arg, "a radius and a strength above 0, or 0: none");
+    }
     rule->radius = v[0];
     rule->weight = n == 2 ? v[1] : rule->weight;
+}
+
+/** Read the radius and strength of the repulsion; a radius alone leaves the strength. */
+static void read_repulsion(void *at, const option_given *given)
+{
+    flock_stage *stage = at;
+    double v[2];
+    read_rule(&stage->model.repulsion, given);
+    stage->strength = stage->strength || parse_reals(given->arg, 2, v) == 2;
 }
 
 /** Read the angle in degrees, store it in radians. */
@@ -138,9 +150,11 @@ static void read_heed(void *at, const option_given *given)
         option_invalid("--heed", given->arg, "factors from -64 to 64");
     }
     stage->heed[(int)v[0]][(int)v[1]] = (kith_flock_factors){v[2], v[3], v[4]};
+    stage->named[(int)v[0]][(int)v[1]] = true;
 }
 
-/** Set how each species heeds all others: F for all three rules. */
+/** Set how each species heeds all others, but for those that --heed names, whichever comes first: F
+ *  for all three rules. */
 static void read_heed_others(void *at, const option_given *given)
 {
     flock_stage *stage = at;
@@ -148,7 +162,9 @@ static void read_heed_others(void *at, const option_given *given)
                                    "a factor from -64 to 64");
     for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES; k++) {
         const int i = k / FLOCK_SPECIES, j = k % FLOCK_SPECIES;
-        stage->heed[i][j] = i == j ? stage->heed[i][j] : (kith_flock_factors){f, f, f};
+        if (i != j && !stage->named[i][j]) {
+            stage->heed[i][j] = (kith_flock_factors){f, f, f};
+        }
     }
 }
 
@@ -206,8 +222,7 @@ const option_row flock_model_options[] = {
      NOT_NEGATIVE_AT(flock_stage, model.leader_weight)},
     {"leader-direction", 0, "X,Y,Z", OPTION_NAMED_ABOVE, 8,
      READ_AT(flock_stage, model.leader_direction, read_direction)},
-    {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_AT(flock_stage, model.repulsion, read_rule),
-     .value = PUSHES},
+    {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_BY(read_repulsion), .value = PUSHES},
     {"point", 0, "X,Y,Z,W,REACH", "draws; --predator=X,Y,Z,V,W,REACH drives away", 9,
      READ_BY(read_thing), .value = KITH_POINT},
     {"predator", 0, "X,Y,Z,V,W,REACH", OPTION_NAMED_ABOVE, 9, READ_BY(read_thing),

@@ -135,6 +135,15 @@ static _Noreturn void refuse_name(const char *name, const struct argp_state *sta
     exit(STATUS_USAGE);
 }
 
+/** Give --repulsion R, without K, the K of the preset. */
+static void apply_strength(flock_task *task, char *value, struct argp_state *state)
+{
+    kith_flock_rule *rule = &task->start.model.repulsion;
+    const double radius = rule->radius;
+    flock_set_named(task, "--preset", "repulsion", value, state);
+    rule->radius = radius;
+}
+
 void flock_apply_preset(flock_task *task, struct argp_state *state)
 {
     if (!task->preset && task->view && !task->input && task->boids == 0) {
@@ -151,6 +160,8 @@ void flock_apply_preset(flock_task *task, struct argp_state *state)
         const char *option = chosen->values[k].option;
         if (!option_is_set(row_of(option)) && !(task->input && is_of_input(option))) {
             flock_set_named(task, "--preset", option, chosen->values[k].value, state);
+        } else if (strcmp(option, "repulsion") == 0 && !task->start.strength) {
+            apply_strength(task, chosen->values[k].value, state);
         }
     }
     if (!task->input) {

@@ -33,10 +33,9 @@ static bool can_have(const option_row *row, const char *value)
 /** Set an option to a value that it can have. @param base  of its table */
 static void set_value(void *base, const option_row *row, char *value, struct argp_state *state)
 {
+    option_set(base, &(option_given){row, value, state}); /* a 0, too, wins over a preset */
     if (row->kind == OPTION_FLAG && strcmp(value, "0") == 0) {
         memset((char *)base + row->at, 0, row->size);
-    } else {
-        option_set(base, &(option_given){row, value, state});
     }
 }
 

@@ -349,6 +349,7 @@ int flock_start(flock_task *task, flock_run *run)
         run->space.periodic[k] = run->box.periodic[k] && !task->start.model.reflecting[k];
     }
     run->first = run->step;
+    CLI_TRY(flock_check_input(task, run));
     CLI_TRY(flock_check_flat(task, run->in.particles.dim));
     for (int64_t k = 0; k < task->n_stages; k++) {
         CLI_TRY(check_steps(&task->stage[k], run));
