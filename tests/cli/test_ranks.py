@@ -580,4 +580,43 @@ def test_killed():
                 over.add(victim)
 
 
+def test_transport_fails():
+    """A call of one rank's transport that fails ends all ranks, which would wait for it; in rank 0
+    with one message, while the command's own transport is used."""
+    if not LAUNCHERS:
+        raise needs.Skip("no MPI (apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev)")
+    cli.ok("make", "clustered", "3000", "--seed", "1", "-o", "p.npy")
+    pairs = ("pairs", "p.npy", "--box", "1", "--cutoff", "0.02", "--sorted", "-o", "a.npy", "-q")
+    fof = ("fof", "p.npy", "--box", "1", "--labels", "a.npy", "-q")
+    told = 0
+    for launcher in LAUNCHERS:
+        for task, victim, moment in ((pairs, 0, 1), (pairs, 1, 0), (pairs, 2, 4), (fof, 0, 0),
+                                     (fof, 1, 2), (fof, 0, 3)):
+            fail = {**os.environ, "KITH_MPI": launcher[1], "KITH_TEST_FAIL": f"{victim}:{moment}"}
+            done = launched(launcher, 3, *task, env=fail)
+            assert done.returncode != 0 and not os.path.exists("a.npy"), (victim, moment, done)
+            said = done.stderr.count("kith: ")
+            assert said <= 1 and done.stderr.count("a rank was lost") == said, done
+            assert said == 1 or victim > 0, (launcher, task, victim, moment, done)
+            told += said
+    assert told >= len(LAUNCHERS), told
+
+
+def test_no_memory():
+    """Allocations that fail, in all moments of a short run of ranks that are threads."""
+    if "LSAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ:
+        raise cli.Skip("a sanitizer has allocations of its own")
+    cli.ok("make", "uniform", "50", "--seed", "1", "-o", "p.npy")
+    task = ("pairs", "p.npy", "--box", "1", "--cutoff", "0.2", "--backend", "cpu,cpu", "-q")
+    fault = dict(os.environ, KITH_FAULT_COUNT="count", LD_PRELOAD=os.environ["KITH_FAULT_MODULE"])
+    cli.ok(*task, env={**fault, "KITH_FAULT": "own 1000000000 1"})
+    with open("count", encoding="ascii") as file:
+        moments = int(file.read().split()[0])
+    assert moments > 30, moments
+    for moment in range(0, moments, 1 if cli.DEEP else 4):
+        done = cli.run(*task, env={**fault, "KITH_FAULT": f"own {moment} 1"})
+        assert done.returncode in (0, 8, 10), (moment, done)
+        assert done.returncode == 0 or done.stderr.startswith("kith: "), (moment, done)
+
+
 sys.exit(cli.main(globals()))
