@@ -486,6 +486,28 @@ def test_errors():
         assert not os.path.exists("a.npy"), name
 
 
+def test_first_bad_frame():
+    """Of several bad frames the first one is told of, though frames wait to be dealt to ranks, and
+    the file ends in a later one."""
+    rng = random.Random(2)
+    frames = [[[rng.random() for _ in range(3)] for _ in range(20)] for _ in range(5)]
+    frames[1][7][1] = frames[3][2][0] = float("nan")
+    for whole, at in ((5, 1), (2, 1), (4, 3)):
+        with open("a.xyz", "w", encoding="ascii") as file:
+            for k, frame in enumerate(frames[:whole + 1]):
+                some = frame if k < whole else frame[:3]  # the last one is cut
+                frame[7][1] = 0.5 if k < at else frame[7][1]
+                file.write(f"20\n\n" + "".join(f"O {x!r} {y!r} {z!r}\n" for x, y, z in some))
+        task = ("rdf", "a.xyz", "--box", "1", "--r-max", "0.4", "-o", "a.txt", "-q")
+        expected = cli.run(*task)
+        assert expected.returncode == 5, expected
+        for name, run in ways():
+            done = run(*task)
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == 5 and len(said) == 1, (name, whole, done)
+            assert said == expected.stderr.splitlines()[:1], (name, said, expected.stderr)
+
+
 def test_backends():
     cli.ok("make", "uniform", "100", "--seed", "1", "-o", "p.npy")
     cli.fails(6, "fof", "p.npy", "--box", "1", "--backend", "cpu,none", says=("rank 1", "none"))
