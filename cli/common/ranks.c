@@ -1882,9 +1882,7 @@ int ranks_pass(const input *in, pass *p)
     struct job job = {.kind = JOB_PASS};
     kith_status status = tell(processes, &job);
     status = status == KITH_OK ? do_pass(processes, &in->particles, p) : status;
-    return status == KITH_OK
-               ? STATUS_OK
-               : report_error(STATUS_NO_BACKEND, NULL, "%s: a rank was lost", in->path);
+    return ranks_status(processes, NULL, status, in->path);
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */
@@ -2209,8 +2207,5 @@ int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const 
     if (status == KITH_OK || !r || !r->message[0]) {
         return report_kith(ctx, status, about);
     }
-    return status == KITH_TEAM_LOST
-               ? report_error(STATUS_NO_BACKEND, NULL, "%s%s%s", about ? about : "",
-                              about ? ": " : "", r->message)
-               : report_kith_text(status, about, r->message);
+    return report_kith_text(status, about, r->message);
 }

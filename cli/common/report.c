@@ -210,8 +210,7 @@ int report_kith_text(kith_status status, const char *about, const char *text)
     switch (status) {
     case KITH_OK: return STATUS_OK;
     case KITH_INVALID:
-    case KITH_BUSY:
-    case KITH_TEAM_LOST: break;
+    case KITH_BUSY: break;
     case KITH_NOT_FINITE: exit_status = STATUS_NOT_FINITE; break;
     case KITH_CAPACITY:
     case KITH_LIMIT: exit_status = STATUS_LIMIT; break;
@@ -219,7 +218,8 @@ int report_kith_text(kith_status status, const char *about, const char *text)
     case KITH_CANCELLED: return report_interrupted(NULL);
     case KITH_UNSUPPORTED:
     case KITH_NO_BACKEND:
-    case KITH_DEVICE_LOST: exit_status = STATUS_NO_BACKEND; break;
+    case KITH_DEVICE_LOST:
+    case KITH_TEAM_LOST: exit_status = STATUS_NO_BACKEND; break;
     }
     translate(text, message, sizeof message);
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
