@@ -234,7 +234,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
         printf(", write %s", report_seconds(found->write_seconds).s);
     }
     putchar('\n');
-    if (has_spheres(found)) {
+    if (has_spheres(found) && isfinite(found->halos.sphere_seconds)) {
         report_line("", "spherical overdensities %s\n",
                     report_seconds(found->halos.sphere_seconds).s);
     }
@@ -313,10 +313,10 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
     }
     const int64_t n = found->groups.n;
     const spread s = spread_of(found->groups.members, n);
-    json_t *seconds = json_pack("{s:f, s:f, s:f, s:f, s:f}", "read", found->in.seconds, "link",
+    const double spheres = has_spheres(found) ? found->halos.sphere_seconds : 0;
+    json_t *seconds = json_pack("{s:f, s:f, s:f, s:o, s:f}", "read", found->in.seconds, "link",
                                 found->link_seconds, "measure", found->measure_seconds, "spheres",
-                                has_spheres(found) ? found->halos.sphere_seconds : 0, "write",
-                                found->write_seconds);
+                                report_json_real(spheres), "write", found->write_seconds);
     json_t *outputs = json_pack(
         "{s:o, s:o, s:o, s:o}", "catalogue", report_json_text(task->shared.output), "labels",
         report_json_text(task->labels), "sorted", report_json_text(task->sorted), "plot",

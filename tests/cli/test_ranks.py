@@ -98,7 +98,11 @@ def test_fof_types():
     same(*common, outputs=("a.csv", "a.npy"))
     same(*common, "--phase-space", "1.5s", outputs=("a.csv", "a.npy"))
     same(*common, "--attach", "gas", outputs=("a.csv", "a.npy"))
-    same(*common, "--cosmology", "0.3,0.7,0", outputs=("a.csv", "a.npy"))  # spheres
+    cosmology = (*common, "--cosmology", "0.3,0.7,0")
+    same(*cosmology, outputs=("a.csv", "a.npy"))  # spheres
+    for name, run in ways():  # nobody measures their time
+        assert json.loads(run(*cosmology, "--json").stdout)["seconds"]["spheres"] is None, name
+        assert "spherical overdensities" not in run(*cosmology).stdout, name
     same(*common[:-4], "-o", "a.list", "--precision", "float", outputs=("a.list",))
 
 
