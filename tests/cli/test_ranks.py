@@ -484,7 +484,11 @@ def test_errors():
             assert len(said) == 1, (name, done.stderr)
             assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
             assert not os.path.exists("a.npy"), name
+    with open("h.txt", "w", encoding="ascii") as file:
+        file.write("0.1\n" * 100)
     for name, run in ways():
+        done = run("nearest", "good.npy", "-k", "2", "--radii", "h.txt")
+        assert done.returncode == 10 and "in one process, or leave out --radii" in done.stderr, done
         done = run("pairs", "good.npy", "-c", "0.1", "-o", "a.npy")
         assert done.returncode == 10 and "--sorted" in done.stderr, (name, done.stderr)
         assert not os.path.exists("a.npy"), name
