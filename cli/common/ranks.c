@@ -2190,17 +2190,21 @@ int ranks_number(const ranks *r)
     return r ? r->control.ranks : 1;
 }
 
-printed ranks_backend(const ranks *r, const kith_ctx *ctx)
+const char *ranks_backend(const ranks *r, const kith_ctx *ctx)
 {
-    return report_format("%.60s", r && *r->list ? r->list : kith_backend(ctx));
+    return r && *r->list ? r->list : kith_backend(ctx);
 }
 
-printed ranks_words(const ranks *r, const kith_ctx *ctx)
+shown_text ranks_words(const ranks *r, const kith_ctx *ctx)
 {
     const int threads = kith_threads(ctx);
-    return r ? report_format("%d ranks of %s, %d thread%s", r->control.ranks,
-                             ranks_backend(r, ctx).s, threads, threads == 1 ? "" : "s")
-             : engine_words(ctx);
+    if (!r) {
+        return report_text(engine_words(ctx).s);
+    }
+    shown_text words;
+    snprintf(words.s, sizeof words.s, "%d ranks of %s, %d thread%s", r->control.ranks,
+             ranks_backend(r, ctx), threads, threads == 1 ? "" : "s");
+    return words;
 }
 
 int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const char *about)

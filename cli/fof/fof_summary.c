@@ -327,7 +327,7 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
         space_json(&found->space), "cosmology", cosmology_json(&found->cosmology), "linking",
         linking_json(task, found), "groups", (json_int_t)n, "grouped", (json_int_t)found->grouped,
         "members", n ? spread_json(&s, "halos") : json_null(), "largest", halos, "backend",
-        ranks_backend(found->ranks, found->ctx).s, "threads", kith_threads(found->ctx), "ranks",
+        ranks_backend(found->ranks, found->ctx), "threads", kith_threads(found->ctx), "ranks",
         ranks_number(found->ranks), "seconds", seconds, "peak_bytes",
         (json_int_t)report_peak_memory(), "outputs", outputs);
 }
