@@ -169,13 +169,15 @@ static printed option_of(const char *field, int length)
 }
 
 /** Copy a message of the library with the names of the command line: "--max-speed" for
- *  "options.max_speed", and "max_speed" where the verb has no option of that name. */
+ *  "options.max_speed", and "max_speed" where the verb has no option of that name. Words of the user
+ *  are in quotes, and stay. */
 static void translate(const char *message, char *out, size_t room)
 {
     static const char before[] = "options";
     size_t used = 0;
+    bool quoted = false, begins = true; /* within quotes; a word can begin here */
     while (*message && used + 1 < room) {
-        const bool word = strncmp(message, before, sizeof before - 1) == 0;
+        const bool word = begins && !quoted && strncmp(message, before, sizeof before - 1) == 0;
         const char *rest = message + (word ? sizeof before - 1 : 0);
         if (word && strncmp(rest, ": ", 2) == 0) {
             message = rest + 2;
@@ -191,8 +193,11 @@ static void translate(const char *message, char *out, size_t room)
                                      known ? (int)strlen(name.s) : length,
                                      known ? name.s : rest + 1);
             message = rest + 1 + length;
+            begins = false;
             continue;
         }
+        quoted = quoted != (*message == '"');
+        begins = *message == ' ' || *message == '(';
         out[used++] = *message++;
     }
     out[used < room ? used : room - 1] = '\0';
