@@ -1713,7 +1713,7 @@ kith_status ranks_flock_measure(ranks *r, kith_flock *flock, kith_flock_measures
 struct request {
     char path[PATH_MAX];                       /**< the file */
     char dataset[PATH_MAX], species[PATH_MAX]; /**< options; "": not given */
-    io_read_options read;                      /**< the other options */
+    io_read_options read;                      /**< the other options; its pointers are NULL */
 };
 
 /** How reading a share ended. */
@@ -1801,8 +1801,8 @@ bool ranks_read_shares(const options *o, const char *path)
 {
     io_error unused;
     bool can = false;
-    return processes && !o->read.columns && fits_request(path) && fits_request(o->read.dataset) &&
-           fits_request(o->read.species) &&
+    return processes && !o->read.columns && !o->read.radii && fits_request(path) &&
+           fits_request(o->read.dataset) && fits_request(o->read.species) &&
            io_reads_parts(path, &o->read, &can, &unused) == IO_OK && can;
 }
 
@@ -1813,7 +1813,11 @@ int ranks_share_begin(const options *o, const char *path, int set)
     if (!request) {
         return report_no_memory(path);
     }
+    assert(!o->read.columns && !o->read.radii); /* ranks_read_shares */
     request->read = o->read;
+    request->read.dataset = request->read.species = NULL; /* pointers of this process */
+    request->read.watch = NULL;
+    request->read.user = NULL;
     request->read.parts = r->control.ranks;
     snprintf(request->path, sizeof request->path, "%s", path);
     snprintf(request->dataset, sizeof request->dataset, "%s",
