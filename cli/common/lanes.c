@@ -334,8 +334,9 @@ static void *held_record(const lanes_counting *c, int64_t k)
     return c->held + (size_t)k * c->calls->bytes;
 }
 
-/** Count the frames that are held, and add them. @return exit status, reported */
-static int count_held(lanes_counting *c)
+/** Count the frames that are held, and add them. @param keep  false: they are dropped instead
+ *  @return exit status, reported */
+static int count_held(lanes_counting *c, bool keep)
 {
     void *record[DEALT_EACH * MOST_DEALT_RANKS];
     const int64_t n = c->n_held;
@@ -350,7 +351,7 @@ static int count_held(lanes_counting *c)
     c->seconds += progress_clock() - start;
     for (int64_t k = 0; k < n; k++) {
         CLI_TRY(c->calls->report(c->user, record[k]));
-        CLI_TRY(c->calls->add(c->user, record[k]));
+        CLI_TRY(keep ? c->calls->add(c->user, record[k]) : STATUS_OK);
     }
     return STATUS_OK;
 }
@@ -360,24 +361,29 @@ static int hold(lanes_counting *c, const io_frame *frame)
 {
     CLI_TRY(c->calls->prepare(c->user, frame, true, held_record(c, c->n_held)));
     c->n_held++;
-    return c->n_held < c->most_held ? STATUS_OK : count_held(c);
+    return c->n_held < c->most_held ? STATUS_OK : count_held(c, true);
 }
 
 /** Deal the frames after the first to the ranks, where they are small. Without memory all ranks
- *  count each. */
+ *  count each. report_hold is called, as by open_lanes. */
 static void choose_dealing(lanes_counting *c, int64_t particles)
 {
     const int64_t n = DEALT_EACH *
                       (int64_t)(c->ranks < MOST_DEALT_RANKS ? c->ranks : MOST_DEALT_RANKS);
-    const double bytes = (double)n * (double)c->calls->memory(c->user);
+    /* 64 bytes for the copies of a particle, as in records_together */
+    const double bytes = (double)n *
+                         (64.0 * (double)particles + (double)c->calls->memory(c->user));
     if (c->calls->count_dealt && particles <= MOST_PARTICLES && bytes <= most_bytes) {
         c->held = calloc((size_t)n, c->calls->bytes);
         c->most_held = c->held ? n : 0;
+        if (c->held) {
+            report_hold();
+        }
     }
 }
 
-/** An input_frame_fn: prepare a frame and count it, or submit it to the lanes. While there are
- *  lanes report_error keeps the message of an error.
+/** An input_frame_fn: prepare a frame and count it, hold it, or submit it to the lanes. While there
+ *  are lanes or held frames report_error keeps the message of an error.
  *  @param counting  a lanes_counting   @return exit status, reported */
 static int take(void *counting, const io_frame *frame)
 {
@@ -407,6 +413,15 @@ static int take(void *counting, const io_frame *frame)
     return STATUS_OK;
 }
 
+/** Return the status of two errors of which the last one is of an earlier frame, so that it counts.
+ *  An interrupt does not take the place of an error. */
+static int earlier_of(int status, int earlier)
+{
+    const bool failed = status != STATUS_OK && status != STATUS_INTERRUPTED;
+    const bool later = earlier == STATUS_OK || (earlier == STATUS_INTERRUPTED && failed);
+    return later ? status : earlier;
+}
+
 /** Wait until all frames have been counted, add them, and end the threads. An error of an earlier
  *  frame takes the place of `status`.
  *  @param status     how reading and preparing ended; after an error frames are no longer added
@@ -415,21 +430,21 @@ static int take(void *counting, const io_frame *frame)
 static int end(lanes_counting *c, int status, double *busy)
 {
     lanes *l = c->lanes;
+    const bool keep = status == STATUS_OK || status == STATUS_INTERRUPTED;
     *busy = -1;
     if (c->held) {
-        status = status == STATUS_OK ? count_held(c) : status;
+        status = earlier_of(status, count_held(c, keep));
+        report_release();
         for (int64_t k = 0; k < c->most_held; k++) {
             c->calls->free(held_record(c, k));
         }
         free(c->held);
     }
     if (l) {
-        const bool keep = status == STATUS_OK || status == STATUS_INTERRUPTED;
         const int earlier = add_counted(l, 0, keep);
         join(l);
         report_release();
-        const bool later = earlier == STATUS_OK || (earlier == STATUS_INTERRUPTED && !keep);
-        status = later ? status : earlier;
+        status = earlier_of(status, earlier);
         *busy = c->seconds + l->seconds;
         close_lanes(l);
     }

@@ -224,7 +224,7 @@ json_t *listing_json(const listing_task *task, const listing_outcome *found, con
                             task->against ? input_json(&found->b) : json_null(), "box",
                             space_json(&found->space));
     json_t *end = json_pack("{s:s, s:i, s:i, s:o, s:o, s:o}", "backend",
-                            ranks_backend(found->ranks, found->ctx).s, "threads",
+                            ranks_backend(found->ranks, found->ctx), "threads",
                             kith_threads(found->ctx), "ranks", ranks_number(found->ranks),
                             "seconds", seconds, "memory", memory, "output", output);
     (void)json_object_update(all, facts);

@@ -19,6 +19,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +161,9 @@ struct ranks {
     kith_team_flock *flock;      /**< the flock; NULL: none */
     void *column[COLUMNS];       /**< arrays that were received, or results */
     int64_t *members;            /**< rank 0: sizes of groups */
-    kith_parcel *parcel;         /**< parcels of an exchange */
+    kith_parcel *parcel;         /**< [room] parcels of an exchange; at least one for each rank */
+    size_t room;                 /**< capacity of `parcel` */
+    bool lost;                   /**< the control transport has failed: it is not used again */
     char message[MESSAGE_BYTES]; /**< why a call failed; "": the context says it */
     pthread_t thread;            /**< threads: this rank's, but of rank 0 */
     struct ranks *all;           /**< threads: [ranks] all of them */
@@ -170,6 +173,14 @@ struct ranks {
 static struct ranks *processes;
 
 /* ------------------------------------------------------------------------- messages and parts */
+
+#define RANKS_TRY(call) \
+    do { \
+        const kith_status status_ = (call); \
+        if (status_ != KITH_OK) { \
+            return status_; \
+        } \
+    } while (0)
 
 /** Bytes that rank 0 sends to, or receives from, a rank. */
 struct part {
@@ -190,14 +201,54 @@ static int64_t list_part(struct ranks *r, int64_t n, int peer, struct part part)
 }
 
 /** Make room for the parcels of the parts of all ranks: one for each whole parcel of the bytes, and
- *  one for each rank, whose last parcel may be shorter.
- *  @param bytes  of all parts together   @return false: no memory */
+ *  one for each rank, whose last parcel may be shorter. A rank joins with room for parcels of 0
+ *  bytes, so that it can receive a job without more memory.
+ *  @param bytes  of all parts together   @return false: no memory; the room is as it was */
 static bool need_parcels(struct ranks *r, int64_t bytes)
 {
     const size_t most = (size_t)(bytes / most_parcel) + (size_t)r->control.ranks;
-    free(r->parcel);
-    r->parcel = malloc(most * sizeof *r->parcel);
-    return r->parcel != NULL;
+    if (most > r->room) {
+        kith_parcel *more = malloc(most * sizeof *more);
+        if (!more) {
+            return false;
+        }
+        free(r->parcel);
+        r->parcel = more;
+        r->room = most;
+    }
+    return true;
+}
+
+/** Note that the control transport has failed. A rank above 0 ends all ranks, which would wait for
+ *  it; rank 0 reports the failure first, and ends the others when it closes them.
+ *  @return KITH_TEAM_LOST */
+static kith_status lose(struct ranks *r)
+{
+    snprintf(r->message, sizeof r->message, "a rank was lost");
+    r->lost = true;
+    if (r->control.rank > 0) {
+        r->control.abort(r->control.self);
+    }
+    return KITH_TEAM_LOST;
+}
+
+/* The functions of the control transport. Return KITH_OK, KITH_TEAM_LOST. */
+
+static kith_status trade(struct ranks *r, const kith_parcel *to, int64_t n_to, kith_parcel *from,
+                         int64_t n_from)
+{
+    const kith_transport *t = &r->control;
+    return t->exchange(t->self, to, n_to, from, n_from, NULL) ? lose(r) : KITH_OK;
+}
+
+static kith_status gather(struct ranks *r, const void *mine, int64_t bytes, void *all)
+{
+    return r->control.gather(r->control.self, mine, bytes, all) ? lose(r) : KITH_OK;
+}
+
+static kith_status combine(struct ranks *r, kith_combine how, int64_t *inout, int64_t n)
+{
+    return r->control.combine(r->control.self, how, inout, n) ? lose(r) : KITH_OK;
 }
 
 /** Send a part from rank 0 to each other rank or, if `back`, from these to rank 0. To be called
@@ -215,23 +266,21 @@ static kith_status exchange(struct ranks *r, const struct part *part, bool back)
         n = list_part(r, n, 0, *part);
     }
     const bool sends = (t->rank == 0) != back;
-    const int failed = t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0,
-                                   sends ? NULL : r->parcel, sends ? 0 : n, NULL);
-    return failed ? KITH_TEAM_LOST : KITH_OK;
+    return trade(r, sends ? r->parcel : NULL, sends ? n : 0, sends ? NULL : r->parcel,
+                 sends ? 0 : n);
 }
 
 /** Make one status of those of all ranks: KITH_OK, which is 0, only where all have it. Others are
  *  negative, so that the minimum is an error. */
 static kith_status agree(struct ranks *r, kith_status status)
 {
-    const kith_transport *t = &r->control;
     int64_t worst = status;
-    if (t->combine(t->self, KITH_MIN, &worst, 1)) {
-        snprintf(r->message, sizeof r->message, "a rank was lost");
-        return KITH_TEAM_LOST;
-    }
+    RANKS_TRY(combine(r, KITH_MIN, &worst, 1));
     if (worst == KITH_NO_MEMORY) {
-        snprintf(r->message, sizeof r->message, "out of memory on one of %d ranks", t->ranks);
+        snprintf(r->message, sizeof r->message, "out of memory on one of %d ranks",
+                 r->control.ranks);
+    } else if (worst == KITH_TEAM_LOST) {
+        snprintf(r->message, sizeof r->message, "a rank was lost");
     }
     return (kith_status)worst;
 }
@@ -242,62 +291,49 @@ static kith_status got(const void *memory)
     return memory ? KITH_OK : KITH_NO_MEMORY;
 }
 
-#define RANKS_TRY(call) \
-    do { \
-        const kith_status status_ = (call); \
-        if (status_ != KITH_OK) { \
-            return status_; \
-        } \
-    } while (0)
-
 /** Set r->message to that of the lowest rank that failed, and return its status. The status is a
  *  sum over ranks, to which that rank alone contributes.
  *  @param status  that of this rank
  *  @param names   the message begins with the number of the rank */
 static kith_status fetch_message(struct ranks *r, kith_status status, bool names)
 {
-    const kith_transport *t = &r->control;
-    const int64_t none = t->ranks;
-    int64_t lowest = status != KITH_OK ? t->rank : none;
-    char *all = malloc((size_t)t->ranks * MESSAGE_BYTES);
-    int64_t numbers[2] = {all ? 0 : KITH_NO_MEMORY, 0};
-    if (t->combine(t->self, KITH_MIN, &lowest, 1) || t->combine(t->self, KITH_MIN, numbers, 1)) {
-        free(all);
-        return KITH_TEAM_LOST;
+    const int64_t none = r->control.ranks;
+    int64_t lowest = status != KITH_OK ? r->control.rank : none;
+    RANKS_TRY(combine(r, KITH_MIN, &lowest, 1));
+    if (lowest == none) {
+        return KITH_OK;
     }
-    if (lowest == none || numbers[0] != 0) {
-        free(all);
-        return lowest == none ? (kith_status)numbers[0] : KITH_NO_MEMORY;
-    }
-    numbers[0] = t->rank == lowest ? (int64_t)status : 0;
-    if (t->gather(t->self, r->message, MESSAGE_BYTES, all) ||
-        t->combine(t->self, KITH_SUM, numbers, 1)) {
-        free(all);
-        return KITH_TEAM_LOST;
-    }
-    const char *why = all + lowest * MESSAGE_BYTES;
-    if (names) {
-        snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest, why);
-    } else {
-        snprintf(r->message, sizeof r->message, "%.500s", why);
+    int64_t sum = r->control.rank == lowest ? (int64_t)status : 0;
+    char *all = malloc((size_t)r->control.ranks * MESSAGE_BYTES);
+    kith_status end = agree(r, got(all));
+    end = end == KITH_OK ? gather(r, r->message, MESSAGE_BYTES, all) : end;
+    end = end == KITH_OK ? combine(r, KITH_SUM, &sum, 1) : end;
+    if (end == KITH_OK) {
+        const char *why = all + lowest * MESSAGE_BYTES;
+        if (names) {
+            snprintf(r->message, sizeof r->message, "rank %d: %.480s", (int)lowest, why);
+        } else {
+            snprintf(r->message, sizeof r->message, "%.500s", why);
+        }
+        end = (kith_status)sum;
     }
     free(all);
-    return (kith_status)numbers[0];
+    return end;
 }
 
-/** Send a job from rank 0 to all; at the other ranks, receive it into *job. */
+/** Send a job from rank 0 to all; at the other ranks, receive it into *job.
+ *  @return KITH_OK, KITH_TEAM_LOST */
 static kith_status tell(struct ranks *r, struct job *job)
 {
     struct part part[MOST_RANKS];
+    if (r->lost) {
+        return KITH_TEAM_LOST;
+    }
     for (int k = 0; k < r->control.ranks && k < MOST_RANKS; k++) {
         part[k] = (struct part){(char *)job, sizeof *job};
     }
     r->message[0] = '\0';
-    const kith_status status = need_parcels(r, 0) ? exchange(r, part, false) : KITH_NO_MEMORY;
-    if (status != KITH_OK) {
-        snprintf(r->message, sizeof r->message, "a rank was lost");
-    }
-    return status;
+    return exchange(r, part, false);
 }
 
 /** Allocate an array of n rows for a column, received or a result, and free the one before. One
@@ -542,10 +578,9 @@ static kith_status collect_labels(struct ranks *r, const struct job *job, int32_
 /** Bring the labels and sizes of groups together at rank 0. */
 static kith_status collect_groups(struct ranks *r, const struct job *job, kith_groups *out)
 {
-    const kith_transport *t = &r->control;
     const kith_team_groups *groups = &r->groups;
     int64_t held[MOST_RANKS];
-    const bool root = t->rank == 0;
+    const bool root = r->control.rank == 0;
     int32_t *labels;
     int64_t *members = groups->members;
     RANKS_TRY(collect_labels(r, job, &labels));
@@ -554,9 +589,7 @@ static kith_status collect_groups(struct ranks *r, const struct job *job, kith_g
         members = r->members = malloc((size_t)groups->n * sizeof *members + 1);
     }
     RANKS_TRY(agree(r, got(members || !root ? r : NULL)));
-    if (t->gather(t->self, &groups->held, sizeof groups->held, held)) {
-        return KITH_TEAM_LOST;
-    }
+    RANKS_TRY(gather(r, &groups->held, sizeof groups->held, held));
     if (root) {
         memcpy(members, groups->members, (size_t)groups->held * sizeof *members);
         *out = (kith_groups){.n = groups->n,
@@ -625,7 +658,6 @@ kith_status ranks_fof_find(ranks *r, kith_ctx *ctx, const kith_points *points, c
 /** Count the labels of the groups of all ranks. @param[out] members  [n]; zeroed before */
 static kith_status do_count_labels(struct ranks *r, int64_t n, int64_t *members)
 {
-    const kith_transport *t = &r->control;
     int64_t *mine = members ? members : need_column(r, NUMBERS, n, sizeof *mine);
     RANKS_TRY(agree(r, got(mine)));
     memset(mine, 0, (size_t)n * sizeof *mine);
@@ -634,7 +666,7 @@ static kith_status do_count_labels(struct ranks *r, int64_t n, int64_t *members)
             mine[r->groups.labels[k] - 1]++;
         }
     }
-    return t->combine(t->self, KITH_SUM, mine, n) ? KITH_TEAM_LOST : KITH_OK;
+    return combine(r, KITH_SUM, mine, n);
 }
 
 kith_status ranks_groups_count(ranks *r, const kith_groups *groups, int64_t *members)
@@ -695,10 +727,8 @@ static kith_status hand_on(struct ranks *r, int from, void *data, int64_t bytes)
     const bool sends = t->rank == from, receives = t->rank == from + 1;
     const struct part part = {data, bytes};
     const int64_t n = sends || receives ? list_part(r, 0, sends ? from + 1 : from, part) : 0;
-    return t->exchange(t->self, sends ? r->parcel : NULL, sends ? n : 0, sends ? NULL : r->parcel,
-                       sends ? 0 : n, NULL)
-               ? KITH_TEAM_LOST
-               : KITH_OK;
+    return trade(r, sends ? r->parcel : NULL, sends ? n : 0, sends ? NULL : r->parcel,
+                 sends ? 0 : n);
 }
 
 /** Turn n counts into the sums of those before each. */
@@ -735,9 +765,7 @@ static kith_status do_sort(struct ranks *r, const struct job *job, int64_t begin
     memset(at, 0, (size_t)bytes);
     io_sort_count(p, labels, job->groups, job->order, at);
     memcpy(first, at, (size_t)bytes);
-    if (t->combine(t->self, KITH_SUM, first, keys)) {
-        return KITH_TEAM_LOST;
-    }
+    RANKS_TRY(combine(r, KITH_SUM, first, keys));
     sum_before(at, keys);
     sum_before(first, keys);
     io_sort_types(first, job->groups, p->all, begin);
@@ -789,9 +817,8 @@ static void copy_rows(const struct ranks *r, const struct job *job, const io_par
  *  @param[out] to  rank 0: [n] the rows; NULL at other ranks */
 static kith_status do_rows(struct ranks *r, const struct job *job, char *to)
 {
-    const kith_transport *t = &r->control;
     const io_particles *p = own_share(r, job);
-    const bool root = t->rank == 0, sorted = job->order != IO_ORDER_INPUT;
+    const bool root = r->control.rank == 0, sorted = job->order != IO_ORDER_INPUT;
     const size_t size = io_row_bytes(p, job->field);
     const int64_t begin = rows_before(r, p, job->order, job->first);
     const int64_t own = rows_before(r, p, job->order, job->first + job->n) - begin;
@@ -800,9 +827,7 @@ static kith_status do_rows(struct ranks *r, const struct job *job, char *to)
     char *rows = root && !sorted ? to : need_column(r, ROWS, room, size);
     int64_t *number = need_column(r, ROW_NUMBERS, sorted ? room : 0, sizeof *number);
     RANKS_TRY(agree(r, got(rows && number ? r : NULL)));
-    if (t->gather(t->self, &own, sizeof own, held)) {
-        return KITH_TEAM_LOST;
-    }
+    RANKS_TRY(gather(r, &own, sizeof own, held));
     copy_rows(r, job, p, begin, own, rows);
     RANKS_TRY(bring_held(r, held, rows, size));
     if (!sorted) {
@@ -820,11 +845,7 @@ static kith_status do_rows(struct ranks *r, const struct job *job, char *to)
 /** Note how a job of io_shares ended. @return true when it succeeded */
 static bool end_of_shares(ranks_rows *rows, kith_status status)
 {
-    struct ranks *r = rows->r;
     rows->status = status;
-    if (status == KITH_TEAM_LOST && !r->message[0]) {
-        snprintf(r->message, sizeof r->message, "a rank was lost");
-    }
     return status == KITH_OK;
 }
 
@@ -888,7 +909,7 @@ static kith_status measure_halos(struct ranks *r, const struct job *job, const k
         out->n = job->groups;
         out->halo = all;
         out->memory = KITH_HOST;
-        out->sphere_seconds = 0;
+        out->sphere_seconds = NAN; /* a part of the call of the team */
     }
     return status;
 }
@@ -1287,18 +1308,16 @@ kith_status ranks_pairs_count(ranks *r, kith_ctx *ctx, const kith_points *points
  *  @param neighbours  [n] those of this rank's particles */
 static kith_status do_spread(struct ranks *r, const int64_t *neighbours, int64_t n, spread *out)
 {
-    const kith_transport *t = &r->control;
     spread_range range = spread_range_of(neighbours, n);
     int64_t sums[2] = {range.n, range.sum};
-    if (t->combine(t->self, KITH_SUM, sums, 2) || t->combine(t->self, KITH_MIN, &range.least, 1) ||
-        t->combine(t->self, KITH_MAX, &range.most, 1)) {
-        return KITH_TEAM_LOST;
-    }
+    RANKS_TRY(combine(r, KITH_SUM, sums, 2));
+    RANKS_TRY(combine(r, KITH_MIN, &range.least, 1));
+    RANKS_TRY(combine(r, KITH_MAX, &range.most, 1));
     range.n = sums[0];
     range.sum = sums[1];
     *out = spread_begin(&range);
     spread_add(out, neighbours, n);
-    return t->combine(t->self, KITH_SUM, out->count, out->bins) ? KITH_TEAM_LOST : KITH_OK;
+    return combine(r, KITH_SUM, out->count, out->bins);
 }
 
 kith_status ranks_spread(ranks *r, const int64_t *neighbours, int64_t n, spread *out)
@@ -1406,9 +1425,7 @@ static kith_status bring_block(struct ranks *r, struct list *list, int64_t end, 
     while (list->at + n < list->pairs.n && list->pairs.i[list->at + n] < end) {
         n++;
     }
-    if (t->gather(t->self, &n, sizeof n, held)) {
-        return KITH_TEAM_LOST;
-    }
+    RANKS_TRY(gather(r, &n, sizeof n, held));
     for (int k = 0; k < t->ranks; k++) {
         first[k] = all;
         all += held[k];
@@ -1449,7 +1466,6 @@ static kith_status bring_block(struct ranks *r, struct list *list, int64_t end, 
 /** Find the list, and pass it on block by block. @param fn  NULL at ranks above 0 */
 static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn fn, void *user)
 {
-    const kith_transport *t = &r->control;
     struct list list = {.at = 0};
     kith_points points, against;
     kith_pairs_options o = job->pairs;
@@ -1468,13 +1484,11 @@ static kith_status do_list(struct ranks *r, const struct job *job, kith_block_fn
         kith_pairs block = {0};
         int64_t stop = 0;
         status = bring_block(r, &list, first + rows, &block);
-        if (status == KITH_OK && t->rank == 0 && block.n > 0) {
+        if (status == KITH_OK && r->control.rank == 0 && block.n > 0) {
             stop = fn(user, &block, done) != 0;
         }
         done += block.n;
-        if (status == KITH_OK && t->combine(t->self, KITH_MAX, &stop, 1)) {
-            status = KITH_TEAM_LOST;
-        }
+        status = status == KITH_OK ? combine(r, KITH_MAX, &stop, 1) : status;
         status = status == KITH_OK && stop ? KITH_CANCELLED : status;
     }
     for (int a = 0; a < LIST_ARRAYS; a++) {
@@ -1699,7 +1713,7 @@ kith_status ranks_flock_measure(ranks *r, kith_flock *flock, kith_flock_measures
 struct request {
     char path[PATH_MAX];                       /**< the file */
     char dataset[PATH_MAX], species[PATH_MAX]; /**< options; "": not given */
-    io_read_options read;                      /**< the other options */
+    io_read_options read;                      /**< the other options; its pointers are NULL */
 };
 
 /** How reading a share ended. */
@@ -1733,16 +1747,17 @@ static struct reading describe_reading(const io_particles *p, const io_error *er
 static io_status agree_on_reading(struct ranks *r, const io_particles *share, const char *path,
                                   io_error *error)
 {
-    const kith_transport *t = &r->control;
     const struct reading mine = describe_reading(share, error);
-    struct reading *all = malloc((size_t)t->ranks * sizeof *all);
-    if (agree(r, got(all)) != KITH_OK || t->gather(t->self, &mine, sizeof mine, all)) {
+    struct reading *all = malloc((size_t)r->control.ranks * sizeof *all);
+    kith_status status = agree(r, got(all));
+    status = status == KITH_OK ? gather(r, &mine, sizeof mine, all) : status;
+    if (status != KITH_OK) {
         free(all);
-        snprintf(error->text, sizeof error->text, "out of memory, or a rank was lost");
-        return error->status = IO_NO_MEMORY;
+        snprintf(error->text, sizeof error->text, "%.800s: %.100s", path, r->message);
+        return error->status = status == KITH_TEAM_LOST ? IO_UNSUPPORTED : IO_NO_MEMORY;
     }
     *error = all[0].error;
-    for (int k = 1; k < t->ranks && error->status == IO_OK; k++) {
+    for (int k = 1; k < r->control.ranks && error->status == IO_OK; k++) {
         *error = all[k].error;
         if (error->status == IO_OK &&
             (all[k].all != all[0].all || all[k].dim != all[0].dim || all[k].bytes != all[0].bytes ||
@@ -1786,8 +1801,8 @@ bool ranks_read_shares(const options *o, const char *path)
 {
     io_error unused;
     bool can = false;
-    return processes && !o->read.columns && fits_request(path) && fits_request(o->read.dataset) &&
-           fits_request(o->read.species) &&
+    return processes && !o->read.columns && !o->read.radii && fits_request(path) &&
+           fits_request(o->read.dataset) && fits_request(o->read.species) &&
            io_reads_parts(path, &o->read, &can, &unused) == IO_OK && can;
 }
 
@@ -1798,7 +1813,11 @@ int ranks_share_begin(const options *o, const char *path, int set)
     if (!request) {
         return report_no_memory(path);
     }
+    assert(!o->read.columns && !o->read.radii); /* ranks_read_shares */
     request->read = o->read;
+    request->read.dataset = request->read.species = NULL; /* pointers of this process */
+    request->read.watch = NULL;
+    request->read.user = NULL;
     request->read.parts = r->control.ranks;
     snprintf(request->path, sizeof request->path, "%s", path);
     snprintf(request->dataset, sizeof request->dataset, "%s",
@@ -1854,9 +1873,7 @@ static kith_status do_pass(struct ranks *r, const io_particles *share, pass *p)
         if (t->rank == k) {
             pass_over(p, share);
         }
-        if (t->exchange(t->self, &to, t->rank == k, &from, t->rank == next, NULL)) {
-            return KITH_TEAM_LOST;
-        }
+        RANKS_TRY(trade(r, &to, t->rank == k, &from, t->rank == next));
     }
     return KITH_OK;
 }
@@ -1870,9 +1887,7 @@ int ranks_pass(const input *in, pass *p)
     struct job job = {.kind = JOB_PASS};
     kith_status status = tell(processes, &job);
     status = status == KITH_OK ? do_pass(processes, &in->particles, p) : status;
-    return status == KITH_OK
-               ? STATUS_OK
-               : report_error(STATUS_NO_BACKEND, NULL, "%s: a rank was lost", in->path);
+    return ranks_status(processes, NULL, status, in->path);
 }
 
 /* ------------------------------------------------------------------ opening and closing ranks */
@@ -1982,7 +1997,7 @@ static int serve(struct ranks *r)
             close_member(r);
             return STATUS_NO_BACKEND;
         }
-        switch (job.kind) { /* statuses are ignored: rank 0 has them too, and reports them */
+        switch (job.kind) { /* rank 0 has the statuses too, or the transport is lost (lose) */
         case JOB_READ: do_read(r, &job); break;
         case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
         case JOB_PASS: (void)do_pass(r, &r->share[0], &(pass){.kind = PASS_FIELDS}); break;
@@ -2016,6 +2031,7 @@ static void free_member(struct ranks *r)
     kith_transport_close(&r->control);
     free(r->parcel);
     r->parcel = NULL;
+    r->room = 0;
 }
 
 /** For on_exit, in rank 0 of MPI: let the other ranks end with this status. */
@@ -2038,6 +2054,11 @@ int ranks_join(bool *several)
     *several = all > 1;
     if (!*several) {
         return STATUS_OK;
+    }
+    if (!need_parcels(&self, 0)) {
+        (void)report_no_memory("the ranks");
+        self.control.abort(self.control.self);
+        return STATUS_NO_MEMORY;
     }
     if (self.control.rank > 0) {
         (void)dup2(STDERR_FILENO, STDOUT_FILENO); /* these ranks print nothing, but MPI may */
@@ -2086,11 +2107,13 @@ static struct ranks *start_threads(int n)
     kith_transport *work = calloc((size_t)n, sizeof *work);
     int started = 0;
     if (all && control && work && kith_transport_threads(n, control) == KITH_OK) {
-        started = kith_transport_threads(n, work) == KITH_OK;
+        bool fits = kith_transport_threads(n, work) == KITH_OK;
         for (int k = 0; k < n; k++) {
             all[k] = (struct ranks){.control = control[k], .work = work[k], .all = all};
+            fits = fits && need_parcels(&all[k], 0);
         }
-        while (started > 0 && started < n &&
+        started = 1;
+        while (fits && started < n &&
                pthread_create(&all[started].thread, NULL, run_thread, &all[started]) == 0) {
             started++;
         }
@@ -2171,17 +2194,21 @@ int ranks_number(const ranks *r)
     return r ? r->control.ranks : 1;
 }
 
-printed ranks_backend(const ranks *r, const kith_ctx *ctx)
+const char *ranks_backend(const ranks *r, const kith_ctx *ctx)
 {
-    return report_format("%.60s", r && *r->list ? r->list : kith_backend(ctx));
+    return r && *r->list ? r->list : kith_backend(ctx);
 }
 
-printed ranks_words(const ranks *r, const kith_ctx *ctx)
+shown_text ranks_words(const ranks *r, const kith_ctx *ctx)
 {
     const int threads = kith_threads(ctx);
-    return r ? report_format("%d ranks of %s, %d thread%s", r->control.ranks,
-                             ranks_backend(r, ctx).s, threads, threads == 1 ? "" : "s")
-             : engine_words(ctx);
+    if (!r) {
+        return report_text(engine_words(ctx).s);
+    }
+    shown_text words;
+    snprintf(words.s, sizeof words.s, "%d ranks of %s, %d thread%s", r->control.ranks,
+             ranks_backend(r, ctx), threads, threads == 1 ? "" : "s");
+    return words;
 }
 
 int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const char *about)
@@ -2189,8 +2216,5 @@ int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const 
     if (status == KITH_OK || !r || !r->message[0]) {
         return report_kith(ctx, status, about);
     }
-    return status == KITH_TEAM_LOST
-               ? report_error(STATUS_NO_BACKEND, NULL, "%s%s%s", about ? about : "",
-                              about ? ": " : "", r->message)
-               : report_kith_text(status, about, r->message);
+    return report_kith_text(status, about, r->message);
 }

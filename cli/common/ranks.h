@@ -77,11 +77,11 @@ int ranks_number(const ranks *r);
 
 /** Return the backend of the context, or the list of backends where ranks have several:
  *  "cuda:0,cuda:1". */
-printed ranks_backend(const ranks *r, const kith_ctx *ctx);
+const char *ranks_backend(const ranks *r, const kith_ctx *ctx);
 
 /** Return the ranks, their backends and the threads of each as text: "3 ranks of cpu:avx512, 1
  *  thread". @param r  NULL: as engine_words */
-printed ranks_words(const ranks *r, const kith_ctx *ctx);
+shown_text ranks_words(const ranks *r, const kith_ctx *ctx);
 
 /** Report a failed call of this header, as report_kith does. @return exit status */
 int ranks_status(const ranks *r, const kith_ctx *ctx, kith_status status, const char *about);

@@ -169,13 +169,15 @@ static printed option_of(const char *field, int length)
 }
 
 /** Copy a message of the library with the names of the command line: "--max-speed" for
- *  "options.max_speed", and "max_speed" where the verb has no option of that name. */
+ *  "options.max_speed", and "max_speed" where the verb has no option of that name. Words of the user
+ *  are in quotes, and stay. */
 static void translate(const char *message, char *out, size_t room)
 {
     static const char before[] = "options";
     size_t used = 0;
+    bool quoted = false, begins = true; /* within quotes; a word can begin here */
     while (*message && used + 1 < room) {
-        const bool word = strncmp(message, before, sizeof before - 1) == 0;
+        const bool word = begins && !quoted && strncmp(message, before, sizeof before - 1) == 0;
         const char *rest = message + (word ? sizeof before - 1 : 0);
         if (word && strncmp(rest, ": ", 2) == 0) {
             message = rest + 2;
@@ -191,8 +193,11 @@ static void translate(const char *message, char *out, size_t room)
                                      known ? (int)strlen(name.s) : length,
                                      known ? name.s : rest + 1);
             message = rest + 1 + length;
+            begins = false;
             continue;
         }
+        quoted = quoted != (*message == '"');
+        begins = *message == ' ' || *message == '(';
         out[used++] = *message++;
     }
     out[used < room ? used : room - 1] = '\0';
@@ -210,8 +215,7 @@ int report_kith_text(kith_status status, const char *about, const char *text)
     switch (status) {
     case KITH_OK: return STATUS_OK;
     case KITH_INVALID:
-    case KITH_BUSY:
-    case KITH_TEAM_LOST: break;
+    case KITH_BUSY: break;
     case KITH_NOT_FINITE: exit_status = STATUS_NOT_FINITE; break;
     case KITH_CAPACITY:
     case KITH_LIMIT: exit_status = STATUS_LIMIT; break;
@@ -219,7 +223,8 @@ int report_kith_text(kith_status status, const char *about, const char *text)
     case KITH_CANCELLED: return report_interrupted(NULL);
     case KITH_UNSUPPORTED:
     case KITH_NO_BACKEND:
-    case KITH_DEVICE_LOST: exit_status = STATUS_NO_BACKEND; break;
+    case KITH_DEVICE_LOST:
+    case KITH_TEAM_LOST: exit_status = STATUS_NO_BACKEND; break;
     }
     translate(text, message, sizeof message);
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",

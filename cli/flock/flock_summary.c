@@ -93,7 +93,7 @@ json_t *flock_summary_json(const flock_task *task, const flock_run *run)
         (json_int_t)run->in.particles.n, "first_step", (json_int_t)run->first, "last_step",
         (json_int_t)run->step, "seconds", report_json_real(run->seconds), "step_seconds",
         report_json_real(steps > 0 ? run->seconds / (double)steps : 0), "backend",
-        ranks_backend(run->ranks, run->ctx).s, "threads", kith_threads(run->ctx), "ranks",
+        ranks_backend(run->ranks, run->ctx), "threads", kith_threads(run->ctx), "ranks",
         ranks_number(run->ranks), "box", space_box_json(&run->space), "output",
         report_json_text(task->shared.output), "film", report_json_text(film_path(run->film)));
 }

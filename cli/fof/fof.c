@@ -186,7 +186,8 @@ static int measure_halos(const fof_task *task, fof_outcome *found)
     const kith_status status = ranks_halos_measure(found->ranks, found->ctx, &points,
                                                    &found->space.box, &found->groups, &known,
                                                    &found->halos);
-    found->measure_seconds = progress_clock() - start - found->halos.sphere_seconds;
+    const double spheres = found->halos.sphere_seconds; /* NaN over ranks */
+    found->measure_seconds = progress_clock() - start - (isfinite(spheres) ? spheres : 0);
     CLI_TRY(ranks_status(found->ranks, found->ctx, status, task->input));
     found->catalogue = (io_catalogue){
         .halos = &found->halos,

@@ -234,7 +234,7 @@ void fof_print(const fof_task *task, const fof_outcome *found)
         printf(", write %s", report_seconds(found->write_seconds).s);
     }
     putchar('\n');
-    if (has_spheres(found)) {
+    if (has_spheres(found) && isfinite(found->halos.sphere_seconds)) {
         report_line("", "spherical overdensities %s\n",
                     report_seconds(found->halos.sphere_seconds).s);
     }
@@ -313,10 +313,10 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
     }
     const int64_t n = found->groups.n;
     const spread s = spread_of(found->groups.members, n);
-    json_t *seconds = json_pack("{s:f, s:f, s:f, s:f, s:f}", "read", found->in.seconds, "link",
+    const double spheres = has_spheres(found) ? found->halos.sphere_seconds : 0;
+    json_t *seconds = json_pack("{s:f, s:f, s:f, s:o, s:f}", "read", found->in.seconds, "link",
                                 found->link_seconds, "measure", found->measure_seconds, "spheres",
-                                has_spheres(found) ? found->halos.sphere_seconds : 0, "write",
-                                found->write_seconds);
+                                report_json_real(spheres), "write", found->write_seconds);
     json_t *outputs = json_pack(
         "{s:o, s:o, s:o, s:o}", "catalogue", report_json_text(task->shared.output), "labels",
         report_json_text(task->labels), "sorted", report_json_text(task->sorted), "plot",
@@ -327,7 +327,7 @@ json_t *fof_json(const fof_task *task, const fof_outcome *found)
         space_json(&found->space), "cosmology", cosmology_json(&found->cosmology), "linking",
         linking_json(task, found), "groups", (json_int_t)n, "grouped", (json_int_t)found->grouped,
         "members", n ? spread_json(&s, "halos") : json_null(), "largest", halos, "backend",
-        ranks_backend(found->ranks, found->ctx).s, "threads", kith_threads(found->ctx), "ranks",
+        ranks_backend(found->ranks, found->ctx), "threads", kith_threads(found->ctx), "ranks",
         ranks_number(found->ranks), "seconds", seconds, "peak_bytes",
         (json_int_t)report_peak_memory(), "outputs", outputs);
 }

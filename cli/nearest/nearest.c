@@ -137,7 +137,7 @@ static int run(const nearest_task *task, nearest_outcome *found)
     progress bar = progress_start("searching", "", 0, o->quiet);
     CLI_TRY(ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks));
     if (listing->ranks && listing_radii_given(&task->listing)) {
-        return report_error(STATUS_NO_BACKEND, "leave out --ranks, or --radii",
+        return report_error(STATUS_NO_BACKEND, "run it in one process, or leave out --radii",
                             "--radii: several ranks find no neighbours by radii");
     }
     CLI_TRY(o->output ? find_and_write(task, found, &bar)

@@ -250,7 +250,7 @@ json_t *rdf_json(const rdf_task *task, const rdf_outcome *found)
         report_json_text(found->inside), "box", space_json(&found->space), "volume", volume, "bins",
         bins, "minimum_image", task->minimum_image, "curves", curves, "structure",
         structure_json(task, found), "pairs", (json_int_t)found->pairs, "backend",
-        ranks_backend(found->ranks, found->ctx).s, "threads", kith_threads(found->ctx), "ranks",
+        ranks_backend(found->ranks, found->ctx), "threads", kith_threads(found->ctx), "ranks",
         ranks_number(found->ranks), "seconds", seconds, "parts", found->parts, "peak_bytes",
         (json_int_t)report_peak_memory(), "outputs", "table", report_json_text(task->shared.output),
         "structure", report_json_text(task->sq), "plot", report_json_text(task->plot));

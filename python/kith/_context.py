@@ -85,7 +85,7 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"\boptions\.batch\.boxes\b", "box"),
     (r"\boptions\.(?=[a-z])", ""),
     (r"\boptions: ", ""),
-    (r"\bthe largest radius of options\b", "the largest radius"),
+    (r"\bthe largest radius of the rules\b", "the largest radius"),
     (r"\b(separation|alignment|cohesion)\.radius\b", r"\1[0]"),
     (r"\b(separation|alignment|cohesion)\.weight\b", r"\1[1]"),
     (r"\bpoints: ", "x: "),

@@ -59,7 +59,8 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
     KITH_CHECK(ctx, isfinite(o->min_speed) && o->min_speed >= 0, KITH_INVALID,
                "options.min_speed is %g, expected a finite speed, 0 or more", o->min_speed);
     KITH_CHECK(ctx, o->max_speed == 0 || o->min_speed <= o->max_speed, KITH_INVALID,
-               "options.min_speed is %g, more than max_speed, %g", o->min_speed, o->max_speed);
+               "options.min_speed is %g, more than options.max_speed, %g", o->min_speed,
+               o->max_speed);
     KITH_CHECK(ctx, isfinite(o->time_step) && o->time_step > 0, KITH_INVALID,
                "options.time_step is %g, expected a finite time above 0", o->time_step);
     KITH_CHECK(ctx, o->noise >= 0 && o->noise <= 1, KITH_INVALID,
@@ -335,7 +336,7 @@ kith_status kith__flock_rules_init(struct kith_flock *flock, const kith_flock_op
     KITH_TRY(set_walls(ctx, o, &flock->box, &q, &rules));
     if (rules.reach > 0) {
         KITH_TRY(kith__question_init(ctx, &flock->question.a, NULL, &flock->box, rules.reach,
-                                     "the largest radius of options", &q));
+                                     "the largest radius of the rules", &q));
     }
     for (int k = 0; k < q.dim && rules.reach > 0; k++) {
         KITH_CHECK(ctx, !q.box_d.periodic[k] || rules.reach < q.height[k], KITH_INVALID,

@@ -108,7 +108,7 @@ kith_status kith__forces_check(kith_ctx *ctx, const struct kith__question *q, st
     KITH_CHECK(ctx, largest == 0 || (largest > 1e-100 && largest < 1e100), KITH_INVALID,
                "options.forces: the largest is %g, expected 1e-100 to 1e100", largest);
     KITH_CHECK(ctx, q->cutoff > 1e-30 && q->cutoff < 1e30, KITH_INVALID,
-               "options.forces: r_max is %g, expected 1e-30 to 1e30", q->cutoff);
+               "options.forces: options.r_max is %g, expected 1e-30 to 1e30", q->cutoff);
     rdf->most_force = most[0] + most[1];
     return KITH_OK;
 }

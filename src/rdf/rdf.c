@@ -32,8 +32,8 @@ static kith_status check_edges(kith_ctx *ctx, const kith_rdf_options *o)
         KITH_CHECK(ctx, isfinite(o->r_max) && o->r_max > 0, KITH_INVALID,
                    "options.r_max is %g, expected a positive, finite length", o->r_max);
         KITH_CHECK(ctx, o->r_min >= 0 && o->r_min < o->r_max, KITH_INVALID,
-                   "options.r_min is %g, expected 0 or more and less than r_max, %g", o->r_min,
-                   o->r_max);
+                   "options.r_min is %g, expected 0 or more and less than options.r_max, %g",
+                   o->r_min, o->r_max);
         return KITH_OK;
     }
     for (int64_t k = 0; k <= o->bins; k++) {
@@ -134,12 +134,14 @@ static kith_status check_nearest(kith_ctx *ctx, const kith_rdf_options *o,
         rdf->nearest = rdf->nearest ||
                        (o->minimum_image && periodic && 2 * q->cutoff >= almost * q->height[k]);
     }
-    KITH_CHECK(ctx, !rdf->nearest || (all_periodic && q->box_d.orthorhombic), KITH_INVALID,
-               "options.minimum_image: r_max is %g, beyond half the box, which is offered for "
-               "orthorhombic boxes periodic on all axes",
-               q->cutoff);
+    KITH_CHECK(
+        ctx, !rdf->nearest || (all_periodic && q->box_d.orthorhombic), KITH_INVALID,
+        "options.minimum_image: options.r_max is %g, beyond half the box, which is offered for "
+        "orthorhombic boxes periodic on all axes",
+        q->cutoff);
     KITH_CHECK(ctx, !rdf->nearest || !o->forces, KITH_INVALID,
-               "options.forces: r_max is %g, beyond half the box, where shells are cut", q->cutoff);
+               "options.forces: options.r_max is %g, beyond half the box, where shells are cut",
+               q->cutoff);
     return KITH_OK;
 }
 

@@ -82,6 +82,8 @@ def test_bad_threads_and_backends():
     for threads in ("0", "-1", "99999999999"):
         cli.fails(6, *pairs, "--threads", threads, says=["--threads", threads])
     cli.fails(6, *pairs, "--backend", "abacus", says=["abacus"])
+    # the names of the library's options are translated, not the words of the user
+    cli.fails(6, *pairs, "--backend", "options.threads", says=['"options.threads"'])
     cli.fails(6, *pairs, env=dict(os.environ, KITH_BACKEND="abacus"), says=["abacus"])
     if os.environ.get("KITH_TEST_CUDA") not in ("ON", "TRUE", "1"):
         cli.fails(10, *pairs, "--backend", "cuda", says=["cuda"])

@@ -98,7 +98,11 @@ def test_fof_types():
     same(*common, outputs=("a.csv", "a.npy"))
     same(*common, "--phase-space", "1.5s", outputs=("a.csv", "a.npy"))
     same(*common, "--attach", "gas", outputs=("a.csv", "a.npy"))
-    same(*common, "--cosmology", "0.3,0.7,0", outputs=("a.csv", "a.npy"))  # spheres
+    cosmology = (*common, "--cosmology", "0.3,0.7,0")
+    same(*cosmology, outputs=("a.csv", "a.npy"))  # spheres
+    for name, run in ways():  # nobody measures their time
+        assert json.loads(run(*cosmology, "--json").stdout)["seconds"]["spheres"] is None, name
+        assert "spherical overdensities" not in run(*cosmology).stdout, name
     same(*common[:-4], "-o", "a.list", "--precision", "float", outputs=("a.list",))
 
 
@@ -480,10 +484,36 @@ def test_errors():
             assert len(said) == 1, (name, done.stderr)
             assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
             assert not os.path.exists("a.npy"), name
+    with open("h.txt", "w", encoding="ascii") as file:
+        file.write("0.1\n" * 100)
     for name, run in ways():
+        done = run("nearest", "good.npy", "-k", "2", "--radii", "h.txt")
+        assert done.returncode == 10 and "in one process, or leave out --radii" in done.stderr, done
         done = run("pairs", "good.npy", "-c", "0.1", "-o", "a.npy")
         assert done.returncode == 10 and "--sorted" in done.stderr, (name, done.stderr)
         assert not os.path.exists("a.npy"), name
+
+
+def test_first_bad_frame():
+    """Of several bad frames the first one is told of, though frames wait to be dealt to ranks, and
+    the file ends in a later one."""
+    rng = random.Random(2)
+    frames = [[[rng.random() for _ in range(3)] for _ in range(20)] for _ in range(5)]
+    frames[1][7][1] = frames[3][2][0] = float("nan")
+    for whole, at in ((5, 1), (2, 1), (4, 3)):
+        with open("a.xyz", "w", encoding="ascii") as file:
+            for k, frame in enumerate(frames[:whole + 1]):
+                some = frame if k < whole else frame[:3]  # the last one is cut
+                frame[7][1] = 0.5 if k < at else frame[7][1]
+                file.write(f"20\n\n" + "".join(f"O {x!r} {y!r} {z!r}\n" for x, y, z in some))
+        task = ("rdf", "a.xyz", "--box", "1", "--r-max", "0.4", "-o", "a.txt", "-q")
+        expected = cli.run(*task)
+        assert expected.returncode == 5, expected
+        for name, run in ways():
+            done = run(*task)
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == 5 and len(said) == 1, (name, whole, done)
+            assert said == expected.stderr.splitlines()[:1], (name, said, expected.stderr)
 
 
 def test_backends():
@@ -494,6 +524,10 @@ def test_backends():
     cli.fails(6, "debye", "p.npy", "--backend", "cpu,cpu", says=("--backend", "rdf"))
     text = cli.ok("fof", "p.npy", "--box", "1", "--backend", "cpu,cpu,cpu", "--threads", "7")
     assert "3 ranks of cpu" in text and "2 threads" in text, text
+    names = "cpu:baseline" + ",cpu" * 20  # the whole list is told
+    task = ("fof", "p.npy", "--box", "1", "--backend", names)
+    assert f"21 ranks of {names}, 1 thread" in cli.ok(*task, "--threads", "1")
+    assert cli.report(*task)["backend"] == names
 
 
 def test_launchers():
@@ -578,6 +612,45 @@ def test_killed():
                 assert moment > 40 and contents("a.csv") == whole[0], (victim, moment)
                 assert not os.path.exists("a.npy") or contents("a.npy") == whole[1], victim
                 over.add(victim)
+
+
+def test_transport_fails():
+    """A call of one rank's transport that fails ends all ranks, which would wait for it; in rank 0
+    with one message, while the command's own transport is used."""
+    if not LAUNCHERS:
+        raise needs.Skip("no MPI (apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev)")
+    cli.ok("make", "clustered", "3000", "--seed", "1", "-o", "p.npy")
+    pairs = ("pairs", "p.npy", "--box", "1", "--cutoff", "0.02", "--sorted", "-o", "a.npy", "-q")
+    fof = ("fof", "p.npy", "--box", "1", "--labels", "a.npy", "-q")
+    told = 0
+    for launcher in LAUNCHERS:
+        for task, victim, moment in ((pairs, 0, 1), (pairs, 1, 0), (pairs, 2, 4), (fof, 0, 0),
+                                     (fof, 1, 2), (fof, 0, 3)):
+            fail = {**os.environ, "KITH_MPI": launcher[1], "KITH_TEST_FAIL": f"{victim}:{moment}"}
+            done = launched(launcher, 3, *task, env=fail)
+            assert done.returncode != 0 and not os.path.exists("a.npy"), (victim, moment, done)
+            said = done.stderr.count("kith: ")
+            assert said <= 1 and done.stderr.count("a rank was lost") == said, done
+            assert said == 1 or victim > 0, (launcher, task, victim, moment, done)
+            told += said
+    assert told >= len(LAUNCHERS), told
+
+
+def test_no_memory():
+    """Allocations that fail, in all moments of a short run of ranks that are threads."""
+    if "LSAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ:
+        raise cli.Skip("a sanitizer has allocations of its own")
+    cli.ok("make", "uniform", "50", "--seed", "1", "-o", "p.npy")
+    task = ("pairs", "p.npy", "--box", "1", "--cutoff", "0.2", "--backend", "cpu,cpu", "-q")
+    fault = dict(os.environ, KITH_FAULT_COUNT="count", LD_PRELOAD=os.environ["KITH_FAULT_MODULE"])
+    cli.ok(*task, env={**fault, "KITH_FAULT": "own 1000000000 1"})
+    with open("count", encoding="ascii") as file:
+        moments = int(file.read().split()[0])
+    assert moments > 30, moments
+    for moment in range(moments):
+        done = cli.run(*task, env={**fault, "KITH_FAULT": f"own {moment} 1"})
+        assert done.returncode in (0, 8, 10), (moment, done)
+        assert done.returncode == 0 or done.stderr.startswith("kith: "), (moment, done)
 
 
 sys.exit(cli.main(globals()))
