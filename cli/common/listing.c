@@ -32,13 +32,15 @@ const option_row listing_options[] = {
      FILE_AT(listing_task, against, FILE_READ)},
     {0}};
 
-void listing_check(const listing_task *task, struct argp_state *state)
+void listing_check(const listing_task *task, bool prints, struct argp_state *state)
 {
     const options *o = &task->shared;
     option_refuse(state, task->extras && !o->output,
                   "--distances, --vectors and --shifts are written: they need -o FILE");
     option_refuse(state, o->json && options_to_stdout(o),
                   "-o - and --json both write to standard output");
+    option_refuse(state, o->quiet && !o->output && !o->json && !prints,
+                  "--quiet leaves nothing to do: add -o FILE or --json, or leave out --quiet");
 }
 
 /** Return the field of a set's file that is read as its radii; NULL: none is. */
@@ -67,7 +69,7 @@ static int check_units(const listing_task *task, const listing_outcome *found)
                         "%s has lengths in %s, but %s in %s", task->against, b.s, task->input, a.s);
 }
 
-/** Return true when two boxes differ in their row vectors, by more than the rounding of float, or in
+/** Return true when the row vectors of two boxes differ, by more than the rounding of float, or
  *  which axes are periodic. */
 static bool boxes_differ(const kith_box *a, const kith_box *b)
 {

@@ -67,8 +67,9 @@ extern const option_row listing_options[];
         } \
     }
 
-/** End the command if options contradict each other. */
-void listing_check(const listing_task *task, struct argp_state *state);
+/** End the command if options contradict each other, or nothing would be written or printed.
+ *  @param prints  an option of the verb has the result printed */
+void listing_check(const listing_task *task, bool prints, struct argp_state *state);
 
 /** Read INPUT, and --against in the precision of INPUT, and choose the box.
  *  @param whole  read both whole also where each rank could read its share

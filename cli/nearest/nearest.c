@@ -23,7 +23,7 @@ static void check_task(void *at, struct argp_state *state)
     nearest_task *task = at;
     option_refuse(state, task->k == 0, "no -k given: the number of neighbours of each particle");
     listing_radii_check(&task->listing, true, state);
-    listing_check(&task->listing, state);
+    listing_check(&task->listing, false, state);
 }
 
 static const option_row nearest_options[] = {

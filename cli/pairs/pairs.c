@@ -28,7 +28,7 @@ static void check_task(void *at, struct argp_state *state)
                   "--exclude-molecules and --exclude-bonds are of one set: leave out --against");
     option_refuse(state, task->count_only && task->listing.shared.output,
                   "--count writes no list: leave out --count or --output");
-    listing_check(&task->listing, state);
+    listing_check(&task->listing, task->count_only, state);
 }
 
 static const option_row pairs_options[] = {

@@ -102,7 +102,7 @@ def test_whole_numbers():
     rdf = ("rdf", "a.npy", "--box", "1", "--r-max", "0.2", "-q", "--bins")
     flock = ("flock", "--box", "20", "--boids", "10", "-q", "--steps")
     for command in (fof, rdf, flock, ("make", "uniform", "-o", "b.npy", "-q"),
-                    ("pairs", "a.npy", "-c", "0.1", "-q", "--threads")):
+                    ("pairs", "a.npy", "-c", "0.1", "--count", "--threads")):
         every = command == fof
         for number in ("10", "1_0", "0.01k", "1e1")[0 if every else 3:]:
             cli.ok(*command, number)

@@ -225,7 +225,7 @@ def test_snapshot_in_many_files():
         snapshots.hdf5(f"d/snap.{k}.hdf5", part, snapshots.UNIVERSE, files=2, number=k,
                        total=snapshots.counts_of(snap))
     for name in ("d/snap.0.hdf5", "d/snap", "d", "d/snap.hdf5"):
-        cli.ok("pairs", name, "--cutoff", "0.1", "-q")
+        cli.ok("pairs", name, "--cutoff", "0.1", "--count")
         for k in range(2):
             refused("pairs", "--output", None, "pairs", name, "--cutoff", "0.1", "-o",
                     f"d/snap.{k}.hdf5")

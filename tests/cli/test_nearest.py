@@ -258,7 +258,9 @@ def test_summary():
                  "output"):
         assert f"\n  {word} " in text, word
     assert max(map(len, text.splitlines())) <= 80
-    assert cli.ok("nearest", name, "-k", 4, "-q") == ""
+    cli.fails(2, "nearest", name, "-k", 4, "-q", says=["--quiet", "-o FILE"])
+    assert cli.ok("nearest", name, "-k", 4, "-q", "-o", "o.npy") == ""
+    assert cli.ok("nearest", name, "-k", 4, "-q", "--json")
 
 
 def test_wrong_arguments():

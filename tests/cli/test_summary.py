@@ -99,8 +99,8 @@ def test_text():
 
 
 def test_quiet_and_count():
-    assert cli.ok("pairs", made(), "--cutoff", "0.02", "-q") == ""
-    count = cli.ok("pairs", "a.npy", "--cutoff", "0.02", "--count")
+    cli.fails(2, "pairs", made(), "--cutoff", "0.02", "-q", says=["--quiet", "-o FILE"])
+    count = cli.ok("pairs", "a.npy", "--cutoff", "0.02", "--count", "-q")
     assert int(count) == cli.report("pairs", "a.npy", "--cutoff", "0.02")["pairs"]
     found = cli.report("pairs", "a.npy", "--cutoff", "0.02", "--count")
     assert found["pairs"] == int(count) and found["neighbours"] is None
