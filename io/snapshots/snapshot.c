@@ -103,7 +103,7 @@ static io_status check_needed(const snapshot *s, io_file *file, const io_header 
             return io__file_fail(
                 file, IO_MISSING,
                 "has no %s%s of its %lld particles of PartType%d (%s)%s; expected "
-                "%s. Write them too, or choose other species",
+                "%s. Write them too, or choose other species (--species)",
                 io__field_name(field), name, (long long)header->n[type], type, io_type_name(type),
                 s->some & field ? ", but of other particles" : "", s->format->sources(field));
         }

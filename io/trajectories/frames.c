@@ -271,9 +271,9 @@ static io_status check_fields(io_frames *frames, const io_frame *frame)
         }
     }
     if (lacking & IO_WEIGHTS) {
-        return io__file_fail(frames->file, IO_MISSING, "has no '%s' in frame %lld (%s)",
-                             frames->options->weights, (long long)frame->index,
-                             frames->description);
+        return io__file_fail(
+            frames->file, IO_MISSING, "has no '%s' in frame %lld (%s); kith info lists its fields",
+            frames->options->weights, (long long)frame->index, frames->description);
     }
     return IO_OK;
 }

@@ -47,8 +47,11 @@ static bool has_role(const io_roles *roles, int role)
 io_status io__roles_add_weight(const io_lines *lines, io_roles *roles, int column)
 {
     if (column < roles->n && roles->role[column] != IO_ROLE_NONE) {
-        return io__lines_fail(lines, IO_INVALID, "weights: the column is read as '%s' already",
-                              role_names[roles->role[column]]);
+        return io__lines_fail(
+            lines, IO_INVALID,
+            "column %d, counted from 1, is read as '%s': it cannot be the weights "
+            "or radii, too",
+            column + 1, role_names[roles->role[column]]);
     }
     io__roles_add(roles, column, IO_ROLE_WEIGHT);
     return IO_OK;

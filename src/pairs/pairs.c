@@ -86,16 +86,19 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
     KITH_TRY(kith__rules_read(ctx, options, points, search->list.full, enqueued, &search->rules,
                               &has_rules));
     search->list.rules = NULL;
+    const double asked = cutoff;
     if (has_rules) {
         search->list.rules = &search->rules;
         KITH_TRY(kith__rules_cutoff(ctx, &search->rules, points->precision, &cutoff));
     }
+    const bool by_radii = options->radius_rule && (asked == 0 || cutoff < asked);
+    const char *name = by_radii ? "the largest distance that options.radii permit" : "cutoff";
     if (!search->is_batch) {
-        return kith__question_init(ctx, points, options->against, box, cutoff, "cutoff",
+        return kith__question_init(ctx, points, options->against, box, cutoff, name,
                                    &search->batch.whole);
     }
     return kith__batch_read(ctx, "options.batch", options->batch, points, options->against, box,
-                            cutoff, "cutoff", &search->batch);
+                            cutoff, name, &search->batch);
 }
 
 /** Make the list of a search. @param grow  as for kith__pairs_backend.fill */

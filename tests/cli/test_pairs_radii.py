@@ -263,7 +263,8 @@ def test_gadget():
         assert cli.listed("s.gadget", "--radii", "HSML", *words, "gas") == want
         cli.fails(4, "pairs", "s.gadget", "--radii", "HSML", says=["PartType1", "gas alone"])
         cli.fails(4, "pairs", "s.gadget", "--radii", "AGE", *words, "gas", says=["'AGE'"])
-        cli.fails(4, "pairs", "s.gadget", "--radii", "U", *words, "dark", says=["'U'"])
+        cli.fails(4, "pairs", "s.gadget", "--radii", "U", *words, "dark",
+                  says=["'U'", "--species"])
     with open("s.gadget", "ab") as file:
         file.write(snapshots.record(">", lengths[:20], b"BAD "))
     cli.fails(4, "pairs", "s.gadget", "--radii", "BAD", *words, "gas", says=["BAD", "20 bytes"])
@@ -278,6 +279,18 @@ def test_gadget():
         del file["PartType0/SmoothingLength"]
     cli.fails(4, "pairs", "s.0.hdf5", "--radii", "SmoothingLength", *words, "gas",
               says=["s.1.hdf5", "SmoothingLength"])
+
+
+def test_names_in_messages():
+    """Messages about radii name the option, the column, and where fields are listed."""
+    with open("p.dump", "w", encoding="ascii") as file:
+        file.write("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n0 4\n"
+                   "0 4\n0 4\nITEM: ATOMS id type x y z radius\n1 1 0 0 0 0.5\n")
+    for verb in (["pairs"], ["nearest", "-k", 1]):
+        cli.fails(7, *verb, "p.dump", "--radii", "radius", "--radii-scale", 1e30,
+                  says=["the largest distance that --radii permit"])
+        cli.fails(6, *verb, "p.dump", "--radii", "x", says=["column 3", "read as 'x'", "radii"])
+        cli.fails(4, *verb, "p.dump", "--radii", "rad", says=["'rad'", "kith info"])
 
 
 def test_errors():
