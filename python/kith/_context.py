@@ -83,6 +83,12 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"\boptions\.batch\.against_offsets\b", "batch[1]"),
     (r"\boptions\.batch\.offsets\b", "batch"),
     (r"\boptions\.batch\.boxes\b", "box"),
+    (r"\bbatch\.offsets\b", "batch"),  # of kith_verlet_update_batch
+    (r"\bbatch\.boxes\b", "box"),
+    (r"the list is of batches: update it by kith_verlet_update_batch",
+     "the list is of batches: update it with batch, or a list of arrays"),
+    (r"the list is of one system: update it by kith_verlet_update\b",
+     "the list is of one system: update it without batch"),
     (r"\boptions\.(?=[a-z])", ""),
     (r"\boptions: ", ""),
     (r"\bthe largest radius of the rules\b", "the largest radius"),

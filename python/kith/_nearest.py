@@ -70,7 +70,8 @@ def nearest(x: Any, k: int, box: Any = None, want: str = "jd", *, cutoff: Option
         A radius h of each particle, of the type of x and in its memory; with `against` a pair of
         arrays. Neighbours are the first k of the pairs that `rule` permits.
     rule : {"gather", "scatter", "either", "both", "sum"}, optional
-        With radii: a pair has r <= h_i; r <= h_j; one of these; both; or r <= h_i + h_j.
+        Needed with radii: a pair has r <= h_i; r <= h_j; one of these, which is what the command
+        does without --radii-rule; both; or r <= h_i + h_j.
 
     Returns
     -------

@@ -64,8 +64,8 @@ def order(x: Any, box: Any = None, *, cell: Optional[float] = None, out: Any = N
     dim = dimensions(x, box)
     space = as_box(box, dim)
     width = 0.0 if cell is None else real(cell, "cell")
-    if cell is not None and width == 0:
-        raise ValueError("cell is 0; expected more than 0, or None for a curve")
+    if cell is not None and not 0 < width < float("inf"):
+        raise ValueError(f"cell is {cell}; expected a finite width above 0, or None for a curve")
     points, kept = coordinates(x, "x", dim, device=True)
     on, n = context(ctx, kept), len(kept)
     at_gpu = isinstance(kept, DeviceArray)

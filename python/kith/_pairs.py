@@ -211,7 +211,8 @@ def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = Non
     radii : array [n], optional
         A radius h of each particle, of the type of x and in its memory.
     rule : {"gather", "scatter", "either", "both", "sum"}, optional
-        With radii: a pair has r <= h_i; r <= h_j; one of these; both; or r <= h_i + h_j. "gather"
+        Needed with radii: a pair has r <= h_i; r <= h_j; one of these, which is what the command
+        does without --radii-rule; both; or r <= h_i + h_j. "gather"
         and "scatter" are for full lists. Radii may span any range: the cost is that of the pairs.
     r_min : float, optional
         Pairs nearer than this are left out.

@@ -14,6 +14,7 @@ from ._kinds import DeviceArray, Kind, Memory, kind_of, take
 from ._numbers import real
 from ._sources import names_of
 
+_NAMED = "'gather', 'scatter', 'either', 'both' or 'sum'"
 _RULES = {"gather": 1, "scatter": 2, "either": 3, "both": 4, "sum": 5}  # kith_radius_rule
 
 
@@ -230,14 +231,18 @@ def _cutoffs(made: _abi.PairsOptions, rules: Rules, sets: _Sets,
 def _radii(made: Union[_abi.PairsOptions, _abi.NearestOptions], radii: Any, rule: Any, sets: _Sets,
            lives: list[Any]) -> None:
     """Set the radii and their rule."""
-    if (radii is None) != (rule is None):
-        raise ValueError("radii and rule go together: rule says how two radii decide")
-    if radii is None:
+    if radii is None and rule is None:
         return
+    if radii is None:
+        raise ValueError(f"rule is {rule!r}, but radii are not given")
+    if rule is None:
+        raise ValueError("radii need a rule, which says how two radii decide: " + _NAMED)
     if rule not in _RULES:
-        raise ValueError(f"rule is {rule!r}; it may be 'gather', 'scatter', 'either', 'both' "
-                         "or 'sum'")
+        raise ValueError(f"rule is {rule!r}; it may be " + _NAMED)
     first, second = sets.two(radii, "radii")
+    if first is None or sets.m is not None and second is None:
+        raise ValueError("radii with against: expected a pair of arrays, of x and of against; "
+                         "where rule does not use the radii of a set, zeros will do")
     dtype = sets.kept.dtype.newbyteorder("=") if isinstance(sets.kept, np.ndarray) else (
         sets.kept.dtype)
     arrays = [column_like(first, sets.n, dtype, "radii", sets.kept)]

@@ -195,13 +195,16 @@ class Verlet(Opened):
     def reason(self) -> str:
         """Why the last update searched: "first", "asked" (`rebuild`), "particles" (their number or
         precision), "box", "moved", "always" (no skin, or one as short as rounding errors); "kept"
-        where it did not."""
-        return _REASONS[self._state().reason]
+        where it did not; "" before the first update."""
+        state = self._state()
+        return _REASONS[state.reason] if state.updates else ""
 
     @property
     def reasons(self) -> list[str]:
         """Why the last update of a batch searched in each of its systems: as `reason`; "kept" where
         it did not."""
+        if self._closed:
+            raise ValueError("the list or its context is closed")
         if self._systems is None:
             raise ValueError("the last update was not of a batch, or failed")
         reasons = np.empty(self._systems, np.int32)

@@ -89,7 +89,7 @@ def test_radii():
             assert n[i] == len(order) and np.array_equal(j[i, :n[i]], j_of[row][order])
             assert np.array_equal(d[i, :n[i]], d_of[row][order])
     for word, given in (
-            ("go together", {"radii": h}), ("go together", {"rule": "sum"}),
+            ("'scatter'", {"radii": h}), ("not given", {"rule": "sum"}),
             ("rule is 'most'", {"radii": h, "rule": "most"}),
             ("radii", {"radii": h[:5], "rule": "sum"}),
             ("pair of arrays", {"radii": h, "rule": "sum", "against": y}),

@@ -48,8 +48,9 @@ def test_out():
     assert found.base is room and np.array_equal(found, kith.order(X)) and (room[3000:] == 7).all()
     raises(kith.CapacityError, lambda: kith.order(X, out=room[:2999]), "3000 are needed")
     raises(TypeError, lambda: kith.order(X, out=room.astype(np.int64)), "int32")
-    raises(ValueError, lambda: kith.order(X, cell=0), "cell is 0")
-    raises(ValueError, lambda: kith.order(X, cell=-1), "cell")
+    for cell in 0, -1, np.inf, np.nan:
+        raises(ValueError, lambda cell=cell: kith.order(X, cell=cell),
+               f"cell is {cell}; expected a finite width above 0, or None")
     raises(ValueError, lambda: kith.order(X * np.nan), "not finite")
 
 

@@ -139,8 +139,14 @@ def test_errors():
     raises(ValueError, lambda: kith.pairs(X, TABLE, species=NAMES[:5]), "species has the shape")
     raises(ValueError, lambda: kith.pairs(X, np.ones((2, 3)), species=NAMES), "cutoff has the")
     raises(ValueError, lambda: kith.pairs(X, TABLE, against=X, species=NAMES), "pair of arrays")
-    raises(ValueError, lambda: kith.pairs(X, radii=H), "radii and rule")
-    raises(ValueError, lambda: kith.pairs(X, rule="sum"), "radii and rule")
+    raises(ValueError, lambda: kith.pairs(X, radii=H), "'gather', 'scatter', 'either', 'both' or")
+    raises(ValueError, lambda: kith.pairs(X, rule="sum"), "rule is 'sum', but radii are not given")
+    for radii in (H, None), (None, H):
+        raises(ValueError, lambda radii=radii: kith.pairs(X, radii=radii, rule="sum", against=X),
+               "a pair of arrays, of x and of against")
+    raises(ValueError, lambda: kith.pairs(X, 0.1, radii=0 * H, rule="mean"), "'both' or 'sum'")
+    raises(kith.LimitError, lambda: kith.pairs(X, box=1.0, radii=1e9 + H, rule="sum"),
+           "the largest distance that radii permit is")
     raises(ValueError, lambda: kith.pairs(X, radii=H, rule="mean"), "rule is 'mean'")
     raises(ValueError, lambda: kith.pairs(X, radii=H, rule="gather"), "full=True")
     raises(ValueError, lambda: kith.pairs(X, radii=-H, rule="sum"), "radii[0]")

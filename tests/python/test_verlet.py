@@ -59,7 +59,7 @@ def test_batch():
     same(near.update(x[:3], 5.0), kith.pairs(x[:3], 1.0, 5.0, "ijdS", sort=True))
     assert near.reasons[:2] == ["kept", "kept"] and near.reasons[2] in ("box", "moved")
     raises(ValueError, lambda: near.update(x[0], 5.0), "the list is of batches")
-    raises(ValueError, lambda: near.update(x[0], 5.0, [0, 3]), "batch.offsets[1] is 3")
+    raises(ValueError, lambda: near.update(x[0], 5.0, [0, 3]), "batch[1] is 3")
 
 
 def test_flat():
@@ -84,7 +84,7 @@ def test_with_skin():
 def test_state():
     x = 10 * random.random((N, 3))
     near = kith.Verlet(1.0, 0.5)
-    assert (near.updates, near.reason, near.rebuilt) == (0, "kept", False)
+    assert (near.updates, near.reason, near.rebuilt) == (0, "", False)
     near.update(x, 10.0)
     assert (near.updates, near.reason, near.rebuilt) == (1, "first", True)
     x[3, 1] += 0.2
@@ -143,6 +143,20 @@ def test_refused():
         near = kith.Verlet(2.0, 0.1, ctx=ctx)
         assert len(near.update(x)[0]) == 45
     raises(ValueError, lambda: near.update(x), "closed")
+
+
+def test_messages():
+    """Messages name what is of Python."""
+    x = np.random.default_rng(5).random((20, 3))
+    one, many = kith.Verlet(0.1, 0.02), kith.Verlet(0.1, 0.02)
+    one.update(x)
+    many.update(x, batch=[0, 10, 20])
+    raises(ValueError, lambda: one.update(x, batch=[0, 10, 20]), "update it without batch")
+    raises(ValueError, lambda: many.update(x), "update it with batch, or a list of arrays")
+    raises(ValueError, lambda: many.update(x, batch=[0, 30, 20]), "batch[2] is 20")
+    many.update(x, batch=[0, 10, 20])
+    many.close()
+    raises(ValueError, lambda: many.reasons, "the list or its context is closed")
 
 
 def test_torch():
