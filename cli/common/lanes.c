@@ -371,8 +371,7 @@ static void choose_dealing(lanes_counting *c, int64_t particles)
     const int64_t n = DEALT_EACH *
                       (int64_t)(c->ranks < MOST_DEALT_RANKS ? c->ranks : MOST_DEALT_RANKS);
     /* 64 bytes for the copies of a particle, as in records_together */
-    const double bytes = (double)n *
-                         (64.0 * (double)particles + (double)c->calls->memory(c->user));
+    const double bytes = (double)n * (64.0 * (double)particles + (double)c->calls->memory(c->user));
     if (c->calls->count_dealt && particles <= MOST_PARTICLES && bytes <= most_bytes) {
         c->held = calloc((size_t)n, c->calls->bytes);
         c->most_held = c->held ? n : 0;

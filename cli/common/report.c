@@ -169,8 +169,8 @@ static printed option_of(const char *field, int length)
 }
 
 /** Copy a message of the library with the names of the command line: "--max-speed" for
- *  "options.max_speed", and "max_speed" where the verb has no option of that name. Words of the user
- *  are in quotes, and stay. */
+ *  "options.max_speed", and "max_speed" where the verb has no option of that name. Words of the
+ *  user are in quotes, and stay. */
 static void translate(const char *message, char *out, size_t room)
 {
     static const char before[] = "options";

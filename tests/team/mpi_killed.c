@@ -4,7 +4,8 @@
  *
  * * one rank kills itself in a call of its transport: KITH_TEST_KILL="1:30" is rank 1, before its
  *   call 30, counted from 0 over all its transports;
- * * a call of one rank fails, without a message: KITH_TEST_FAIL="1:30" counts as KITH_TEST_KILL does;
+ * * a call of one rank fails, without a message: KITH_TEST_FAIL="1:30" counts as KITH_TEST_KILL
+ *   does;
  * * with KITH_TEST_NOISE it writes to the standard output, as an MPI may: when it begins, and in
  *   later calls of ranks above 0, or of all where UCX_LOG_FILE does not send UCX's log elsewhere;
  * * with KITH_TEST_SINGLE MPI offers no more than MPI_THREAD_SINGLE.
