@@ -183,7 +183,7 @@ def test_file_named_dash():
     assert done.returncode == 2 and "would write ./-, which INPUT reads" in done.stderr, done
     os.remove("-")
     for words in (("info", "-"), ("rdf", "-", "--box", "1", "-o", "zz")):
-        cli.fails(3, *words, says=["-: ", "No such file"])
+        cli.fails(3, *words, says=["-: ", "is no file here"])
 
 
 def test_two_outputs_on_one_descriptor():
