@@ -373,6 +373,24 @@ def test_leaders():
         cli.fails(6, *START, "--steps", "1", *bad, says=(bad[0].split("=")[0],))
 
 
+def test_summary_of_the_model():
+    """The summary and --json say what of noise, repulsion, species and leaders is on at the end."""
+    roles = ("--flock-species", "2", "--heed-others", "0", "--leaders", "0.1", "--noise", "0.25",
+             "--gaussian", "--repulsion", "0.5,2", "--steps", "4")
+    text = cli.ok(*START, *roles)
+    assert ("model      time step 0.2, seed 4, normal noise 0.25, repulsion 0.5,2, 2 species, "
+            "30 leaders\n") in text, text
+    told = json.loads(cli.ok(*START, *roles, "--at", "2:noise=0.5", "--json").splitlines()[-1])
+    assert {name: told[name] for name in ("time_step", "seed", "noise", "gaussian", "repulsion",
+                                          "species", "leaders")} == {
+        "time_step": 0.2, "seed": 4, "noise": 0.5, "gaussian": True, "repulsion": [0.5, 2],
+        "species": 2, "leaders": 30}, told
+    large = cli.ok(*START, "--seed", 2 ** 64 - 1, "--steps", "0", "--json").splitlines()[-1]
+    assert json.loads(large)["seed"] == str(2 ** 64 - 1), large
+    plain = cli.ok(*START, "--steps", "1")
+    assert "model      time step 0.2, seed 4\n" in plain, plain
+
+
 def test_bands():
     """Vicsek's particles gather in bands across their way: stripes of it hold far more than others,
     and stripes along it do not."""
