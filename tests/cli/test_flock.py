@@ -515,6 +515,24 @@ def test_starts_outside_obstacles():
     cli.fails(6, *START, "--sphere", "10,10,10,18,1,2", "--steps", "1", says=("fill the box",))
 
 
+def test_starts_in_front_of_walls():
+    """Boids are placed in front of walls; particles of a file behind one are refused, those that a
+    run left at its plane not."""
+    wall = ("--wall", "0,8,0,0,2,1,0.5,2")
+    cli.ok(*START, *wall, "--steps", "20", "--record-every", "20", "-o", "a.xyz", "-q")
+    cli.ok(*START, "--steps", "0", "-o", "b.xyz", "-q")
+
+    def behind(row):
+        return 2 * (row[1] - 8) + row[2] < -1e-4
+    rows, before = frames("a.xyz")[0][1], frames("b.xyz")[0][1]
+    assert len(rows) == 300 and not any(map(behind, rows))
+    moved = [i for i in range(300) if behind(before[i])]
+    assert moved and [i for i in range(300) if before[i] != rows[i]] == moved
+    cli.ok("flock", "a.xyz", *wall, "--steps", "1", "-q")
+    cli.fails(6, "flock", "b.xyz", *wall, "--steps", "1",
+              says=(f"particle {moved[0]} ", "behind --wall 0,8,0"))
+
+
 def test_refused_things():
     """What a thing lacks is said of its option; so are walls that no particle meets, or all."""
     for kind, numbers, lacks in (
