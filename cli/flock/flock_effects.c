@@ -32,8 +32,7 @@ static void add_stage(effects *e, const flock_stage *stage, int64_t boids)
     const bool weighs = m->leaders > 0 && m->leader_weight > 0;
     e->share = fmax(e->share, m->leaders);
     e->weighs = e->weighs || weighs;
-    e->leads = e->leads ||
-               (weighs && (boids == 0 || floor(m->leaders * (double)boids + 0.5) >= 1));
+    e->leads = e->leads || (weighs && (boids == 0 || floor(m->leaders * (double)boids + 0.5) >= 1));
     e->species = m->n_species > e->species ? m->n_species : e->species;
     e->boids = e->boids || m->model == KITH_BOIDS;
     for (int k = 0; k < FLOCK_SPECIES * FLOCK_SPECIES; k++) {
@@ -93,8 +92,8 @@ void flock_check_effects(const flock_task *task)
                "give --leaders S, the share of the boids that lead",
                report_format("--%s: no boid leads", name).s);
     }
-    refuse(is_given("heed-others") && e.species < 2,
-           "give --flock-species N of 2 or more", "--heed-others: there are no other species");
+    refuse(is_given("heed-others") && e.species < 2, "give --flock-species N of 2 or more",
+           "--heed-others: there are no other species");
     refuse(e.species > 0 && !heeds && (task->sweep || !task->shared.output),
            "give --heed I,J,S,A,C or --heed-others F",
            "--flock-species: all species heed each other as if they were one");
@@ -118,8 +117,7 @@ void flock_warn(const flock_task *task)
             (void)report_error(STATUS_OK, "give a smaller --time-step, or --repulsion R,K",
                                "warning: --repulsion: K %s times the time step %s is 1 or more: "
                                "overlaps grow from step to step",
-                               report_real(push->weight).s,
-                               report_real(stage->model.time_step).s);
+                               report_real(push->weight).s, report_real(stage->model.time_step).s);
             return;
         }
     }

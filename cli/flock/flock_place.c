@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where the boids of --boids start: at random places outside the obstacles, with random headings.
+ * Where the boids of --boids start: at random places outside spheres and in front of walls, with
+ * random headings.
  */
 #include "flock_place.h"
 
@@ -51,10 +52,20 @@ static double sphere_gap(const kith_box *box, const kith_flock_thing *sphere, co
     return least - sphere->radius;
 }
 
-/** Return the sphere that a position is inside, by more than `depth` of its radius; NULL: none.
- *  Walls do not count: in a periodic box half of all places are behind one. */
-static const kith_flock_thing *sphere_around(const flock_task *task, const kith_box *box,
-                                             const double r[3], double depth)
+/** Return how far a position is in front of a wall, negative behind. */
+static double wall_gap(const kith_flock_thing *wall, int dim, const double r[3])
+{
+    double sum = 0;
+    for (int k = 0; k < dim; k++) {
+        sum += (r[k] - wall->place[k]) * wall->normal[k] / box_vector_length(wall->normal);
+    }
+    return sum;
+}
+
+/** Return the obstacle that a position in the box is inside, by more than `depth` of its radius, or
+ *  behind, by more than `depth` of the distances from 0; NULL: none. */
+static const kith_flock_thing *obstacle_at(const flock_task *task, const kith_box *box,
+                                           const double r[3], double depth)
 {
     const flock_stage *stage = &task->stage[0];
     for (int64_t t = 0; t < stage->model.n_things; t++) {
@@ -62,16 +73,23 @@ static const kith_flock_thing *sphere_around(const flock_task *task, const kith_
         if (thing->kind == KITH_SPHERE && sphere_gap(box, thing, r) < -depth * thing->radius) {
             return thing;
         }
+        const double size = box_vector_length(r) + box_vector_length(thing->place);
+        if (thing->kind == KITH_WALL && wall_gap(thing, box->dim, r) < -depth * size) {
+            return thing;
+        }
     }
     return NULL;
 }
 
-/** Report a position inside a sphere. @return exit status */
-static int refuse_inside(const kith_flock_thing *sphere, const char *what, const char *hint)
+/** Report a position inside or behind an obstacle. @return exit status */
+static int refuse_inside(const kith_flock_thing *obstacle, const char *what, const char *hint)
 {
-    return report_error(STATUS_INVALID, hint, "%s inside --sphere %s,%s,%s,%s", what,
-                        report_real(sphere->place[0]).s, report_real(sphere->place[1]).s,
-                        report_real(sphere->place[2]).s, report_real(sphere->radius).s);
+    const bool sphere = obstacle->kind == KITH_SPHERE;
+    return report_error(STATUS_INVALID, hint, "%s %s %s,%s,%s%s%s", what,
+                        sphere ? "inside --sphere" : "behind --wall",
+                        report_real(obstacle->place[0]).s, report_real(obstacle->place[1]).s,
+                        report_real(obstacle->place[2]).s, sphere ? "," : "",
+                        sphere ? report_real(obstacle->radius).s : "");
 }
 
 int flock_check_places(const flock_task *task, const flock_run *run)
@@ -79,13 +97,14 @@ int flock_check_places(const flock_task *task, const flock_run *run)
     static const double rounding = 1e-4; /* of what ended a run at a surface */
     const io_particles *p = &run->in.particles;
     for (int64_t i = 0; i < p->n; i++) {
-        const double r[3] = {io_real(p->pos, 3 * i, p->precision),
-                             io_real(p->pos, 3 * i + 1, p->precision),
-                             io_real(p->pos, 3 * i + 2, p->precision)};
-        const kith_flock_thing *sphere = sphere_around(task, &run->box, r, rounding);
-        if (sphere) {
+        double r[3] = {io_real(p->pos, 3 * i, p->precision),
+                       io_real(p->pos, 3 * i + 1, p->precision),
+                       io_real(p->pos, 3 * i + 2, p->precision)};
+        box_wrap(&run->box, r);
+        const kith_flock_thing *obstacle = obstacle_at(task, &run->box, r, rounding);
+        if (obstacle) {
             return refuse_inside(
-                sphere,
+                obstacle,
                 report_format("%s: particle %lld (counted from 0) is", task->input, (long long)i).s,
                 "an obstacle must be free of particles at the start");
         }
@@ -109,7 +128,6 @@ static void place_at(const kith_box *box, const double f[3], double r[3])
  *  @return false where an axis of the box is open and has no length */
 static bool wall_gaps(const kith_box *box, const kith_flock_thing *wall, double gap[2])
 {
-    const double length = box_vector_length(wall->normal);
     gap[0] = INFINITY;
     gap[1] = -INFINITY;
     for (int k = 0; k < box->dim; k++) {
@@ -119,11 +137,9 @@ static bool wall_gaps(const kith_box *box, const kith_flock_thing *wall, double 
     }
     for (int corner = 0; corner < 1 << box->dim; corner++) {
         const double f[3] = {corner & 1, corner >> 1 & 1, corner >> 2 & 1};
-        double r[3], sum = 0;
+        double r[3];
         place_at(box, f, r);
-        for (int k = 0; k < box->dim; k++) {
-            sum += (r[k] - wall->place[k]) * wall->normal[k] / length;
-        }
+        const double sum = wall_gap(wall, box->dim, r);
         gap[0] = fmin(gap[0], sum);
         gap[1] = fmax(gap[1], sum);
     }
@@ -157,6 +173,7 @@ int flock_strew(const flock_task *task, flock_run *run)
         .n = task->boids, .dim = task->dim, .has_box = true, .box = flock_usual_box()};
     p->precision = task->shared.read.precision ? task->shared.read.precision : KITH_FLOAT;
     CLI_TRY(flock_choose_box(task, "--boids", run));
+    CLI_TRY(flock_check_walls(&task->stage[0], run));
     double *f = malloc((size_t)(p->n + 1) * 3 * sizeof *f);
     p->pos = malloc((size_t)(p->n + 1) * 3 * (size_t)p->precision);
     if (!f || !p->pos) {
@@ -169,14 +186,14 @@ int flock_strew(const flock_task *task, flock_run *run)
     for (int64_t i = 0; i < p->n && status == STATUS_OK; i++) {
         double r[3];
         place_at(&run->box, &f[3 * i], r);
-        const kith_flock_thing *sphere = sphere_around(task, &run->box, r, 0);
-        for (int tries = 0; sphere && tries < TRIES; tries++) {
+        const kith_flock_thing *obstacle = obstacle_at(task, &run->box, r, 0);
+        for (int tries = 0; obstacle && tries < TRIES; tries++) {
             const double other[3] = {random_unit(&again), random_unit(&again), random_unit(&again)};
             place_at(&run->box, other, r);
-            sphere = sphere_around(task, &run->box, r, 0);
+            obstacle = obstacle_at(task, &run->box, r, 0);
         }
-        if (sphere) {
-            status = refuse_inside(sphere, "--boids: no place was found that is not",
+        if (obstacle) {
+            status = refuse_inside(obstacle, "--boids: no place was found that is not",
                                    "the obstacles fill the box");
         }
         for (int k = 0; k < 3; k++) {

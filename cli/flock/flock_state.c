@@ -306,6 +306,7 @@ static int read_input(flock_task *task, flock_run *run)
     task->shared.read.fields = IO_VELOCITIES;
     CLI_TRY(input_read(&task->shared, task->input, &run->in));
     CLI_TRY(flock_choose_box(task, task->input, run));
+    CLI_TRY(flock_check_walls(&task->stage[0], run));
     return flock_check_places(task, run);
 }
 

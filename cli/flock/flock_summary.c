@@ -8,8 +8,37 @@
 #include "common/ranks.h"
 #include "common/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/** Return the number of leaders among n boids. */
+static int64_t leaders_of(const kith_flock_options *m, int64_t n)
+{
+    return m->leader_weight > 0 ? (int64_t)floor(m->leaders * (double)n + 0.5) : 0;
+}
+
+/** Print the rules of roles, the noise and the time step that are on in the last stage. */
+static void print_model(const flock_task *task, const flock_run *run)
+{
+    const kith_flock_options *m = &task->stage[run->stage].model;
+    printf("model      time step %s, seed %llu", report_real(m->time_step).s,
+           (unsigned long long)m->seed);
+    if (m->noise > 0) {
+        printf(", %snoise %s", m->gaussian ? "normal " : "", report_real(m->noise).s);
+    }
+    if (m->repulsion.radius > 0 && m->repulsion.weight > 0) {
+        printf(", repulsion %s,%s", report_real(m->repulsion.radius).s,
+               report_real(m->repulsion.weight).s);
+    }
+    if (m->n_species > 0) {
+        printf(", %lld species", (long long)m->n_species);
+    }
+    if (leaders_of(m, run->in.particles.n) > 0) {
+        printf(", %s leaders", report_count(leaders_of(m, run->in.particles.n)).s);
+    }
+    putchar('\n');
+}
 
 void flock_print_summary(const flock_task *task, const flock_run *run)
 {
@@ -19,7 +48,9 @@ void flock_print_summary(const flock_task *task, const flock_run *run)
     }
     printf("particles  %s\nbox        ", report_count(run->in.particles.n).s);
     space_put_box(stdout, &run->space);
-    printf("\nsteps      %lld to %lld in %s, %s each, by %s\n", (long long)run->first,
+    putchar('\n');
+    print_model(task, run);
+    printf("steps      %lld to %lld in %s, %s each, by %s\n", (long long)run->first,
            (long long)run->step, report_seconds(run->seconds).s,
            report_seconds(steps > 0 ? run->seconds / (double)steps : 0).s,
            ranks_words(run->ranks, run->ctx).s);
@@ -87,7 +118,8 @@ int flock_report_interrupted(const flock_task *task, const flock_run *run)
 json_t *flock_summary_json(const flock_task *task, const flock_run *run)
 {
     const int64_t steps = run->step - run->first;
-    return json_pack(
+    const kith_flock_options *m = &task->stage[run->stage].model;
+    json_t *object = json_pack(
         "{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:s, s:i, s:i, s:o, s:o, s:o}", "kith",
         kith_version(), "verb", "flock", "preset", report_json_text(task->preset), "particles",
         (json_int_t)run->in.particles.n, "first_step", (json_int_t)run->first, "last_step",
@@ -96,6 +128,19 @@ json_t *flock_summary_json(const flock_task *task, const flock_run *run)
         ranks_backend(run->ranks, run->ctx), "threads", kith_threads(run->ctx), "ranks",
         ranks_number(run->ranks), "box", space_box_json(&run->space), "output",
         report_json_text(task->shared.output), "film", report_json_text(film_path(run->film)));
+    report_json_set(object, "time_step", report_json_real(m->time_step));
+    report_json_set(object, "seed", /* a number of JSON ends at 2^63 here */
+                    m->seed <= INT64_MAX
+                        ? json_integer((json_int_t)m->seed)
+                        : report_json_text(report_format("%llu", (unsigned long long)m->seed).s));
+    report_json_set(object, "noise", report_json_real(m->noise));
+    report_json_set(object, "gaussian", json_boolean(m->gaussian));
+    report_json_set(object, "repulsion",
+                    report_json_reals((double[]){m->repulsion.radius, m->repulsion.weight}, 2));
+    report_json_set(object, "species", json_integer((json_int_t)m->n_species));
+    report_json_set(object, "leaders",
+                    json_integer((json_int_t)leaders_of(m, run->in.particles.n)));
+    return object;
 }
 
 static void put_data(FILE *out, const void *what)

@@ -54,8 +54,21 @@ def _set_species(options: _abi.FlockOptions, value: Any, n: int) -> None:
     options.species = options.held_species.ctypes.data_as(C.POINTER(C.c_uint8))
 
 
+def _check_needs(how: dict[str, Any]) -> None:
+    """Refuse options that would do nothing for want of another."""
+    if how.get("leaders", 0) != 0:
+        if "leader_weight" not in how:
+            raise ValueError("leaders needs leader_weight, above 0 (the command line has 0.5), and "
+                             "leader_direction, a vector")
+        if how["leader_weight"] != 0 and "leader_direction" not in how:
+            raise ValueError("leaders needs leader_direction, a vector, such as (1, 0, 0)")
+    if how.get("gaussian") and "noise" not in how and how.get("model") != "vectorial":
+        raise ValueError("gaussian: there is no noise that could be normal; give noise, too")
+
+
 def flock_options(how: dict[str, Any], shape: tuple[int, ...]) -> _abi.FlockOptions:
     """Return the options of a flock of positions of this shape. It holds its arrays."""
+    _check_needs(how)
     options = _abi.FlockOptions()
     library().kith_flock_options_init_sized(C.byref(options), C.sizeof(options))
     for name, value in how.items():
@@ -126,10 +139,12 @@ class Flock(Opened):
         model ("boids", "vicsek", "vectorial"); separation, alignment, cohesion, repulsion:
         (radius, weight); relative, min_speed, max_speed, time_step, nearest, blind_angle [radian],
         noise, gaussian, turn_rate [radian / time], seed, first_step, reflecting (a bool for each
-        axis); defaults and meaning as in kith.h. factors, array [s][s][3] or [s][s]: how particles
+        axis); meaning as in kith.h, defaults "boids"; (3, 0.1), (5, 0.1), (5, 0.01), (0, 1): no
+        repulsion; max_speed 1, time_step 0.2; all else 0, False or none. gaussian needs noise. factors, array [s][s][3] or [s][s]: how particles
         of each species heed those of each other in separation, alignment and cohesion (one number:
         in all three); species, [n]: that of each particle, below s; default: they go round.
-        leaders: the share that steers towards leader_direction, a vector, with leader_weight.
+        leaders: the share that steers towards leader_direction, a vector, with leader_weight; it
+        needs both. Points, obstacles and predators are those of the command line and of C alone.
 
     Attributes
     ----------

@@ -375,6 +375,24 @@ def test_leaders():
         cli.fails(6, *START, "--steps", "1", *bad, says=(bad[0].split("=")[0],))
 
 
+def test_summary_of_the_model():
+    """The summary and --json say what of noise, repulsion, species and leaders is on at the end."""
+    roles = ("--flock-species", "2", "--heed-others", "0", "--leaders", "0.1", "--noise", "0.25",
+             "--gaussian", "--repulsion", "0.5,2", "--steps", "4")
+    text = cli.ok(*START, *roles)
+    assert ("model      time step 0.2, seed 4, normal noise 0.25, repulsion 0.5,2, 2 species, "
+            "30 leaders\n") in text, text
+    told = json.loads(cli.ok(*START, *roles, "--at", "2:noise=0.5", "--json").splitlines()[-1])
+    assert {name: told[name] for name in ("time_step", "seed", "noise", "gaussian", "repulsion",
+                                          "species", "leaders")} == {
+        "time_step": 0.2, "seed": 4, "noise": 0.5, "gaussian": True, "repulsion": [0.5, 2],
+        "species": 2, "leaders": 30}, told
+    large = cli.ok(*START, "--seed", 2 ** 64 - 1, "--steps", "0", "--json").splitlines()[-1]
+    assert json.loads(large)["seed"] == str(2 ** 64 - 1), large
+    plain = cli.ok(*START, "--steps", "1")
+    assert "model      time step 0.2, seed 4\n" in plain, plain
+
+
 def test_bands():
     """Vicsek's particles gather in bands across their way: stripes of it hold far more than others,
     and stripes along it do not."""
@@ -497,6 +515,24 @@ def test_starts_outside_obstacles():
               says=(f"particle {moved[0]} ", "--sphere 19,1,10,7"))
     cli.ok("flock", "a.xyz", *sphere, "--steps", "1", "-q")
     cli.fails(6, *START, "--sphere", "10,10,10,18,1,2", "--steps", "1", says=("fill the box",))
+
+
+def test_starts_in_front_of_walls():
+    """Boids are placed in front of walls; particles of a file behind one are refused, those that a
+    run left at its plane not."""
+    wall = ("--wall", "0,8,0,0,2,1,0.5,2")
+    cli.ok(*START, *wall, "--steps", "20", "--record-every", "20", "-o", "a.xyz", "-q")
+    cli.ok(*START, "--steps", "0", "-o", "b.xyz", "-q")
+
+    def behind(row):
+        return 2 * (row[1] - 8) + row[2] < -1e-4
+    rows, before = frames("a.xyz")[0][1], frames("b.xyz")[0][1]
+    assert len(rows) == 300 and not any(map(behind, rows))
+    moved = [i for i in range(300) if behind(before[i])]
+    assert moved and [i for i in range(300) if before[i] != rows[i]] == moved
+    cli.ok("flock", "a.xyz", *wall, "--steps", "1", "-q")
+    cli.fails(6, "flock", "b.xyz", *wall, "--steps", "1",
+              says=(f"particle {moved[0]} ", "behind --wall 0,8,0"))
 
 
 def test_refused_things():

@@ -271,6 +271,10 @@ def test_leaders_of_flocks():
     assert np.allclose(led.velocities, [turned] * 4 + [[0.0, 1.0]] * 6, atol=1e-12)
     raises(ValueError, lambda: kith.Flock(x, v, leaders=0.5, leader_weight=1.0), "leader_direction")
     raises(ValueError, lambda: kith.Flock(x, v, leaders=1.5), "leaders")
+    raises(ValueError, lambda: kith.Flock(x, v, leaders=0.2), "leader_weight", "leader_direction")
+    raises(ValueError, lambda: kith.Flock(x, v, leaders=0.2, leader_weight=0.5),
+           "leaders needs leader_direction")
+    raises(ValueError, lambda: kith.Flock(x, v).change(leaders=0.2), "leader_weight")
     raises(ValueError, lambda: kith.Flock(x, v, leader_direction=(1,)), "two or three")
 
 
@@ -289,6 +293,7 @@ def test_turns_of_flocks():
     slow = angles(gaussian=True, time_step=0.5, turn_rate=0.2 * np.pi)  # one unit of the angle
     assert abs(slow).max() < 1 + 1e-9 and (abs(slow) > 1 - 1e-9).mean() > 0.25
     raises(ValueError, lambda: kith.Flock(x, v, turn_rate=-1.0), "turn_rate")
+    raises(ValueError, lambda: kith.Flock(x, v, gaussian=True), "gaussian", "give noise")
     raises(ValueError, lambda: kith.Flock(x, v, model="vectorial", gaussian=True),
            "gaussian", "model 'vectorial'")
 
