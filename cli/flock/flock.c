@@ -44,7 +44,7 @@ static void check_output(const char *path, struct argp_state *state)
 }
 
 /** End the command where --gaussian has no effect, as there never is noise: the live view and a
- *  sweep may add some, and nobody gave that of a preset. */
+ *  sweep may add some, and that of a preset was not asked for. */
 static void check_gaussian(const flock_task *task)
 {
     bool gaussian = false, used = task->view || task->sweep || task->preset_gaussian;

@@ -24,7 +24,7 @@ typedef struct flock_stage {
     /** [n_species][n_species] the ones in use, as model.factors; flock_lay_out sets it. */
     kith_flock_factors factors[FLOCK_SPECIES * FLOCK_SPECIES];
     bool named[FLOCK_SPECIES][FLOCK_SPECIES]; /**< --heed gave these; --heed-others leaves them */
-    bool strength; /**< --repulsion gave K; without, that of the preset or the default stays */
+    bool strength;  /**< --repulsion gave K; without, that of the preset or the default stays */
     int64_t heeded; /**< number of species that --heed names: the largest that it was given, + 1 */
     const char *flat; /**< option of a thing that was given two coordinates; NULL: none */
     int64_t kept;     /**< the first things are those of the stage before, and keep their places */

@@ -30,7 +30,8 @@ void flock_note_change(void *at, const option_given *given);
 /** Make the stages, when all options are read; ends the command if a value of --at is wrong. */
 void flock_make_stages(flock_task *task, struct argp_state *state);
 
-/** Refuse options that would do nothing, of the run or of all values of a sweep; ends the command. */
+/** Refuse options that would do nothing, of the run or of all values of a sweep; ends the
+ *  command. */
 void flock_check_effects(const flock_task *task);
 
 /** Warn of options under which a flock is unstable. */

@@ -140,7 +140,8 @@ class Flock(Opened):
         (radius, weight); relative, min_speed, max_speed, time_step, nearest, blind_angle [radian],
         noise, gaussian, turn_rate [radian / time], seed, first_step, reflecting (a bool for each
         axis); meaning as in kith.h, defaults "boids"; (3, 0.1), (5, 0.1), (5, 0.01), (0, 1): no
-        repulsion; max_speed 1, time_step 0.2; all else 0, False or none. gaussian needs noise. factors, array [s][s][3] or [s][s]: how particles
+        repulsion; max_speed 1, time_step 0.2; all else 0, False or none. gaussian needs noise.
+        factors, array [s][s][3] or [s][s]: how particles
         of each species heed those of each other in separation, alignment and cohesion (one number:
         in all three); species, [n]: that of each particle, below s; default: they go round.
         leaders: the share that steers towards leader_direction, a vector, with leader_weight; it

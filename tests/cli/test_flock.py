@@ -337,8 +337,8 @@ def test_heed_wins_over_heed_others():
     """--heed holds for the two species that it names, before and after --heed-others, swept too."""
     model = (*START, "--flock-species", "2", "--steps", "20", "-q")
     others, heed = ("--heed-others", "0"), ("--heed", "0,1,1,-1,1")
-    for k, words in enumerate(((*others, *heed), (*heed, *others), (*heed, "--at", "0:heed-others=0"),
-                               ("--heed", "1,0,0", *heed))):
+    for k, words in enumerate(((*others, *heed), (*heed, *others),
+                               (*heed, "--at", "0:heed-others=0"), ("--heed", "1,0,0", *heed))):
         cli.ok(*model, *words, "-o", f"{k}.xyz")
     assert read("0.xyz") == read("1.xyz") == read("2.xyz") == read("3.xyz")
     small = ("flock", "--boids", "60", "--box", "9", "--flock-species", "2", "--equilibrate", "10",
@@ -482,8 +482,8 @@ def test_roles_without_effect():
             (("--dim", "2", "--reflect", "z"), "no z"),
             (("--at", "1:noise=0.1"), "not before the last step, 1"),
             (("--model", "vicsek", "--flock-species", "2", "--heed", "0,1,1,1,0"), "alignment")):
-        cli.fails(6, *START, *words, "--steps", "1", says=(words[-2] if words[0] in ("--model", "--dim")
-                                                           else words[0], says))
+        option = words[-2] if words[0] in ("--model", "--dim") else words[0]
+        cli.fails(6, *START, *words, "--steps", "1", says=(option, says))
     for words in (("heed-others=-1:1:1",), ("leader-weight=0/1",), ("flock-species=1/2",),
                   ("leaders=0/0.001",), ("leader-weight=0/1", "--leaders", "0"),
                   ("leader-weight=1/2", "--leaders", "0.001")):

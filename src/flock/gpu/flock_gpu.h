@@ -86,7 +86,7 @@ struct kith__gpu_flock_step {
     struct kith__flock_rules rules; /**< checked options */
     /** [n] species of the particles, in the caller's order; NULL: there are none */
     const uint8_t *species;
-    /** [n_species][n_species]: how the first species heeds the second; NULL: there are no species */
+    /** [n_species][n_species]: how the first species heeds the second; NULL: no species */
     const struct kith__flock_heed *heed;
     enum kith__gpu_arrangement order;   /**< order of particles in `here` */
     struct kith__gpu_flock_state here;  /**< state at the current step */
