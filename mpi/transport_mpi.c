@@ -49,8 +49,8 @@ static int64_t clock_ns(void)
     return second * now.tv_sec + now.tv_nsec;
 }
 
-/** This thread is in MPI_Testall. There MPICH calls exit where another rank has called MPI_Abort, and
- *  handlers of the program that exit calls come here again: MPI takes no call then. */
+/** This thread is in MPI_Testall. There MPICH calls exit where another rank has called MPI_Abort,
+ *  and handlers of the program that exit calls come here again: MPI takes no call then. */
 static _Thread_local bool testing;
 
 /** Wait until n requests are complete: test them, and between two tests let other processes run,
