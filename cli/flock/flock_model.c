@@ -219,7 +219,7 @@ const option_row flock_model_options[] = {
     {"leaders", 0, "S", "a share; --leader-weight=W, --leader-direction=G", 8,
      REAL_AT(flock_stage, model.leaders, 0, 1, "a share from 0 to 1")},
     {"leader-weight", 0, "W", OPTION_NAMED_ABOVE, 8,
-     NOT_NEGATIVE_AT(flock_stage, model.leader_weight)},
+     REAL_AT(flock_stage, model.leader_weight, 0, 1e9, "0 to 1e9")},
     {"leader-direction", 0, "X,Y,Z", OPTION_NAMED_ABOVE, 8,
      READ_AT(flock_stage, model.leader_direction, read_direction)},
     {"repulsion", 0, "R,K", OPTION_NAMED_ABOVE, 8, READ_BY(read_repulsion), .value = PUSHES},

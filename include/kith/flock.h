@@ -116,7 +116,7 @@ typedef struct kith_flock_options {
                                       floor(leaders n + 1/2) in the caller's order. They turn
                                       towards leader_direction, the others know nothing of it
                                       (Couzin et al. 2005, Nature 433, 513) */
-    double leader_weight;   /**< w of leader_direction against the rules, 0 or more */
+    double leader_weight;   /**< w of leader_direction against the rules, 0 to 1e9 */
     double leader_direction[3]; /**< of any length above 0, where leaders and leader_weight are not
                                       0; in 2-D z is not read */
 } kith_flock_options;

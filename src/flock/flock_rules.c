@@ -73,9 +73,8 @@ static kith_status check_numbers(kith_ctx *ctx, const kith_flock_options *o)
                o->turn_rate);
     KITH_CHECK(ctx, o->leaders >= 0 && o->leaders <= 1, KITH_INVALID,
                "options.leaders is %g, expected a share from 0 to 1", o->leaders);
-    KITH_CHECK(ctx, isfinite(o->leader_weight) && o->leader_weight >= 0, KITH_INVALID,
-               "options.leader_weight is %g, expected a finite number, 0 or more",
-               o->leader_weight);
+    KITH_CHECK(ctx, o->leader_weight >= 0 && o->leader_weight <= 1e9, KITH_INVALID,
+               "options.leader_weight is %g, expected 0 to 1e9", o->leader_weight);
     KITH_CHECK(ctx, o->blind_angle >= 0 && o->blind_angle <= 2 * pi, KITH_INVALID,
                "options.blind_angle is %g, expected 0 to 2 pi", o->blind_angle);
     KITH_CHECK(ctx, o->nearest >= 0 && o->nearest <= KITH_MOST_NEAREST, KITH_INVALID,

@@ -371,6 +371,7 @@ def test_leaders():
     cli.ok(*model[:-2], "--sweep", "leaders=0/0.1", "--equilibrate", "10", "--sample", "200", "-o",
            "l.txt")
     for bad in (("--leaders", "1.5"), ("--leaders", "nan"), ("--leader-weight=-1",),
+                ("--leader-weight=1e300",),
                 ("--leader-direction", "0,0,0"), ("--leader-direction", "nan,1")):
         cli.fails(6, *START, "--steps", "1", *bad, says=(bad[0].split("=")[0],))
 

@@ -78,6 +78,10 @@ static void check_numbers(kith_ctx *ctx, const kith_box *box)
     o.leaders = 1.01;
     refuse(ctx, "leaders", box, &o, KITH_INVALID);
     o.leaders = 0.5;
+    o.leader_direction[0] = 1;
+    o.leader_weight = 1.1e9;
+    refuse(ctx, "leader_weight", box, &o, KITH_INVALID);
+    o.leader_direction[0] = 0;
     o.leader_weight = 1;
     refuse(ctx, "no direction", box, &o, KITH_INVALID);
     o.leader_direction[1] = NAN;
