@@ -312,8 +312,7 @@ typedef struct kith_team_pairs {
  * @param cutoff      as in kith_pairs_find
  * @param options     NULL: the defaults. KITH_MATRIX and batches are not offered yet:
  *                    KITH_UNSUPPORTED. `against` are this rank's particles of the other set.
- *                    Arrays of rules are of this rank's particles, given on all ranks or on none. Options of a later version that
- *                    are not at their defaults: KITH_UNSUPPORTED;
+ *                    Arrays of rules are of this rank's particles, given on all ranks or on none;
  *                    molecules have one numbering for all ranks, and bonds are global indices of
  *                    the other particle. With radii and cutoff 0 a pair is as far apart as the
  *                    largest radii of all ranks permit
@@ -406,7 +405,8 @@ typedef struct kith_team_flock kith_team_flock;
  * @param velocities  theirs, in host memory, in the precision of the points
  * @param box         NULL: open space
  * @param options     NULL: the defaults. Equal on all ranks. Species are those of this rank's
- *                    particles, given on all ranks or on none
+ *                    particles, given on all ranks or on none. Options of a later version
+ *                    that are not at their defaults: KITH_UNSUPPORTED
  * @param[out] out    the flock; kith_team_flock_close it before the team. NULL on failure
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;
  *         KITH_UNSUPPORTED; KITH_TEAM_LOST
