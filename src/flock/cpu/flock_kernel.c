@@ -246,13 +246,13 @@ static const struct kith__flock_heed *find_heed(const struct kith__flock_step *s
 /** Add one neighbour to the sums of the rules whose radius it is within.
  *  @param here  position of the query particle [units]
  *  @param row   as for find_heed */
-static void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
-                       const struct kith__flock_heed *row, const struct kith__listed *one,
-                       struct kith__flock_sums *sums, struct kith__flock_more *more)
+KITH_INLINE void add_chosen(const struct kith__sweep *sweep, const int32_t here[3],
+                            const struct kith__flock_heed *row, const struct kith__listed *one,
+                            struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
-    const int32_t id = step->flock->next.id[sweep->tile.slot[one->entry]];
-    const struct kith__flock_heed *heed = find_heed(step, row, id);
+    const struct kith__flock_heed *heed =
+        row ? find_heed(step, row, step->flock->next.id[sweep->tile.slot[one->entry]]) : NULL;
     for (int rule = 0; rule < KITH_RULES; rule++) {
         if (!(step->rules->radius[rule] > 0 && one->neighbour.r2 <= step->square[rule])) {
             continue;
@@ -276,9 +276,10 @@ static __attribute__((noinline)) int collect_all(const struct kith__sweep *sweep
 
 /** Add the repulsion of all neighbours, and the sums of the rules over those that are outside the
  *  blind cone, or over the nearest of them: one by one, with distances by the definition of a pair.
- *  Without memory for the hits the sums stay 0, and the sweep fails (kith__hits_room). */
-static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
-                       struct kith__flock_sums *sums, struct kith__flock_more *more)
+ *  Without memory for the hits the sums stay 0, and the sweep fails (kith__hits_room).
+ *  @param more  NULL, a constant at compile time: not kith__flock_has_more */
+KITH_INLINE void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i,
+                            struct kith__flock_sums *sums, struct kith__flock_more *more)
 {
     const struct kith__flock_step *step = kith__flock_step_of(sweep);
     const struct kith__flock_rules *rules = step->rules;
@@ -288,14 +289,14 @@ static void sum_chosen(struct kith__sweep *sweep, const struct query_particle *i
         return;
     }
     const int n = collect_all(sweep, i);
-    const bool pushes = rules->push_radius > 0;
-    const bool any = rules->radius[KITH_SEPARATION] > 0 || rules->radius[KITH_ALIGNMENT] > 0 ||
-                     rules->radius[KITH_COHESION] > 0;
-    const int64_t kinds = rules->n_species;
-    const struct kith__flock_heed *row = step->flock->heed.data;
-    if (kinds > 0) {
+    const bool pushes = more && rules->push_radius > 0;
+    const bool any = !more || rules->radius[KITH_SEPARATION] > 0 ||
+                     rules->radius[KITH_ALIGNMENT] > 0 || rules->radius[KITH_COHESION] > 0;
+    const struct kith__flock_heed *row = NULL;
+    if (more && rules->n_species > 0) {
         const uint8_t *species = step->flock->species.data;
-        row += kinds * species[step->flock->next.id[i->slot]];
+        row = (const struct kith__flock_heed *)step->flock->heed.data +
+              rules->n_species * species[step->flock->next.id[i->slot]];
     }
     struct kith__listed list[KITH_MOST_NEAREST];
     int listed = 0;
@@ -371,8 +372,19 @@ static void flock_all_operation(struct kith__sweep *sweep, const struct query_pa
     kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
 }
 
-/** Operation (query_fn) for rules that are not plain (kith__flock_is_plain). */
+/** Operation (query_fn) for a blind angle, or a number of nearest neighbours. */
 static void flock_chosen_operation(struct kith__sweep *sweep, const struct query_particle *i)
+{
+    if (is_copy(sweep, i)) {
+        return;
+    }
+    struct kith__flock_sums sums = {.n = {0, 0, 0}};
+    sum_chosen(sweep, i, &sums, NULL);
+    kith__flock_step_of(sweep)->move(kith__flock_step_of(sweep), i->slot, &sums, NULL);
+}
+
+/** Operation (query_fn) for rules that need more sums, or have leaders (kith__flock_has_more). */
+static void flock_more_operation(struct kith__sweep *sweep, const struct query_particle *i)
 {
     if (is_copy(sweep, i)) {
         return;
@@ -387,7 +399,11 @@ static void flock_chosen_operation(struct kith__sweep *sweep, const struct query
  *  loops of plain flocks, it would take their registers. */
 static __attribute__((noinline)) void step_chosen(struct kith__sweep *sweep, int64_t block)
 {
-    process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
+    if (kith__flock_has_more(kith__flock_step_of(sweep)->rules)) {
+        process_work_block(sweep, block, NULL, flock_more_operation, NULL);
+    } else {
+        process_work_block(sweep, block, NULL, flock_chosen_operation, NULL);
+    }
 }
 
 void KITH_OF_ISA(step_block)(struct kith__sweep *sweep, int64_t block)
