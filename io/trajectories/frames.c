@@ -280,7 +280,8 @@ static io_status check_fields(io_frames *frames, const io_frame *frame)
 
 static io_status check_weights(const io_frames *frames, const io_frame *frame)
 {
-    for (int64_t p = 0; p < frame->particles.n && frame->weight; p++) {
+    const int64_t n = frame->fields & IO_WEIGHTS ? frame->particles.n : 0; /* else none was read */
+    for (int64_t p = 0; p < n && frame->weight; p++) {
         if (!isfinite(frame->weight[p])) {
             return io__file_fail(frames->file, IO_FORMAT,
                                  "frame %lld: '%s' of particle %lld is %g; expected finite numbers",

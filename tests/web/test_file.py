@@ -113,13 +113,13 @@ def test_labels_in_hdf5():
         file["FOFGroupIDs"] = [0.5] * 200
     with h5py.File("torn.hdf5", "w") as file:
         file["Group/GroupLen"], file["IDs/ID"] = [3, 9], [1, 2, 3, 4]
-    for particles, groups, says in (("few.npy", "labels.hdf5", "200 labels"),
-                                    ("few.npy", "halos.hdf5", "have none"),
-                                    ("s.hdf5", "swift.hdf5", "kith fof --labels"),
-                                    ("s.hdf5", "strange.hdf5", "other particles"),
-                                    ("s.hdf5", "reals.hdf5", "whole numbers"),
-                                    ("s.hdf5", "torn.hdf5", "4 ids")):
-        cli.fails(4, "view", particles, "--box", "10", "--labels", groups, says=(groups, says))
+    for status, particles, groups, says in ((6, "few.npy", "labels.hdf5", "200 labels"),
+                                            (6, "few.npy", "halos.hdf5", "have none"),
+                                            (6, "s.hdf5", "swift.hdf5", "kith fof --labels"),
+                                            (6, "s.hdf5", "strange.hdf5", "other particles"),
+                                            (4, "s.hdf5", "reals.hdf5", "whole numbers"),
+                                            (4, "s.hdf5", "torn.hdf5", "4 ids")):
+        cli.fails(status, "view", particles, "--box", "10", "--labels", groups, says=(groups, says))
 
 
 def test_frames_with_their_g_of_r():
@@ -391,9 +391,10 @@ def test_bad_input():
         file.write("200\n1\n2\n")
     with open("other.grp", "w", encoding="ascii") as file:
         file.write("7\n1\n")
-    for name, says in (("short.npy", "199"), ("reals.npy", "whole"), ("words.grp", "one"),
-                       ("few.grp", "2 labels"), ("other.grp", "7 particles"), ("none.npy", "none")):
-        cli.fails(4, "view", "p.npy", "--box", "10", "--labels", name, says=(says,))
+    for status, name, says in ((6, "short.npy", "199"), (6, "reals.npy", "whole"),
+                               (4, "words.grp", "one"), (4, "few.grp", "2 labels"),
+                               (6, "other.grp", "7 particles"), (3, "none.npy", "none")):
+        cli.fails(status, "view", "p.npy", "--box", "10", "--labels", name, says=(says,))
     cli.fails(2, "view", "p.npy", "--labels", "a.npy", "--link", "1", says=("leave one out",))
     cli.fails(2, "view", says=("FILE",))
     cli.fails(3, "view", "missing.npy", says=("missing.npy",))
