@@ -641,7 +641,7 @@ def test_no_memory():
     if "LSAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ:
         raise cli.Skip("a sanitizer has allocations of its own")
     cli.ok("make", "uniform", "50", "--seed", "1", "-o", "p.npy")
-    task = ("pairs", "p.npy", "--box", "1", "--cutoff", "0.2", "--backend", "cpu,cpu", "-q")
+    task = ("pairs", "p.npy", "--box", "1", "--cutoff", "0.2", "--backend", "cpu,cpu", "--json")
     fault = dict(os.environ, KITH_FAULT_COUNT="count", LD_PRELOAD=os.environ["KITH_FAULT_MODULE"])
     cli.ok(*task, env={**fault, "KITH_FAULT": "own 1000000000 1"})
     with open("count", encoding="ascii") as file:
