@@ -68,15 +68,10 @@ static kith_status open_domain(kith_team *team, const kith_points *points, const
                                double width, kith_domain **out)
 {
     kith_domain *domain = calloc(1, sizeof *domain);
-    kith_status status = kith__team_begin(team);
-    status = status ? status
-                    : kith__team_agree(team, domain ? KITH_OK
-                                                    : kith__fail(team->ctx, KITH_NO_MEMORY,
-                                                                 "out of memory for a domain"));
+    kith_status status = kith__team_begin_with(team, domain, "a domain");
     if (status == KITH_OK) {
         domain->team = team;
-        domain->member = *team;
-        memset(domain->member.buffer, 0, sizeof domain->member.buffer);
+        kith__team_copy_member(team, &domain->member);
         status = deal(domain, points, box, width, out != NULL);
         team->load = domain->member.load;
         team->lost = domain->member.lost;

@@ -492,17 +492,12 @@ static kith_status begin(struct kith_team_flock *flock, struct opening *o)
 static kith_status open_flock(kith_team *team, struct opening *o, kith_team_flock **out)
 {
     struct kith_team_flock *flock = calloc(1, sizeof *flock);
-    kith_status status = kith__team_begin(team);
-    status = status ? status
-                    : kith__team_agree(team, flock ? KITH_OK
-                                                   : kith__fail(team->ctx, KITH_NO_MEMORY,
-                                                                "out of memory for a flock"));
+    kith_status status = kith__team_begin_with(team, flock, "a flock");
     if (status == KITH_OK) {
         flock->team = team;
-        flock->member = *team;
+        kith__team_copy_member(team, &flock->member);
         flock->local.ctx = team->ctx;
         flock->divided = -1;
-        memset(flock->member.buffer, 0, sizeof flock->member.buffer);
         status = begin(flock, o);
         team->load = flock->member.load;
         team->lost = flock->member.lost;

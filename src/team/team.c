@@ -50,6 +50,20 @@ kith_status kith__team_begin(kith_team *team)
     return team->lost ? kith__team_lose(team) : KITH_OK;
 }
 
+kith_status kith__team_begin_with(kith_team *team, const void *object, const char *what)
+{
+    KITH_TRY(kith__team_begin(team));
+    return kith__team_agree(
+        team,
+        object ? KITH_OK : kith__fail(team->ctx, KITH_NO_MEMORY, "out of memory for %s", what));
+}
+
+void kith__team_copy_member(const kith_team *team, kith_team *member)
+{
+    *member = *team;
+    memset(member->buffer, 0, sizeof member->buffer);
+}
+
 kith_status kith__team_combine(kith_team *team, int op, int64_t *inout, int64_t n)
 {
     const kith_transport *t = &team->transport;

@@ -66,6 +66,15 @@ struct kith_team {
 /** Begin a collective call: zero the load. @return KITH_OK; KITH_TEAM_LOST when the team is lost */
 kith_status kith__team_begin(kith_team *team);
 
+/** Begin a collective call that opens an object which outlives it.
+ *  @param object  this rank's memory for it; NULL: there is none
+ *  @param what    the object, for the message, as "a domain"
+ *  @return KITH_OK on all ranks; KITH_NO_MEMORY, KITH_TEAM_LOST */
+kith_status kith__team_begin_with(kith_team *team, const void *object, const char *what);
+
+/** Make a copy of a team for an object that outlives a call, with buffers of its own. */
+void kith__team_copy_member(const kith_team *team, kith_team *member);
+
 /** Make one status of those of all ranks. Collective.
  *  @param status  status of this rank's work; its message is in the context
  *  @return KITH_OK when all ranks passed it; else the status of the lowest rank that did not, whose
