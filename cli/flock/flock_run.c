@@ -278,9 +278,13 @@ int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
     CLI_TRY(ranks_open(&task->shared, progress_watch, &bar, &run->ctx, &run->ranks));
-    CLI_TRY(flock_open(task, run));
+    int status = flock_open(task, run);
+    if (status == STATUS_INTERRUPTED) { /* before the first step: there are no results to show */
+        return report_interrupted(NULL);
+    }
+    CLI_TRY(status);
     CLI_TRY(name_species(task, run));
-    int status = open_files(task, run);
+    status = open_files(task, run);
     if (status == STATUS_OK) {
         status = go(task, run, &bar);
     }

@@ -384,6 +384,12 @@ def test_every_verb_ends_soon():
     assert slow == 0, f"{slow} slow or wrong answers"
 
 
+def test_a_flock_that_opens():
+    words, _ = COMMANDS["flock"]["many"]
+    for k in range(24):  # the flock opens between some 0.07 and 0.1 s
+        try_moment("flock that opens", words, [], 0.01 * k)
+
+
 def test_flock_keeps_what_was_written():
     command = [cli.KITH, "flock", "--boids", "2k", "--box", "30", "--steps", "1000000",
                "--record-every", "5", "--measure-every", "5", "-o", "flock.xyz", "--measures",
