@@ -9,8 +9,12 @@ two and more must agree with kith's first, found in double as the peers do; pyfo
 which no group hangs on. Then both run by turns, kith keeping groups of 20 and more, and the medians
 and their ratio are added to the results file of kith_bench. A tree is built anew each time, as kith
 builds its cells.
+
+hfof is not on PyPI: of a clone of github.com/pec27/hfof, with CFLAGS="-O3 -march=native" and
+`pip install`, into the Python that `kith bench --python` names.
 """
 
+import contextlib
 import importlib.metadata
 import sys
 from typing import Callable, NamedTuple
@@ -44,6 +48,15 @@ def scipy_groups(length):
     return find, np.bincount
 
 
+def hfof_groups(length):
+    from hfof.cluster import fof
+
+    def find(xyz):
+        with contextlib.redirect_stdout(sys.stderr):  # it says there what it loads
+            return fof(xyz, length, boxsize=1.0)
+    return find, lambda labels: np.unique(labels, return_counts=True)[1]
+
+
 def pyfof_groups(length):
     import pyfof
     return (lambda xyz: pyfof.friends_of_friends(xyz, length),
@@ -58,6 +71,7 @@ class Peer(NamedTuple):
 
 
 PEERS = [
+    Peer("hfof", hfof_groups, periodic=True, most=10**9),
     Peer("kdcount", kdcount_groups, periodic=True, most=10**9),
     Peer("scipy", scipy_groups, periodic=True, most=10**5),
     Peer("pyfof", pyfof_groups, periodic=False, most=10**9),
