@@ -109,8 +109,8 @@ function(kith_add_test name)
             set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT KITH_TEST_BRIEF=9)
         endif()
         if(DEFINED ENV{CI} AND NOT KITH_SANITIZE AND NOT KITH_TEST_DEEP)
-            # Where time is short, two vectors of one source share the long tests with the third, and
-            # teams take every second input: each fill, box and number of ranks is still there.
+            # Where time is short, two vectors of one source share the long tests with the third,
+            # and teams take every second input: each fill, box and number of ranks is still there.
             if(backend MATCHES "^cpu:(baseline|avx2)$")
                 set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT KITH_TEST_BRIEF=1)
             elseif("team" IN_LIST labels)
