@@ -56,7 +56,7 @@ static void print_box(const rdf_outcome *found)
     }
 }
 
-/** By forces: g at the first peak, the ratio of variances, and the temperature from forces. */
+/** By forces: g where the counts have it highest, the ratio of variances, and the temperature from forces. */
 static void print_force(const rdf_outcome *found, const rdf_curve *c)
 {
     if (!c->force) {
@@ -77,7 +77,7 @@ static void print_force(const rdf_outcome *found, const rdf_curve *c)
     }
 }
 
-/** Print the first peak of a curve, and the number of neighbours up to the minimum after it. */
+/** Print where a curve is highest, and the number of neighbours up to the minimum after it. */
 static void print_curve(const rdf_outcome *found, const rdf_curve *c)
 {
     char name[16];
@@ -100,14 +100,16 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c)
     print_force(found, c);
 }
 
-/** The bin where S(q) of all particles is highest, by direct sum if there is one. */
+/** The bin where S(q) of all particles is highest, by direct sum if there is one. A transform is NaN
+ *  where it has no value, and may be below 0 at small q: neither is the highest. */
 static int64_t highest(const rdf_structure *s, const double **value, const double **error)
 {
     int64_t top = 0;
     *value = s->direct ? s->factor[0].sum : s->factor[0].fz;
     *error = s->direct ? s->factor[0].sum_error : s->factor[0].fz_error;
     for (int64_t k = 0; k < s->bins; k++) {
-        top = !((*value)[k] <= (*value)[top]) && (*value)[k] > 0 ? k : top;
+        const bool higher = isnan((*value)[top]) || (*value)[k] > (*value)[top];
+        top = higher && (*value)[k] > 0 ? k : top;
     }
     return top;
 }

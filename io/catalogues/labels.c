@@ -108,7 +108,9 @@ static io_status read_text(io_file *file, int64_t n, int64_t *out)
             status = io__lines_number(&lines, token, "a label", &value);
         }
         if (status == IO_OK && (value != floor(value) || fabs(value) > INT32_MAX)) {
-            status = io__lines_fail(&lines, IO_FORMAT, "holds %g; expected a whole number", value);
+            status = io__lines_fail(&lines, IO_FORMAT,
+                                    "holds %.17g; expected a whole number from %d to %d", value,
+                                    -INT32_MAX, INT32_MAX);
         }
         if (status == IO_OK && k < 0 && value != (double)n) {
             status = io__lines_fail(&lines, IO_INVALID, "says %.0f particles; expected %lld", value,

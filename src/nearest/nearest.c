@@ -257,7 +257,7 @@ static kith_status find(kith_ctx *ctx, const kith_points *points, const kith_box
         .size = out->size,
         .owner = owned,
     };
-    KITH_CHECK(ctx, ok, KITH_NO_MEMORY, "out of memory for %lld nearest neighbours of %lld each",
+    KITH_CHECK(ctx, ok, KITH_NO_MEMORY, "out of memory for %lld lists of %lld nearest neighbours",
                (long long)rows, (long long)k);
     return run_search(ctx, &search, out);
 }

@@ -83,7 +83,7 @@ static __device__ __forceinline__ int32_t wrapping_sum(const int32_t image[3])
 }
 
 /* Images of pairs between the coordinates as given can be packed when wrapping moved all particles
- * by less than this number of boxes. */
+ * by less than this number of boxes, and the cells reach over few enough (images_pack). */
 enum { WRAPPED_PACKS = 128 };
 
 /** Return true when images of pairs along an axis can be packed even after the wrapping of both
