@@ -114,8 +114,9 @@ static void add_pair(const problem *p, const kith_histogram *h, int64_t i, int64
 }
 
 /** Return true when the sums over the first points agree with brute force. A pair at an edge may be
- *  in either bin, and one at the last edge be counted or not, so cumulative sums up to each edge are
- *  compared, and may differ by one pair: |p| is below 1.8 r, as each component of F_j - F_i is below 1, and so its length below sqrt(3). */
+ *  in either bin, and one at the last edge be counted or not, so cumulative sums up to each edge
+ *  are compared, and may differ by one pair: |p| is below 1.8 r, as each component of F_j - F_i is
+ *  below 1, and so its length below sqrt(3). */
 static bool is_right(problem *p)
 {
     const int64_t n = p->points.n;

@@ -4,7 +4,8 @@
  * hundredth as many replicas as the standard case has points, on a GPU a tenth. Their time is
  * compared with that of the product of the matrix of replicas and its transpose, computed in blocks
  * that are overwritten: on CPU cores by OpenBLAS with as many threads, timed alternately; on a GPU
- * by cuBLAS. The product has all pairs twice, and makes no histogram.
+ * by cuBLAS. The product has all pairs twice, and makes no histogram. Spins, of a bit each, are
+ * timed alone: BLAS has no product of bits.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -44,8 +45,8 @@ static void find(void *library, const char *name, void *function)
     memcpy(function, &symbol, sizeof symbol);
 }
 
-/** Open the BLAS of KITH_BENCH_BLAS, else OpenBLAS. @return false when it, or a function, is not
- *  found; out->name is then set, too */
+/** Open the BLAS of KITH_BENCH_BLAS, an absolute path, else OpenBLAS. @return false when it, or a
+ *  function, is not found; out->name is then set, too */
 static bool blas_open(blas *out)
 {
     const char *const given = getenv("KITH_BENCH_BLAS");
@@ -116,6 +117,7 @@ static bool run(const overlap_form *form, const bench_options *options, int thre
                 const blas *library, json_t *out)
 {
     const bool gpu = bench_on_gpu(options);
+    /* one more on CPU cores, so that the last block of pairs is not full */
     const int64_t n = gpu ? options->n / PART_ON_GPU : options->n / PART + 1;
     const double least = options->least_seconds;
     overlap_job job;
@@ -142,7 +144,7 @@ bool bench_overlap(const bench_options *options, json_t *out)
     blas library;
     const bool has_blas = !gpu && blas_open(&library);
     if (!gpu && !has_blas) {
-        printf("%s is not found: nothing to compare with\n", library.name);
+        printf("%s is not found, or no absolute path: nothing to compare with\n", library.name);
     }
     json_t *const list = put_array(out, gpu ? "overlaps" : "results");
     for (int f = 0; ok && f < OVERLAP_FORMS; f++) {

@@ -9,8 +9,9 @@
 const POINTS_OF_LIGHT = 0, ARROWS = 1, BIRDS = 2;
 // Most particles that are drawn as bodies: by "auto", by another choice, as birds by "auto".
 const MOST_BODIES = 60000, MOST_FORCED = 400000, MOST_BIRDS = 8000;
-// Lengths of a body on the screen [CSS pixels]: a shorter one is a disc; a body is drawn at least
-// so long; "auto" has points of light in 2-D below it; "auto" has birds from it on.
+// Lengths of a body on the screen [CSS pixels]: a shorter one is a disc, and "auto" has points of
+// light in 3-D; a body is drawn at least so long; "auto" has points of light in 2-D below it; "auto"
+// has birds from it on.
 const DISC_BELOW = 2.2, LEAST_BODY = 5.5, LEAST_FLAT = 6, BIRD_FROM = 11;
 // Most pieces of a trail, one a frame; of all trails; and the length of a trail [bodies].
 const MOST_TRAIL = 48, MOST_PIECES = 240000, LONGEST_TRAIL = 14;
@@ -71,7 +72,8 @@ class Bodies {
   // body in the middle of the picture [CSS pixels]; thrift: 0, or less detail for a slow machine: 1
   // no birds and no trails, 2 no bodies.
   static level(head, wanted, pixels, thrift) {
-    if (wanted === "points" || !head.direction || head.colour === 0) {
+    const plain = head.colour === 0; // the picture is of the density, to which points add up
+    if (wanted === "points" || !head.direction || plain) {
       return POINTS_OF_LIGHT;
     }
     if (wanted !== "auto") {

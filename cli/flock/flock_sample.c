@@ -69,8 +69,8 @@ static int64_t highest_bin(const kith_histogram *histogram, const double *g)
     return peak;
 }
 
-/** Count pairs by distance, up to --r-max, or the largest radius at the start. run->g is NULL where there is no
- *  g(r): without bins, without a range, in a space without volume. */
+/** Count pairs by distance, up to --r-max, or the largest radius at the start. run->g is NULL where
+ *  there is no g(r): without bins, without a range, in a space without volume. */
 static int count_pairs(const flock_task *task, flock_run *run)
 {
     kith_rdf_options how;

@@ -112,14 +112,17 @@ static bool add(flock_view *view, const flock_run *run, const json_t *wanted, fl
     const kith_flock_thing made = usual_thing(kind, place, extent(view, run), most > 0 ? most : 1,
                                               &run->space);
     next->things[next->model.n_things] = made;
-    next->given[next->model.n_things++] = made;
+    next->given[next->model.n_things++] = made; /* where a reset of the view puts it */
     return true;
 }
 
-static bool move(const flock_run *run, const json_t *wanted, int64_t k, flock_stage *next)
+/** Move thing k, also to where a reset of the view puts it. */
+static bool move(flock_view *view, const flock_run *run, const json_t *wanted, int64_t k,
+                 flock_stage *next)
 {
     double place[3];
     if (!read_vector(json_object_get(wanted, "place"), place)) {
+        snprintf(view->message, sizeof view->message, "no thing was moved: it has no place");
         return false;
     }
     confine(&run->box, place);
@@ -141,6 +144,7 @@ void flock_view_set_thing(flock_view *view, flock_run *run, const json_t *wanted
     const json_t *added = json_object_get(wanted, "add"), *moved = json_object_get(wanted, "move");
     const json_t *which = moved ? moved : json_object_get(wanted, "remove");
     const int64_t k = json_is_integer(which) ? json_integer_value(which) : -1;
+    /* Each later stage has a list of things of its own, which takes over places alone. */
     if (!moved && run->stage + 1 < view->task->n_stages) {
         snprintf(view->message, sizeof view->message,
                  "things can be moved only: a change of --at is still to come");
@@ -155,7 +159,7 @@ void flock_view_set_thing(flock_view *view, flock_run *run, const json_t *wanted
     if (added) {
         fine = add(view, run, added, &next);
     } else if (moved) {
-        fine = move(run, wanted, k, &next);
+        fine = move(view, run, wanted, k, &next);
     } else {
         remove_thing(k, &next);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Perceptually uniform palettes: lightness or hue changes evenly with the number. sRGB (IEC
+ * Palettes: lightness or hue changes with the number, about evenly to the eye. sRGB (IEC
  * 61966-2-1) stores light by a nonlinear curve; sums and blurs of light need linear values.
  */
 #include "palette.h"
@@ -52,12 +52,13 @@ static void hue(double t, double rgb[3])
 /** Compute the colour of t in a palette. @param[out] rgb  sRGB values, 0 to 255, not rounded */
 static void bytes_of(palette which, double t, double rgb[3])
 {
-    /* Lightness rises evenly from 0 to 98 of CIELAB, hue from blue over red to yellow. */
+    /* Lightness rises from 0 to 98 of CIELAB, by 7 to 12 from each colour to the next; hue from
+     * blue over red to yellow. */
     static const unsigned char rising[][3] = {{0, 0, 4},       {20, 14, 54},   {59, 15, 112},
                                               {100, 26, 128},  {140, 41, 129}, {183, 55, 121},
                                               {222, 73, 104},  {247, 112, 92}, {254, 159, 109},
                                               {254, 207, 146}, {252, 253, 191}};
-    /* Lightness from 55 to 92: each colour is visible on a dark background. */
+    /* Lightness from 55 to 90: each colour is visible on a dark background. */
     static const unsigned char lit[][3] = {{70, 130, 230},  {60, 165, 225},  {75, 192, 195},
                                            {120, 210, 150}, {190, 220, 110}, {255, 225, 110}};
     if (which == PALETTE_CIRCLE) {

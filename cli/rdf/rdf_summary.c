@@ -56,7 +56,8 @@ static void print_box(const rdf_outcome *found)
     }
 }
 
-/** By forces: g where the counts have it highest, the ratio of variances, and the temperature from forces. */
+/** By forces: g where the counts have it highest, the ratio of variances, and the temperature from
+ *  forces. */
 static void print_force(const rdf_outcome *found, const rdf_curve *c)
 {
     if (!c->force) {
@@ -100,8 +101,8 @@ static void print_curve(const rdf_outcome *found, const rdf_curve *c)
     print_force(found, c);
 }
 
-/** The bin where S(q) of all particles is highest, by direct sum if there is one. A transform is NaN
- *  where it has no value, and may be below 0 at small q: neither is the highest. */
+/** The bin where S(q) of all particles is highest, by direct sum if there is one. A transform may
+ *  be below 0, or NaN: neither is the highest. */
 static int64_t highest(const rdf_structure *s, const double **value, const double **error)
 {
     int64_t top = 0;

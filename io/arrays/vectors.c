@@ -35,7 +35,9 @@ io_status io__vectors_alloc(io_file *file, io_vectors *out)
     return IO_OK;
 }
 
-/** Read vectors of a format. IO_INVALID: an option does not apply to it. */
+/** Read vectors of a format. IO_INVALID: an option does not apply to it.
+ *  @param bytes  the components are packed, eight spins of a bit in each byte, and copied as they
+ *                are */
 static io_status read_vectors(io_file *file, io_format format, bool bytes, io_vectors *out)
 {
     const io_read_options *options = file->options;
@@ -137,9 +139,11 @@ io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *er
 {
     static const io_read_options options = {.precision = KITH_DOUBLE};
     error = io__error_begin(error);
-    io_file file;
-    IO_TRY(io__file_open(&file, path, &options, error));
-    const io_status status = read_numbers(&file, n, out);
+    io_file file = {.fd = -1};
+    io_status status = io__file_open(&file, path, &options, error);
+    if (status == IO_OK) {
+        status = read_numbers(&file, n, out);
+    }
     io__file_close(&file);
     return status;
 }

@@ -103,8 +103,9 @@ static bool is_atom(const char *line)
 }
 
 /** Return true when a file begins as XYZ: a line with a count, a comment, then atoms. With Lattice
- *  or Properties in the comment, or a count of 0, no atom is needed. @param head  NUL-terminated;
- *  the ends of its first lines become 0 */
+ *  or Properties in the comment no atom is needed; with a count of 0 the file may end there. Where
+ *  another frame follows such a one, it could be a column of numbers, and is not taken for XYZ.
+ *  @param head  NUL-terminated; the ends of its first lines become 0 */
 static bool is_xyz(char *head)
 {
     char *line[3] = {head, NULL, NULL};
@@ -169,8 +170,8 @@ io_status io__detect(io_file *file, io_format *out)
     }
     if (is_binary(head, size) && !resembles_tipsy) {
         return io__file_fail(file, IO_FORMAT,
-                             "is binary, but none of NumPy .npy, HDF5, tipsy and Gadget "
-                             "(or cut short)");
+                             "is binary, but none of NumPy .npy, HDF5, tipsy, Gadget, GSD and "
+                             "the formats of chemfiles (or cut short)");
     }
     if (resembles_tipsy) { /* its reader says what is wrong with the size */
         *out = IO_TIPSY;

@@ -30,7 +30,7 @@ class _Plan(NamedTuple):
     """What a list holds: checked once for each combination of arguments."""
 
     want: str
-    options: _abi.PairsOptions  # shared by all calls without `against`; not to be changed
+    options: _abi.PairsOptions  # shared by calls; one that needs others changes a copy
 
 
 _plans: dict[Any, _Plan] = {}
@@ -93,7 +93,7 @@ class _List(Owned):
         super().__init__(_abi.Pairs(memory=memory), library().kith_pairs_free,
                          on if memory else None)
         self.at = C.byref(self.struct)
-        self._seen: dict[str, tuple[Any, Any, Any]] = {}  # by letter: address, type, whole array
+        self._seen: dict[str, tuple[Any, Any, Any]] = {}  # by letter: place, type, array
 
     def whole(self, letter: str, real_type: Any) -> np.ndarray[Any, Any]:
         """Return an array of the list in host memory, as long as the list."""
@@ -156,8 +156,9 @@ def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = Non
         species, {("Si", "O"): 1.8, ("O", "O"): 2.0}, in either order: pairs of others are not
         listed. Or radii of all species by name, {"Si": 1.1, "O": 0.7}, whose sums are the radii
         of pairs. A name that no particle has is refused; with an object of ASE symbols may be
-        absent, and atomic numbers stand for them. Or a table by numbers of species. One cutoff is
-        above 0. With `radii` it may be left out; else no pair is further apart than it.
+        absent, and atomic numbers stand for them. Or a table by numbers of species. The radius, or
+        at least one of a table, is above 0. With `radii` it may be left out; else no pair is
+        further apart than it.
     box : Box, float or array, optional
         The box, or what Box takes as its cell, periodic on all axes. Default: the box of x,
         else open space.
@@ -167,7 +168,8 @@ def pairs(x: Any, cutoff: Any = None, box: Any = None, want: Optional[str] = Non
         of "i"; with layout "matrix" "n", numbers of neighbours, in place of "i". Default: "ij",
         with layout "csr" "oj", with layout "matrix" "jn".
     full : bool, optional
-        Hold (i, j, S) and (j, i, -S); default: each pair once, i < j.
+        Hold (i, j, S) and (j, i, -S); default: each pair once, i <= j (i = j: with an image of
+        itself).
     layout : {"ij", "csr", "matrix"}, optional
         "csr": neighbours of i are j[offsets[i]:offsets[i + 1]]. "matrix", always a full list:
         neighbours of i are j[i, :n[i]], in arrays of a fixed shape.
@@ -344,7 +346,7 @@ def _result(found: _List, want: str, kind: Kind, kept: Memory, dim: int, wide: b
     if isinstance(kept, DeviceArray):
         made = [kind.give(found.on_gpu(letter, dtype, kept.number)) for letter in want]
         return tuple(narrow(one, letter, dim, wide) for one, letter in zip(made, want))
-    if dtype.byteorder == "=" and found.short:
+    if found.short:
         arrays = [found.copy(letter, dtype) for letter in want]
         found.keep(on)
     else:

@@ -99,7 +99,7 @@ def pair_distribution(histogram: Any, a: Optional[int] = None, b: Optional[int] 
     ----------
     histogram : kith.rdf.Histogram
     a, b : int, optional
-        Default: all partials.
+        Default: all partials; where one of the two is given, 0 for the other.
     ax : matplotlib.axes.Axes, optional
     unit : str, optional
         Of length.
@@ -160,10 +160,11 @@ def mass_function(masses: Any, volume: Optional[float] = None, *, bins: int = 20
     if not len(masses):
         raise ValueError("masses has no halo with a mass")
     ax = _axes(ax)
-    ends = np.log10([masses.min(), masses.max() * (1 + 1e-12)])
+    logs = np.log10(masses)
+    ends = logs.min(), logs.max()
     if ends[1] - ends[0] < 1e-9:
-        ends = ends + np.array([-0.5, 0.5])
-    counts, edges = np.histogram(np.log10(masses), bins=bins, range=tuple(ends))
+        ends = ends[0] - 0.5, ends[1] + 0.5
+    counts, edges = np.histogram(logs, bins=bins, range=ends)
     scale = 1 / ((edges[1] - edges[0]) * (volume or 1.0))
     some = counts > 0
     per = counts[some] * scale

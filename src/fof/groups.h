@@ -86,7 +86,8 @@ kith_status kith__fof_find(kith_ctx *ctx, const struct kith__question *question,
                            const struct kith__fof *fof, kith_groups *out);
 
 /** Find groups where particles have roles or need a number of links: particles that link are
- *  grouped first, the others are attached to the nearest of them. Points and out are in host
+ *  grouped first; those that may be attached join the group of the nearest that links, if any is in
+ *  reach. Points and out are in host
  *  memory. @return as the backend's kith__fof_backend.find. */
 kith_status kith__fof_by_roles(kith_ctx *ctx, const struct kith__question *question,
                                const struct kith__fof *fof, kith_groups *out);

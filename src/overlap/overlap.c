@@ -240,7 +240,8 @@ static kith_status compute_rows(kith_ctx *ctx, const kith_replicas *replicas,
                "rows %lld to %lld, expected some of 0 to %lld", (long long)first,
                (long long)(first + rows - 1), (long long)o.n - 1);
     KITH_CHECK(ctx, matrix != NULL || rows == 0, KITH_INVALID, "matrix is NULL");
-    (void)kith__watch(ctx, 0, rows); /* if the call is to stop, kith__proceed below returns so */
+    (void)kith__watch(ctx, 0, rows);
+    KITH_TRY(kith__proceed(ctx));
     for (int64_t k = 0; k < rows; k++) {
         (void)kith__report(ctx, k, rows);
         struct row_loop loop = {&o, first + k, matrix + k * o.n};

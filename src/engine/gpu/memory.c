@@ -105,8 +105,8 @@ kith_status kith__gpu_begin(kith_ctx *ctx)
 }
 
 /** Set the stop flag that the running kernel reads, if there is one, by a copy on a second stream.
- *  Queued work may reset the flag (the memset before a sweep), so the host sets it again until the
- *  stream is idle. */
+ *  Queued work may reset the flag (the memset before a sweep), so the host sets it again until what
+ *  it waits for is done. */
 static gpuError_t stop_sweep(struct kith__gpu *gpu)
 {
     unsigned *word = (unsigned *)(void *)((char *)gpu->small_memory.data + KITH_GPU_SMALL_BYTES);

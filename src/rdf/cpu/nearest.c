@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Histograms of the distances to nearest images beyond half the box: sorts the particles by
- * species, cuts them into pieces, and counts every pair of pieces (all_pairs_kernel.c). O(n^2).
+ * Histograms of the distances to nearest images whose last edge is beyond half the box: sorts the
+ * particles by species, cuts them into pieces, and counts every pair of pieces
+ * (all_pairs_kernel.c). O(n^2).
  */
 #include "all_pairs.h"
 
