@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Teams over MPI: the libraries libkith-openmpi and libkith-mpich. Each is built for one
- * implementation, as these have different binary interfaces; the source is one file that any mpicc
- * compiles. docs/team.md says how to run.
+ * Teams over MPI. The functions are in one source file, which a program compiles with the MPI that
+ * it uses, as implementations have different binary interfaces:
+ *
+ *     mpicc mine.c $(pkg-config --variable=includedir kith)/kith/transport_mpi.c \
+ *         $(pkg-config --cflags --libs kith)
+ *
+ * In CMake, after find_package(MPI), link kith::kith_mpi. The libraries libkith-openmpi and
+ * libkith-mpich have the file compiled for two implementations. docs/team.md says how to run.
  */
 #ifndef KITH_MPI_H
 #define KITH_MPI_H
@@ -22,6 +27,7 @@ extern "C" {
 
 /**
  * Make a transport between the processes of a communicator, which is duplicated. Collective.
+ * The functions here leave no message: the status says what is wrong.
  *
  * THREADS. Only the thread that calls this function and the team uses MPI; the threads of a context
  * do not. Where it is the main thread, begin MPI by MPI_Init_thread with MPI_THREAD_FUNNELED;
