@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! kith in Fortran 2018: contexts, neighbour lists, nearest neighbours, orders of particles,
-! friends-of-friends groups and halos.
+! kith in Fortran 2018: contexts, neighbour lists, lists that are kept over the steps of a
+! simulation, nearest neighbours, orders of particles, friends-of-friends groups and halos.
 !
 ! The bind(C) types are the structs of include/kith, field by field; the headers there are the
-! manual. kith_pairs_find, kith_nearest_find, kith_order_find, kith_fof_find and kith_halos_measure
-! take coordinates x(3, n) in real32 or real64, or a kith_points. They return a status, KITH_OK or
-! negative; kith_message(ctx) says what went wrong.
+! manual. kith_pairs_find, kith_verlet_update, kith_nearest_find, kith_order_find, kith_fof_find and
+! kith_halos_measure take coordinates x(3, n) in real32 or real64, or a kith_points. They return a
+! status, KITH_OK or negative; kith_message(ctx) says what went wrong.
 !
 ! Particles count from 1: i, j, offsets and particle are one more than in C. Results are pointers to
 ! arrays of the library, valid until the next call with that result, until kith_free, and while the
@@ -32,6 +32,10 @@ module kith
     ! kith_pairs_options%radius_rule.
     integer(c_int), parameter, public :: KITH_RADIUS_NONE = 0, KITH_RADIUS_GATHER = 1, &
         KITH_RADIUS_SCATTER = 2, KITH_RADIUS_EITHER = 3, KITH_RADIUS_BOTH = 4, KITH_RADIUS_SUM = 5
+    ! kith_verlet_state%reason: why a list was rebuilt (kith/verlet.h).
+    integer(c_int), parameter, public :: KITH_VERLET_KEPT = 0, KITH_VERLET_FIRST = 1, &
+        KITH_VERLET_ASKED = 2, KITH_VERLET_PARTICLES = 3, KITH_VERLET_BOX = 4, &
+        KITH_VERLET_MOVED = 5, KITH_VERLET_ALWAYS = 6
     ! Elements of kith_fof_options%roles.
     integer(c_int8_t), parameter, public :: KITH_LINK = 0, KITH_ATTACH = 1, KITH_IGNORE = 2
     ! Lengths of arrays: types of particles, and densities that define spheres.
@@ -125,6 +129,28 @@ module kith
         integer(c_int64_t) :: widest = 0
         integer(c_int64_t) :: overflowed = 0
     end type kith_pairs
+
+    ! What list to keep over steps. Fill with kith_verlet_options_init, then set cutoff and skin.
+    type, bind(c), public :: kith_verlet_options
+        integer(c_size_t) :: size
+        real(c_double) :: cutoff
+        real(c_double) :: skin
+        integer(c_int) :: with_skin
+        integer(c_int) :: full
+        integer(c_int) :: layout ! KITH_IJ or KITH_CSR
+        integer(c_int) :: extras
+    end type kith_verlet_options
+
+    ! What the last update of a kept list did, and what all of them did.
+    type, bind(c), public :: kith_verlet_state
+        integer(c_int64_t) :: updates
+        integer(c_int64_t) :: rebuilds
+        integer(c_int) :: reason ! KITH_VERLET_KEPT, ...
+        integer(c_int) :: rebuilt
+        integer(c_int64_t) :: kept
+        real(c_double) :: displacement
+        real(c_double) :: allowed
+    end type kith_verlet_state
 
     ! Which neighbours to find. Fill with kith_nearest_options_init.
     type, bind(c), public :: kith_nearest_options
@@ -255,6 +281,15 @@ module kith
         type(kith_pairs), private :: c
     end type kith_pair_list
 
+    ! A list that is kept over steps: made by kith_verlet_open, closed by kith_verlet_close. Do not
+    ! assign one to another: both would close the same list.
+    type, public :: kith_verlet
+        private
+        type(c_ptr) :: c = c_null_ptr
+        integer(c_int) :: layout = KITH_IJ
+        integer(c_int) :: extras = 0
+    end type kith_verlet
+
     ! The result of kith_nearest_find: column i has the neighbours of particle i, in the order of
     ! their distances. Where there are fewer than k, it ends in j = 0, infinite distances, and 0 for
     ! vectors and shifts. What the options did not ask for is not associated; distances and vectors
@@ -345,6 +380,13 @@ module kith
             integer(c_size_t), value :: size
         end subroutine pairs_options_init_sized
 
+        subroutine verlet_options_init_sized(options, size) &
+            bind(c, name="kith_verlet_options_init_sized")
+            import :: kith_verlet_options, c_size_t
+            type(kith_verlet_options), intent(out) :: options
+            integer(c_size_t), value :: size
+        end subroutine verlet_options_init_sized
+
         subroutine nearest_options_init_sized(options, size) &
             bind(c, name="kith_nearest_options_init_sized")
             import :: kith_nearest_options, c_size_t
@@ -425,6 +467,64 @@ module kith
             import :: kith_pairs
             type(kith_pairs), intent(inout) :: pairs
         end subroutine c_pairs_free
+
+        function c_verlet_open(ctx, options, out) result(status) bind(c, name="kith_verlet_open")
+            import :: kith_verlet_options, c_ptr, c_int
+            type(c_ptr), value :: ctx
+            type(kith_verlet_options), intent(in) :: options
+            type(c_ptr), intent(out) :: out
+            integer(c_int) :: status
+        end function c_verlet_open
+
+        function c_verlet_update(verlet, points, box, list) result(status) &
+            bind(c, name="kith_verlet_update")
+            import :: kith_points, kith_box, kith_pairs, c_ptr, c_int
+            type(c_ptr), value :: verlet
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            type(kith_pairs), intent(inout) :: list
+            integer(c_int) :: status
+        end function c_verlet_update
+
+        function c_verlet_update_batch(verlet, points, box, batch, list) result(status) &
+            bind(c, name="kith_verlet_update_batch")
+            import :: kith_points, kith_box, kith_batch, kith_pairs, c_ptr, c_int
+            type(c_ptr), value :: verlet
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            type(kith_batch), intent(in) :: batch
+            type(kith_pairs), intent(inout) :: list
+            integer(c_int) :: status
+        end function c_verlet_update_batch
+
+        function c_verlet_reasons(verlet, systems, reasons) result(status) &
+            bind(c, name="kith_verlet_reasons")
+            import :: c_ptr, c_int, c_int32_t, c_int64_t
+            type(c_ptr), value :: verlet
+            integer(c_int64_t), value :: systems
+            integer(c_int32_t), intent(inout) :: reasons(*)
+            integer(c_int) :: status
+        end function c_verlet_reasons
+
+        function c_verlet_rebuild(verlet) result(status) bind(c, name="kith_verlet_rebuild")
+            import :: c_ptr, c_int
+            type(c_ptr), value :: verlet
+            integer(c_int) :: status
+        end function c_verlet_rebuild
+
+        function c_verlet_read(verlet, out, size) result(status) &
+            bind(c, name="kith_verlet_read_sized")
+            import :: kith_verlet_state, c_ptr, c_size_t, c_int
+            type(c_ptr), value :: verlet
+            type(kith_verlet_state), intent(out) :: out
+            integer(c_size_t), value :: size
+            integer(c_int) :: status
+        end function c_verlet_read
+
+        subroutine c_verlet_close(verlet) bind(c, name="kith_verlet_close")
+            import :: c_ptr
+            type(c_ptr), value :: verlet
+        end subroutine c_verlet_close
 
         function c_nearest_find(ctx, points, box, k, options, out) result(status) &
             bind(c, name="kith_nearest_find")
@@ -507,6 +607,13 @@ module kith
         module procedure pairs_find_points, pairs_find_real32, pairs_find_real64
     end interface kith_pairs_find
 
+    ! status = kith_verlet_update(verlet, x, list, box, batch): the pairs of the present positions,
+    ! sorted, from those that are kept where that is possible. Without box: open space. With batch:
+    ! many systems in one call.
+    interface kith_verlet_update
+        module procedure verlet_update_points, verlet_update_real32, verlet_update_real64
+    end interface kith_verlet_update
+
     ! status = kith_nearest_find(ctx, x, k, list, box, options): the k nearest neighbours of each
     ! particle. Without box: open space. Without options: at any distance, j and counts alone.
     interface kith_nearest_find
@@ -545,7 +652,9 @@ module kith
     public :: kith_open, kith_close, kith_set_stream, kith_message, kith_backend, kith_threads, &
         kith_status_name, kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, &
         kith_points_packed, kith_options_init, kith_batch_init, kith_pairs_options_init, &
-        kith_nearest_options_init, kith_fof_options_init, kith_halo_input_init, kith_pairs_find, &
+        kith_verlet_options_init, kith_nearest_options_init, kith_fof_options_init, &
+        kith_halo_input_init, kith_pairs_find, kith_verlet_open, kith_verlet_update, &
+        kith_verlet_reasons, kith_verlet_rebuild, kith_verlet_read, kith_verlet_close, &
         kith_nearest_find, kith_order_find, kith_fof_find, kith_halos_measure, kith_free
 
 contains
@@ -570,16 +679,23 @@ contains
         call options_init_sized(options, c_sizeof(options))
     end subroutine kith_options_init
 
-    ! Set every field to its default: half (i, j), unsorted, no extras.
+    ! Set every field to its default: no systems, arrays in host memory.
     subroutine kith_batch_init(batch)
         type(kith_batch), intent(out) :: batch
         call batch_init_sized(batch, c_sizeof(batch))
     end subroutine kith_batch_init
 
+    ! Set every field to its default: half (i, j), unsorted, no extras.
     subroutine kith_pairs_options_init(options)
         type(kith_pairs_options), intent(out) :: options
         call pairs_options_init_sized(options, c_sizeof(options))
     end subroutine kith_pairs_options_init
+
+    ! Set every field to its default: half (i, j), no extras; cutoff and skin 0.
+    subroutine kith_verlet_options_init(options)
+        type(kith_verlet_options), intent(out) :: options
+        call verlet_options_init_sized(options, c_sizeof(options))
+    end subroutine kith_verlet_options_init
 
     ! Set every field to its default: one set, any distance, no extras.
     subroutine kith_nearest_options_init(options)
@@ -733,6 +849,93 @@ contains
         list%c = c
         if (status == KITH_OK) call view_pairs(list, used, x%precision)
     end function pairs_find_points
+
+    ! Open a list that is kept over steps. ctx outlives it. Close with kith_verlet_close.
+    function kith_verlet_open(ctx, options, verlet) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_verlet_options), intent(in) :: options
+        type(kith_verlet), intent(out) :: verlet
+        integer(c_int) :: status
+        status = c_verlet_open(ctx, options, verlet%c)
+        verlet%layout = options%layout
+        verlet%extras = options%extras
+    end function kith_verlet_open
+
+    function verlet_update_real32(verlet, x, list, box, batch) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_batch), intent(in), optional :: batch
+        integer(c_int) :: status
+        status = verlet_update_points(verlet, kith_points_packed(x), list, box, batch)
+    end function verlet_update_real32
+
+    function verlet_update_real64(verlet, x, list, box, batch) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_batch), intent(in), optional :: batch
+        integer(c_int) :: status
+        status = verlet_update_points(verlet, kith_points_packed(x), list, box, batch)
+    end function verlet_update_real64
+
+    function verlet_update_points(verlet, x, list, box, batch) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        type(kith_points), intent(in) :: x
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_batch), intent(in), optional :: batch
+        integer(c_int) :: status
+        type(kith_pairs) :: c
+        type(kith_pairs_options) :: made
+
+        c = list%c
+        list = kith_pair_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        if (present(batch)) then
+            status = c_verlet_update_batch(verlet%c, x, box, batch, c)
+        else
+            status = c_verlet_update(verlet%c, x, box, c)
+        end if
+        list%c = c
+        call kith_pairs_options_init(made)
+        made%layout = verlet%layout
+        made%extras = verlet%extras
+        if (status == KITH_OK) call view_pairs(list, made, x%precision)
+    end function verlet_update_points
+
+    ! Read why the last update of a batch rebuilt each system: KITH_VERLET_KEPT where it did not.
+    ! reasons has an element for each system.
+    function kith_verlet_reasons(verlet, reasons) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        integer(int32), intent(inout), contiguous :: reasons(:)
+        integer(c_int) :: status
+        status = c_verlet_reasons(verlet%c, size(reasons, kind=int64), reasons)
+    end function kith_verlet_reasons
+
+    ! Search at the next update, whatever it is given.
+    function kith_verlet_rebuild(verlet) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        integer(c_int) :: status
+        status = c_verlet_rebuild(verlet%c)
+    end function kith_verlet_rebuild
+
+    ! Read what the last update did.
+    function kith_verlet_read(verlet, state) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        type(kith_verlet_state), intent(out) :: state
+        integer(c_int) :: status
+        status = c_verlet_read(verlet%c, state, c_sizeof(state))
+    end function kith_verlet_read
+
+    ! Close a list that is kept, before kith_close. Lists that its updates made stay valid.
+    subroutine kith_verlet_close(verlet)
+        type(kith_verlet), intent(inout) :: verlet
+        call c_verlet_close(verlet%c)
+        verlet%c = c_null_ptr
+    end subroutine kith_verlet_close
 
     ! Point to the arrays that the options ask for, and let particles count from 1.
     subroutine view_pairs(list, options, precision)

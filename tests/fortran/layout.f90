@@ -137,6 +137,30 @@ contains
         call add("overflowed", c_loc(o%overflowed), c_sizeof(o%overflowed))
     end subroutine list_pairs
 
+    subroutine list_verlet_options()
+        type(kith_verlet_options), target :: o
+        call add_type("kith_verlet_options", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("cutoff", c_loc(o%cutoff), c_sizeof(o%cutoff))
+        call add("skin", c_loc(o%skin), c_sizeof(o%skin))
+        call add("with_skin", c_loc(o%with_skin), c_sizeof(o%with_skin))
+        call add("full", c_loc(o%full), c_sizeof(o%full))
+        call add("layout", c_loc(o%layout), c_sizeof(o%layout))
+        call add("extras", c_loc(o%extras), c_sizeof(o%extras))
+    end subroutine list_verlet_options
+
+    subroutine list_verlet_state()
+        type(kith_verlet_state), target :: o
+        call add_type("kith_verlet_state", c_loc(o), c_sizeof(o))
+        call add("updates", c_loc(o%updates), c_sizeof(o%updates))
+        call add("rebuilds", c_loc(o%rebuilds), c_sizeof(o%rebuilds))
+        call add("reason", c_loc(o%reason), c_sizeof(o%reason))
+        call add("rebuilt", c_loc(o%rebuilt), c_sizeof(o%rebuilt))
+        call add("kept", c_loc(o%kept), c_sizeof(o%kept))
+        call add("displacement", c_loc(o%displacement), c_sizeof(o%displacement))
+        call add("allowed", c_loc(o%allowed), c_sizeof(o%allowed))
+    end subroutine list_verlet_state
+
     subroutine list_nearest_options()
         type(kith_nearest_options), target :: o
         call add_type("kith_nearest_options", c_loc(o), c_sizeof(o))
@@ -292,6 +316,8 @@ program fortran_layout
     call list_batch()
     call list_pairs_options()
     call list_pairs()
+    call list_verlet_options()
+    call list_verlet_state()
     call list_nearest_options()
     call list_nearest()
     call list_order()
