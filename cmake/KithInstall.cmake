@@ -45,10 +45,15 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kithConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/kithConfigVersion.cmake" DESTINATION "${package_dir}"
         COMPONENT headers)
 
-# kith.pc finds its prefix from its own place, so that the tree may be moved. Where there is the
-# static library alone, every program needs the libraries that it needs.
+# kith.pc finds its prefix from its own place, so that the tree may be moved; but for /usr, of which
+# pkg-config leaves out the paths that compilers search anyway, if they are written as such. Where
+# there is the static library alone, every program needs the libraries that it needs.
 file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+set(pc_prefix "\${pcfiledir}/${pc_to_prefix}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(pc_prefix /usr)
+endif()
 list(TRANSFORM KITH_PRIVATE_LIBS PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE pc_private)
 list(JOIN pc_private " " pc_private)
 set(pc_public "")
