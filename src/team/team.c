@@ -199,8 +199,8 @@ kith_status kith__team_fill(kith_team *team, const struct kith__team_out *out,
                             kith__team_work_fn *work, void *call)
 {
     KITH_TRY(kith__team_begin(team));
-    KITH_AGREE(team, kith__result_read(team->ctx, out->given, out->size, out->least, out->own,
-                                       out->own_size));
+    KITH_AGREE(team, kith__result_read(team->ctx, "out", out->given, out->size, out->least,
+                                       out->own, out->own_size));
     const kith_status status = work(call);
     kith__result_write(out->own, out->own_size, out->size, out->least, out->given);
     return status;
