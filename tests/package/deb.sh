@@ -76,13 +76,22 @@ g++ -std=c++17 $examples/molecular_dynamics.cpp $flags -o dynamics
 module=$(pkg-config --variable=includedir kith)/kith/kith.f90
 gfortran "$module" $examples/halos.f90 $flags -o halos
 ./halos
-python3 -c 'import ctypes; ctypes.CDLL("libkith-io.so.0").io_read'
+
+echo "The Python package"
+apt install "$folder"/python3-kith_*.deb
+python3 -c 'import sys, kith, kith._view, numpy as np
+x = kith.read("points.h5").positions
+groups = kith.fof(x, 0.2 * len(x) ** (-1 / 3), kith.Box(1.0))
+halos = np.loadtxt("halos.csv", delimiter=",", skiprows=1)
+assert list(groups.members) == list(halos[:, 1]), "not the halos of the command"
+assert "draw" in kith._view._scripts()
+assert kith.__version__ == sys.argv[1]' "$version"
 
 [ -s /usr/share/doc/libkith-dev/docs/library.md.gz ] || { echo "no docs/library.md"; exit 1; }
 
 echo "Removal"
 cd /
-apt purge kith libkith0 libkith-dev libkith-io0 libkith-openmpi0 libkith-mpich0
+apt purge kith libkith0 libkith-dev libkith-io0 libkith-openmpi0 libkith-mpich0 python3-kith
 left=$(find / -xdev -name '*kith*' -not -path "$here/*" -not -path "$folder/*" \
     -not -path "$work/*" -not -path "/kith*" -not -path '/proc/*' -not -path '/root/.cache/*')
 [ -z "$left" ] || { echo "left behind:"; echo "$left"; exit 1; }
