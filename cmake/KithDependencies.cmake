@@ -19,7 +19,8 @@ endmacro()
 # Fail where an option is ON and what it names was not found.
 macro(kith_need option found package)
     if(${option} AND NOT ${option} STREQUAL "AUTO" AND NOT ${found})
-        message(FATAL_ERROR "${option} is ON, but it was not found (Debian: ${package})")
+        message(FATAL_ERROR
+            "${option} is ON, but what it needs was not found (Debian: ${package})")
     endif()
 endmacro()
 
@@ -92,6 +93,9 @@ kith_need(KITH_CIVETWEB CIVETWEB_FOUND libcivetweb-dev)
 set(KITH_HAVE_COMMAND OFF)
 if(KITH_COMMAND AND JANSSON_FOUND)
     set(KITH_HAVE_COMMAND ON)
+endif()
+if(KITH_COMMAND AND NOT KITH_COMMAND STREQUAL "AUTO" AND NOT KITH_JANSSON)
+    message(FATAL_ERROR "KITH_COMMAND is ON, which needs jansson, but KITH_JANSSON is OFF")
 endif()
 kith_need(KITH_COMMAND JANSSON_FOUND libjansson-dev)
 
