@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
 ! kith in Fortran 2018: contexts, neighbour lists, lists that are kept over the steps of a
-! simulation, nearest neighbours, orders of particles, friends-of-friends groups and halos.
+! simulation, nearest neighbours, orders of particles, friends-of-friends groups and halos; domains
+! of a team of processes.
 !
 ! The bind(C) types are the structs of include/kith, field by field; the headers there are the
 ! manual. kith_pairs_find, kith_verlet_update, kith_nearest_find, kith_order_find, kith_fof_find and
@@ -152,6 +153,30 @@ module kith
         real(c_double) :: allowed
     end type kith_verlet_state
 
+    ! How the ranks of a team exchange bytes. Made by kith_transport_mpi_fortran.
+    type, bind(c), public :: kith_transport
+        integer(c_size_t) :: size = 0
+        type(c_ptr) :: self = c_null_ptr
+        integer(c_int) :: rank = 0
+        integer(c_int) :: ranks = 0
+        integer(c_int) :: device = 0
+        type(c_funptr) :: counts = c_null_funptr
+        type(c_funptr) :: exchange = c_null_funptr
+        type(c_funptr) :: gather = c_null_funptr
+        type(c_funptr) :: combine = c_null_funptr
+        type(c_funptr) :: abort = c_null_funptr
+        type(c_funptr) :: close = c_null_funptr
+    end type kith_transport
+
+    ! The particles of a rank, as in C. Programs use kith_domain_points.
+    type, bind(c), public :: kith_domain_view
+        integer(c_size_t) :: size
+        integer(c_int64_t) :: n
+        integer(c_int64_t) :: ghosts
+        type(c_ptr) :: xyz
+        type(c_ptr) :: ids
+    end type kith_domain_view
+
     ! Which neighbours to find. Fill with kith_nearest_options_init.
     type, bind(c), public :: kith_nearest_options
         integer(c_size_t) :: size
@@ -290,6 +315,26 @@ module kith
         integer(c_int) :: extras = 0
     end type kith_verlet
 
+    ! A decomposition of the particles of a team: made by kith_domain_open, closed by
+    ! kith_domain_close. Do not assign one to another: both would close the same domain.
+    type, public :: kith_domain
+        private
+        type(c_ptr) :: c = c_null_ptr
+        integer(c_int) :: precision = KITH_DOUBLE
+    end type kith_domain
+
+    ! The result of kith_domain_read: the n particles that this rank was dealt, and after them the
+    ! ghosts, copies of particles of other ranks. Coordinates are in the kind of those given to
+    ! kith_domain_open, not to be changed, and valid until the domain is closed; those of the other
+    ! kind are not associated.
+    type, public :: kith_domain_points
+        integer(int64) :: n = 0
+        integer(int64) :: ghosts = 0
+        real(real32), pointer, contiguous :: x_real32(:, :) => null() ! (3, n + ghosts)
+        real(real64), pointer, contiguous :: x_real64(:, :) => null() ! (3, n + ghosts)
+        integer(int64), allocatable :: ids(:) ! (n + ghosts) global index of each particle, from 1
+    end type kith_domain_points
+
     ! The result of kith_nearest_find: column i has the neighbours of particle i, in the order of
     ! their distances. Where there are fewer than k, it ends in j = 0, infinite distances, and 0 for
     ! vectors and shifts. What the options did not ask for is not associated; distances and vectors
@@ -358,6 +403,18 @@ module kith
             type(c_ptr), value :: ctx
             integer(c_int) :: threads
         end function kith_threads
+    end interface
+
+    interface
+        ! Make a transport between the processes of a communicator: the integer of `use mpi`, or
+        ! MPI_VAL of mpi_f08's type(MPI_Comm). In the source kith/transport_mpi.c, which a program
+        ! compiles with its MPI (kith_mpi.h). Collective. transport: for kith_team_open.
+        function kith_transport_mpi_fortran(communicator, transport) result(status) bind(c)
+            import :: kith_transport, c_int
+            integer(c_int), value :: communicator
+            type(kith_transport), intent(out) :: transport
+            integer(c_int) :: status
+        end function kith_transport_mpi_fortran
     end interface
 
     interface
@@ -526,6 +583,70 @@ module kith
             type(c_ptr), value :: verlet
         end subroutine c_verlet_close
 
+        function c_team_open(ctx, transport, options, out) result(status) &
+            bind(c, name="kith_team_open")
+            import :: kith_transport, c_ptr, c_int
+            type(c_ptr), value :: ctx
+            type(kith_transport), intent(in) :: transport
+            type(c_ptr), value :: options
+            type(c_ptr), intent(out) :: out
+            integer(c_int) :: status
+        end function c_team_open
+
+        subroutine c_team_close(team) bind(c, name="kith_team_close")
+            import :: c_ptr
+            type(c_ptr), value :: team
+        end subroutine c_team_close
+
+        function c_domain_open(team, points, box, width, out) result(status) &
+            bind(c, name="kith_domain_open")
+            import :: kith_points, kith_box, c_ptr, c_double, c_int
+            type(c_ptr), value :: team
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            real(c_double), value :: width
+            type(c_ptr), intent(out) :: out
+            integer(c_int) :: status
+        end function c_domain_open
+
+        function c_domain_read(domain, out) result(status) bind(c, name="kith_domain_read")
+            import :: kith_domain_view, c_ptr, c_int
+            type(c_ptr), value :: domain
+            type(kith_domain_view), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_domain_read
+
+        function c_domain_send(domain, given, size, out) result(status) &
+            bind(c, name="kith_domain_send")
+            import :: c_ptr, c_size_t, c_int
+            type(c_ptr), value :: domain, given
+            integer(c_size_t), value :: size
+            type(c_ptr), value :: out
+            integer(c_int) :: status
+        end function c_domain_send
+
+        function c_domain_refresh(domain, values, size) result(status) &
+            bind(c, name="kith_domain_refresh")
+            import :: c_ptr, c_size_t, c_int
+            type(c_ptr), value :: domain, values
+            integer(c_size_t), value :: size
+            integer(c_int) :: status
+        end function c_domain_refresh
+
+        function c_domain_home(domain, values, size, out) result(status) &
+            bind(c, name="kith_domain_home")
+            import :: c_ptr, c_size_t, c_int
+            type(c_ptr), value :: domain, values
+            integer(c_size_t), value :: size
+            type(c_ptr), value :: out
+            integer(c_int) :: status
+        end function c_domain_home
+
+        subroutine c_domain_close(domain) bind(c, name="kith_domain_close")
+            import :: c_ptr
+            type(c_ptr), value :: domain
+        end subroutine c_domain_close
+
         function c_nearest_find(ctx, points, box, k, options, out) result(status) &
             bind(c, name="kith_nearest_find")
             import :: kith_points, kith_box, kith_nearest_options, kith_nearest, c_ptr, &
@@ -614,6 +735,13 @@ module kith
         module procedure verlet_update_points, verlet_update_real32, verlet_update_real64
     end interface kith_verlet_update
 
+    ! status = kith_domain_open(team, x, width, domain, box): deal the particles x of all ranks to
+    ! domains, with copies of the particles within the width of each domain. Collective. Without
+    ! box: open space. x is not needed after the call.
+    interface kith_domain_open
+        module procedure domain_open_points, domain_open_real32, domain_open_real64
+    end interface kith_domain_open
+
     ! status = kith_nearest_find(ctx, x, k, list, box, options): the k nearest neighbours of each
     ! particle. Without box: open space. Without options: at any distance, j and counts alone.
     interface kith_nearest_find
@@ -655,6 +783,9 @@ module kith
         kith_verlet_options_init, kith_nearest_options_init, kith_fof_options_init, &
         kith_halo_input_init, kith_pairs_find, kith_verlet_open, kith_verlet_update, &
         kith_verlet_reasons, kith_verlet_rebuild, kith_verlet_read, kith_verlet_close, &
+        kith_transport_mpi_fortran, kith_team_open, kith_team_close, kith_domain_open, &
+        kith_domain_read, kith_domain_send, kith_domain_refresh, kith_domain_home, &
+        kith_domain_close, &
         kith_nearest_find, kith_order_find, kith_fof_find, kith_halos_measure, kith_free
 
 contains
@@ -936,6 +1067,117 @@ contains
         call c_verlet_close(verlet%c)
         verlet%c = c_null_ptr
     end subroutine kith_verlet_close
+
+    ! Join a team. Collective. The transport is taken over, also on failure.
+    function kith_team_open(ctx, transport, team) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_transport), intent(in) :: transport
+        type(c_ptr), intent(out) :: team
+        integer(c_int) :: status
+        status = c_team_open(ctx, transport, c_null_ptr, team)
+    end function kith_team_open
+
+    ! Leave a team, before kith_close and MPI_Finalize.
+    subroutine kith_team_close(team)
+        type(c_ptr), intent(inout) :: team
+        call c_team_close(team)
+        team = c_null_ptr
+    end subroutine kith_team_close
+
+    function domain_open_real32(team, x, width, domain, box) result(status)
+        type(c_ptr), intent(in) :: team
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: width
+        type(kith_domain), intent(out) :: domain
+        type(kith_box), intent(in), optional :: box
+        integer(c_int) :: status
+        status = domain_open_points(team, kith_points_packed(x), width, domain, box)
+    end function domain_open_real32
+
+    function domain_open_real64(team, x, width, domain, box) result(status)
+        type(c_ptr), intent(in) :: team
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: width
+        type(kith_domain), intent(out) :: domain
+        type(kith_box), intent(in), optional :: box
+        integer(c_int) :: status
+        status = domain_open_points(team, kith_points_packed(x), width, domain, box)
+    end function domain_open_real64
+
+    function domain_open_points(team, x, width, domain, box) result(status)
+        type(c_ptr), intent(in) :: team
+        type(kith_points), intent(in) :: x
+        real(real64), intent(in) :: width
+        type(kith_domain), intent(out) :: domain
+        type(kith_box), intent(in), optional :: box
+        integer(c_int) :: status
+        status = c_domain_open(team, x, box, width, domain%c)
+        domain%precision = x%precision
+    end function domain_open_points
+
+    ! Say which particles this rank has.
+    function kith_domain_read(domain, points) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(kith_domain_points), intent(out) :: points
+        integer(c_int) :: status
+        type(kith_domain_view) :: view
+        integer(int64), pointer :: ids(:)
+        integer(int64) :: all
+
+        view = kith_domain_view(c_sizeof(view), 0, 0, c_null_ptr, c_null_ptr)
+        status = c_domain_read(domain%c, view)
+        if (status /= KITH_OK) return
+        points%n = view%n
+        points%ghosts = view%ghosts
+        all = view%n + view%ghosts
+        allocate (points%ids(all))
+        if (all == 0) return
+        call c_f_pointer(view%ids, ids, [all])
+        points%ids = ids + 1
+        if (domain%precision == KITH_FLOAT) then
+            call c_f_pointer(view%xyz, points%x_real32, [3_int64, all])
+        else
+            call c_f_pointer(view%xyz, points%x_real64, [3_int64, all])
+        end if
+    end function kith_domain_read
+
+    ! Send a value of each particle to where it was dealt, and to its copies. Collective. given and
+    ! out: c_loc of the arrays, of all particles in the order of x, and of n + ghosts; bytes: of a
+    ! value, equal on all ranks.
+    function kith_domain_send(domain, given, bytes, out) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(c_ptr), intent(in) :: given, out
+        integer(c_size_t), intent(in) :: bytes
+        integer(c_int) :: status
+        status = c_domain_send(domain%c, given, bytes, out)
+    end function kith_domain_send
+
+    ! Give copies the values that their particles have now. Collective. values: c_loc of an array of
+    ! n + ghosts, of which the last are written.
+    function kith_domain_refresh(domain, values, bytes) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(c_ptr), intent(in) :: values
+        integer(c_size_t), intent(in) :: bytes
+        integer(c_int) :: status
+        status = c_domain_refresh(domain%c, values, bytes)
+    end function kith_domain_refresh
+
+    ! Send a value of each particle back to the rank that gave it. Collective. values and out: c_loc
+    ! of the arrays, of n, and of all particles in the order of x.
+    function kith_domain_home(domain, values, bytes, out) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(c_ptr), intent(in) :: values, out
+        integer(c_size_t), intent(in) :: bytes
+        integer(c_int) :: status
+        status = c_domain_home(domain%c, values, bytes, out)
+    end function kith_domain_home
+
+    ! Close a domain, before its team.
+    subroutine kith_domain_close(domain)
+        type(kith_domain), intent(inout) :: domain
+        call c_domain_close(domain%c)
+        domain%c = c_null_ptr
+    end subroutine kith_domain_close
 
     ! Point to the arrays that the options ask for, and let particles count from 1.
     subroutine view_pairs(list, options, precision)

@@ -44,6 +44,13 @@ extern "C" {
 KITH_MPI_API kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out);
 
 /**
+ * Make a transport as kith_transport_mpi does, for a communicator of Fortran: the integer of
+ * `use mpi`, or MPI_VAL of mpi_f08's type(MPI_Comm). The module kith has an interface of it.
+ * @return as kith_transport_mpi
+ */
+KITH_MPI_API kith_status kith_transport_mpi_fortran(MPI_Fint communicator, kith_transport *out);
+
+/**
  * Begin MPI (MPI_THREAD_FUNNELED) where the program has not, and make a transport between all
  * processes of MPI_COMM_WORLD. Collective. For a program that loads this library at run time, as
  * the command kith does, and so needs no MPI of its own. May be called again, for one transport

@@ -161,6 +161,32 @@ contains
         call add("allowed", c_loc(o%allowed), c_sizeof(o%allowed))
     end subroutine list_verlet_state
 
+    subroutine list_transport()
+        type(kith_transport), target :: o
+        call add_type("kith_transport", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("self", c_loc(o%self), c_sizeof(o%self))
+        call add("rank", c_loc(o%rank), c_sizeof(o%rank))
+        call add("ranks", c_loc(o%ranks), c_sizeof(o%ranks))
+        call add("device", c_loc(o%device), c_sizeof(o%device))
+        call add("counts", c_loc(o%counts), c_sizeof(o%counts))
+        call add("exchange", c_loc(o%exchange), c_sizeof(o%exchange))
+        call add("gather", c_loc(o%gather), c_sizeof(o%gather))
+        call add("combine", c_loc(o%combine), c_sizeof(o%combine))
+        call add("abort", c_loc(o%abort), c_sizeof(o%abort))
+        call add("close", c_loc(o%close), c_sizeof(o%close))
+    end subroutine list_transport
+
+    subroutine list_domain_view()
+        type(kith_domain_view), target :: o
+        call add_type("kith_domain_view", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("ghosts", c_loc(o%ghosts), c_sizeof(o%ghosts))
+        call add("xyz", c_loc(o%xyz), c_sizeof(o%xyz))
+        call add("ids", c_loc(o%ids), c_sizeof(o%ids))
+    end subroutine list_domain_view
+
     subroutine list_nearest_options()
         type(kith_nearest_options), target :: o
         call add_type("kith_nearest_options", c_loc(o), c_sizeof(o))
@@ -318,6 +344,8 @@ program fortran_layout
     call list_pairs()
     call list_verlet_options()
     call list_verlet_state()
+    call list_transport()
+    call list_domain_view()
     call list_nearest_options()
     call list_nearest()
     call list_order()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Build a program that uses MPI through CMake and through pkg-config, and run it over two processes:
-#   mpi.sh PREFIX WORK CMAKE MPICC VERSION LAUNCHER...
+# Build a program that uses MPI through CMake and through pkg-config, and one in Fortran, and run
+# them over two and three processes:  mpi.sh PREFIX WORK CMAKE MPICC VERSION LAUNCHER...
 set -eu
 prefix=$1 work=$2 cmake=$3 mpicc=$4 version=$5
 shift 5
@@ -30,3 +30,16 @@ transport=$(pkg-config --variable=includedir kith)/kith/transport_mpi.c
 "$mpicc" "$examples/mpi/sph_density_mpi.c" "$transport" $(pkg-config --cflags --libs kith) -lm \
     "-Wl,-rpath,$(pkg-config --variable=libdir kith)" -o "$work/density"
 "$@" -n 2 "$work/density"
+
+mpifort=$(echo "$mpicc" | sed 's/mpicc/mpifort/')
+command -v gfortran >/dev/null && command -v "$mpifort" >/dev/null || {
+    echo "skipped: no Fortran compiler (apt-get install gfortran)"
+    exit 77
+}
+cd "$work"
+# shellcheck disable=SC2046
+"$mpicc" -c "$transport" $(pkg-config --cflags kith)
+# shellcheck disable=SC2046
+"$mpifort" "${transport%/*}/kith.f90" "$examples/mpi/sph_density_mpi.f90" transport_mpi.o \
+    $(pkg-config --libs kith) "-Wl,-rpath,$(pkg-config --variable=libdir kith)" -o fortran
+"$@" -n 3 ./fortran
