@@ -374,6 +374,8 @@ contains
         type(c_ptr) :: no_ctx
         real(real64) :: x(3, 2)
         type(kith_pair_list) :: list
+        type(kith_domain) :: domain
+        type(kith_domain_points) :: points
 
         x = 0
         call check(kith_pairs_find(ctx, x, -1.0_real64, list) == KITH_INVALID, "a cutoff below 0")
@@ -386,6 +388,12 @@ contains
         call check(index(kith_message(ctx), "needs a GPU") > 0, "message: "//kith_message(ctx))
         call check(kith_open(no_ctx, "abacus") == KITH_INVALID, "an unknown backend")
         call check(index(kith_message(no_ctx), "abacus") > 0, "message: "//kith_message(no_ctx))
+        call check(kith_domain_open(c_null_ptr, x, 1.0_real64, domain) == KITH_INVALID, "no team")
+        call check(index(kith_message(c_null_ptr), "team is NULL") > 0, &
+                   "message: "//kith_message(c_null_ptr))
+        call check(kith_domain_read(domain, points) == KITH_INVALID, "no domain")
+        call check(.not. allocated(points%ids), "the particles of no domain")
+        call kith_domain_close(domain)
         call check(kith_status_name(KITH_NO_MEMORY) == "KITH_NO_MEMORY", "kith_status_name")
     end subroutine check_failures
 end module cases
