@@ -3,7 +3,7 @@
  * The command `kith VERB ...`: finds the verb and calls its function with the other arguments.
  */
 #include "common/guard.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 #include "verbs.h"
 

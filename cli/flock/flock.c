@@ -8,7 +8,7 @@
 #include "common/gnuplot.h"
 #include "common/parse.h"
 #include "common/progress.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 #include "verbs.h"
 

@@ -6,7 +6,7 @@
 #include "flock_options.h"
 
 #include "common/box.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "flock_saved.h"
 
 #include "common/box.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #define KITH_CLI_RDF_H
 
 #include "common/input.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "rdf_blocks.h"
 #include "common/space.h"
 #include "structure.h"

@@ -16,11 +16,11 @@
 #define KITH_CLI_RANKS_H
 
 #include "catalogues/catalogue.h"
-#include "input.h"
-#include "options.h"
-#include "passes.h"
-#include "report.h"
-#include "spread.h"
+#include "common/input.h"
+#include "common/options.h"
+#include "common/passes.h"
+#include "common/report.h"
+#include "common/spread.h"
 
 /** The ranks of a command, as rank 0 sees them. */
 typedef struct ranks ranks;
