@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands of several ranks: threads with a backend each, and processes of MPI. Outputs have the
 bytes of one process, errors are those of one process, and a rank that is killed ends all."""
+import concurrent.futures
+import itertools
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -17,6 +20,7 @@ import rdf_frames
 # write to the standard output.
 LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
+TURNS = itertools.count()
 TIMES = ("seconds", "peak_bytes", "threads", "ranks", "parts", "backend", "memory", "input",
          "against", "pairs_per_second", "neighbours_per_second")
 
@@ -33,12 +37,34 @@ def ways():
     """Ways to run kith on several ranks: a name, and a function of its arguments."""
     for backends in ("cpu,cpu", "cpu:baseline,cpu,cpu,cpu,cpu"):
         told = {**os.environ, "KITH_BACKEND": backends}
-        yield backends, lambda *arguments, told=told: cli.run(*arguments, env=told)
-    for launcher in LAUNCHERS:
+        yield backends, lambda *arguments, told=told, **options: cli.run(*arguments, env=told,
+                                                                         **options)
+    # The short form starts one MPI for each command, in turn: they differ in the transport alone,
+    # which tests/team/ runs over both, and to start one takes longer than the command.
+    turn = next(TURNS) % max(len(LAUNCHERS), 1)
+    for launcher in LAUNCHERS if cli.DEEP else LAUNCHERS[turn:turn + 1]:
         for ranks in RANKS:
             yield (f"{launcher[0]} {ranks}",
-                   lambda *arguments, launcher=launcher, ranks=ranks:
-                   launched(launcher, ranks, *arguments))
+                   lambda *arguments, launcher=launcher, ranks=ranks, **options:
+                   launched(launcher, ranks, *arguments, **options))
+
+
+def everywhere(*arguments, outputs=()):
+    """Run kith in all ways at once, as a launcher waits most of its time: each in a folder of its
+    own, with links to the files that are here. Yield the name of the way, the finished process and
+    the folder."""
+    def begin(number, run):
+        folder = f"way.{number}"
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder)
+        for name in files:
+            os.symlink(os.path.abspath(name), os.path.join(folder, name))
+        return pool.submit(run, *arguments, cwd=folder), folder
+    files = [name for name in os.listdir() if not name.startswith("way.") and name not in outputs]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        begun = [(name, *begin(number, run)) for number, (name, run) in enumerate(ways())]
+        for name, done, folder in begun:
+            yield name, done.result(), folder
 
 
 def contents(path):
@@ -54,10 +80,7 @@ def same(*arguments, outputs=(), parts=None):
         return {key: value for key, value in json.loads(text).items() if key not in TIMES}
     expected = facts(cli.ok(*arguments, "--json"))
     files = [contents(path) for path in outputs]
-    for name, run in ways():
-        for path in outputs:
-            os.remove(path)
-        done = run(*arguments, "--json")
+    for name, done, folder in everywhere(*arguments, "--json", outputs=outputs):
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
         ranks = json.loads(done.stdout)["ranks"] if parts and "cpu" not in name else 1
@@ -65,7 +88,7 @@ def same(*arguments, outputs=(), parts=None):
         read = said["parts"] if said["verb"] == "rdf" else said["input"]["parts"]
         assert parts is None or read == ranks, (name, done)
         for path, data in zip(outputs, files):
-            assert contents(path) == data, (name, arguments, path)
+            assert contents(os.path.join(folder, path)) == data, (name, arguments, path)
 
 
 def test_fof():
@@ -100,9 +123,10 @@ def test_fof_types():
     same(*common, "--attach", "gas", outputs=("a.csv", "a.npy"))
     cosmology = (*common, "--cosmology", "0.3,0.7,0")
     same(*cosmology, outputs=("a.csv", "a.npy"))  # spheres
-    for name, run in ways():  # nobody measures their time
-        assert json.loads(run(*cosmology, "--json").stdout)["seconds"]["spheres"] is None, name
-        assert "spherical overdensities" not in run(*cosmology).stdout, name
+    for name, done, _ in everywhere(*cosmology, "--json"):  # nobody measures their time
+        assert json.loads(done.stdout)["seconds"]["spheres"] is None, name
+    for name, done, _ in everywhere(*cosmology):
+        assert "spherical overdensities" not in done.stdout, name
     same(*common[:-4], "-o", "a.list", "--precision", "float", outputs=("a.list",))
 
 
@@ -238,12 +262,11 @@ def test_shares_fail():
             verbs.append(("rdf", name, "--box", "2", "--r-max", "0.5", "-o", "a.csv"))
         for arguments in verbs:
             expected = cli.run(*arguments)
-            for way, run in ways():
-                done = run(*arguments)
+            for way, done, folder in everywhere(*arguments):
                 said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
                 assert done.returncode == expected.returncode != 0, (way, done.stderr)
                 assert len(said) == 1 and word in said[0], (way, done.stderr)
-                assert not os.path.exists("a.csv") and not os.path.exists("a.npy"), way
+                assert not {"a.csv", "a.npy"} & set(os.listdir(folder)), way
 
 
 def test_sums():
@@ -291,12 +314,11 @@ def test_frames():
     same("rdf", "f.xyz", "--frames", "2::3", "--r-max", "4", "--sq", "s.txt", "-o", "a.txt",
          outputs=("s.txt", "a.txt"))
     expected = cli.run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
-    for way, run in ways():
-        done = run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
+    for way, done, folder in everywhere("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt"):
         said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
         assert done.returncode == expected.returncode != 0, (way, done.stderr)
         assert len(said) == 1 and said[0] in expected.stderr, (way, said, expected.stderr)
-        assert not os.path.exists("b.txt"), way
+        assert not os.path.exists(f"{folder}/b.txt"), way
 
 
 def test_rules():
@@ -390,20 +412,16 @@ def flown(*arguments, outputs):
                 if key not in (*TIMES, "step_seconds")}
         return [*lines[:-1], last]
 
-    def clear():
-        for path in outputs:
-            if os.path.exists(path):
-                os.remove(path)
-    clear()
+    for path in outputs:
+        if os.path.exists(path):
+            os.remove(path)
     expected = facts(cli.ok("flock", *arguments, "--json"))
     files = [contents(path) for path in outputs]
-    for name, run in ways():
-        clear()
-        done = run("flock", *arguments, "--json")
+    for name, done, folder in everywhere("flock", *arguments, "--json", outputs=outputs):
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
         for path, data in zip(outputs, files):
-            assert contents(path) == data, (name, arguments, path)
+            assert contents(os.path.join(folder, path)) == data, (name, arguments, path)
 
 
 def test_flock():
@@ -448,8 +466,7 @@ def test_flock_refused():
     task = ("flock", "--boids", "50", "--box", "10", "--steps", "3")
     for word, arguments in (("--sweep", (*task[:-2], "--sweep", "noise=0:1:0.5")),
                             ("--view", (*task, "--view"))):
-        for name, run in ways():
-            done = run(*arguments)
+        for name, done, _ in everywhere(*arguments):
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert done.returncode == 2, (name, done)
             assert len(said) == 1 and f"{word} works in one process" in said[0], (name, done)
@@ -457,13 +474,12 @@ def test_flock_refused():
     for arguments in (("flock", "p.npy", "--steps", "2", "-o", "a.xyz"),
                       (*task, "--alignment", "10,1", "-o", "a.xyz")):
         expected = cli.run(*arguments)
-        for name, run in ways():
-            done = run(*arguments)
+        for name, done, folder in everywhere(*arguments):
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert done.returncode == expected.returncode != 0, (name, arguments, done.stderr)
             assert len(said) == 1, (name, done.stderr)
             assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
-            assert not os.path.exists("a.xyz"), name
+            assert not os.path.exists(f"{folder}/a.xyz"), name
 
 
 def test_errors():
@@ -477,21 +493,19 @@ def test_errors():
              ("fof", "good.npy"))
     for arguments in cases:
         expected = cli.run(*arguments)
-        for name, run in ways():
-            done = run(*arguments)
+        for name, done, folder in everywhere(*arguments):
             assert done.returncode == expected.returncode, (name, arguments, done.stderr)
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert len(said) == 1, (name, done.stderr)
             assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
-            assert not os.path.exists("a.npy"), name
+            assert not os.path.exists(f"{folder}/a.npy"), name
     with open("h.txt", "w", encoding="ascii") as file:
         file.write("0.1\n" * 100)
-    for name, run in ways():
-        done = run("nearest", "good.npy", "-k", "2", "--radii", "h.txt")
-        assert done.returncode == 10 and "in one process, or leave out --radii" in done.stderr, done
-        done = run("pairs", "good.npy", "-c", "0.1", "-o", "a.npy")
+    for name, done, _ in everywhere("nearest", "good.npy", "-k", "2", "--radii", "h.txt"):
+        assert done.returncode == 10 and "in one process, or leave out --radii" in done.stderr, name
+    for name, done, folder in everywhere("pairs", "good.npy", "-c", "0.1", "-o", "a.npy"):
         assert done.returncode == 10 and "--sorted" in done.stderr, (name, done.stderr)
-        assert not os.path.exists("a.npy"), name
+        assert not os.path.exists(f"{folder}/a.npy"), name
 
 
 def test_first_bad_frame():
@@ -509,8 +523,7 @@ def test_first_bad_frame():
         task = ("rdf", "a.xyz", "--box", "1", "--r-max", "0.4", "-o", "a.txt", "-q")
         expected = cli.run(*task)
         assert expected.returncode == 5, expected
-        for name, run in ways():
-            done = run(*task)
+        for name, done, _ in everywhere(*task):
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert done.returncode == 5 and len(said) == 1, (name, whole, done)
             assert said == expected.stderr.splitlines()[:1], (name, said, expected.stderr)
