@@ -166,16 +166,18 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
 /** Get the group of H5MD that an array belongs to: "particles/all"; "": the file is not H5MD. */
 void io__h5md_group(const io_array *array, char out[IO_HDF5_NAME]);
 
-/** Read one number for each particle of an array of positions, stored in its group of H5MD once or
- *  for each frame. Numbers with steps or times of their own are taken at the step, or else the
- *  time, of the frame of positions; IO_FORMAT if there are none.
+/** Read one number for each of some particles of an array of positions, stored in its group of
+ *  H5MD once or for each frame. Numbers with steps or times of their own are taken at the step, or
+ *  else the time, of the frame of positions; IO_FORMAT if there are none.
  *  @param name        "species"
+ *  @param first       first particle of the array
+ *  @param rows        number of particles
  *  @param type        native type of out; numbers that it cannot hold are refused
- *  @param[out] out    [array->n]
+ *  @param[out] out    [rows]
  *  @param[out] found  false: the group has no numbers of this name
  *  @return IO_FORMAT, IO_TRUNCATED or IO_NO_MEMORY if they exist, but cannot be read */
 io_status io__h5md_column(io_file *file, const io_array *array, const char *name, int64_t frame,
-                          hid_t type, void *out, bool *found);
+                          int64_t first, int64_t rows, hid_t type, void *out, bool *found);
 
 /** Read the step and the time of a frame from the group of H5MD of an array of positions.
  *  @return IO_FORMAT, IO_TRUNCATED or IO_NO_MEMORY if they exist, but cannot be read */
