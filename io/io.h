@@ -251,9 +251,14 @@ void io_vectors_free(io_vectors *vectors);
 
 /** Read one number for each of n particles from a NumPy array of one dimension, or from a text with
  *  one number in each line.
+ *  @param all       numbers that the file must have
+ *  @param first     index of the first number to read
+ *  @param n         numbers to read. A text is read whole
  *  @param[out] out  [n]
- *  @return IO_INVALID if there are more or fewer numbers, IO_FORMAT if one is not finite */
-io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *error);
+ *  @return IO_INVALID if there are more or fewer than `all` numbers, IO_FORMAT if one of those that
+ *  are read is not finite */
+io_status io_read_numbers(const char *path, int64_t all, int64_t first, int64_t n, double *out,
+                          io_error *error);
 
 /** Contents of a file. */
 typedef struct io_summary {

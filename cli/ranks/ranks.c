@@ -124,6 +124,14 @@ static int serve(struct ranks *r)
         switch (job.kind) { /* rank 0 has the statuses too, or the transport is lost (lose) */
         case JOB_READ: ranks__do_read(r, &job); break;
         case JOB_OPEN: (void)do_open(r, &job, progress_watch_interrupt, NULL); break;
+        case JOB_RADII:
+            (void)ranks__do_radii(r, &job, &r->share[job.set], NULL, &(radii_range){0},
+                                  &(io_error){0});
+            break;
+        case JOB_SPECIES:
+            (void)ranks__do_species(r, &job, &r->share[job.set], &(species_names){0}, NULL,
+                                    &(io_error){0});
+            break;
         case JOB_PASS: (void)ranks__do_pass(r, &r->share[0], &(pass){.kind = PASS_FIELDS}); break;
         case JOB_FOF: (void)ranks__do_fof(r, &job, NULL); break;
         case JOB_COUNT_LABELS: (void)ranks__do_count_labels(r, job.groups, NULL); break;

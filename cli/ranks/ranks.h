@@ -19,7 +19,9 @@
 #include "common/input.h"
 #include "common/options.h"
 #include "common/passes.h"
+#include "common/radii.h"
 #include "common/report.h"
+#include "common/species.h"
 #include "common/spread.h"
 
 /** The ranks of a command, as rank 0 sees them. */
@@ -60,6 +62,24 @@ int ranks_processes(void);
 /** Make a pass over the particles of INPUT that ranks_read has read, of all ranks.
  *  @param p  its state   @return exit status, reported */
 int ranks_pass(const input *in, pass *p);
+
+/** Get the radii of the particles of a set that ranks_read has read: radii_read, on each rank for
+ *  its share.
+ *  @param in          the particles that this rank has
+ *  @param[out] radii  [in->particles.n], of these particles; the other ranks keep theirs
+ *  @param[out] range  range of all radii
+ *  @return exit status, reported */
+int ranks_radii_read(const radii_source *from, int set, const input *in, void *radii,
+                     radii_range *range);
+
+/** Number the species of the particles of a set of which each rank has read its share: each reads
+ *  the frame of the options once more, as a trajectory, and numbers its particles.
+ *  @param in              the share of rank 0
+ *  @param[in,out] names   names of the species, of all ranks, as species_number appends them
+ *  @param[out] species    [in->particles.n], of the particles of rank 0; the others keep theirs
+ *  @return exit status, reported */
+int ranks_species_read(const options *o, int set, const input *in, species_names *names,
+                       int32_t *species);
 
 /** Return true when a command works on several ranks: processes, or backends of --backend. */
 bool ranks_several(const options *o);

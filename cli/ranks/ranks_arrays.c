@@ -87,6 +87,10 @@ static const void *share_array(const struct ranks *r, enum column column)
     case TYPES: return p->type;
     case POTENTIALS: return p->potential;
     case DENSITIES: return p->density;
+    case RADII: /* JOB_RADII and JOB_SPECIES have left these */
+    case RADII_AGAINST:
+    case SPECIES:
+    case SPECIES_AGAINST: return r->column[column];
     default: assert(!"a column of a file"); return NULL;
     }
 }

@@ -25,6 +25,8 @@ enum job_kind {
     JOB_END,          /**< end the rank */
     JOB_READ,         /**< read a share of a file */
     JOB_PASS,         /**< make a pass over the shares */
+    JOB_RADII,        /**< get the radii of the particles of a share */
+    JOB_SPECIES,      /**< number the species of the particles of a share */
     JOB_OPEN,         /**< open context and team */
     JOB_CLOSE,        /**< close context and team, and free shares and results */
     JOB_FOF,          /**< find friends-of-friends groups */
@@ -48,7 +50,8 @@ enum job_kind {
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
  *  results. RESULTS are those of the current job, WIDE_LABELS labels as int64_t, NUMBERS numbers by
- *  label, REQUEST a struct request. SORTED and SORTED_ROWS are those of io_sort_share, which
+ *  label, REQUEST a struct request or a radii_source. SORTED and SORTED_ROWS are those of
+ *  io_sort_share, which
  *  JOB_SORT leaves; ROWS and ROW_NUMBERS what JOB_ROWS sends. */
 enum column {
     XYZ,
@@ -101,7 +104,7 @@ struct job {
     int status;                    /**< END: exit status */
     int threads;                   /**< OPEN: threads of each rank; 0: its share of the machine */
     char backends[BACKENDS_BYTES]; /**< OPEN: names of backends, which ranks use in turn */
-    int set;                       /**< READ: index of the set */
+    int set;                       /**< READ, RADII, SPECIES: index of the set */
     bool shares;                   /**< each rank has read its share of the particles: arrays of
                                         particles do not travel */
     int64_t n;                     /**< particles */
@@ -220,8 +223,8 @@ kith_status ranks__fetch_message(struct ranks *r, kith_status status, bool names
  *  @return KITH_OK, KITH_TEAM_LOST */
 kith_status ranks__tell(struct ranks *r, struct job *job);
 
-/** Send bytes from rank `from` to the next one. To be called by all ranks, after
- *  ranks__need_parcels.
+/** Send bytes from rank `from` to the next one, from the last one to rank 0. To be called by all
+ *  ranks; for more bytes than ranks have parcels, after ranks__need_parcels.
  *  @param data  rank `from`: the bytes; the next one: where they are stored */
 kith_status ranks__hand_on(struct ranks *r, int from, void *data, int64_t bytes);
 
@@ -370,6 +373,20 @@ kith_status ranks__do_state(struct ranks *r, const struct job *job, io_particles
 
 /** Read the share of a rank above 0. */
 void ranks__do_read(struct ranks *r, const struct job *job);
+
+/** Get the radii of the particles of a share. @param radii, range  NULL at ranks above 0
+ *  @param p          the share
+ *  @param[out] error  how it ended on all ranks */
+kith_status ranks__do_radii(struct ranks *r, const struct job *job, const io_particles *p,
+                            void *radii, radii_range *range, io_error *error);
+
+/** Number the species of the particles of a share, rank after rank.
+ *  @param p              the share
+ *  @param[in,out] names  the names; they travel from rank 0 to the last one, and back
+ *  @param species        rank 0: [p->n] receives the numbers; NULL at ranks above 0
+ *  @param[out] error     how reading ended on all ranks */
+kith_status ranks__do_species(struct ranks *r, const struct job *job, const io_particles *p,
+                              species_names *names, int32_t *species, io_error *error);
 
 /** Make a pass, rank after rank; its state travels from rank 0 to the last one, and back.
  *  @param p  rank 0: the state; others: where it is received */

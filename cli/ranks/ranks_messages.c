@@ -138,9 +138,10 @@ kith_status ranks__tell(struct ranks *r, struct job *job)
 kith_status ranks__hand_on(struct ranks *r, int from, void *data, int64_t bytes)
 {
     const kith_transport *t = &r->control;
-    const bool sends = t->rank == from, receives = t->rank == from + 1;
+    const int to = (from + 1) % t->ranks;
+    const bool sends = t->rank == from, receives = t->rank == to;
     const struct part part = {data, bytes};
-    const int64_t n = sends || receives ? list_part(r, 0, sends ? from + 1 : from, part) : 0;
+    const int64_t n = sends || receives ? list_part(r, 0, sends ? to : from, part) : 0;
     return ranks__trade(r, sends ? r->parcel : NULL, sends ? n : 0, sends ? NULL : r->parcel,
                         sends ? 0 : n);
 }

@@ -27,8 +27,8 @@ int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *f
         return report_no_memory(task->weights_file);
     }
     return report_io(
-        io_read_numbers(task->weights_file, frame->particles.n, found->weights, &error), &error,
-        false);
+        io_read_numbers(task->weights_file, (int64_t)n, 0, (int64_t)n, found->weights, &error),
+        &error, false);
 }
 
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame)

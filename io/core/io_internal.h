@@ -445,11 +445,14 @@ io_status io__gadget_inspect(io_file *file, io_summary *out);
 io_status io__npy_read(io_file *file, io_particles *out);
 io_status io__npy_inspect(io_file *file, io_summary *out);
 
-/** Read a NumPy array of one dimension.
- *  @param n         numbers that it must have
+/** Read numbers of a NumPy array of one dimension.
+ *  @param all       numbers that it must have
+ *  @param first     index of the first number to read
+ *  @param n         numbers to read
  *  @param integers  refuse an array of floats
  *  @param[out] out  [n]: int64_t if integers, else double */
-io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out);
+io_status io__npy_column(io_file *file, int64_t all, int64_t first, int64_t n, bool integers,
+                         void *out);
 
 /** Read the number of the group of each particle from an HDF5 file.
  *  @param ids       [n] ids of the particles; NULL: not known

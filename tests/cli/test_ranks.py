@@ -366,6 +366,83 @@ def test_radii():
              "a.npy", outputs=("a.npy",))
 
 
+def write_fields():
+    """Write a snapshot with types and radii, and H5MD with species and radii for each frame."""
+    h5py, numpy, _ = cli.snapshot_modules()
+    rng = numpy.random.default_rng(11)
+    with h5py.File("s.hdf5", "w") as file:
+        header = file.create_group("Header").attrs
+        header["NumPart_ThisFile"] = header["NumPart_Total"] = [90, 400, 0, 0, 11, 0]
+        header["NumFilesPerSnapshot"], header["BoxSize"], header["Time"] = 1, 1.0, 1.0
+        header["MassTable"] = [1.0, 1.0, 0, 0, 1.0, 0]
+        for kind, n in ((0, 90), (1, 400), (4, 11)):
+            group = file.create_group(f"PartType{kind}")
+            group["Coordinates"] = rng.random((n, 3))
+            group["Length"] = rng.choice((0.0, 0.02, 0.09), n)
+    for name, n in (("m.h5", 500), ("few.h5", 70)):
+        with h5py.File(name, "w") as file:
+            for group in ("a", "b") if n == 500 else ("a",):  # two groups: the ranks cut the second
+                at = file.create_group(f"particles/{group}")
+                at["position/value"], at["position/step"] = rng.random((2, n, 3)), [0, 5]
+                at["species/value"] = rng.choice((7, 3, 12), (2, n))
+                at["species/step"] = [0, 5]
+                at["h/value"], at["h/step"] = rng.random((2, n)) / 10, [0, 5]
+                at["box/edges"] = [1.0, 1.0, 1.0]
+                at["box"].attrs["boundary"] = numpy.array([b"periodic"] * 3)
+    return rng
+
+
+def test_shares_of_rules():
+    """Each rank reads the species and radii of its share: numbers of species follow from the names
+    of all ranks, of which the last one sees some first."""
+    rng = write_fields()
+    out = ("--sorted", "-o", "a.npy")
+    shared("pairs", "s.hdf5", "--cutoff", "gas-dark=0.08,star-star=0.3,dark-star=0.1", *out,
+           outputs=("a.npy",))
+    shared("pairs", "m.h5", "--cutoff", "7-3=0.08,12-12=0.1", "--frame", "1")
+    shared("pairs", "m.h5", "--cutoff", "7-3=0.08,12-12=0.1", "--against", "few.h5", *out,
+           outputs=("a.npy",))
+    shared("pairs", "s.hdf5", "--radii", "Length", "--radii-scale", "1.5", *out,
+           outputs=("a.npy",))
+    shared("pairs", "m.h5", "--radii", "h", "--frame", "1", "--cutoff", "7-3=0.09", "--precision",
+           "float", *out, outputs=("a.npy",))
+    shared("pairs", "m.h5", "--radii", "h", "--radii-rule", "gather", "--against", "few.h5", "-o",
+           "a.h5", "--sorted", outputs=("a.h5",))
+    cli.write_npy("p.npy", [tuple(rng.random(3)) for _ in range(300)])
+    radii = [float(h) for h in rng.random(300) / 10]
+    cli.write_npy_array("h.npy", (300,), radii)
+    with open("h.txt", "w", encoding="ascii") as file:
+        file.write("".join(f"{h!r}\n" for h in radii))
+    for name in ("h.npy", "h.txt"):
+        shared("pairs", "p.npy", "--radii", name, "--radii-rule", "sum", "--box", "1", "-o",
+               "a.txt", "--sorted", outputs=("a.txt",))
+
+
+def test_rules_fail():
+    """A radius, a number of species or a name that is wrong, with the last rank; a file without
+    species: the sentence and the status of one process, and no output."""
+    write_fields()
+    h5py, _, _ = cli.snapshot_modules()
+    cli.write_npy("p.npy", [(0.1 * k, 0, 0) for k in range(9)])
+    cli.write_npy_array("h.npy", (9,), [0.1] * 8 + [-2])
+    cli.write_npy_array("nan.npy", (9,), [0.1] * 7 + [float("nan")] + [1])
+    cli.write_npy_array("short.npy", (8,), [0.1] * 8)
+    with h5py.File("s.hdf5", "r+") as file:
+        file["PartType4/Length"][10] = 1e300
+    for arguments in (("s.hdf5", "--cutoff", "gas-dark=0.1,star-iron=0.2"),
+                      ("s.hdf5", "--radii", "Length", "--radii-scale", "1e10"),
+                      ("s.hdf5", "--radii", "None"), ("p.npy", "--cutoff", "a-b=1"),
+                      ("p.npy", "--radii", "h.npy"), ("p.npy", "--radii", "nan.npy"),
+                      ("p.npy", "--radii", "short.npy"), ("p.npy", "--radii", "Length"),
+                      ("s.hdf5", "--cutoff", "0.1", "--exclude-molecules")):
+        expected = cli.run("pairs", *arguments, "--sorted", "-o", "a.npy")
+        for name, done, folder in everywhere("pairs", *arguments, "--sorted", "-o", "a.npy"):
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == expected.returncode != 0, (name, arguments, done.stderr)
+            assert said == expected.stderr.splitlines()[:1], (name, said, expected.stderr)
+            assert not os.path.exists(f"{folder}/a.npy"), name
+
+
 def test_lists():
     cli.ok("make", "clustered", "2000", "--seed", "3", "-o", "p.npy")
     extras = ("--distances", "--vectors", "--shifts", "--sorted")
