@@ -23,16 +23,21 @@ int64_t ranks__first_of(const struct ranks *r, int64_t n, int rank)
     return kith__piece_begin(n, r->control.ranks, rank);
 }
 
+int64_t ranks__rows_of(const struct ranks *r, int64_t n, int rank)
+{
+    return ranks__first_of(r, n, rank + 1) - ranks__first_of(r, n, rank);
+}
+
 kith_status ranks__move_parts(struct ranks *r, char *whole, char *mine, int64_t n, size_t size,
                               bool back)
 {
     struct part part[MOST_RANKS];
     const int rank = r->control.rank;
-    const int64_t own = ranks__first_of(r, n, rank + 1) - ranks__first_of(r, n, rank);
+    const int64_t own = ranks__rows_of(r, n, rank);
     for (int k = 0; k < r->control.ranks && rank == 0; k++) {
         const int64_t first = ranks__first_of(r, n, k);
         part[k] = (struct part){whole + (size_t)first * size,
-                                (ranks__first_of(r, n, k + 1) - first) * (int64_t)size};
+                                ranks__rows_of(r, n, k) * (int64_t)size};
     }
     if (rank > 0) {
         part[0] = (struct part){mine, own * (int64_t)size};
@@ -46,8 +51,7 @@ kith_status ranks__bring(struct ranks *r, enum column column, const void *mine, 
                          size_t size, void *whole)
 {
     const bool root = r->control.rank == 0;
-    const int64_t own = ranks__first_of(r, n, r->control.rank + 1) -
-                        ranks__first_of(r, n, r->control.rank);
+    const int64_t own = ranks__rows_of(r, n, r->control.rank);
     char *array = root ? ranks__need_column(r, column, n, size) : NULL;
     RANKS_TRY(ranks__agree(r, ranks__got(root ? (void *)array : r)));
     if (root) {
@@ -118,9 +122,7 @@ kith_status ranks__scatter(struct ranks *r, const struct job *job, enum column c
     if (!r->mpi) {
         return KITH_OK;
     }
-    char *copy = rank > 0
-                     ? ranks__need_column(r, column, ranks__first_of(r, n, rank + 1) - first, size)
-                     : NULL;
+    char *copy = rank > 0 ? ranks__need_column(r, column, ranks__rows_of(r, n, rank), size) : NULL;
     RANKS_TRY(ranks__agree(r, ranks__got(rank > 0 ? (void *)copy : r)));
     *mine = rank > 0 ? copy : *mine;
     return ranks__move_parts(r, (char *)(uintptr_t)whole, copy, n, size, false);
@@ -145,28 +147,26 @@ kith_status ranks__share(struct ranks *r, const struct job *job, enum column col
     return ranks__exchange(r, part, false);
 }
 
+/** Scatter the positions of a set, which are packed. @param n  particles of the set */
+static kith_status scatter_set(struct ranks *r, const struct job *job, enum column column,
+                               int64_t n, kith_points *mine)
+{
+    const void *xyz = NULL;
+    RANKS_TRY(ranks__scatter(r, job, column, 3 * (size_t)job->precision, &xyz));
+    *mine = kith_points_packed(xyz, ranks__rows_of(r, n, r->control.rank), job->precision);
+    return KITH_OK;
+}
+
 kith_status ranks__scatter_points(struct ranks *r, const struct job *job, kith_points *mine)
 {
-    const int rank = r->control.rank;
-    const void *xyz = NULL;
-    RANKS_TRY(ranks__scatter(r, job, XYZ, 3 * (size_t)job->precision, &xyz));
-    *mine = kith_points_packed(
-        xyz, ranks__first_of(r, job->n, rank + 1) - ranks__first_of(r, job->n, rank),
-        job->precision);
-    return KITH_OK;
+    return scatter_set(r, job, XYZ, job->n, mine);
 }
 
 kith_status ranks__scatter_against(struct ranks *r, const struct job *job, kith_points *mine,
                                    const kith_points **given)
 {
-    const int rank = r->control.rank;
-    const int64_t n = job->n_against;
-    const void *xyz = NULL;
-    RANKS_TRY(ranks__scatter(r, job, AGAINST, 3 * (size_t)job->precision, &xyz));
-    *mine = kith_points_packed(xyz, ranks__first_of(r, n, rank + 1) - ranks__first_of(r, n, rank),
-                               job->precision);
     *given = job->has_against ? mine : NULL;
-    return KITH_OK;
+    return scatter_set(r, job, AGAINST, job->n_against, mine);
 }
 
 kith_status ranks__scatter_bonds(struct ranks *r, const struct job *job, const int64_t **offsets,

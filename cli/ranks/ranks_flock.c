@@ -100,7 +100,7 @@ int64_t ranks_flock_steps(const ranks *r, const kith_flock *flock)
 kith_status ranks__do_state(struct ranks *r, const struct job *job, io_particles *p)
 {
     const int rank = r->control.rank;
-    const int64_t own = ranks__first_of(r, job->n, rank + 1) - ranks__first_of(r, job->n, rank);
+    const int64_t own = ranks__rows_of(r, job->n, rank);
     const size_t size = 3 * (size_t)job->precision;
     void *positions = p ? p->pos : ranks__need_column(r, FLOCK_POSITIONS, own, size);
     void *velocities = p ? p->velocity : ranks__need_column(r, FLOCK_VELOCITIES, own, size);

@@ -118,7 +118,7 @@ static kith_status deal_frames(struct ranks *r, const struct job *job, const ran
     part[0] = (struct part){rows, own};
     for (int k = 0; k < t->ranks && root; k++) {
         const int64_t begin = ranks__first_of(r, job->n, k);
-        pack_frames(frame + begin, ranks__first_of(r, job->n, k + 1) - begin, rows);
+        pack_frames(frame + begin, ranks__rows_of(r, job->n, k), rows);
         part[k] = (struct part){rows, bytes[k]};
         rows += bytes[k];
     }
@@ -134,7 +134,7 @@ kith_status ranks__do_frames(struct ranks *r, const struct job *job, ranks_frame
     const void *edges;
     char *message;
     for (int k = 0; k < r->control.ranks; k++) {
-        held[k] = ranks__first_of(r, job->n, k + 1) - ranks__first_of(r, job->n, k);
+        held[k] = ranks__rows_of(r, job->n, k);
     }
     const int64_t own = held[r->control.rank];
     RANKS_TRY(ranks__share(r, job, EDGES, (o.bins + 1) * (int64_t)sizeof *o.edges, &edges));

@@ -234,8 +234,11 @@ kith_status ranks__hand_on(struct ranks *r, int from, void *data, int64_t bytes)
  *  byte more, as malloc(0) may return NULL. @return the array; NULL: no memory */
 void *ranks__need_column(struct ranks *r, enum column column, int64_t n, size_t size);
 
-/** First row of the part of a rank. */
+/** Return the index of the first of n rows that is in the part of a rank. */
 int64_t ranks__first_of(const struct ranks *r, int64_t n, int rank);
+
+/** Return how many of n rows are in the part of a rank. */
+int64_t ranks__rows_of(const struct ranks *r, int64_t n, int rank);
 
 /** Send each rank its part of an array of n rows, or bring the parts together at rank 0.
  *  @param whole  rank 0: [n] the array; its own part is at the beginning
