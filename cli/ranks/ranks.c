@@ -132,6 +132,9 @@ static int serve(struct ranks *r)
             (void)ranks__do_species(r, &job, &r->share[job.set], &(species_names){0}, NULL,
                                     &(io_error){0});
             break;
+        case JOB_WEIGHTS:
+            (void)ranks__do_weights(r, &job, &r->share[0], NULL, &(bool){false}, &(io_error){0});
+            break;
         case JOB_PASS: (void)ranks__do_pass(r, &r->share[0], &(pass){.kind = PASS_FIELDS}); break;
         case JOB_FOF: (void)ranks__do_fof(r, &job, NULL); break;
         case JOB_COUNT_LABELS: (void)ranks__do_count_labels(r, job.groups, NULL); break;
@@ -140,7 +143,7 @@ static int serve(struct ranks *r)
         case JOB_SORT: (void)ranks__do_sort(r, &job, begin); break;
         case JOB_ROWS: (void)ranks__do_rows(r, &job, NULL); break;
         case JOB_NEAREST: (void)ranks__do_nearest(r, &job, NULL); break;
-        case JOB_RDF: (void)ranks__do_rdf(r, &job, NULL); break;
+        case JOB_RDF: (void)ranks__do_rdf(r, &job, NULL, &(ranks_weight_sums){0}); break;
         case JOB_FRAMES: (void)ranks__do_frames(r, &job, NULL); break;
         case JOB_PAIRS: (void)ranks__do_pairs(r, &job, &n, NULL); break;
         case JOB_SPREAD:

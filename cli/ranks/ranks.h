@@ -141,14 +141,33 @@ typedef struct ranks_rows {
 const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
                                ranks_rows *rows);
 
+enum { RANKS_MOST_CLASSES = 64 }; /* species of which weights are added up */
+
+/** Sums over the particles of a distribution with weights, by species: in the order of the
+ *  particles, from rank to rank, so that they have the bits of one process. */
+typedef struct ranks_weight_sums {
+    double n[RANKS_MOST_CLASSES];       /**< particles */
+    double sum[RANKS_MOST_CLASSES];     /**< sum of the weights */
+    double squares[RANKS_MOST_CLASSES]; /**< sum of the squares of the weights */
+} ranks_weight_sums;
+
+/** Get the weights of the particles of INPUT, of which each rank has read its share.
+ *  @param file          file of numbers; NULL: the masses
+ *  @param in            the share of rank 0
+ *  @param[out] weights  [in->particles.n], of these particles; the other ranks keep theirs
+ *  @param[out] any      a weight of all ranks is not 0
+ *  @return exit status, reported */
+int ranks_weights_read(const char *file, const input *in, double *weights, bool *any);
+
 /** Call kith_rdf_count, or do it over all ranks, without `against`. With shares, `how` has species
- *  alone, and the other ranks count their particles whose types have a class.
+ *  and weights alone, and the other ranks count their particles whose types have a class.
  *  @param class_of_type  [IO_MOST_TYPES] with shares: species of each type, of all particles [0]
  *                        where they have no types; -1: not counted
+ *  @param[out] sums      with weights: sums over the particles that are counted, of all ranks
  *  @return as kith_rdf_count; ranks_status reports it */
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *how, const int32_t *class_of_type,
-                            kith_histogram *out);
+                            kith_histogram *out, ranks_weight_sums *sums);
 
 /** Call kith_halos_measure, or do it over all ranks, which do not time the spheres.
  *  @param groups  numbered as the caller likes: n and labels are read

@@ -27,6 +27,7 @@ enum job_kind {
     JOB_PASS,         /**< make a pass over the shares */
     JOB_RADII,        /**< get the radii of the particles of a share */
     JOB_SPECIES,      /**< number the species of the particles of a share */
+    JOB_WEIGHTS,      /**< get the weights of the particles of a share */
     JOB_OPEN,         /**< open context and team */
     JOB_CLOSE,        /**< close context and team, and free shares and results */
     JOB_FOF,          /**< find friends-of-friends groups */
@@ -50,7 +51,7 @@ enum job_kind {
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
  *  results. RESULTS are those of the current job, WIDE_LABELS labels as int64_t, NUMBERS numbers by
- *  label, REQUEST a struct request or a radii_source. SORTED and SORTED_ROWS are those of
+ *  label, REQUEST a struct request, a radii_source or a path. SORTED and SORTED_ROWS are those of
  *  io_sort_share, which
  *  JOB_SORT leaves; ROWS and ROW_NUMBERS what JOB_ROWS sends. */
 enum column {
@@ -323,8 +324,12 @@ kith_status ranks__do_halos(struct ranks *r, const struct job *job, kith_halos *
 
 /* --------------------------------------------------------------------------------- ranks_rdf.c */
 
-/** Count a histogram over all ranks. @param out  NULL at ranks above 0, which drop it */
-kith_status ranks__do_rdf(struct ranks *r, const struct job *job, kith_histogram *out);
+/** Count a histogram over all ranks.
+ *  @param out           NULL at ranks above 0, which drop it
+ *  @param[in,out] sums  with shares and weights: sums of the weights, from rank 0 to the last one,
+ *                       and back */
+kith_status ranks__do_rdf(struct ranks *r, const struct job *job, kith_histogram *out,
+                          ranks_weight_sums *sums);
 
 /* ------------------------------------------------------------------------------ ranks_frames.c */
 
@@ -382,6 +387,14 @@ void ranks__do_read(struct ranks *r, const struct job *job);
  *  @param[out] error  how it ended on all ranks */
 kith_status ranks__do_radii(struct ranks *r, const struct job *job, const io_particles *p,
                             void *radii, radii_range *range, io_error *error);
+
+/** Get the weights of the particles of a share, in column WEIGHTS at ranks above 0.
+ *  @param p           the share
+ *  @param weights     rank 0: [p->n] receives them; NULL at ranks above 0
+ *  @param[out] any    a weight of all ranks is not 0
+ *  @param[out] error  how it ended on all ranks */
+kith_status ranks__do_weights(struct ranks *r, const struct job *job, const io_particles *p,
+                              double *weights, bool *any, io_error *error);
 
 /** Number the species of the particles of a share, rank after rank.
  *  @param p              the share

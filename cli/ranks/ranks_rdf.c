@@ -7,10 +7,12 @@
 #include <string.h>
 
 /** Choose the particles of this rank's share whose types have a class, above rank 0.
- *  @param[out] species  the class of each */
+ *  @param[out] o  the class of each, and the weights: those that JOB_WEIGHTS has left, without the
+ *                 particles that are not chosen */
 static kith_status choose_particles(struct ranks *r, const struct job *job, kith_points *points,
-                                    const int32_t **species)
+                                    kith_rdf_options *o)
 {
+    double *weight = job->whole[WEIGHTS] ? r->column[WEIGHTS] : NULL;
     const io_particles *p = &r->share[0];
     const size_t row = 3 * (size_t)job->precision;
     int32_t *class = ranks__need_column(r, SPECIES, p->n, sizeof *class);
@@ -21,11 +23,15 @@ static kith_status choose_particles(struct ranks *r, const struct job *job, kith
         class[n] = job->class_of_type[p->type ? p->type[k] : 0];
         if (class[n] >= 0) {
             memcpy(xyz + (size_t)n * row, (const char *)p->pos + (size_t)k * row, row);
+            if (weight) {
+                weight[n] = weight[k];
+            }
             n++;
         }
     }
     *points = kith_points_packed(xyz, n, job->precision);
-    *species = class;
+    o->species = class;
+    o->weights = weight;
     return KITH_OK;
 }
 
@@ -56,14 +62,40 @@ static kith_status choose_distribution(struct ranks *r, const struct job *job, k
     RANKS_TRY(ranks__share(r, job, EDGES, (o->bins + 1) * (int64_t)sizeof *o->edges, &edges));
     o->edges = edges;
     if (r->control.rank > 0) {
-        return choose_particles(r, job, points, &o->species);
+        return choose_particles(r, job, points, o);
     }
     RANKS_TRY(ranks__agree(r, KITH_OK));
     *points = kith_points_packed(job->whole[XYZ], job->held, job->precision);
     return KITH_OK;
 }
 
-kith_status ranks__do_rdf(struct ranks *r, const struct job *job, kith_histogram *out)
+/** Add the weights of particles to the sums. */
+static void add_weights(const kith_points *points, const kith_rdf_options *o,
+                        ranks_weight_sums *sums)
+{
+    for (int64_t p = 0; p < points->n; p++) {
+        const int32_t k = o->species[p];
+        sums->n[k]++;
+        sums->sum[k] += o->weights[p];
+        sums->squares[k] += o->weights[p] * o->weights[p];
+    }
+}
+
+/** Add the weights of the particles of all shares to the sums, rank after rank. */
+static kith_status add_all_weights(struct ranks *r, const kith_points *points,
+                                   const kith_rdf_options *o, ranks_weight_sums *sums)
+{
+    for (int k = 0; k < r->control.ranks; k++) {
+        if (r->control.rank == k) {
+            add_weights(points, o, sums);
+        }
+        RANKS_TRY(ranks__hand_on(r, k, sums, sizeof *sums));
+    }
+    return KITH_OK;
+}
+
+kith_status ranks__do_rdf(struct ranks *r, const struct job *job, kith_histogram *out,
+                          ranks_weight_sums *sums)
 {
     kith_points points;
     kith_rdf_options o = job->rdf;
@@ -73,13 +105,19 @@ kith_status ranks__do_rdf(struct ranks *r, const struct job *job, kith_histogram
     const kith_status status = kith_team_rdf_count(r->team, &points, ranks__box_of(job), &o,
                                                    out ? out : &own);
     kith_histogram_free(&own);
-    return status;
+    return status == KITH_OK && job->shares && job->whole[WEIGHTS]
+               ? add_all_weights(r, &points, &o, sums)
+               : status;
 }
 
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *how, const int32_t *class_of_type,
-                            kith_histogram *out)
+                            kith_histogram *out, ranks_weight_sums *sums)
 {
+    *sums = (ranks_weight_sums){0};
+    if (how->weights && (!r || !r->shares)) {
+        add_weights(points, how, sums);
+    }
     if (!r) {
         return kith_rdf_count(ctx, points, box, how, out);
     }
@@ -97,5 +135,5 @@ kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, 
         memcpy(job.class_of_type, class_of_type, sizeof job.class_of_type);
     }
     RANKS_TRY(ranks__tell(r, &job));
-    return ranks__do_rdf(r, &job, out);
+    return ranks__do_rdf(r, &job, out, sums);
 }

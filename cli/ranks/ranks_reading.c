@@ -236,6 +236,60 @@ int ranks_radii_read(const radii_source *from, int set, const input *in, void *r
     return report_io(error.status, &error, false);
 }
 
+/** Get the weights of the particles of a share. @param path  file of numbers; "": the masses */
+static io_status read_weights(const char *path, const io_particles *p, double *weights,
+                              io_error *error)
+{
+    if (*path) {
+        return io_read_numbers(path, p->all, p->first, p->n, weights, error);
+    }
+    for (int64_t k = 0; k < p->n; k++) {
+        weights[k] = io_real(p->mass, k, p->precision);
+    }
+    return IO_OK;
+}
+
+kith_status ranks__do_weights(struct ranks *r, const struct job *job, const io_particles *p,
+                              double *weights, bool *any, io_error *error)
+{
+    const void *path;
+    RANKS_TRY(ranks__share(r, job, REQUEST, PATH_MAX, &path));
+    double *mine = weights ? weights : ranks__need_column(r, WEIGHTS, p->n, sizeof *mine);
+    io_error own = {0}, *all = calloc((size_t)r->control.ranks, sizeof *all);
+    kith_status status = ranks__agree(r, ranks__got(mine && all ? r : NULL));
+    int64_t some = 0;
+    if (status == KITH_OK) {
+        const bool read = read_weights(path, p, mine, &own) == IO_OK;
+        for (int64_t k = 0; k < p->n && read && some == 0; k++) {
+            some = mine[k] != 0;
+        }
+        status = ranks__gather(r, &own, sizeof own, all);
+    }
+    *error = (io_error){.status = IO_OK};
+    for (int k = 0; k < r->control.ranks && status == KITH_OK && error->status == IO_OK; k++) {
+        *error = all[k];
+    }
+    free(all);
+    RANKS_TRY(status);
+    RANKS_TRY(ranks__combine(r, KITH_MAX, &some, 1));
+    *any = some != 0;
+    return KITH_OK;
+}
+
+int ranks_weights_read(const char *file, const input *in, double *weights, bool *any)
+{
+    struct ranks *r = ranks__processes;
+    io_error error = {0};
+    char path[PATH_MAX] = "";
+    struct job job = {.kind = JOB_WEIGHTS, .whole = {[REQUEST] = path}};
+    snprintf(path, sizeof path, "%s", file ? file : "");
+    kith_status status = ranks__tell(r, &job);
+    status = status == KITH_OK ? ranks__do_weights(r, &job, &in->particles, weights, any, &error)
+                               : status;
+    CLI_TRY(ranks_status(r, NULL, status, in->path));
+    return report_io(error.status, &error, false);
+}
+
 /** Read the only frame of a share, and check that it has the particles of the share.
  *  @param[out] t      to be closed, also after a failure; the frame is valid until then
  *  @return the frame; NULL on failure, which is in *error */

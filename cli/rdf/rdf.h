@@ -15,7 +15,8 @@
 
 #include <jansson.h>
 
-enum { RDF_MOST_CLASSES = 64 }; /**< most classes of particles, each of one or more species */
+/** Most classes of particles, each of one or more species. */
+enum { RDF_MOST_CLASSES = RANKS_MOST_CLASSES };
 
 /** What was asked: the values of the options. */
 typedef struct rdf_task {
@@ -170,7 +171,9 @@ typedef struct rdf_outcome {
     bool narrower;                    /**< the last bin is narrower than the others */
     double *middle;                   /**< [how.bins] middle of each bin */
     double *shells;                   /**< [how.bins] volume of the shell of each bin; by forces */
-    double *weights;                  /**< [particles] weights from a file; NULL: none */
+    double *weights;                  /**< [particles] weights from a file, or of a share; NULL:
+                                           none */
+    bool any_weight;                  /**< with shares: a weight of all ranks is not 0 */
     rdf_classes classes;              /**< what is counted together */
     const char *inside;               /**< "molecules" or "bonds": pairs within these are known, and
                                            counted; NULL: not known, or not counted */
@@ -321,16 +324,17 @@ double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
  *  reported */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
 
-/** Read the file of --weights, if it is one, for the first frame's particles.
+/** Read the file of --weights, if it is one, for the first frame's particles; where each rank has a
+ *  share, also those that the frame has.
  *  @return exit status, reported */
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found);
 
 /** Fail if all weights are 0. @return exit status, reported */
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame);
 
-/** Add a frame's sums of w_i w_j to its row. */
-void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
-                     double *row);
+/** Add a frame's sums of w_i w_j to its row. @param sums  of the particles that are counted */
+void rdf_weights_add(const rdf_outcome *found, const ranks_weight_sums *sums,
+                     const kith_histogram *h, double *row);
 
 /** Compute g_w and the mean of w_i w_j of a curve from the blocks. @return false: no memory */
 bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *curve);

@@ -38,13 +38,14 @@ void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volu
     }
 }
 
-/** Add what was counted to the row of the frame. @return false: no memory */
+/** Add what was counted to the row of the frame.
+ *  @param sums  sums of the weights; read with --weights alone   @return false: no memory */
 static bool fill_row(const rdf_task *task, const rdf_outcome *found, const kith_histogram *h,
-                     rdf_frame *f)
+                     const ranks_weight_sums *sums, rdf_frame *f)
 {
     rdf_row_fill(found, h, box_volume(&f->box), f->row);
     if (task->weights) {
-        rdf_weights_add(found, &f->part, h, f->row);
+        rdf_weights_add(found, sums, h, f->row);
     }
     return !task->force || rdf_force_add(task, found, h, f->row);
 }
@@ -69,9 +70,10 @@ static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, k
     how.forces = f->part.forces;
     how.weights = task->weights ? f->part.weight : NULL;
     kith_histogram h = {0};
+    ranks_weight_sums sums;
     kith_status status = ranks_rdf_count(found->ranks, ctx, &f->part.points, &f->box, &how,
-                                         found->class_of_type, &h);
-    if (status == KITH_OK && !fill_row(task, found, &h, f)) {
+                                         found->class_of_type, &h, &sums);
+    if (status == KITH_OK && !fill_row(task, found, &h, &sums, f)) {
         status = KITH_NO_MEMORY;
     }
     kith_histogram_free(&h);
@@ -100,7 +102,7 @@ static kith_status count_dealt(const rdf_task *task, const rdf_outcome *found, k
     kith_status status = ranks_frames_count(found->ranks, &how, dealt, n);
     for (int64_t k = 0; k < n && status == KITH_OK; k++) {
         status = begin_row(found, ctx, frame[k]);
-        if (status == KITH_OK && !fill_row(task, found, &dealt[k].histogram, frame[k])) {
+        if (status == KITH_OK && !fill_row(task, found, &dealt[k].histogram, NULL, frame[k])) {
             status = KITH_NO_MEMORY;
         }
     }

@@ -418,6 +418,36 @@ def test_shares_of_rules():
                "a.txt", "--sorted", outputs=("a.txt",))
 
 
+def test_shares_of_weights():
+    """Weights of g(r): masses, and numbers of a file, of which each rank reads its share."""
+    _, numpy, snapshots = cli.snapshot_modules()
+    rng = numpy.random.default_rng(12)
+    snap = snapshots.make({0: 90, 1: 400, 4: 11}, table=())
+    for kind in (0, 1, 4):
+        snap[kind]["mass"][:] = rng.random(len(snap[kind]["mass"])) + 0.1
+    snapshots.hdf5("s.hdf5", snap, {**snapshots.FLAT, "box": 10.0}, "gadget")
+    rdf = ("rdf", "s.hdf5", "--r-max", "2", "--bins", "20", "--weights")
+    shared(*rdf, "mass", "-o", "a.txt", outputs=("a.txt",))
+    shared(*rdf, "mass", "--partials", "-o", "a.txt", outputs=("a.txt",))
+    shared(*rdf, "mass", "--select", "star,gas", "--precision", "float", "-o", "a.txt",
+           outputs=("a.txt",))
+    weights = [float(w) for w in rng.normal(size=501)]
+    cli.write_npy_array("w.npy", (501,), weights)
+    cli.write_npy_array("zero.npy", (501,), [0.0] * 501)
+    cli.write_npy_array("bad.npy", (501,), weights[:-1] + [float("inf")])
+    with open("w.txt", "w", encoding="ascii") as file:
+        file.write("".join(f"{w!r}\n" for w in weights))
+    shared(*rdf, "w.npy", "--partials", "-o", "a.txt", outputs=("a.txt",))
+    shared(*rdf, "w.txt", "--select", "dark", "--with", "gas", "-o", "a.txt", outputs=("a.txt",))
+    for name in ("zero.npy", "bad.npy", "none.npy", "charge"):
+        expected = cli.run(*rdf, name, "-o", "b.txt")
+        for way, done, folder in everywhere(*rdf, name, "-o", "b.txt"):
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == expected.returncode != 0, (way, name, done.stderr)
+            assert said == expected.stderr.splitlines()[:1], (way, said, expected.stderr)
+            assert not os.path.exists(f"{folder}/b.txt"), way
+
+
 def test_rules_fail():
     """A radius, a number of species or a name that is wrong, with the last rank; a file without
     species: the sentence and the status of one process, and no output."""
