@@ -103,8 +103,8 @@ static bool is_atom(const char *line)
 }
 
 /** Return true when a file begins as XYZ: a line with a count, a comment, then atoms. With Lattice
- *  or Properties in the comment no atom is needed; with a count of 0 the file may end there. Where
- *  another frame follows such a one, it could be a column of numbers, and is not taken for XYZ.
+ *  or Properties in the comment no atom is needed; with a count of 0 the file may end there. A file
+ *  that goes on behind it could be a column of numbers, and is not taken for XYZ.
  *  @param head  NUL-terminated; the ends of its first lines become 0 */
 static bool is_xyz(char *head)
 {
