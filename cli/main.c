@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = STATUS_USAGE;
 
     bool several = false;
+    ranks_on_deal(sweep_help);
     CLI_TRY(ranks_join(&several));
     const char *word = argc > 1 ? argv[1] : "";
     for (int v = 0; v < VERBS; v++) {

@@ -55,7 +55,8 @@ enum job_kind {
     JOB_CHANGE,       /**< change the options of the flock */
     JOB_STEP,         /**< advance the flock */
     JOB_STATE,        /**< bring the state of the flock to rank 0 */
-    JOB_MEASURE       /**< measure the flock */
+    JOB_MEASURE,      /**< measure the flock */
+    JOB_DEAL          /**< call the function of ranks_on_deal */
 };
 
 /** Arrays that travel with a job: elements of job.whole, and of ranks.column, received arrays and
@@ -171,6 +172,9 @@ struct ranks {
 
 /* The ranks of MPI; NULL: there are none. */
 static struct ranks *processes;
+
+/* What JOB_DEAL calls; NULL: nothing. */
+static ranks_deal_fn on_deal;
 
 /* ------------------------------------------------------------------------- messages and parts */
 
@@ -1890,6 +1894,26 @@ int ranks_pass(const input *in, pass *p)
     return ranks_status(processes, NULL, status, in->path);
 }
 
+/* ---------------------------------------------------------------- tasks that a verb divides */
+
+void ranks_on_deal(ranks_deal_fn fn)
+{
+    on_deal = fn;
+}
+
+/** Call a function with the transport and the context of this rank. */
+static kith_status do_deal(struct ranks *r, ranks_deal_fn fn, void *user)
+{
+    return fn(&r->control, r->ctx, user) == KITH_OK ? KITH_OK : lose(r);
+}
+
+kith_status ranks_deal(ranks *r, ranks_deal_fn fn, void *user)
+{
+    struct job job = {.kind = JOB_DEAL};
+    RANKS_TRY(tell(r, &job));
+    return do_deal(r, fn, user);
+}
+
 /* ------------------------------------------------------------------ opening and closing ranks */
 
 /** Count the names of a list of backends. */
@@ -2018,6 +2042,7 @@ static int serve(struct ranks *r)
         case JOB_STEP: (void)kith_team_flock_step(r->flock, job.steps); break;
         case JOB_STATE: (void)do_state(r, &job, NULL); break;
         case JOB_MEASURE: (void)kith_team_flock_measure(r->flock, &measures); break;
+        case JOB_DEAL: (void)do_deal(r, on_deal, NULL); break;
         case JOB_CLOSE: close_member(r); break;
         case JOB_END: close_member(r); return job.status;
         }

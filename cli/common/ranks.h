@@ -32,6 +32,21 @@ typedef struct ranks ranks;
  *  @return exit status, reported */
 int ranks_join(bool *several);
 
+/** What a verb does on all ranks, which divide whole tasks among them: called on each, rank 0 too,
+ *  by its main thread.
+ *  @param transport  of the ranks: each ends with as many collective calls as the others
+ *  @param ctx        context of the rank, with its backend and threads
+ *  @param user       rank 0: what ranks_deal was given; NULL on other ranks
+ *  @return KITH_OK; KITH_TEAM_LOST: a function of the transport has failed */
+typedef kith_status (*ranks_deal_fn)(const kith_transport *transport, kith_ctx *ctx, void *user);
+
+/** Tell ranks above 0 what ranks_deal calls; to be called before ranks_join. */
+void ranks_on_deal(ranks_deal_fn fn);
+
+/** Let each rank call a function: rank 0 this one, the others that of ranks_on_deal.
+ *  @param r  not NULL   @return KITH_OK; KITH_TEAM_LOST, which ranks_status reports */
+kith_status ranks_deal(ranks *r, ranks_deal_fn fn, void *user);
+
 /** Return true when each rank is to read its share of a file: the ranks are processes, and the
  *  format can be read in parts. */
 bool ranks_read_shares(const options *o, const char *path);

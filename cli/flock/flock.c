@@ -195,12 +195,12 @@ static int run_flock(flock_task *task, flock_run *run)
 /** Refuse what works on one rank only. */
 static int check_ranks(const flock_task *task)
 {
-    if (!ranks_several(&task->shared) || (!task->view && !task->sweep)) {
+    if (!ranks_several(&task->shared) || !task->view) {
         return STATUS_OK;
     }
     return report_error(STATUS_USAGE,
                         "run it without mpirun or srun, and with one name in --backend",
-                        "--%s works in one process, on one backend", task->view ? "view" : "sweep");
+                        "--view works in one process, on one backend");
 }
 
 int verb_flock(int argc, char **argv)

@@ -154,7 +154,11 @@ int flock_fly(const flock_task *task, flock_run *run);
 /** Lock a file against other runs, until the locks are released. @return exit status, reported */
 int flock_lock(flock_run *run, const char *path, io_lock_kind kind);
 
-/** Open the flock with the current particles. @return exit status, reported, an interruption not */
+/** Open the flock with the current particles. flock_status reports a failure. */
+kith_status flock_launch(const flock_task *task, flock_run *run);
+
+/** Open the flock, and check the models of all stages.
+ *  @return exit status, reported, an interruption not */
 int flock_open(const flock_task *task, flock_run *run);
 
 /** Report a failed call on the flock, an interruption not. @param about  as report_kith

@@ -243,7 +243,7 @@ static int try_stages(const flock_task *task, const flock_run *run)
     return STATUS_OK;
 }
 
-int flock_open(const flock_task *task, flock_run *run)
+kith_status flock_launch(const flock_task *task, flock_run *run)
 {
     const io_particles *p = &run->in.particles;
     const kith_points points = input_points(&run->in);
@@ -251,9 +251,13 @@ int flock_open(const flock_task *task, flock_run *run)
     run->stage = flock_stage_at(task, run->step);
     kith_flock_options model = flock_model_of(&task->stage[run->stage]);
     model.first_step = run->step;
-    const kith_status opened = ranks_flock_open(run->ranks, run->ctx, &points, &velocities,
-                                                &run->space, &model, &run->flock);
-    CLI_TRY(flock_status(run, opened, task->input));
+    return ranks_flock_open(run->ranks, run->ctx, &points, &velocities, &run->space, &model,
+                            &run->flock);
+}
+
+int flock_open(const flock_task *task, flock_run *run)
+{
+    CLI_TRY(flock_status(run, flock_launch(task, run), task->input));
     return try_stages(task, run);
 }
 
