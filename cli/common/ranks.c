@@ -140,8 +140,8 @@ struct job {
     int32_t class_of_type[IO_MOST_TYPES]; /**< RDF with shares: as for ranks_rdf_count */
     kith_pairs_options pairs;             /**< PAIRS, LIST */
     kith_nearest_options nearest;         /**< NEAREST */
-    /** FLOCK, CHANGE: its things are those below, its factors the column FACTORS, and it has no
-     *  array of species. */
+    /** FLOCK, CHANGE: its things are those below, its factors the column FACTORS, its species, of
+     *  one byte, the column SPECIES. */
     kith_flock_options flock;
     kith_flock_thing things[KITH_MOST_THINGS]; /**< FLOCK, CHANGE: [flock.n_things] */
     int64_t steps;                             /**< STEP */
@@ -160,6 +160,7 @@ struct ranks {
     kith_team *team;             /**< the team */
     kith_team_groups groups;     /**< result of FOF */
     kith_team_flock *flock;      /**< the flock; NULL: none */
+    int64_t flown;               /**< rank 0: particles of the flock, of all ranks */
     void *column[COLUMNS];       /**< arrays that were received, or results */
     int64_t *members;            /**< rank 0: sizes of groups */
     kith_parcel *parcel;         /**< [room] parcels of an exchange; at least one for each rank */
@@ -1587,19 +1588,21 @@ static void describe_model(struct job *job, const kith_flock_options *how)
     }
     if (how->n_species > 0 && how->n_species <= KITH_MOST_SPECIES) {
         job->whole[FACTORS] = how->factors;
+        job->whole[SPECIES] = how->species;
     }
-    assert(!how->species); /* the command has those that the library gives without an array */
 }
 
 /** Give each rank the options of a flock. */
 static kith_status share_model(struct ranks *r, const struct job *job, kith_flock_options *model)
 {
     const int64_t kinds = job->flock.n_species;
-    const void *factors = NULL;
+    const void *factors = NULL, *species = NULL;
     *model = job->flock;
+    RANKS_TRY(scatter(r, job, SPECIES, sizeof *model->species, &species));
     RANKS_TRY(share(r, job, FACTORS, kinds * kinds * (int64_t)sizeof *model->factors, &factors));
     model->things = model->things ? job->things : NULL;
     model->factors = factors;
+    model->species = species;
     return KITH_OK;
 }
 
@@ -1629,6 +1632,7 @@ kith_status ranks_flock_open(ranks *r, kith_ctx *ctx, const kith_points *points,
     describe_sets(r, &job, points, box, NULL);
     describe_model(&job, how);
     job.whole[VELOCITIES] = velocities->x;
+    r->flown = job.n;
     RANKS_TRY(tell(r, &job));
     return do_flock(r, &job);
 }
@@ -1646,7 +1650,7 @@ kith_status ranks_flock_change(ranks *r, kith_flock *flock, const kith_flock_opt
     if (!r) {
         return kith_flock_change(flock, how);
     }
-    struct job job = {.kind = JOB_CHANGE};
+    struct job job = {.kind = JOB_CHANGE, .n = r->flown};
     describe_model(&job, how);
     RANKS_TRY(tell(r, &job));
     return do_change(r, &job);

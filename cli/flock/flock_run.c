@@ -129,7 +129,7 @@ static int change(const flock_task *task, flock_run *run)
         for (int64_t t = 0; t < next.kept; t++) {
             memcpy(next.things[t].place, moved[t].place, sizeof moved[t].place);
         }
-        const kith_flock_options model = flock_model_of(&next);
+        const kith_flock_options model = flock_model_of(&next, run);
         CLI_TRY(flock_status(run, ranks_flock_change(run->ranks, run->flock, &model), NULL));
     }
     return STATUS_OK;
@@ -236,7 +236,7 @@ static int close_files(flock_run *run, int status)
 static int try_stages(const flock_task *task, const flock_run *run)
 {
     for (int64_t k = task->n_stages - 1; k >= run->stage && task->n_stages > 1; k--) {
-        const kith_flock_options model = flock_model_of(&task->stage[k]);
+        const kith_flock_options model = flock_model_of(&task->stage[k], run);
         CLI_TRY(flock_status(run, ranks_flock_change(run->ranks, run->flock, &model),
                              report_format("--at %lld", (long long)task->stage[k].step).s));
     }
@@ -249,7 +249,7 @@ kith_status flock_launch(const flock_task *task, flock_run *run)
     const kith_points points = input_points(&run->in);
     const kith_points velocities = kith_points_packed(p->velocity, p->n, p->precision);
     run->stage = flock_stage_at(task, run->step);
-    kith_flock_options model = flock_model_of(&task->stage[run->stage]);
+    kith_flock_options model = flock_model_of(&task->stage[run->stage], run);
     model.first_step = run->step;
     return ranks_flock_open(run->ranks, run->ctx, &points, &velocities, &run->space, &model,
                             &run->flock);
@@ -261,23 +261,6 @@ int flock_open(const flock_task *task, flock_run *run)
     return try_stages(task, run);
 }
 
-/** Set run->species for recordings, where there are species: they go round in the order of the
- *  particles, as without options.species in the library. */
-static int name_species(const flock_task *task, flock_run *run)
-{
-    const int64_t n = run->in.particles.n, species = task->start.model.n_species;
-    if (species > 0 && task->shared.output) {
-        run->species = malloc((size_t)n + 1);
-        if (!run->species) {
-            return report_no_memory("the species");
-        }
-        for (int64_t p = 0; p < n; p++) {
-            run->species[p] = (uint8_t)(p % species);
-        }
-    }
-    return STATUS_OK;
-}
-
 int flock_fly(const flock_task *task, flock_run *run)
 {
     progress bar = progress_start("flying", "steps", 0, task->shared.quiet);
@@ -287,7 +270,6 @@ int flock_fly(const flock_task *task, flock_run *run)
         return report_interrupted(NULL);
     }
     CLI_TRY(status);
-    CLI_TRY(name_species(task, run));
     status = open_files(task, run);
     if (status == STATUS_OK) {
         status = go(task, run, &bar);

@@ -278,6 +278,7 @@ static int try_value(sweep *s, kith_ctx *ctx, int v, int64_t replica, uint64_t *
         s->dim = p->dim;
         s->value[v].boids = p->n;
         s->start = io_sum(p->pos, bytes);
+        s->start ^= flock->run.species ? io_sum(flock->run.species, p->n) : 0;
         *sum = s->start ^ io_sum(p->velocity, bytes);
     }
     sweep_flock_free(flock);

@@ -51,7 +51,7 @@ struct command {
     int64_t stop; /**< the sweep has ended */
 };
 
-/** The head of a run; positions follow, then velocities. */
+/** The head of a run; positions follow, velocities, and species where the model has them. */
 struct head {
     int64_t number;           /**< as in sweep_flock */
     char about[96];           /**< as in sweep_flock */
@@ -94,7 +94,8 @@ static bool add_boids(struct parcels *p, int peer, const sweep_flock *flock)
 {
     const io_particles *boids = &flock->run.in.particles;
     const int64_t bytes = 3 * boids->n * (int64_t)boids->precision;
-    return add_array(p, peer, boids->pos, bytes) && add_array(p, peer, boids->velocity, bytes);
+    return add_array(p, peer, boids->pos, bytes) && add_array(p, peer, boids->velocity, bytes) &&
+           add_array(p, peer, flock->run.species, flock->run.species ? boids->n : 0);
 }
 
 /** Make room for the parcels that each round may have without boids. @return false: no memory */
@@ -401,7 +402,10 @@ static sweep_flock *receive_head(const struct helper *h, const struct head *head
                                              .precision = head->precision,
                                              .pos = malloc(bytes),
                                              .velocity = malloc(bytes)};
-    if (!flock->run.in.particles.pos || !flock->run.in.particles.velocity) {
+    const bool has_species = head->stage.model.n_species > 0;
+    flock->run.species = has_species ? malloc((size_t)head->n + 1) : NULL;
+    if (!flock->run.in.particles.pos || !flock->run.in.particles.velocity ||
+        (has_species && !flock->run.species)) {
         sweep_flock_free(flock);
         flock = NULL;
     }

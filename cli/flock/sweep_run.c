@@ -222,6 +222,7 @@ void sweep_flock_free(sweep_flock *flock)
         kith_groups_free(&flock->run.groups);
         kith_flock_close(flock->run.flock);
         input_free(&flock->run.in);
+        free(flock->run.species);
         free(flock);
     }
 }
