@@ -54,9 +54,11 @@ def write(folder):
 
 
 def run(path):
-    """Execute a notebook, and store the outputs of its cells. Return what they print."""
+    """Execute a notebook in its folder, and store the outputs of its cells. Return what they
+    print."""
     book = importlib.import_module("nbformat").read(path, 4)
-    importlib.import_module("nbclient").NotebookClient(book, timeout=300).execute()
+    place = {"metadata": {"path": str(path.parent)}}
+    importlib.import_module("nbclient").NotebookClient(book, timeout=300, resources=place).execute()
     importlib.import_module("nbformat").write(book, path)
     return "".join(output["text"] for cell in book.cells for output in cell.get("outputs", [])
                    if output["output_type"] == "stream")
