@@ -266,6 +266,7 @@ static int try_value(sweep *s, kith_ctx *ctx, int v, int64_t replica, uint64_t *
 {
     sweep_flock *flock;
     int status = sweep_place(s, v, replica, &flock);
+    s->placed = true;
     if (status == STATUS_OK) {
         flock->run.ctx = ctx;
         status = flock_open(&flock->task, &flock->run);

@@ -98,6 +98,7 @@ typedef struct sweep {
     kith_box box;             /**< the box */
     kith_precision precision; /**< of the boids */
     int dim;                  /**< of the box */
+    bool placed;              /**< boids were placed before: notes on INPUT are not repeated */
     uint64_t start;       /**< checksum of the positions that the first value's runs start from */
     sweep_result *result; /**< [n][task->replicas] */
     sweep_estimate (*estimate)[SWEEP_COLUMNS]; /**< [rows] the curves */

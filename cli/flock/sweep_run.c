@@ -212,6 +212,7 @@ int sweep_place(const sweep *s, int value, int64_t replica, sweep_flock **out)
     flock->task.n_stages = 1;
     flock->task.boids = s->value[value].boids;
     flock->task.restart = NULL;
+    flock->task.shared.quiet = s->task->shared.quiet || s->placed;
     flock->run.saved = -1;
     return flock_start(&flock->task, &flock->run);
 }

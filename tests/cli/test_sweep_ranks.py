@@ -15,6 +15,7 @@ from launchers import LAUNCHERS, command, launched, ways
 FLOCK = ("flock", "--boids", 60, "--box", 5, "--dim", 2, "--model", "vicsek", "--alignment", 1,
          "--max-speed", 0.1, "--time-step", 1, "--flock-members", 2, "--seed", 5, "--equilibrate",
          30, "--sample", 200, "--measure-every", 4)
+SOME = LAUNCHERS if cli.DEEP else LAUNCHERS[:1]  # to start MPI takes longer than a sweep
 OUTPUTS = ("t.npy", "t.json", "r.jsonl", "t.gp", "t.dat")
 
 
@@ -108,7 +109,7 @@ def test_killed():
     clear()
     cli.ok(*sweep)
     whole = contents("t.npy"), contents("r.jsonl")
-    for launcher in LAUNCHERS:
+    for launcher in SOME:
         clear()
         for moment, (victim, ranks) in enumerate(((0, 2), (1, 3), (2, 3))):
             told = {**os.environ, "KITH_MPI": launcher[1],
@@ -136,7 +137,7 @@ def test_fails():
     """A call of a transport that fails, and a file that cannot be written: one message."""
     sweep = (*FLOCK, "--sweep", "noise=0.1:0.9:0.2", "--replicas", 2, "-o", "t.npy", "-q")
     clear()
-    for launcher in LAUNCHERS:
+    for launcher in SOME:
         for victim, moment in ((0, 6), (1, 7), (2, 8)):
             told = {**os.environ, "KITH_MPI": launcher[1], "KITH_TEST_FAIL": f"{victim}:{moment}"}
             done = launched(launcher, 3, *sweep, env=told)
