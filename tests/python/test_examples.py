@@ -35,8 +35,7 @@ def run(script):
     needs.module("nbclient")
     needs.module("ipykernel")
     with tempfile.TemporaryDirectory() as folder:
-        made = pathlib.Path(folder, f"{script.stem}.ipynb")
-        notebooks.write(made.parent)
+        made, = notebooks.write(pathlib.Path(folder), [script.stem])
         printed = notebooks.run(made)
         assert printed.strip().split("\n")[-1] == done.stdout.strip().split("\n")[-1], printed
         text = made.read_text(encoding="utf-8")
