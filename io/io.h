@@ -317,6 +317,7 @@ typedef struct io_pairs_layout {
     bool (*stop)(void); /**< Called by io_nearest_write before each 256 lines of text, at least once
                               for each particle with neighbours; true ends it with IO_CANCELLED.
                               NULL: it is never ended. */
+    int threads;        /**< Threads that format text; 0: as many as the process uses. */
 } io_pairs_layout;
 
 /** Open a list. Of pairs: .npy is a structured array of i, j[, distance][, vector][, shift]; HDF5

@@ -142,6 +142,7 @@ io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *
                              .precision = found->a.particles.precision,
                              .command = option_command(),
                              .cutoff = task->cutoff,
+                             .threads = task->shared.threads,
                              .radii = listing_radii_given(task) ? found->radii.words : NULL,
                              .n_particles = found->a.particles.all};
 }

@@ -165,6 +165,15 @@ io_status io__lines_number(const io_lines *lines, io_token token, const char *wh
  *  @return the end of the number; text if there is none */
 const char *io__number(const char *text, locale_t locale, double *out);
 
+enum { IO_NUMBER = 25 }; /* most bytes of a printed number of 17 digits, with its NUL */
+
+/** Print a number as sprintf does by "%.*g" in the locale of the thread, which is to be "C"
+ *  (io__locale_set_c), but faster.
+ *  @param[out] out  room for IO_NUMBER bytes; a NUL may be missing
+ *  @param digits    digits that matter, 1 to 17
+ *  @return where the next character goes */
+char *io__number_put(char *out, double value, int digits);
+
 /* ---------------------------------------------------------------------------------- particles */
 
 /** Allocate the positions of the part of n particles that the options choose
@@ -509,6 +518,14 @@ int io__put(int fd, const void *data, int64_t size, int64_t at);
  *  @return 0, or ECANCELED when it is to stop */
 int io__sync_parts(int fd);
 
+/** Return true when the stop function that io_stop_writes has set for this thread says that writing
+ *  is to end. */
+bool io__writes_stopped(void);
+
+/** Let the system begin to write bytes of a file to disk, so that a later flush is short. Does not
+ *  wait for them. */
+void io__write_behind(int fd, int64_t at, int64_t size);
+
 /** Flush a file or folder to disk. Pipes and devices need no flush. @return 0 or an errno */
 int io__sync(int fd);
 
@@ -547,7 +564,9 @@ typedef struct io_output {
     int64_t used;    /* number of bytes in buffer */
     int64_t written; /* number of bytes written before those in buffer; of io__output_append, with
                         those of the earlier run */
-    io_error *error; /* where messages of the current call go; borrowed */
+    int threads;     /* threads that format lines (io__output_lines); 0: the calling one */
+    struct io_formatter *formatter; /* threads and memory of io__output_lines; NULL: none so far */
+    io_error *error;                /* where messages of the current call go; borrowed */
 } io_output;
 
 /** The file that an output's path leads to. */
@@ -603,8 +622,26 @@ io_status io__output_reopen(io_output *output, const char *path, io_error *error
 io_status io__output_append(io_output *output, const char *path, const io_mark *from,
                             io_error *error);
 
+/** Return IO_CANCELLED when writing is to end (io__writes_stopped). */
+io_status io__output_check_stop(io_output *output);
+
 /** Append bytes. */
 io_status io__output_write(io_output *output, const void *data, int64_t size);
+
+enum { IO_LINE = 9 * 32 }; /* most bytes of a line of io__output_lines */
+
+/** Format a line of a text. Called in any thread, with the locale "C".
+ *  @param user      as given to io__output_lines
+ *  @param row       which line
+ *  @param[out] out  [IO_LINE]; a NUL is not needed
+ *  @return where the next line goes */
+typedef char *io__line_fn(const void *user, int64_t row, char *out);
+
+/** Append n lines, formatted by output->threads threads while earlier lines are written. */
+io_status io__output_lines(io_output *output, int64_t n, io__line_fn *line, const void *user);
+
+/** End the threads of io__output_lines, and free their memory. */
+void io__output_lines_end(io_output *output);
 
 /** Write the buffer to the file, so that its bytes survive if the process is killed, though not if
  *  the machine stops. */
