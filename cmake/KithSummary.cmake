@@ -30,6 +30,8 @@ if(KITH_OPENMPI OR KITH_MPICH OR KITH_TESTS)
 endif()
 if(KITH_HAVE_COMMAND OR KITH_TESTS)
     kith_say(KITH_HDF5     HDF5_FOUND     "HDF5    " "${HDF5_VERSION}" "no HDF5 files")
+    kith_say(KITH_ZLIB     ZLIB_FOUND     "zlib    " "${ZLIB_VERSION_STRING}"
+             "compressed HDF5 files are read by one thread")
     kith_say(KITH_JANSSON  JANSSON_FOUND  "jansson " "${JANSSON_VERSION}"
              "no command, no benchmark")
     kith_say(KITH_CAIRO    CAIRO_FOUND    "cairo   " "${CAIRO_VERSION}" "no pictures")

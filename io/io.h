@@ -191,6 +191,7 @@ typedef struct io_read_options {
                               of the gas, "HSML", of format 2. IO_MISSING where a
                               particle has none. Of io_read alone: trajectories ignore it. */
     bool columns_if_text; /**< Formats without columns ignore `columns`; else it is IO_INVALID. */
+    int threads;          /**< Threads that decode the file; 0: as many as the process uses. */
 } io_read_options;
 
 /** Find out whether io_read can read a part of a file without the rest: of NumPy arrays, HDF5,

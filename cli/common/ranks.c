@@ -1819,6 +1819,7 @@ int ranks_share_begin(const options *o, const char *path, int set)
     request->read.watch = NULL;
     request->read.user = NULL;
     request->read.parts = r->control.ranks;
+    request->read.threads = o->threads;
     snprintf(request->path, sizeof request->path, "%s", path);
     snprintf(request->dataset, sizeof request->dataset, "%s",
              o->read.dataset ? o->read.dataset : "");

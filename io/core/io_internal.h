@@ -60,6 +60,7 @@ typedef struct io_file {
                                        [s] */
     int64_t before;                 /* size of the files of the snapshot before this one [byte] */
     int64_t total;                  /* size of all files of the snapshot [byte]; 0: of this file */
+    struct kith__pool *pool;        /* threads of io__file_pool; NULL: none so far */
 } io_file;
 
 /** Open a regular file. Folders, pipes and devices are refused. Close with io__file_close, also on
@@ -67,6 +68,10 @@ typedef struct io_file {
  *  @param options  NULL: the defaults */
 io_status io__file_open(io_file *file, const char *path, const io_read_options *options,
                         io_error *error);
+
+/** Return threads that decode what is read: as many as options->threads says.
+ *  @return NULL: there is no memory; loops of a pool that is NULL run in the calling thread */
+struct kith__pool *io__file_pool(io_file *file);
 
 /** Close the file, if it is open. */
 void io__file_close(io_file *file);

@@ -5,6 +5,8 @@
  */
 #include "io_internal.h"
 
+#include "pool.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +47,19 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
     return IO_OK;
 }
 
+struct kith__pool *io__file_pool(io_file *file)
+{
+    const int threads = file->options->threads;
+    if (!file->pool) {
+        file->pool = kith__pool_open(threads > 0 ? threads : kith__default_threads());
+    }
+    return file->pool;
+}
+
 void io__file_close(io_file *file)
 {
+    kith__pool_close(file->pool);
+    file->pool = NULL;
     if (file->fd >= 0) {
         close(file->fd);
     }

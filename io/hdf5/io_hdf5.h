@@ -26,6 +26,8 @@
 #define H5Dget_create_plist(...) IO_FOREIGN(H5Dget_create_plist(__VA_ARGS__))
 #define H5Dget_space(...) IO_FOREIGN(H5Dget_space(__VA_ARGS__))
 #define H5Dget_type(...) IO_FOREIGN(H5Dget_type(__VA_ARGS__))
+#define H5Dget_chunk_storage_size(...) IO_FOREIGN(H5Dget_chunk_storage_size(__VA_ARGS__))
+#define H5Dread_chunk(...) IO_FOREIGN(H5Dread_chunk(__VA_ARGS__))
 #define H5Dopen2(...) IO_FOREIGN(H5Dopen2(__VA_ARGS__))
 #define H5Dread(...) IO_FOREIGN(H5Dread(__VA_ARGS__))
 #define H5Dset_extent(...) IO_FOREIGN(H5Dset_extent(__VA_ARGS__))
@@ -112,6 +114,34 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array);
 /** Return IO_FORMAT or IO_TRUNCATED if the array has not one row of `columns` numbers for each of n
  *  particles. */
 io_status io__array_check_rows(io_file *file, const io_array *array, int64_t n, int64_t columns);
+
+/** How reading rows by several threads ended. */
+typedef enum io_chunks_result {
+    IO_CHUNKS_READ,   /* the rows have been read */
+    IO_CHUNKS_LEFT,   /* the library has to read them */
+    IO_CHUNKS_DAMAGED /* they must not be read */
+} io_chunks_result;
+
+/** Prepare to read a dataset whose chunks are compressed by deflate, in several threads.
+ *  @param array  must be open until io__chunks_close
+ *  @return NULL: it is another dataset, or there is no memory: the library has to read it */
+struct io_chunks *io__chunks_open(io_file *file, const io_array *array);
+
+/** Free what io__chunks_open returned; NULL is fine. */
+void io__chunks_close(struct io_chunks *chunks);
+
+/** Return how many rows to read at once: a multiple of the rows of a chunk.
+ *  @param rows  about how many, at least */
+int64_t io__chunks_rows(const struct io_chunks *chunks, int64_t rows);
+
+/** Read rows [first, first + n) of a frame.
+ *  @param columns   numbers that are read of each row
+ *  @param type      native type of out, to which numbers are converted
+ *  @param stride    distance between rows of out [byte]
+ *  @param[out] out  [n] rows of `stride` bytes, whose first `columns` numbers are set; on failure
+ *                   it may hold anything there */
+io_chunks_result io__chunks_read(struct io_chunks *chunks, int64_t frame, int64_t first, int64_t n,
+                                 int64_t columns, hid_t type, size_t stride, void *out);
 
 /** Progress of reading a file. */
 typedef struct io_progress {
