@@ -117,6 +117,7 @@ typedef struct io_lines {
     int64_t number;     /* number of the line returned last, from 1 */
     char *line;         /* the line returned last, in buffer */
     bool again;         /* io__lines_next returns that line once more */
+    int64_t alone;      /* number of the last line that io__lines_parse leaves to io__lines_next */
     locale_t locale;    /* the locale "C", in which numbers are parsed */
 } io_lines;
 
@@ -136,6 +137,28 @@ io_status io__lines_next(io_lines *lines, char **line);
 /** Make the next call of io__lines_next return the last line once more, with the caller's
  *  changes. */
 void io__lines_back(io_lines *lines);
+
+/** Move the bytes that are not yet returned to the front of the buffer, and read more behind
+ *  them. */
+io_status io__lines_refill(io_lines *lines);
+
+enum { IO_PARSED = 1 << 16 }; /* most lines that io__lines_parse parses */
+
+/** Parse a line. Called in any thread.
+ *  @param user   as given to io__lines_parse
+ *  @param lines  for messages; those of a failure are dropped
+ *  @param line   the line, as of io__lines_next; must be unchanged when the call returns
+ *  @param k      index of the line, from 0
+ *  @return false: the line has to be returned by io__lines_next */
+typedef bool io__parse_fn(void *user, const io_lines *lines, char *line, int64_t k);
+
+/** Parse the next lines by the threads of the file, in any order, as if io__lines_next had returned
+ *  them. Lines behind those that count as parsed may have been parsed too, and may be again.
+ *  @param most         most lines to parse, at most IO_PARSED
+ *  @param[out] parsed  number of lines; 0: they are few, or one cannot be parsed: call
+ *                      io__lines_next */
+io_status io__lines_parse(io_lines *lines, int64_t most, io__parse_fn *parse, void *user,
+                          int64_t *parsed);
 
 /** io__fail about the line returned last. */
 io_status io__lines_fail(const io_lines *lines, io_status status, const char *format, ...)
