@@ -61,6 +61,7 @@ SKIN = {"backend": str, "n": int, "skin": float, "searches": int, "updates": int
         "entries_per_boid": float, "search_seconds": float, "update_seconds": float,
         "ratio": float, "repeats": int, "seconds": float, "seconds_min": float,
         "seconds_max": float}
+END_TO_END = {"case": str, "bytes": int, "kith": list, "turns": int, "after": dict, "floors": dict}
 CORES = {"threads": int, "one_thread_seconds": float, "gain": float, "seconds": float}
 
 
@@ -118,6 +119,8 @@ def check(data):
         check_fields(f"cores[{k}]", result, CORES)
     for k, result in enumerate(data.get("study", [])):
         check_fields(f"study[{k}]", result, STUDY)
+    for k, result in enumerate(data.get("end_to_end", [])):
+        check_fields(f"end_to_end[{k}]", result, END_TO_END)
     for k, result in enumerate(data.get("skins", [])):
         check_fields(f"skins[{k}]", result, SKIN)
     for k, result in enumerate(data.get("results", [])):

@@ -250,7 +250,26 @@ def gpu_peers(data, lists):
     return rows_of(lines, ["question", "n", "peer", "time", "kith", "ratio"])
 
 
-KINDS = {"peers": peers, "closest": closest, "cpu": cpu, "gpu": gpu,
+def end_to_end(data):
+    """kith as a whole process from file to file, before and after, and what it cannot be faster
+    than."""
+    lines = []
+    for r in data.get("end_to_end", []):
+        parts = r["after"]["parts"]
+        writes = r["case"].startswith("pairs into")
+        part = parts["write"] if writes else parts.get("read")
+        lines.append([r["case"], f"{r['bytes'] / 1e6:.0f} MB",
+                      time(r["before"]["wall"]) if "before" in r else "", time(r["after"]["wall"]),
+                      f"{r['ratio']:.2f}" if "ratio" in r else "",
+                      f"{r['processor_ratio']:.2f}" if "ratio" in r else "",
+                      "" if part is None else time(part),
+                      *(time(r["floors"][key]) if key in r["floors"] else ""
+                        for key in ("hot", "cold", "decoder"))])
+    return rows_of(lines, ["question", "file", "before", "after", "ratio", "of processor time",
+                           "reading or writing", "page cache", "disk", "zlib"])
+
+
+KINDS = {"peers": peers, "closest": closest, "cpu": cpu, "gpu": gpu, "end_to_end": end_to_end,
          "gpu_nearest": functools.partial(gpu_peers, lists=False),
          "gpu_lists": functools.partial(gpu_peers, lists=True)}
 

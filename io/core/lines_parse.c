@@ -56,7 +56,7 @@ static int64_t cut(const io_lines *lines, int64_t most, piece *item)
     return n;
 }
 
-/** Parse the lines of a piece, until one cannot be parsed. A piece of a parallel loop; state: loop */
+/** Parse the lines of a piece, until one cannot be parsed. For kith__pool_run; state: loop */
 static void parse_piece(void *state, int64_t index, int worker)
 {
     loop *l = state;

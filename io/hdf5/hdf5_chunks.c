@@ -5,8 +5,8 @@
  * of the pool undo the filters deflate and shuffle, and the library converts the type of the
  * numbers. Whatever is unusual is left to the library, which then reads the rows, or says that it
  * cannot: other filters and layouts, chunks that were not written, are not compressed, are damaged
- * or cannot be read. But a chunk with fewer numbers than its shape says is refused here: the library
- * would read beyond the end of its memory (seen in 1.10.8).
+ * or cannot be read. But a chunk with fewer numbers than its shape says is refused here: the
+ * library would read beyond the end of its memory (seen in 1.10.8).
  */
 #include "io_hdf5.h"
 
@@ -181,7 +181,7 @@ static void unshuffle(const char *in, size_t n, size_t size, char *out)
     }
 }
 
-/** Copy what the slab takes of a chunk. @param text  the numbers of chunk k [rows][columns] */
+/** Copy what the slab takes of a chunk. @param numbers  those of chunk k [rows][columns] */
 static void copy_rows(const slab *s, int64_t k, const char *numbers)
 {
     const struct io_chunks *c = s->chunks;
@@ -203,7 +203,7 @@ static void copy_rows(const slab *s, int64_t k, const char *numbers)
     }
 }
 
-/** Decompress a chunk. A piece of a parallel loop; state: slab */
+/** Decompress a chunk. For kith__pool_run; state: slab */
 static void unpack(void *state, int64_t piece, int worker)
 {
     slab *s = state;
