@@ -252,6 +252,7 @@ def measure(args, case, folder, writes):
         if turn:
             least.append(floors(source, output, writes))
     result = {"program": "kith", "case": name, "kith": [verb, *rest], "turns": args.turns,
+              "particles": args.particles,
               "bytes": (output if writes else source).stat().st_size}
     for key, found in turns.items():
         result[key] = {part: statistics.median(one[part] for one in found)

@@ -61,7 +61,8 @@ SKIN = {"backend": str, "n": int, "skin": float, "searches": int, "updates": int
         "entries_per_boid": float, "search_seconds": float, "update_seconds": float,
         "ratio": float, "repeats": int, "seconds": float, "seconds_min": float,
         "seconds_max": float}
-END_TO_END = {"case": str, "bytes": int, "kith": list, "turns": int, "after": dict, "floors": dict}
+END_TO_END = {"case": str, "particles": int, "bytes": int, "kith": list, "turns": int,
+              "after": dict, "floors": dict}
 CORES = {"threads": int, "one_thread_seconds": float, "gain": float, "seconds": float}
 
 

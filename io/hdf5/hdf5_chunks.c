@@ -19,12 +19,14 @@
 #include <zlib.h>
 #endif
 
-#if defined KITH_HAVE_ZLIB && H5_VERSION_GE(1, 10, 3) /* which has H5Dread_chunk */
+/* H5Dread_chunk is there from 1.10.3 on; in 2.0 it has another argument. */
+#if defined KITH_HAVE_ZLIB && H5_VERSION_GE(1, 10, 3) && !H5_VERSION_GE(2, 0, 0)
 
 enum {
-    CHUNKS_EACH = 4,         /* chunks that are read at once, for each thread */
-    MOST_BYTES = 64 << 20,   /* most bytes that are decompressed at once */
-    LARGEST_CHUNK = 16 << 20 /* larger chunks are left to the library [byte] */
+    CHUNKS_EACH = 4,          /* chunks that are read at once, for each thread */
+    MOST_BYTES = 64 << 20,    /* most bytes that are decompressed at once */
+    SMALLEST_CHUNK = 1 << 12, /* smaller and larger chunks are left to the library [byte] */
+    LARGEST_CHUNK = 16 << 20
 };
 
 /** A dataset of compressed chunks. */
@@ -92,7 +94,7 @@ static bool find_chunks(struct io_chunks *c, const io_array *array, hid_t plan)
     c->rows = (int64_t)shape[first];
     c->columns = array->rank == 1 ? 1 : (int64_t)shape[first + 1];
     const double bytes = (double)shape[0] * (double)shape[1] * (double)shape[2] * (double)c->size;
-    return (!first || shape[0] == 1) && bytes <= LARGEST_CHUNK;
+    return (!first || shape[0] == 1) && bytes >= SMALLEST_CHUNK && bytes <= LARGEST_CHUNK;
 }
 
 struct io_chunks *io__chunks_open(io_file *file, const io_array *array)
