@@ -29,6 +29,13 @@ enum {
     LARGEST_CHUNK = 16 << 20
 };
 
+/** Memory that is kept from slab to slab: fresh memory costs as much as half of the decompression,
+ *  as the system clears it. */
+struct buffer {
+    char *data;  /* NULL: none so far */
+    size_t room; /* size [byte] */
+};
+
 /** A dataset of compressed chunks. */
 struct io_chunks {
     hid_t id;                /* the dataset; borrowed */
@@ -38,13 +45,16 @@ struct io_chunks {
     int rank;                /* number of dimensions */
     int64_t rows, columns;   /* shape of a chunk; its first dimension is 1 where the rank is 3 */
     bool shuffled;           /* bytes of equal significance are stored side by side */
-    char *packed;            /* the chunks as in the file; grows */
-    size_t room;             /* size of `packed` [byte] */
+    struct buffer packed;    /* the chunks of a slab, as in the file */
+    struct buffer numbers;   /* the rows of a slab, before their type is converted */
+    int threads;             /* number of threads */
+    char **scratch;          /* memory of each thread for a chunk, with and without shuffle
+                                [threads]; NULL: not used so far */
 };
 
 /** A chunk as in the file. */
 typedef struct chunk {
-    size_t at, bytes; /* range in io_chunks.packed */
+    size_t at, bytes; /* range in io_chunks.packed.data */
 } chunk;
 
 /** Chunks whose numbers are decompressed together, into the rows [first, first + n) of an array. */
@@ -108,6 +118,9 @@ struct io_chunks *io__chunks_open(io_file *file, const io_array *array)
         c->size = c->type >= 0 ? H5Tget_size(c->type) : 0;
         usable = c->size > 0 && find_chunks(c, array, plan);
         c->pool = usable ? io__file_pool(file) : NULL;
+        c->threads = c->pool ? kith__pool_threads(c->pool) : 1;
+        c->scratch = usable ? calloc((size_t)c->threads, sizeof *c->scratch) : NULL;
+        usable = c->scratch != NULL;
         H5Pclose(plan);
     }
     if (usable) {
@@ -122,18 +135,35 @@ void io__chunks_close(struct io_chunks *c)
     if (c && c->type > 0) {
         io__close(c->type);
     }
+    for (int k = 0; c && c->scratch && k < c->threads; k++) {
+        free(c->scratch[k]);
+    }
     if (c) {
-        free(c->packed);
+        free(c->scratch);
+        free(c->numbers.data);
+        free(c->packed.data);
     }
     free(c);
 }
 
+/** Make a buffer hold `size` bytes; those that it has are kept. @return false without memory */
+static bool reserve(struct buffer *b, size_t size)
+{
+    if (size <= b->room) {
+        return true;
+    }
+    char *grown = realloc(b->data, 2 * size);
+    if (grown) {
+        *b = (struct buffer){grown, 2 * size};
+    }
+    return grown != NULL;
+}
+
 int64_t io__chunks_rows(const struct io_chunks *c, int64_t rows)
 {
-    const int threads = c->pool ? kith__pool_threads(c->pool) : 1;
     const int64_t bytes = c->rows * c->columns * (int64_t)c->size;
     int64_t n = rows / c->rows + 1;
-    n = n < CHUNKS_EACH * threads ? CHUNKS_EACH * threads : n;
+    n = n < CHUNKS_EACH * (int64_t)c->threads ? CHUNKS_EACH * (int64_t)c->threads : n;
     n = n < MOST_BYTES / bytes ? n : MOST_BYTES / bytes;
     return (n > 1 ? n : 1) * c->rows;
 }
@@ -150,17 +180,10 @@ static bool read_packed(struct io_chunks *c, const hsize_t at[3], size_t used, c
         stored > 2 * bytes + 1024) {
         return false;
     }
-    if (used + stored > c->room) {
-        const size_t room = 2 * (used + (size_t)stored);
-        char *grown = realloc(c->packed, room);
-        if (!grown) {
-            return false;
-        }
-        c->packed = grown;
-        c->room = room;
-    }
     *out = (chunk){used, (size_t)stored};
-    return H5Dread_chunk(c->id, H5P_DEFAULT, at, &skipped, c->packed + used) >= 0 && skipped == 0;
+    return reserve(&c->packed, used + (size_t)stored) &&
+           H5Dread_chunk(c->id, H5P_DEFAULT, at, &skipped, c->packed.data + used) >= 0 &&
+           skipped == 0;
 }
 
 /** Undo the filter shuffle: byte b of number k is at in[b * n + k]. */
@@ -212,10 +235,12 @@ static void unpack(void *state, int64_t piece, int worker)
     const struct io_chunks *c = s->chunks;
     const size_t n = (size_t)(c->rows * c->columns), bytes = n * c->size;
     const chunk *packed = &s->item[piece];
-    char *memory = malloc((c->shuffled ? 2 : 1) * bytes);
+    if (!c->scratch[worker]) {
+        c->scratch[worker] = malloc((c->shuffled ? 2 : 1) * bytes);
+    }
+    char *memory = c->scratch[worker];
     uLongf found = (uLongf)bytes;
-    (void)worker;
-    if (!memory || uncompress((Bytef *)memory, &found, (const Bytef *)c->packed + packed->at,
+    if (!memory || uncompress((Bytef *)memory, &found, (const Bytef *)c->packed.data + packed->at,
                               (uLong)packed->bytes) != Z_OK) {
         s->failed = true;
     } else if (found != bytes) {
@@ -226,7 +251,6 @@ static void unpack(void *state, int64_t piece, int worker)
     } else {
         copy_rows(s, piece, memory);
     }
-    free(memory);
 }
 
 /** Read and decompress the chunks of a slab. */
@@ -242,7 +266,7 @@ static bool fill(struct io_chunks *c, int64_t frame, slab *s, chunk *item, int64
         }
         used += item[k].bytes;
     }
-    kith__pool_run(c->pool, c->pool ? kith__pool_threads(c->pool) : 1, down * s->across, unpack, s);
+    kith__pool_run(c->pool, c->threads, down * s->across, unpack, s);
     return !s->failed && !s->lacking;
 }
 
@@ -252,16 +276,16 @@ static bool read_converted(struct io_chunks *c, int64_t frame, slab *s, chunk *i
 {
     const size_t size = H5Tget_size(type), widest = size > c->size ? size : c->size;
     const size_t row = (size_t)s->columns * size;
-    char *memory = malloc((size_t)(s->n * s->columns) * widest);
+    const bool room = reserve(&c->numbers, (size_t)(s->n * s->columns) * widest);
+    char *memory = c->numbers.data;
     s->out = memory;
     s->stride = (size_t)s->columns * c->size;
-    const bool done = memory && fill(c, frame, s, item, down) &&
+    const bool done = room && fill(c, frame, s, item, down) &&
                       H5Tconvert(c->type, type, (size_t)(s->n * s->columns), memory, NULL,
                                  H5P_DEFAULT) >= 0;
     for (int64_t p = 0; p < s->n && done; p++) {
         memcpy(out + (size_t)p * stride, memory + (size_t)p * row, row);
     }
-    free(memory);
     return done;
 }
 

@@ -61,7 +61,7 @@ static void test_numbers(void)
                                      1e-4,      9.9999999999999995e-5,
                                      0x1p-1074, 0x1p1023,
                                      1e16,      1e17,
-                                     1e18,      123456789012345678,
+                                     1e18,      123456789012345680,
                                      0.1,       1e-11,
                                      INFINITY,  -INFINITY,
                                      NAN};
