@@ -23,8 +23,8 @@
 #if defined KITH_HAVE_ZLIB && H5_VERSION_GE(1, 10, 3) && !H5_VERSION_GE(2, 0, 0)
 
 enum {
-    CHUNKS_EACH = 4,          /* chunks that are read at once, for each thread */
-    MOST_BYTES = 64 << 20,    /* most bytes that are decompressed at once */
+    CHUNKS_EACH = 8,          /* chunks that are read at once, for each thread */
+    MOST_BYTES = 32 << 20,    /* most bytes that are decompressed at once */
     SMALLEST_CHUNK = 1 << 12, /* smaller and larger chunks are left to the library [byte] */
     LARGEST_CHUNK = 16 << 20
 };
