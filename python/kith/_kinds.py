@@ -216,7 +216,7 @@ _SPECIAL = {"torch": _Torch, "cupy": _Cupy, "jax": _Jax, "jaxlib": _Jax}
 def kind_of(x: Any) -> Kind:
     """Return the kind of the caller's array."""
     root = type(x).__module__.partition(".")[0]
-    if root not in _SPECIAL and "torch" in sys.modules:
+    if root not in _SPECIAL and sys.modules.get("torch"):  # None: an import that was blocked
         torch = sys.modules["torch"]  # subclasses of tensors, such as nn.Parameter's of a user
         root = "torch" if isinstance(x, torch.Tensor) else root
     if root not in _SPECIAL:
