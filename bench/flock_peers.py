@@ -16,6 +16,7 @@ import contextlib
 import io
 import math
 import os
+import shutil
 import sys
 from typing import Callable, NamedTuple
 
@@ -135,6 +136,8 @@ class Atooms:
 def import_torch(threads):
     """PyTorch with so many threads, which sleep when they wait: else they would spin on the core
     that kith is to have next."""
+    if not shutil.which(os.environ.get("CXX", "g++")):
+        raise ImportError("it compiles C++ while it runs, and there is no g++")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import torch
     torch.set_num_threads(threads)

@@ -184,8 +184,8 @@ def compare_all(args):
             found += flocks(ctx, peer, args.quick, known)
             if peer.make is Sisyphe:
                 found += brownian(ctx, args.quick)
-        except ImportError:
-            print(f"{peer.name} is not installed, left out", file=sys.stderr)
+        except ImportError as error:
+            print(f"{peer.name} is left out: {error}", file=sys.stderr)
         except ArithmeticError as error:
             print(f"peers_agree.py: {peer.name}: {error}", file=sys.stderr)
             wrong = True

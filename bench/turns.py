@@ -85,8 +85,8 @@ def compare_peers(peers, asks, say):
     for peer in peers:
         try:
             found = [ask() for ask in asks(peer)]
-        except ImportError:
-            print(f"{peer.name} is not installed, left out", file=sys.stderr)
+        except ImportError as error:
+            print(f"{peer.name} is left out: {error}", file=sys.stderr)
             continue
         wrong = wrong or None in found
         for result in filter(None, found):
