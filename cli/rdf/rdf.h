@@ -255,9 +255,17 @@ typedef struct rdf_frame {
     rdf_row_of row_of;    /**< what `row` holds */
     kith_ctx *ctx;        /**< the context that counted it; has the message of a failure */
     kith_status counted;  /**< status of counting */
+    int64_t bad_frame;    /**< after a failure: index in the file of the frame that has failed; -1:
+                               not known */
+    int64_t bad_particle; /**< its first counted particle, by index in the frame, of which a
+                               coordinate is not finite; -1: none, or not known */
     double count_seconds; /**< time to count it [s] */
     double sum_seconds;   /**< time to sum it over vectors q [s] */
 } rdf_frame;
+
+/** Find out which of the frames of a call that has failed is to blame, and note it in all of them.
+ *  @param frame  [n] */
+void rdf_frames_blame(const rdf_outcome *found, rdf_frame *const *frame, int64_t n);
 
 /** Allocate and zero the row of a frame. @return false: no memory */
 bool rdf_row_clear(const rdf_outcome *found, rdf_frame *f);

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,38 @@ static kith_status count_dealt(const rdf_task *task, const rdf_outcome *found, k
     return status;
 }
 
+/** Return the first counted particle of a frame, by its index in the frame, of which a coordinate is
+ *  not finite; -1: there is none. */
+static int64_t first_not_finite(const rdf_part *part)
+{
+    const kith_points *points = &part->points;
+    int64_t bad = 0;
+    while (bad < 3 * points->n && isfinite(io_real(points->x, bad, points->precision))) {
+        bad++;
+    }
+    if (bad == 3 * points->n) {
+        return -1;
+    }
+    int64_t p = 0;
+    while (part->place[p] != bad / 3) {
+        p++;
+    }
+    return p;
+}
+
+void rdf_frames_blame(const rdf_outcome *found, rdf_frame *const *frame, int64_t n)
+{
+    int64_t bad_frame = n == 1 ? frame[0]->index : -1, bad_particle = -1;
+    for (int64_t k = 0; k < n && bad_particle < 0 && found->parts <= 1; k++) {
+        bad_particle = first_not_finite(&frame[k]->part);
+        bad_frame = bad_particle >= 0 ? frame[k]->index : bad_frame;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        frame[k]->bad_frame = bad_frame;
+        frame[k]->bad_particle = bad_particle;
+    }
+}
+
 bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
                       rdf_frame *const *frame, int64_t n)
 {
@@ -134,6 +167,9 @@ bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *
         }
         frame[k]->counted = status;
     }
+    if (status != KITH_OK) {
+        rdf_frames_blame(found, frame, n);
+    }
     free(dealt);
     return status == KITH_OK;
 }
@@ -152,6 +188,9 @@ bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
     }
     f->count_seconds = middle - start;
     f->sum_seconds = progress_clock() - middle;
+    if (f->counted != KITH_OK) {
+        rdf_frames_blame(found, &f, 1);
+    }
     return f->counted == KITH_OK;
 }
 
@@ -160,9 +199,22 @@ int rdf_frame_report(const rdf_task *task, const rdf_outcome *found, const rdf_f
     if (f->counted == KITH_NO_MEMORY) { /* also of the command's own arrays: no other message */
         return report_no_memory("the sums of a frame");
     }
-    return f->counted == KITH_CANCELLED
-               ? STATUS_INTERRUPTED
-               : ranks_status(found->ranks, f->ctx, f->counted, task->input);
+    if (f->counted == KITH_OK || f->counted == KITH_CANCELLED) {
+        return f->counted == KITH_OK ? STATUS_OK : STATUS_INTERRUPTED;
+    }
+    if (f->counted == KITH_NOT_FINITE && f->bad_particle >= 0) {
+        return report_error(STATUS_NOT_FINITE, NULL,
+                            "%s: frame %lld: a coordinate of particle %lld (counted from 0) is not "
+                            "finite",
+                            task->input, (long long)f->bad_frame, (long long)f->bad_particle);
+    }
+    shown_text about;
+    const int used = snprintf(about.s, sizeof about.s, "%s", task->input);
+    if (f->bad_frame >= 0 && used > 0 && (size_t)used < sizeof about.s) {
+        snprintf(about.s + used, sizeof about.s - (size_t)used, ": frame %lld",
+                 (long long)f->bad_frame);
+    }
+    return ranks_status(found->ranks, f->ctx, f->counted, about.s);
 }
 
 int rdf_frame_add(rdf_outcome *found, const rdf_frame *f)
