@@ -160,12 +160,19 @@ void report_use_options(bool (*has)(const char *name))
  *  dashes. @param length  of the field's name [bytes] */
 static printed option_of(const char *field, int length)
 {
-    static const char other[] = "reflecting"; /* the only one that is not named as its field */
+    /* those that are not named as their fields */
+    static const char *const other[][2] = {{"reflecting", "reflect"},
+                                           {"velocity-length", "phase-space"}};
     printed name = report_format("%.*s", length, field);
     for (char *c = name.s; *c; c++) {
         *c = *c == '_' ? '-' : *c;
     }
-    return strcmp(name.s, other) == 0 ? report_format("reflect") : name;
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
+        if (strcmp(name.s, other[k][0]) == 0) {
+            return report_format("%s", other[k][1]);
+        }
+    }
+    return name;
 }
 
 /** Copy a message of the library with the names of the command line: "--max-speed" for
