@@ -130,7 +130,8 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
         return report_no_memory("elements");
     }
     int status = STATUS_OK;
-    name_order(frame->n_names, (const char(*)[IO_NAME_LENGTH])frame->names, NULL, NULL, order);
+    name_order(frame->n_names, (const char(*)[IO_NAME_LENGTH])frame->names, NULL, NULL, false,
+               order);
     for (int which = 0; which < frame->n_names && status == STATUS_OK; which++) {
         const int k = order[which];
         char name[IO_NAME_LENGTH];

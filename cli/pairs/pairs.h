@@ -29,6 +29,7 @@ enum { PAIRS_MOST_SPECIES = 256 }; /* species that --cutoff can name */
 typedef struct pairs_rules {
     int n_names;                                    /**< number of species of both sets */
     char names[PAIRS_MOST_SPECIES][IO_NAME_LENGTH]; /**< [n_names] names of the species */
+    bool typed;                                     /**< species are types of a snapshot */
     int32_t *species[2];   /**< species of each particle of INPUT, and of --against */
     double *table;         /**< [n_names][n_names] radii, symmetric [length]; 0: no pairs of these
                                 species are listed */

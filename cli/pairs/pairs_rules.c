@@ -5,6 +5,7 @@
  * which is read a second time, as a trajectory, because io_particles does not hold them.
  */
 #include "pairs.h"
+#include "common/name_order.h"
 #include "common/parse.h"
 #include "common/report.h"
 
@@ -60,6 +61,7 @@ static int copy_species(const frame_reading *r, const io_frame *frame)
 {
     pairs_rules *rules = r->rules;
     bool named = false;
+    rules->typed = rules->typed || frame->particles.type;
     int32_t *of_name = calloc((size_t)frame->n_names + 1, sizeof *of_name);
     int32_t *species = malloc(((size_t)r->n + 1) * sizeof *species);
     rules->species[r->set] = species;
@@ -168,7 +170,7 @@ static int read_frame(const pairs_task *task, pairs_rules *rules, int set, const
 static int find_species(const pairs_rules *rules, const char *text, size_t length)
 {
     for (int k = 0; k < rules->n_names; k++) {
-        if (strlen(rules->names[k]) == length && memcmp(rules->names[k], text, length) == 0) {
+        if (name_is(text, length, rules->names[k], rules->typed)) {
             return k;
         }
     }
