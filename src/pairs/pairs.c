@@ -91,8 +91,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         search->list.rules = &search->rules;
         KITH_TRY(kith__rules_cutoff(ctx, &search->rules, points->precision, &cutoff));
     }
-    const bool by_radii = options->radius_rule && (asked == 0 || cutoff < asked);
-    const char *name = by_radii ? "the largest distance that options.radii permit" : "cutoff";
+    const char *name = kith__rules_cutoff_name(options, asked, cutoff);
     if (!search->is_batch) {
         return kith__question_init(ctx, points, options->against, box, cutoff, name,
                                    &search->batch.whole);
