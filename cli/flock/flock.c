@@ -88,6 +88,11 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, task->input && task->boids > 0,
                   "INPUT and --boids both give the particles: leave one out");
     option_refuse(state, task->endless && !task->view && !task->sweep, "no --steps N given");
+    option_refuse(state, task->record_every >= 0 && !recorded && !task->sweep,
+                  "--record-every is of recorded frames: it needs -o FILE or --record FILE");
+    option_refuse(state, task->restart_every >= 0 && !task->restart && !task->sweep,
+                  "--restart-every needs --restart FILE, where the state is saved");
+    film_check_options(&task->film, state);
     option_refuse(state, task->endless && !task->sweep && recorded && task->record_every < 0,
                   "--output and --record without --steps need --record-every N");
     option_refuse(state, task->shared.port > 0 && !task->view, "--port needs --view");
