@@ -215,6 +215,15 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
     return report_kith_text(status, about, status == KITH_OK ? "" : kith_message(ctx));
 }
 
+/** Step over the "rank R: " of a message about a particle, whose index is that among the particles
+ *  of all ranks: which rank has found it says nothing about it. */
+static const char *without_rank(const char *text)
+{
+    int rank, used = 0;
+    const bool ranked = sscanf(text, "rank %d: %n", &rank, &used) == 1 && used > 0;
+    return ranked && strstr(text, "particle ") ? text + used : text;
+}
+
 int report_kith_text(kith_status status, const char *about, const char *text)
 {
     char message[MESSAGE_ROOM];
@@ -233,7 +242,7 @@ int report_kith_text(kith_status status, const char *about, const char *text)
     case KITH_DEVICE_LOST:
     case KITH_TEAM_LOST: exit_status = STATUS_NO_BACKEND; break;
     }
-    translate(text, message, sizeof message);
+    translate(without_rank(text), message, sizeof message);
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
                         message);
 }

@@ -112,8 +112,12 @@ kith_status kith__team_agree(kith_team *team, kith_status status)
     snprintf(mine, sizeof mine, "%s", ctx->message);
     KITH_TRY(kith__team_gather(team, mine, sizeof mine, team->messages));
     const int rank = (int)(worst / STATUSES);
-    if (team->ranks == 1) {
-        return (kith_status) - (worst % STATUSES);
+    bool alike = true; /* all ranks failed in the same words, so a number would mislead */
+    for (int r = 0; r < team->ranks; r++) {
+        alike = alike && strcmp(team->messages[r], team->messages[rank]) == 0;
+    }
+    if (alike) {
+        return kith__fail(ctx, (kith_status) - (worst % STATUSES), "%s", team->messages[rank]);
     }
     /* 480: with the longest number of a rank, 17 characters in front, the message fits 512 bytes */
     return kith__fail(ctx, (kith_status) - (worst % STATUSES), "rank %d: %.480s", rank,
