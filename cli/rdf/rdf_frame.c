@@ -108,8 +108,8 @@ static kith_status count_dealt(const rdf_task *task, const rdf_outcome *found, k
     return status;
 }
 
-/** Return the first counted particle of a frame, by its index in the frame, of which a coordinate is
- *  not finite; -1: there is none. */
+/** Return the first counted particle of a frame, by its index in the frame, of which a coordinate
+ *  is not finite; -1: there is none. */
 static int64_t first_not_finite(const rdf_part *part)
 {
     const kith_points *points = &part->points;

@@ -112,7 +112,7 @@ kith_status kith__team_agree(kith_team *team, kith_status status)
     snprintf(mine, sizeof mine, "%s", ctx->message);
     KITH_TRY(kith__team_gather(team, mine, sizeof mine, team->messages));
     const int rank = (int)(worst / STATUSES);
-    bool alike = true; /* all ranks failed in the same words, so a number would mislead */
+    bool alike = true; /* all ranks failed with one message: a number would mislead */
     for (int r = 0; r < team->ranks; r++) {
         alike = alike && strcmp(team->messages[r], team->messages[rank]) == 0;
     }
