@@ -131,6 +131,7 @@ typedef struct rdf_layout {
     int64_t vectors;        /**< [q bins] number of vectors q */
     int64_t q_sum;          /**< [q bins] sum of |q| over the vectors */
     int64_t direct;         /**< [partials][q bins] sums of S over the vectors */
+    int64_t direct_all;     /**< [q bins] sums of S of all particles that are counted */
     int64_t width;          /**< numbers in a row */
 } rdf_layout;
 

@@ -137,7 +137,8 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
             return report_no_memory("shells");
         }
     }
-    l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
+    l->direct_all = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
+    l->width = l->direct_all + (found->structure.direct ? found->structure.bins : 0);
     CLI_TRY(check_memory(task, found));
     return rdf_blocks_start(&found->blocks, l->width, task->blocks)
                ? STATUS_OK
