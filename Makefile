@@ -18,8 +18,8 @@
 #   make test-gpu tests on this machine's GPU
 #   make deb      Debian packages in build/deb, checked by lintian; ten minutes of one core
 #   make packages all that is released: source archive, Debian packages, wheel and the list of their
-#                 contents, in build/packages; twenty minutes of two cores
-#   make reproduce build all that twice, in two folders, and compare the bytes; an hour
+#                 contents, in build/packages; ten minutes of two cores
+#   make reproduce build all that twice, in two folders, and compare the bytes; 20 minutes
 #   make abi      a report on the interface beside that of version 0.1, into build/abi/report.txt
 #   make dist     a tarball of the sources of the commit HEAD, in build/dist
 #   make site     the documents as a site of HTML, in build/site, every link checked

@@ -33,6 +33,7 @@ class Comparison(NamedTuple):
     sets: tuple = ("uniform",)  # of points that they are compared on; (): it makes its own
     times: int = 1              # as many points as in the standard cases
     command: bool = False       # the command is compared, not the library
+    asks_bench: bool = False    # it asks kith_bench itself for what it needs
 
 
 class Question(NamedTuple):
@@ -40,6 +41,8 @@ class Question(NamedTuple):
     comparisons: tuple = ()
 
 
+# SiSyPHE is compared where it is installed: it needs PyTorch, some 5 GB.
+FLOCK_PEERS = "pyvicsek", "atooms-active", "scipy"
 QUESTIONS = (
     Question("pairs", (Comparison("peers.py", ("vesin", "matscipy-neighbours", "scipy")),)),
     Question("lists", (Comparison("peers_radii.py", ("scipy",)),)),
@@ -50,10 +53,12 @@ QUESTIONS = (
                                 times=10, command=True))),
     Question("nearest", (Comparison("peers_nearest.py", ("scipy", "pykdtree", "freud-analysis")),)),
     Question("batch"),
-    Question("flock", (Comparison("peers_flock.py", ("pyvicsek", "atooms-active", "scipy")),)),
+    Question("flock", (Comparison("peers_flock.py", FLOCK_PEERS),
+                       Comparison("peers_agree.py", FLOCK_PEERS, ()))),
     Question("overlap"),
     Question("gpu", (Comparison("peers_gpu.py", (
-        "jax[cuda13]", "jztree", "jztree-cu13", "torch", "nvalchemi-toolkit-ops"), ()),)),
+        "jax[cuda13]", "jztree", "jztree-cu13", "torch", "nvalchemi-toolkit-ops"), (),
+                                asks_bench=True),)),
 )
 
 
@@ -108,8 +113,8 @@ class Peers:
             return right
         if not comparison.sets:
             return run(self.python, HERE / comparison.script, "--kith", args.library,
-                       "--bench", args.bench, "--output", path,
-                       *(["--quick"] if args.quick else [])) == 0
+                       *(["--bench", args.bench] if comparison.asks_bench else []),
+                       "--output", path, *(["--quick"] if args.quick else [])) == 0
         points = path.with_suffix(".npy")
         for name in comparison.sets:
             made = run(args.bench, "points", name,

@@ -44,6 +44,9 @@ GPU = {"name": str, "compute_capability": str, "processors": int, "memory_bytes"
        "compiler": str, "architectures": str}
 PEER = {"kith_seconds": float, "ratio": float}
 GPU_PEER = {"program": str, "version": str, "case": str, "set": str, "n": int, "precision": str}
+AGREEMENT = {"program": str, "version": str, "case": str, "at": float, "n": int, "steps": int,
+             "value": float, "error": float, "kith_value": float, "kith_error": float,
+             "deviation": float}
 TIMED = {"repeats": int, "seconds": float, "seconds_min": float, "seconds_max": float,
          "kith_seconds_min": float, "kith_seconds_max": float}
 FAILED = {"failed": str}
@@ -61,6 +64,8 @@ SKIN = {"backend": str, "n": int, "skin": float, "searches": int, "updates": int
         "entries_per_boid": float, "search_seconds": float, "update_seconds": float,
         "ratio": float, "repeats": int, "seconds": float, "seconds_min": float,
         "seconds_max": float}
+END_TO_END = {"case": str, "particles": int, "bytes": int, "kith": list, "turns": int,
+              "after": dict, "floors": dict}
 CORES = {"threads": int, "one_thread_seconds": float, "gain": float, "seconds": float}
 
 
@@ -118,8 +123,12 @@ def check(data):
         check_fields(f"cores[{k}]", result, CORES)
     for k, result in enumerate(data.get("study", [])):
         check_fields(f"study[{k}]", result, STUDY)
+    for k, result in enumerate(data.get("end_to_end", [])):
+        check_fields(f"end_to_end[{k}]", result, END_TO_END)
     for k, result in enumerate(data.get("skins", [])):
         check_fields(f"skins[{k}]", result, SKIN)
+    for k, result in enumerate(data.get("agreement", [])):
+        check_fields(f"agreement[{k}]", result, AGREEMENT)
     for k, result in enumerate(data.get("results", [])):
         where = f"results[{k}]"
         check_fields(where, result, RESULT)

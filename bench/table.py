@@ -14,6 +14,7 @@ On a page a table stands between the lines
 
 import argparse
 import functools
+import math
 import pathlib
 import re
 import sys
@@ -63,7 +64,8 @@ def question(r):
         kind = r["set"].replace("soneira_peebles", "Soneira-Peebles")
         return f"groups, {kind}" + ("" if r["periodic"] else ", open box")
     if r["case"] == "flock vicsek":
-        return "a step of Vicsek's model in 2-D"
+        kind = {"vicsek": "", "heading": ", noise on the heading"}[r["model"]]
+        return f"a step of Vicsek's model in 2-D{kind}"
     if r["case"] == "frames":
         return f"g(r), {count(r['frames'])} frames of a GSD file, {r['bins']} bins, a process"
     if "bins" in r:
@@ -250,7 +252,76 @@ def gpu_peers(data, lists):
     return rows_of(lines, ["question", "n", "peer", "time", "kith", "ratio"])
 
 
-KINDS = {"peers": peers, "closest": closest, "cpu": cpu, "gpu": gpu,
+def end_to_end(data):
+    """kith as a whole process from file to file, before and after, and what it cannot be faster
+    than."""
+    lines = []
+    for r in data.get("end_to_end", []):
+        parts = r["after"]["parts"]
+        writes = r["case"].startswith("pairs into")
+        part = parts["write"] if writes else parts.get("read")
+        lines.append([r["case"], f"{r['bytes'] / 1e6:.0f} MB",
+                      time(r["before"]["wall"]) if "before" in r else "", time(r["after"]["wall"]),
+                      f"{r['ratio']:.2f}" if "ratio" in r else "",
+                      f"{r['processor_ratio']:.2f}" if "ratio" in r else "",
+                      "" if part is None else time(part),
+                      *(time(r["floors"][key]) if key in r["floors"] else ""
+                        for key in ("hot", "cold", "decoder"))])
+    return rows_of(lines, ["question", "file", "before", "after", "ratio", "of processor time",
+                           "reading or writing", "page cache", "disk", "zlib"])
+
+
+AGREEMENTS = {"vicsek": "noise in angle", "vectorial": "noise on the vectors",
+              "heading": "noise on the heading", "abp": "diffusion of discs"}
+
+
+def flocks(data):
+    """A step of flocks beside peers, in processor time of all threads together."""
+    found = {}
+    for r in compared(data):
+        if r["case"] == "flock vicsek":
+            key = r["model"], count(r["n"]), f"{r['program']} {r['version']}"
+            found.setdefault(key, {})[r["threads"]] = r
+    many = max((threads for row in found.values() for threads in row), default=1)
+    columns = dict.fromkeys((1, many))
+    lines = []
+    for (model, n, peer), row in found.items():
+        line = [AGREEMENTS[model], n, peer]
+        for threads in columns:
+            r = row.get(threads)
+            own, theirs = (r["kith_processor_seconds"], r["processor_seconds"]) if r else (0, 0)
+            line += [time(own), time(theirs), f"{theirs / own:.1f}"] if r else ["", "", ""]
+        lines.append(line)
+    head = ["a step with", "n", "peer"]
+    for threads in columns:
+        head += [f"kith, {threads} thread{'s' if threads > 1 else ''}", "peer", "ratio"]
+    return rows_of(lines, head)
+
+
+def with_error(value, error):
+    """A number with its standard error in units of the last digit: 0.971(12)."""
+    if error == 0:
+        return f"{value:.4f}"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f}({error * 10**digits:.0f})"
+
+
+def agreement(data):
+    """Averages of steady states by kith, and by each peer, with how far they are apart."""
+    found, programs = {case: {} for case in AGREEMENTS}, {}
+    for r in data.get("agreement", []):
+        row = found[r["case"]].setdefault(r["at"], {})
+        row["kith"] = with_error(r["kith_value"], r["kith_error"])
+        row[r["program"]] = f"{with_error(r['value'], r['error'])}, {r['deviation']:.1f}"
+        programs[r["program"]] = r["version"]
+    lines = [[AGREEMENTS[case], f"{at:g}", row["kith"], *(row.get(name, "") for name in programs)]
+             for case, rows in found.items() for at, row in rows.items()]
+    return rows_of(lines, ["average", "at", "kith",
+                           *(f"{name} {version}".strip() for name, version in programs.items())])
+
+
+KINDS = {"peers": peers, "closest": closest, "flocks": flocks, "agreement": agreement,
+         "cpu": cpu, "gpu": gpu, "end_to_end": end_to_end,
          "gpu_nearest": functools.partial(gpu_peers, lists=False),
          "gpu_lists": functools.partial(gpu_peers, lists=True)}
 

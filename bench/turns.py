@@ -3,6 +3,7 @@
 and adding to the results file of kith_bench."""
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -24,20 +25,34 @@ def spread(times):
             "seconds_max": max(times)}
 
 
-def take_turns(own, theirs, first, prepare=None):
+def processor_seconds(call):
+    """Return how much processor time a call takes, of all threads of this process together."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def take_turns(own, theirs, first, prepare=None, turns=5):
     """Time kith and a peer by turns, five times, three where the peer's first call was long.
-    Return what the results file says of both."""
-    own_times, times = [], []
-    for _ in range(5 if first < 20 else 3):
+    Return what the results file says of both. Processor time is that of all threads: other
+    programs on the machine do not add to it."""
+    own_times, times, own_work, work = [], [], [], []
+    for _ in range(turns if first < 20 else 3):
         if prepare:
             prepare()
-        own_times.append(seconds(own)[0])
-        times.append(seconds(theirs)[0])
-    own_median = statistics.median(own_times)
+        own_work.append(processor_seconds(lambda: own_times.append(seconds(own)[0])))
+        work.append(processor_seconds(lambda: times.append(seconds(theirs)[0])))
+    own_median, own_work_median = statistics.median(own_times), statistics.median(own_work)
     return {
         **spread(times), "kith_seconds": own_median, "kith_seconds_min": min(own_times),
         "kith_seconds_max": max(own_times), "ratio": statistics.median(times) / own_median,
+        "processor_seconds": statistics.median(work), "kith_processor_seconds": own_work_median,
     }
+
+
+def per_step(times, steps):
+    """What take_turns returned of calls that made some steps, for one step."""
+    return {name: value / steps if "seconds" in name else value for name, value in times.items()}
 
 
 def report(result, what):
@@ -70,8 +85,8 @@ def compare_peers(peers, asks, say):
     for peer in peers:
         try:
             found = [ask() for ask in asks(peer)]
-        except ImportError:
-            print(f"{peer.name} is not installed, left out", file=sys.stderr)
+        except ImportError as error:
+            print(f"{peer.name} is left out: {error}", file=sys.stderr)
             continue
         wrong = wrong or None in found
         for result in filter(None, found):
@@ -94,7 +109,8 @@ def run(doc, compare_all):
     parser.add_argument("--child", type=int, help="for the program itself")
     args = parser.parse_args()
     if args.child:
-        results, wrong = compare_all(args, args.child)
+        with contextlib.redirect_stdout(sys.stderr):  # what a peer prints is no result
+            results, wrong = compare_all(args, args.child)
         json.dump(results, sys.stdout)
         return 1 if wrong else 0
 

@@ -88,9 +88,10 @@ static const command_line bench_line = {
     .tables = {{.rows = bench_options}},
     .help = "Reproduce the figures of the README on this machine: each answer is verified, then "
             "timed, median of five, beside other programs in one run: vesin, "
-            "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc, freud and MDAnalysis, installed "
-            "from PyPI (into a folder of their own; those that cannot be are named). On a GPU too, "
-            "where kith has CUDA and there is one. Takes some thirty minutes, on a machine that "
+            "matscipy-neighbours, scipy, kdcount, pyfof, Corrfunc, freud, MDAnalysis, pyvicsek "
+            "and atooms-active, installed from PyPI (into a folder of their own; those that cannot "
+            "be are named); hfof and SiSyPHE where they are installed (--python). On a GPU too, "
+            "where kith has CUDA and there is one. Takes some forty minutes, on a machine that "
             "should do nothing else; wants python3."
             "\vExample:\n"
             "  kith bench --threads 1,2\n"

@@ -3,7 +3,7 @@
  * The command `kith VERB ...`: finds the verb and calls its function with the other arguments.
  */
 #include "common/guard.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 #include "verbs.h"
 
@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = STATUS_USAGE;
 
     bool several = false;
+    ranks_on_deal(sweep_help);
     CLI_TRY(ranks_join(&several));
     const char *word = argc > 1 ? argv[1] : "";
     for (int v = 0; v < VERBS; v++) {

@@ -3,12 +3,12 @@
 # cmake --install, whole or by components. `headers` and `command` need `library`; the others stand
 # alone (docs/library.md):
 #   library   the shared library
-#   headers   headers, the Fortran module's source, the static library, what CMake and pkg-config
-#             need to find them
+#   headers   headers, the sources of the Fortran module and of the transport over MPI, the static
+#             library, what CMake and pkg-config need to find them
 #   command   the command kith, its benchmark, man pages and completion
 #   doc       documents, examples, README, CHANGELOG and licence
 #   io        libkith-io, which reads files for the Python package
-#   mpi       libkith-openmpi, libkith-mpich and kith_mpi.h, where an MPI was found
+#   mpi       libkith-openmpi and libkith-mpich, where an MPI was found
 #   python    the shared libraries and the command, where the Python package looks for them
 #             (pyproject.toml)
 # A build of static libraries alone has no component library.
@@ -26,7 +26,9 @@ install(TARGETS kith_static EXPORT kith
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT headers)
 install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES fortran/kith.f90 DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/kith" COMPONENT headers)
+install(FILES mpi/kith_mpi.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers)
+install(FILES fortran/kith.f90 mpi/transport_mpi.c
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/kith" COMPONENT headers)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${doc_dir}" COMPONENT doc)
 install(DIRECTORY docs/ DESTINATION "${doc_dir}/docs" COMPONENT doc
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
@@ -43,10 +45,15 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kithConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/kithConfigVersion.cmake" DESTINATION "${package_dir}"
         COMPONENT headers)
 
-# kith.pc finds its prefix from its own place, so that the tree may be moved. Where there is the
-# static library alone, every program needs the libraries that it needs.
+# kith.pc finds its prefix from its own place, so that the tree may be moved; but for /usr, of which
+# pkg-config leaves out the paths that compilers search anyway, if they are written as such. Where
+# there is the static library alone, every program needs the libraries that it needs.
 file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+set(pc_prefix "\${pcfiledir}/${pc_to_prefix}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(pc_prefix /usr)
+endif()
 list(TRANSFORM KITH_PRIVATE_LIBS PREPEND "-l" REGEX "^[^/]" OUTPUT_VARIABLE pc_private)
 list(JOIN pc_private " " pc_private)
 set(pc_public "")
@@ -61,9 +68,6 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL
 foreach(mpi IN LISTS KITH_MPIS)
     install(TARGETS kith_${mpi} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)
 endforeach()
-if(KITH_MPIS)
-    install(FILES mpi/kith_mpi.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT mpi)
-endif()
 
 # What wheels carry. pip builds the target kith_python, then installs the component python.
 set(KITH_PYTHON_PACKAGE kith CACHE STRING "The Python package that libkith is installed into")

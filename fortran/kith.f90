@@ -1,12 +1,13 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! kith in Fortran 2018: contexts, neighbour lists, nearest neighbours, orders of particles,
-! friends-of-friends groups and halos.
+! kith in Fortran 2018: contexts, neighbour lists, lists that are kept over the steps of a
+! simulation, nearest neighbours, orders of particles, friends-of-friends groups and halos; domains
+! of a team of processes.
 !
 ! The bind(C) types are the structs of include/kith, field by field; the headers there are the
-! manual. kith_pairs_find, kith_nearest_find, kith_order_find, kith_fof_find and kith_halos_measure
-! take coordinates x(3, n) in real32 or real64, or a kith_points. They return a status, KITH_OK or
-! negative; kith_message(ctx) says what went wrong.
+! manual. kith_pairs_find, kith_verlet_update, kith_nearest_find, kith_order_find, kith_fof_find and
+! kith_halos_measure take coordinates x(3, n) in real32 or real64, or a kith_points. They return a
+! status, KITH_OK or negative; kith_message(ctx) says what went wrong.
 !
 ! Particles count from 1: i, j, offsets and particle are one more than in C. Results are pointers to
 ! arrays of the library, valid until the next call with that result, until kith_free, and while the
@@ -32,6 +33,10 @@ module kith
     ! kith_pairs_options%radius_rule.
     integer(c_int), parameter, public :: KITH_RADIUS_NONE = 0, KITH_RADIUS_GATHER = 1, &
         KITH_RADIUS_SCATTER = 2, KITH_RADIUS_EITHER = 3, KITH_RADIUS_BOTH = 4, KITH_RADIUS_SUM = 5
+    ! kith_verlet_state%reason: why a list was rebuilt (kith/verlet.h).
+    integer(c_int), parameter, public :: KITH_VERLET_KEPT = 0, KITH_VERLET_FIRST = 1, &
+        KITH_VERLET_ASKED = 2, KITH_VERLET_PARTICLES = 3, KITH_VERLET_BOX = 4, &
+        KITH_VERLET_MOVED = 5, KITH_VERLET_ALWAYS = 6
     ! Elements of kith_fof_options%roles.
     integer(c_int8_t), parameter, public :: KITH_LINK = 0, KITH_ATTACH = 1, KITH_IGNORE = 2
     ! Lengths of arrays: types of particles, and densities that define spheres.
@@ -125,6 +130,52 @@ module kith
         integer(c_int64_t) :: widest = 0
         integer(c_int64_t) :: overflowed = 0
     end type kith_pairs
+
+    ! What list to keep over steps. Fill with kith_verlet_options_init, then set cutoff and skin.
+    type, bind(c), public :: kith_verlet_options
+        integer(c_size_t) :: size
+        real(c_double) :: cutoff
+        real(c_double) :: skin
+        integer(c_int) :: with_skin
+        integer(c_int) :: full
+        integer(c_int) :: layout ! KITH_IJ or KITH_CSR
+        integer(c_int) :: extras
+    end type kith_verlet_options
+
+    ! What the last update of a kept list did, and what all of them did.
+    type, bind(c), public :: kith_verlet_state
+        integer(c_int64_t) :: updates
+        integer(c_int64_t) :: rebuilds
+        integer(c_int) :: reason ! KITH_VERLET_KEPT, ...
+        integer(c_int) :: rebuilt
+        integer(c_int64_t) :: kept
+        real(c_double) :: displacement
+        real(c_double) :: allowed
+    end type kith_verlet_state
+
+    ! How the ranks of a team exchange bytes. Made by kith_transport_mpi_fortran.
+    type, bind(c), public :: kith_transport
+        integer(c_size_t) :: size = 0
+        type(c_ptr) :: self = c_null_ptr
+        integer(c_int) :: rank = 0
+        integer(c_int) :: ranks = 0
+        integer(c_int) :: device = 0
+        type(c_funptr) :: counts = c_null_funptr
+        type(c_funptr) :: exchange = c_null_funptr
+        type(c_funptr) :: gather = c_null_funptr
+        type(c_funptr) :: combine = c_null_funptr
+        type(c_funptr) :: abort = c_null_funptr
+        type(c_funptr) :: close = c_null_funptr
+    end type kith_transport
+
+    ! The particles of a rank, as in C. Programs use kith_domain_points.
+    type, bind(c), public :: kith_domain_view
+        integer(c_size_t) :: size
+        integer(c_int64_t) :: n
+        integer(c_int64_t) :: ghosts
+        type(c_ptr) :: xyz
+        type(c_ptr) :: ids
+    end type kith_domain_view
 
     ! Which neighbours to find. Fill with kith_nearest_options_init.
     type, bind(c), public :: kith_nearest_options
@@ -255,6 +306,35 @@ module kith
         type(kith_pairs), private :: c
     end type kith_pair_list
 
+    ! A list that is kept over steps: made by kith_verlet_open, closed by kith_verlet_close. Do not
+    ! assign one to another: both would close the same list.
+    type, public :: kith_verlet
+        private
+        type(c_ptr) :: c = c_null_ptr
+        integer(c_int) :: layout = KITH_IJ
+        integer(c_int) :: extras = 0
+    end type kith_verlet
+
+    ! A decomposition of the particles of a team: made by kith_domain_open, closed by
+    ! kith_domain_close. Do not assign one to another: both would close the same domain.
+    type, public :: kith_domain
+        private
+        type(c_ptr) :: c = c_null_ptr
+        integer(c_int) :: precision = KITH_DOUBLE
+    end type kith_domain
+
+    ! The result of kith_domain_read: the n particles that this rank was dealt, and after them the
+    ! ghosts, copies of particles of other ranks. Coordinates are in the kind of those given to
+    ! kith_domain_open, not to be changed, and valid until the domain is closed; those of the other
+    ! kind are not associated.
+    type, public :: kith_domain_points
+        integer(int64) :: n = 0
+        integer(int64) :: ghosts = 0
+        real(real32), pointer, contiguous :: x_real32(:, :) => null() ! (3, n + ghosts)
+        real(real64), pointer, contiguous :: x_real64(:, :) => null() ! (3, n + ghosts)
+        integer(int64), allocatable :: ids(:) ! (n + ghosts) global index of each particle, from 1
+    end type kith_domain_points
+
     ! The result of kith_nearest_find: column i has the neighbours of particle i, in the order of
     ! their distances. Where there are fewer than k, it ends in j = 0, infinite distances, and 0 for
     ! vectors and shifts. What the options did not ask for is not associated; distances and vectors
@@ -326,6 +406,18 @@ module kith
     end interface
 
     interface
+        ! Make a transport between the processes of a communicator: the integer of `use mpi`, or
+        ! MPI_VAL of mpi_f08's type(MPI_Comm). In the source kith/transport_mpi.c, which a program
+        ! compiles with its MPI (kith_mpi.h). Collective. transport: for kith_team_open.
+        function kith_transport_mpi_fortran(communicator, transport) result(status) bind(c)
+            import :: kith_transport, c_int
+            integer(c_int), value :: communicator
+            type(kith_transport), intent(out) :: transport
+            integer(c_int) :: status
+        end function kith_transport_mpi_fortran
+    end interface
+
+    interface
         subroutine options_init_sized(options, size) bind(c, name="kith_options_init_sized")
             import :: kith_options, c_size_t
             type(kith_options), intent(out) :: options
@@ -344,6 +436,13 @@ module kith
             type(kith_pairs_options), intent(out) :: options
             integer(c_size_t), value :: size
         end subroutine pairs_options_init_sized
+
+        subroutine verlet_options_init_sized(options, size) &
+            bind(c, name="kith_verlet_options_init_sized")
+            import :: kith_verlet_options, c_size_t
+            type(kith_verlet_options), intent(out) :: options
+            integer(c_size_t), value :: size
+        end subroutine verlet_options_init_sized
 
         subroutine nearest_options_init_sized(options, size) &
             bind(c, name="kith_nearest_options_init_sized")
@@ -426,6 +525,128 @@ module kith
             type(kith_pairs), intent(inout) :: pairs
         end subroutine c_pairs_free
 
+        function c_verlet_open(ctx, options, out) result(status) bind(c, name="kith_verlet_open")
+            import :: kith_verlet_options, c_ptr, c_int
+            type(c_ptr), value :: ctx
+            type(kith_verlet_options), intent(in) :: options
+            type(c_ptr), intent(out) :: out
+            integer(c_int) :: status
+        end function c_verlet_open
+
+        function c_verlet_update(verlet, points, box, list) result(status) &
+            bind(c, name="kith_verlet_update")
+            import :: kith_points, kith_box, kith_pairs, c_ptr, c_int
+            type(c_ptr), value :: verlet
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            type(kith_pairs), intent(inout) :: list
+            integer(c_int) :: status
+        end function c_verlet_update
+
+        function c_verlet_update_batch(verlet, points, box, batch, list) result(status) &
+            bind(c, name="kith_verlet_update_batch")
+            import :: kith_points, kith_box, kith_batch, kith_pairs, c_ptr, c_int
+            type(c_ptr), value :: verlet
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            type(kith_batch), intent(in) :: batch
+            type(kith_pairs), intent(inout) :: list
+            integer(c_int) :: status
+        end function c_verlet_update_batch
+
+        function c_verlet_reasons(verlet, systems, reasons) result(status) &
+            bind(c, name="kith_verlet_reasons")
+            import :: c_ptr, c_int, c_int32_t, c_int64_t
+            type(c_ptr), value :: verlet
+            integer(c_int64_t), value :: systems
+            integer(c_int32_t), intent(inout) :: reasons(*)
+            integer(c_int) :: status
+        end function c_verlet_reasons
+
+        function c_verlet_rebuild(verlet) result(status) bind(c, name="kith_verlet_rebuild")
+            import :: c_ptr, c_int
+            type(c_ptr), value :: verlet
+            integer(c_int) :: status
+        end function c_verlet_rebuild
+
+        function c_verlet_read(verlet, out, size) result(status) &
+            bind(c, name="kith_verlet_read_sized")
+            import :: kith_verlet_state, c_ptr, c_size_t, c_int
+            type(c_ptr), value :: verlet
+            type(kith_verlet_state), intent(out) :: out
+            integer(c_size_t), value :: size
+            integer(c_int) :: status
+        end function c_verlet_read
+
+        subroutine c_verlet_close(verlet) bind(c, name="kith_verlet_close")
+            import :: c_ptr
+            type(c_ptr), value :: verlet
+        end subroutine c_verlet_close
+
+        function c_team_open(ctx, transport, options, out) result(status) &
+            bind(c, name="kith_team_open")
+            import :: kith_transport, c_ptr, c_int
+            type(c_ptr), value :: ctx
+            type(kith_transport), intent(in) :: transport
+            type(c_ptr), value :: options
+            type(c_ptr), intent(out) :: out
+            integer(c_int) :: status
+        end function c_team_open
+
+        subroutine c_team_close(team) bind(c, name="kith_team_close")
+            import :: c_ptr
+            type(c_ptr), value :: team
+        end subroutine c_team_close
+
+        function c_domain_open(team, points, box, width, out) result(status) &
+            bind(c, name="kith_domain_open")
+            import :: kith_points, kith_box, c_ptr, c_double, c_int
+            type(c_ptr), value :: team
+            type(kith_points), intent(in) :: points
+            type(kith_box), intent(in), optional :: box
+            real(c_double), value :: width
+            type(c_ptr), intent(out) :: out
+            integer(c_int) :: status
+        end function c_domain_open
+
+        function c_domain_read(domain, out) result(status) bind(c, name="kith_domain_read")
+            import :: kith_domain_view, c_ptr, c_int
+            type(c_ptr), value :: domain
+            type(kith_domain_view), intent(inout) :: out
+            integer(c_int) :: status
+        end function c_domain_read
+
+        function c_domain_send(domain, given, size, out) result(status) &
+            bind(c, name="kith_domain_send")
+            import :: c_ptr, c_size_t, c_int
+            type(c_ptr), value :: domain, given
+            integer(c_size_t), value :: size
+            type(c_ptr), value :: out
+            integer(c_int) :: status
+        end function c_domain_send
+
+        function c_domain_refresh(domain, values, size) result(status) &
+            bind(c, name="kith_domain_refresh")
+            import :: c_ptr, c_size_t, c_int
+            type(c_ptr), value :: domain, values
+            integer(c_size_t), value :: size
+            integer(c_int) :: status
+        end function c_domain_refresh
+
+        function c_domain_home(domain, values, size, out) result(status) &
+            bind(c, name="kith_domain_home")
+            import :: c_ptr, c_size_t, c_int
+            type(c_ptr), value :: domain, values
+            integer(c_size_t), value :: size
+            type(c_ptr), value :: out
+            integer(c_int) :: status
+        end function c_domain_home
+
+        subroutine c_domain_close(domain) bind(c, name="kith_domain_close")
+            import :: c_ptr
+            type(c_ptr), value :: domain
+        end subroutine c_domain_close
+
         function c_nearest_find(ctx, points, box, k, options, out) result(status) &
             bind(c, name="kith_nearest_find")
             import :: kith_points, kith_box, kith_nearest_options, kith_nearest, c_ptr, &
@@ -507,6 +728,20 @@ module kith
         module procedure pairs_find_points, pairs_find_real32, pairs_find_real64
     end interface kith_pairs_find
 
+    ! status = kith_verlet_update(verlet, x, list, box, batch): the pairs of the present positions,
+    ! sorted, from those that are kept where that is possible. Without box: open space. With batch:
+    ! many systems in one call.
+    interface kith_verlet_update
+        module procedure verlet_update_points, verlet_update_real32, verlet_update_real64
+    end interface kith_verlet_update
+
+    ! status = kith_domain_open(team, x, width, domain, box): deal the particles x of all ranks to
+    ! domains, with copies of the particles within the width of each domain. Collective. Without
+    ! box: open space. x is not needed after the call.
+    interface kith_domain_open
+        module procedure domain_open_points, domain_open_real32, domain_open_real64
+    end interface kith_domain_open
+
     ! status = kith_nearest_find(ctx, x, k, list, box, options): the k nearest neighbours of each
     ! particle. Without box: open space. Without options: at any distance, j and counts alone.
     interface kith_nearest_find
@@ -545,7 +780,12 @@ module kith
     public :: kith_open, kith_close, kith_set_stream, kith_message, kith_backend, kith_threads, &
         kith_status_name, kith_version, kith_box_open, kith_box_periodic, kith_box_triclinic, &
         kith_points_packed, kith_options_init, kith_batch_init, kith_pairs_options_init, &
-        kith_nearest_options_init, kith_fof_options_init, kith_halo_input_init, kith_pairs_find, &
+        kith_verlet_options_init, kith_nearest_options_init, kith_fof_options_init, &
+        kith_halo_input_init, kith_pairs_find, kith_verlet_open, kith_verlet_update, &
+        kith_verlet_reasons, kith_verlet_rebuild, kith_verlet_read, kith_verlet_close, &
+        kith_transport_mpi_fortran, kith_team_open, kith_team_close, kith_domain_open, &
+        kith_domain_read, kith_domain_send, kith_domain_refresh, kith_domain_home, &
+        kith_domain_close, &
         kith_nearest_find, kith_order_find, kith_fof_find, kith_halos_measure, kith_free
 
 contains
@@ -570,16 +810,23 @@ contains
         call options_init_sized(options, c_sizeof(options))
     end subroutine kith_options_init
 
-    ! Set every field to its default: half (i, j), unsorted, no extras.
+    ! Set every field to its default: no systems, arrays in host memory.
     subroutine kith_batch_init(batch)
         type(kith_batch), intent(out) :: batch
         call batch_init_sized(batch, c_sizeof(batch))
     end subroutine kith_batch_init
 
+    ! Set every field to its default: half (i, j), unsorted, no extras.
     subroutine kith_pairs_options_init(options)
         type(kith_pairs_options), intent(out) :: options
         call pairs_options_init_sized(options, c_sizeof(options))
     end subroutine kith_pairs_options_init
+
+    ! Set every field to its default: half (i, j), no extras; cutoff and skin 0.
+    subroutine kith_verlet_options_init(options)
+        type(kith_verlet_options), intent(out) :: options
+        call verlet_options_init_sized(options, c_sizeof(options))
+    end subroutine kith_verlet_options_init
 
     ! Set every field to its default: one set, any distance, no extras.
     subroutine kith_nearest_options_init(options)
@@ -733,6 +980,204 @@ contains
         list%c = c
         if (status == KITH_OK) call view_pairs(list, used, x%precision)
     end function pairs_find_points
+
+    ! Open a list that is kept over steps. ctx outlives it. Close with kith_verlet_close.
+    function kith_verlet_open(ctx, options, verlet) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_verlet_options), intent(in) :: options
+        type(kith_verlet), intent(out) :: verlet
+        integer(c_int) :: status
+        status = c_verlet_open(ctx, options, verlet%c)
+        verlet%layout = options%layout
+        verlet%extras = options%extras
+    end function kith_verlet_open
+
+    function verlet_update_real32(verlet, x, list, box, batch) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_batch), intent(in), optional :: batch
+        integer(c_int) :: status
+        status = verlet_update_points(verlet, kith_points_packed(x), list, box, batch)
+    end function verlet_update_real32
+
+    function verlet_update_real64(verlet, x, list, box, batch) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_batch), intent(in), optional :: batch
+        integer(c_int) :: status
+        status = verlet_update_points(verlet, kith_points_packed(x), list, box, batch)
+    end function verlet_update_real64
+
+    function verlet_update_points(verlet, x, list, box, batch) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        type(kith_points), intent(in) :: x
+        type(kith_pair_list), intent(inout) :: list
+        type(kith_box), intent(in), optional :: box
+        type(kith_batch), intent(in), optional :: batch
+        integer(c_int) :: status
+        type(kith_pairs) :: c
+        type(kith_pairs_options) :: made
+
+        c = list%c
+        list = kith_pair_list()
+        c%size = int(c_sizeof(c), c_int32_t)
+        if (present(batch)) then
+            status = c_verlet_update_batch(verlet%c, x, box, batch, c)
+        else
+            status = c_verlet_update(verlet%c, x, box, c)
+        end if
+        list%c = c
+        call kith_pairs_options_init(made)
+        made%layout = verlet%layout
+        made%extras = verlet%extras
+        if (status == KITH_OK) call view_pairs(list, made, x%precision)
+    end function verlet_update_points
+
+    ! Read why the last update of a batch rebuilt each system: KITH_VERLET_KEPT where it did not.
+    ! reasons has an element for each system.
+    function kith_verlet_reasons(verlet, reasons) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        integer(int32), intent(inout), contiguous :: reasons(:)
+        integer(c_int) :: status
+        status = c_verlet_reasons(verlet%c, size(reasons, kind=int64), reasons)
+    end function kith_verlet_reasons
+
+    ! Search at the next update, whatever it is given.
+    function kith_verlet_rebuild(verlet) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        integer(c_int) :: status
+        status = c_verlet_rebuild(verlet%c)
+    end function kith_verlet_rebuild
+
+    ! Read what the last update did.
+    function kith_verlet_read(verlet, state) result(status)
+        type(kith_verlet), intent(in) :: verlet
+        type(kith_verlet_state), intent(out) :: state
+        integer(c_int) :: status
+        status = c_verlet_read(verlet%c, state, c_sizeof(state))
+    end function kith_verlet_read
+
+    ! Close a list that is kept, before kith_close. Lists that its updates made stay valid.
+    subroutine kith_verlet_close(verlet)
+        type(kith_verlet), intent(inout) :: verlet
+        call c_verlet_close(verlet%c)
+        verlet%c = c_null_ptr
+    end subroutine kith_verlet_close
+
+    ! Join a team. Collective. The transport is taken over, also on failure.
+    function kith_team_open(ctx, transport, team) result(status)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_transport), intent(in) :: transport
+        type(c_ptr), intent(out) :: team
+        integer(c_int) :: status
+        status = c_team_open(ctx, transport, c_null_ptr, team)
+    end function kith_team_open
+
+    ! Leave a team, before kith_close and MPI_Finalize.
+    subroutine kith_team_close(team)
+        type(c_ptr), intent(inout) :: team
+        call c_team_close(team)
+        team = c_null_ptr
+    end subroutine kith_team_close
+
+    function domain_open_real32(team, x, width, domain, box) result(status)
+        type(c_ptr), intent(in) :: team
+        real(real32), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: width
+        type(kith_domain), intent(out) :: domain
+        type(kith_box), intent(in), optional :: box
+        integer(c_int) :: status
+        status = domain_open_points(team, kith_points_packed(x), width, domain, box)
+    end function domain_open_real32
+
+    function domain_open_real64(team, x, width, domain, box) result(status)
+        type(c_ptr), intent(in) :: team
+        real(real64), intent(in), target, contiguous :: x(:, :)
+        real(real64), intent(in) :: width
+        type(kith_domain), intent(out) :: domain
+        type(kith_box), intent(in), optional :: box
+        integer(c_int) :: status
+        status = domain_open_points(team, kith_points_packed(x), width, domain, box)
+    end function domain_open_real64
+
+    function domain_open_points(team, x, width, domain, box) result(status)
+        type(c_ptr), intent(in) :: team
+        type(kith_points), intent(in) :: x
+        real(real64), intent(in) :: width
+        type(kith_domain), intent(out) :: domain
+        type(kith_box), intent(in), optional :: box
+        integer(c_int) :: status
+        status = c_domain_open(team, x, box, width, domain%c)
+        domain%precision = x%precision
+    end function domain_open_points
+
+    ! Say which particles this rank has.
+    function kith_domain_read(domain, points) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(kith_domain_points), intent(out) :: points
+        integer(c_int) :: status
+        type(kith_domain_view) :: view
+        integer(int64), pointer :: ids(:)
+        integer(int64) :: all
+
+        view = kith_domain_view(c_sizeof(view), 0, 0, c_null_ptr, c_null_ptr)
+        status = c_domain_read(domain%c, view)
+        if (status /= KITH_OK) return
+        points%n = view%n
+        points%ghosts = view%ghosts
+        all = view%n + view%ghosts
+        allocate (points%ids(all))
+        if (all == 0) return
+        call c_f_pointer(view%ids, ids, [all])
+        points%ids = ids + 1
+        if (domain%precision == KITH_FLOAT) then
+            call c_f_pointer(view%xyz, points%x_real32, [3_int64, all])
+        else
+            call c_f_pointer(view%xyz, points%x_real64, [3_int64, all])
+        end if
+    end function kith_domain_read
+
+    ! Send a value of each particle to where it was dealt, and to its copies. Collective. given and
+    ! out: c_loc of the arrays, of all particles in the order of x, and of n + ghosts; bytes: of a
+    ! value, equal on all ranks.
+    function kith_domain_send(domain, given, bytes, out) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(c_ptr), intent(in) :: given, out
+        integer(c_size_t), intent(in) :: bytes
+        integer(c_int) :: status
+        status = c_domain_send(domain%c, given, bytes, out)
+    end function kith_domain_send
+
+    ! Give copies the values that their particles have now. Collective. values: c_loc of an array of
+    ! n + ghosts, of which the last are written.
+    function kith_domain_refresh(domain, values, bytes) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(c_ptr), intent(in) :: values
+        integer(c_size_t), intent(in) :: bytes
+        integer(c_int) :: status
+        status = c_domain_refresh(domain%c, values, bytes)
+    end function kith_domain_refresh
+
+    ! Send a value of each particle back to the rank that gave it. Collective. values and out: c_loc
+    ! of the arrays, of n, and of all particles in the order of x.
+    function kith_domain_home(domain, values, bytes, out) result(status)
+        type(kith_domain), intent(in) :: domain
+        type(c_ptr), intent(in) :: values, out
+        integer(c_size_t), intent(in) :: bytes
+        integer(c_int) :: status
+        status = c_domain_home(domain%c, values, bytes, out)
+    end function kith_domain_home
+
+    ! Close a domain, before its team.
+    subroutine kith_domain_close(domain)
+        type(kith_domain), intent(inout) :: domain
+        call c_domain_close(domain%c)
+        domain%c = c_null_ptr
+    end subroutine kith_domain_close
 
     ! Point to the arrays that the options ask for, and let particles count from 1.
     subroutine view_pairs(list, options, precision)

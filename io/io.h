@@ -191,6 +191,7 @@ typedef struct io_read_options {
                               of the gas, "HSML", of format 2. IO_MISSING where a
                               particle has none. Of io_read alone: trajectories ignore it. */
     bool columns_if_text; /**< Formats without columns ignore `columns`; else it is IO_INVALID. */
+    int threads;          /**< Threads that decode the file; 0: as many as the process uses. */
 } io_read_options;
 
 /** Find out whether io_read can read a part of a file without the rest: of NumPy arrays, HDF5,
@@ -251,9 +252,14 @@ void io_vectors_free(io_vectors *vectors);
 
 /** Read one number for each of n particles from a NumPy array of one dimension, or from a text with
  *  one number in each line.
+ *  @param all       numbers that the file must have
+ *  @param first     index of the first number to read
+ *  @param n         numbers to read. A text is read whole
  *  @param[out] out  [n]
- *  @return IO_INVALID if there are more or fewer numbers, IO_FORMAT if one is not finite */
-io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *error);
+ *  @return IO_INVALID if there are more or fewer than `all` numbers, IO_FORMAT if one of those that
+ *  are read is not finite */
+io_status io_read_numbers(const char *path, int64_t all, int64_t first, int64_t n, double *out,
+                          io_error *error);
 
 /** Contents of a file. */
 typedef struct io_summary {
@@ -317,6 +323,7 @@ typedef struct io_pairs_layout {
     bool (*stop)(void); /**< Called by io_nearest_write before each 256 lines of text, at least once
                               for each particle with neighbours; true ends it with IO_CANCELLED.
                               NULL: it is never ended. */
+    int threads;        /**< Threads that format text; 0: as many as the process uses. */
 } io_pairs_layout;
 
 /** Open a list. Of pairs: .npy is a structured array of i, j[, distance][, vector][, shift]; HDF5

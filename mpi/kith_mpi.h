@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Teams over MPI: the libraries libkith-openmpi and libkith-mpich. Each is built for one
- * implementation, as these have different binary interfaces; the source is one file that any mpicc
- * compiles. docs/team.md says how to run.
+ * Teams over MPI. The functions are in one source file, which a program compiles with the MPI that
+ * it uses, as implementations have different binary interfaces:
+ *
+ *     mpicc mine.c $(pkg-config --variable=includedir kith)/kith/transport_mpi.c \
+ *         $(pkg-config --cflags --libs kith)
+ *
+ * In CMake, after find_package(MPI), link kith::kith_mpi. The libraries libkith-openmpi and
+ * libkith-mpich have the file compiled for two implementations. docs/team.md says how to run.
  */
 #ifndef KITH_MPI_H
 #define KITH_MPI_H
@@ -22,6 +27,7 @@ extern "C" {
 
 /**
  * Make a transport between the processes of a communicator, which is duplicated. Collective.
+ * The functions here leave no message: the status says what is wrong.
  *
  * THREADS. Only the thread that calls this function and the team uses MPI; the threads of a context
  * do not. Where it is the main thread, begin MPI by MPI_Init_thread with MPI_THREAD_FUNNELED;
@@ -36,6 +42,13 @@ extern "C" {
  *         MPI_THREAD_SERIALIZED; KITH_NO_MEMORY; KITH_TEAM_LOST: MPI failed
  */
 KITH_MPI_API kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out);
+
+/**
+ * Make a transport as kith_transport_mpi does, for a communicator of Fortran: the integer of
+ * `use mpi`, or MPI_VAL of mpi_f08's type(MPI_Comm). The module kith has an interface of it.
+ * @return as kith_transport_mpi
+ */
+KITH_MPI_API kith_status kith_transport_mpi_fortran(MPI_Fint communicator, kith_transport *out);
 
 /**
  * Begin MPI (MPI_THREAD_FUNNELED) where the program has not, and make a transport between all

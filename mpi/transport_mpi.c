@@ -267,6 +267,11 @@ kith_status kith_transport_mpi(MPI_Comm communicator, kith_transport *out)
     return KITH_OK;
 }
 
+kith_status kith_transport_mpi_fortran(MPI_Fint communicator, kith_transport *out)
+{
+    return kith_transport_mpi(MPI_Comm_f2c(communicator), out);
+}
+
 /** MPI was begun by kith_mpi_begin, so that kith_mpi_end ends it. */
 static bool began_here;
 

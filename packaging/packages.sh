@@ -30,8 +30,9 @@ packaging/wheel.py "$work/wheel"
 mv "$work"/wheel/*.whl "$folder"
 packaging/sbom.py "$folder"
 tools=$work/wheel/tools/bin
-"$tools/python3" -m pip install --quiet spdx-tools
+"$tools/python3" -m pip install --quiet spdx-tools ntia-conformance-checker
 "$tools/pyspdxtools" --infile "$folder"/kith-*.spdx.json # fails where it is not SPDX
+"$tools/ntia-checker" --quiet "$folder"/kith-*.spdx.json # or lacks a supplier, version, ...
 cd "$folder"
 rm -rf "$work"
 sha256sum -- *.tar.gz *.deb *.whl *.json >SHA256SUMS

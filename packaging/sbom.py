@@ -119,7 +119,8 @@ def describe(folder):
     for path in [archive, *sorted(folder.glob("*.deb")), *sorted(folder.glob("*.whl"))]:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         one = document.package(
-            path.name, version, packageFileName=path.name, licenseConcluded="BSD-3-Clause",
+            path.name, version, supplier="Organization: The kith developers",
+            packageFileName=path.name, licenseConcluded="BSD-3-Clause",
             licenseDeclared="BSD-3-Clause", copyrightText="2026 The kith developers",
             checksums=[{"algorithm": "SHA256", "checksumValue": digest}])
         document.relate("SPDXRef-DOCUMENT", "DESCRIBES", one)
@@ -146,7 +147,8 @@ def describe(folder):
                     if "extra ==" not in line:
                         name = re.match(r"[\w.-]+", line).group()
                         document.relate(one, "DEPENDS_ON", document.package(
-                            name, UNKNOWN, externalRefs=[{
+                            name, UNKNOWN, supplier="Organization: Python Package Index",
+                            externalRefs=[{
                                 "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                                 "referenceLocator": f"pkg:pypi/{name}"}]))
     for one, names in wanted:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Make a notebook of each script of examples/python: notebooks.py FOLDER [--run]
+"""Make a notebook of each script of examples/python: notebooks.py FOLDER [--run] [SCRIPT...]
 
 The scripts are in jupytext's percent format: a line `# %%` begins a cell of code, `# %% [markdown]`
 one of text, whose lines are comments. The docstring is the first cell. Notebooks have no outputs;
 with --run they are executed, which needs nbclient and ipykernel, and have those of their cells.
+With names of scripts ("vicsek_sweep") notebooks of these alone are made.
 """
 import ast
 import importlib
@@ -41,11 +42,15 @@ def notebook(text):
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def write(folder):
-    """Write the notebooks into a folder. Return their paths."""
+def write(folder, names=()):
+    """Write the notebooks into a folder, or those of some scripts. Return their paths."""
+    scripts = {script.stem: script for script in sorted(SCRIPTS.glob("*.py"))}
+    unknown = [name for name in names if name not in scripts]
+    if unknown:
+        sys.exit(f"notebooks.py: no script {unknown[0]}; expected {', '.join(scripts)}")
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for script in sorted(SCRIPTS.glob("*.py")):
+    for script in (scripts[name] for name in names or scripts):
         path = folder / f"{script.stem}.ipynb"
         text = json.dumps(notebook(script.read_text(encoding="utf-8")), indent=1)
         path.write_text(text + "\n", encoding="utf-8")
@@ -54,9 +59,11 @@ def write(folder):
 
 
 def run(path):
-    """Execute a notebook, and store the outputs of its cells. Return what they print."""
+    """Execute a notebook in its folder, and store the outputs of its cells. Return what they
+    print."""
     book = importlib.import_module("nbformat").read(path, 4)
-    importlib.import_module("nbclient").NotebookClient(book, timeout=300).execute()
+    place = {"metadata": {"path": str(path.parent)}}
+    importlib.import_module("nbclient").NotebookClient(book, timeout=300, resources=place).execute()
     importlib.import_module("nbformat").write(book, path)
     return "".join(output["text"] for cell in book.cells for output in cell.get("outputs", [])
                    if output["output_type"] == "stream")
@@ -65,9 +72,9 @@ def run(path):
 def main():
     """Write the notebooks, and execute them if that is wanted."""
     words = [word for word in sys.argv[1:] if word != "--run"]
-    if len(words) != 1:
-        sys.exit("usage: notebooks.py FOLDER [--run]")
-    for path in write(pathlib.Path(words[0])):
+    if not words:
+        sys.exit("usage: notebooks.py FOLDER [--run] [SCRIPT...]")
+    for path in write(pathlib.Path(words[0]), words[1:]):
         if len(words) < len(sys.argv) - 1:
             print(f"{path.name}: {run(path)}", end="")
 

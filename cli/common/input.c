@@ -39,6 +39,7 @@ io_status input_try(const options *o, const char *path, input *in, io_error *err
     io_read_options read = o->read;
     read.watch = progress_watch;
     read.user = &bar;
+    read.threads = o->threads;
     in->path = path;
     in->frame = read.frame;
     in->parts = read.parts > 0 ? (int)read.parts : 1;
@@ -54,8 +55,10 @@ void input_free(input *in)
 
 io_trajectory_options input_how(const options *o)
 {
-    return (io_trajectory_options){
+    io_trajectory_options how = {
         .read = o->read, .frames = o->frames, .label = o->label, .topology = o->topology};
+    how.read.threads = o->threads;
+    return how;
 }
 
 void input_warn_guessed(const char *path, const io_frame *frame)

@@ -11,8 +11,8 @@
  * the error reported is that of the first bad frame. Memory: eight records a lane, in the ring
  * buffer of lanes.c.
  *
- * Where a command has several ranks (ranks.h), there are no lanes: each rank counts whole frames,
- * DEALT_EACH of them at a time, and the calling thread does its share.
+ * Where a command has several ranks (ranks/ranks.h), there are no lanes: each rank counts whole
+ * frames, DEALT_EACH of them at a time, and the calling thread does its share.
  *
  * On a GPU one lane counts all frames that are waiting by one call, where the verb can: memory of
  * up to two batches of LANES_MOST_TOGETHER records, one counted while the other is prepared. For

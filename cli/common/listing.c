@@ -106,17 +106,17 @@ static void note_box(const listing_task *task, const listing_outcome *found)
 
 int listing_read(const listing_task *task, bool whole, listing_outcome *found)
 {
-    const bool shares = !whole && ranks_read_shares(&task->shared, task->input) &&
-                        (!task->against || ranks_read_shares(&task->shared, task->against));
-    io_stop_writes(progress_interrupted);
-    options o = task->shared;
+    options o = task->shared, other = task->shared;
     o.read.radii = field_of(&task->radii, 0);
+    other.read.radii = field_of(&task->radii, 1);
+    const bool shares = !whole && ranks_read_shares(&o, task->input) &&
+                        (!task->against || ranks_read_shares(&other, task->against));
+    io_stop_writes(progress_interrupted);
     CLI_TRY(ranks_read(&o, task->input, 0, shares, &found->a));
     if (task->against) {
-        o.read.radii = field_of(&task->radii, 1);
-        o.read.precision = found->a.particles.precision;
-        o.read.columns_if_text = true;
-        CLI_TRY(ranks_read(&o, task->against, 1, shares, &found->b));
+        other.read.precision = found->a.particles.precision;
+        other.read.columns_if_text = true;
+        CLI_TRY(ranks_read(&other, task->against, 1, shares, &found->b));
         if (found->b.particles.dim != found->a.particles.dim) {
             return report_error(STATUS_INVALID, NULL, "%s has %d coordinates, but %s has %d",
                                 task->against, found->b.particles.dim, task->input,
@@ -142,6 +142,7 @@ io_pairs_layout listing_layout(const listing_task *task, const listing_outcome *
                              .precision = found->a.particles.precision,
                              .command = option_command(),
                              .cutoff = task->cutoff,
+                             .threads = task->shared.threads,
                              .radii = listing_radii_given(task) ? found->radii.words : NULL,
                              .n_particles = found->a.particles.all};
 }

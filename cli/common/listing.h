@@ -8,7 +8,7 @@
 
 #include "input.h"
 #include "options.h"
-#include "ranks.h"
+#include "ranks/ranks.h"
 #include "space.h"
 
 /** The options of radii. */

@@ -80,67 +80,23 @@ void listing_radii_check(listing_task *task, bool full, struct argp_state *state
     }
 }
 
-/** Scale n radii, and store them in the precision of the particles.
- *  @param from  the radii as they were read, of type `given`
- *  @param about  the file that holds them */
-static int take(const listing_radii *radii, int set, const char *about,
-                const io_particles *particles, const void *from, kith_precision given,
-                listing_found_radii *found)
-{
-    const char *option = set == 0 ? "--radii" : "--radii-against";
-    for (int64_t p = 0; p < particles->n; p++) {
-        const double raw = io_real(from, p, given);
-        if (!isfinite(raw) || raw < 0) {
-            return report_error(STATUS_FORMAT, NULL,
-                                "%s: %s: the radius of particle %lld is %g; expected a finite "
-                                "number, 0 or more",
-                                about, option, (long long)p, raw);
-        }
-        io_put_real(found->radii[set], p, particles->precision, raw * radii->scale);
-        const double radius = io_real(found->radii[set], p, particles->precision);
-        if (!isfinite(radius)) {
-            return report_error(
-                STATUS_INVALID, NULL,
-                "%s: %s: the radius of particle %lld, %g times %g, leaves the range "
-                "of %s coordinates",
-                about, option, (long long)p, radii->scale, raw,
-                report_precision(particles->precision));
-        }
-        found->least = fmin(found->least, radius);
-        found->most[set] = fmax(found->most[set], radius);
-    }
-    return STATUS_OK;
-}
-
 /** Read the radii of a set. @param in  its particles, with the field if the radii are one */
 static int read_set(const listing_radii *radii, int set, const input *in,
                     listing_found_radii *found)
 {
-    const io_particles *particles = &in->particles;
-    const size_t n = (size_t)particles->n;
-    io_error error = {0};
-    found->radii[set] = calloc(n + 1, (size_t)particles->precision);
+    radii_source from = {.zeros = !radii->name[set], .scale = radii->scale};
+    radii_range range;
+    found->radii[set] = malloc(((size_t)in->particles.n + 1) * (size_t)in->particles.precision);
     if (!found->radii[set]) {
         return report_no_memory("the radii");
     }
-    if (!radii->name[set]) {
-        return STATUS_OK;
-    }
-    if (!radii->file[set]) {
-        return take(radii, set, in->path, particles, particles->radius, particles->precision,
-                    found);
-    }
-    double *numbers = malloc((n + 1) * sizeof *numbers);
-    if (!numbers) {
-        return report_no_memory("the radii");
-    }
-    int status = report_io(io_read_numbers(radii->file[set], particles->n, numbers, &error), &error,
-                           false);
-    if (status == STATUS_OK) {
-        status = take(radii, set, radii->file[set], particles, numbers, KITH_DOUBLE, found);
-    }
-    free(numbers);
-    return status;
+    (void)snprintf(from.option, sizeof from.option, "%s", set == 0 ? "--radii" : "--radii-against");
+    (void)snprintf(from.path, sizeof from.path, "%s", in->path);
+    (void)snprintf(from.file, sizeof from.file, "%s", radii->file[set] ? radii->file[set] : "");
+    CLI_TRY(ranks_radii_read(&from, set, in, found->radii[set], &range));
+    found->least = fmin(found->least, range.least);
+    found->most[set] = range.most;
+    return STATUS_OK;
 }
 
 /** Describe names, rule and range of the radii, for the summary and the header of a text. */

@@ -160,12 +160,19 @@ void report_use_options(bool (*has)(const char *name))
  *  dashes. @param length  of the field's name [bytes] */
 static printed option_of(const char *field, int length)
 {
-    static const char other[] = "reflecting"; /* the only one that is not named as its field */
+    /* those that are not named as their fields */
+    static const char *const other[][2] = {{"reflecting", "reflect"},
+                                           {"velocity-length", "phase-space"}};
     printed name = report_format("%.*s", length, field);
     for (char *c = name.s; *c; c++) {
         *c = *c == '_' ? '-' : *c;
     }
-    return strcmp(name.s, other) == 0 ? report_format("reflect") : name;
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
+        if (strcmp(name.s, other[k][0]) == 0) {
+            return report_format("%s", other[k][1]);
+        }
+    }
+    return name;
 }
 
 /** Copy a message of the library with the names of the command line: "--max-speed" for
@@ -208,6 +215,15 @@ int report_kith(const kith_ctx *ctx, kith_status status, const char *about)
     return report_kith_text(status, about, status == KITH_OK ? "" : kith_message(ctx));
 }
 
+/** Step over the "rank R: " of a message about a particle, whose index is that among the particles
+ *  of all ranks: which rank has found it says nothing about it. */
+static const char *without_rank(const char *text)
+{
+    int rank, used = 0;
+    const bool ranked = sscanf(text, "rank %d: %n", &rank, &used) == 1 && used > 0;
+    return ranked && strstr(text, "particle ") ? text + used : text;
+}
+
 int report_kith_text(kith_status status, const char *about, const char *text)
 {
     char message[MESSAGE_ROOM];
@@ -226,7 +242,7 @@ int report_kith_text(kith_status status, const char *about, const char *text)
     case KITH_DEVICE_LOST:
     case KITH_TEAM_LOST: exit_status = STATUS_NO_BACKEND; break;
     }
-    translate(text, message, sizeof message);
+    translate(without_rank(text), message, sizeof message);
     return report_error(exit_status, NULL, "%s%s%s", about ? about : "", about ? ": " : "",
                         message);
 }

@@ -130,7 +130,8 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
         return report_no_memory("elements");
     }
     int status = STATUS_OK;
-    name_order(frame->n_names, (const char(*)[IO_NAME_LENGTH])frame->names, NULL, NULL, order);
+    name_order(frame->n_names, (const char(*)[IO_NAME_LENGTH])frame->names, NULL, NULL, false,
+               order);
     for (int which = 0; which < frame->n_names && status == STATUS_OK; which++) {
         const int k = order[which];
         char name[IO_NAME_LENGTH];
@@ -162,6 +163,21 @@ static int find_elements(const debye_task *task, debye_outcome *found, const io_
     return status;
 }
 
+/** Fail if a coordinate is not finite. Atoms are packed later, and so have other indices. */
+static int check_finite(const debye_task *task, const io_frame *frame)
+{
+    const io_particles *p = &frame->particles;
+    for (int64_t k = 0; k < 3 * p->n; k++) {
+        if (!isfinite(io_real(p->pos, k, p->precision))) {
+            return report_error(STATUS_NOT_FINITE, NULL,
+                                "%s: frame %lld: a coordinate of particle %lld (counted from 0) is "
+                                "not finite",
+                                task->input, (long long)frame->index, (long long)(k / 3));
+        }
+    }
+    return STATUS_OK;
+}
+
 /** Make a periodic cube around a cluster, wider than twice its widest side.
  *  @param[out] reach  the diagonal of the cluster's bounding box
  *  @return exit status, reported: the cube's volume must be a double */
@@ -171,12 +187,6 @@ static int enclose(const debye_task *task, const io_frame *frame, kith_box *out,
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t k = 0; k < 3 * p->n; k++) {
         const double x = io_real(p->pos, k, p->precision);
-        if (!isfinite(x)) {
-            return report_error(STATUS_NOT_FINITE, NULL,
-                                "%s: frame %lld: a coordinate of particle %lld (counted from 0) is "
-                                "not finite",
-                                task->input, (long long)frame->index, (long long)(k / 3));
-        }
         low[k % 3] = fmin(low[k % 3], x);
         high[k % 3] = fmax(high[k % 3], x);
     }
@@ -279,6 +289,7 @@ static int choose_space(const debye_task *task, debye_outcome *found, const io_f
                             "pairs are counted",
                             task->input, task->r_max > 0 ? "--r-max" : "--window");
     }
+    CLI_TRY(check_finite(task, frame));
     if (!found->open) {
         *box = here.box;
         return find_reach(task, frame, box, reach);

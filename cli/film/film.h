@@ -33,6 +33,9 @@ extern const option_row film_option_rows[];
 /** Fill in the defaults. */
 void film_options_init(film_options *o);
 
+/** End the command where there are options of a film, and no film. */
+void film_check_options(const film_options *o, struct argp_state *state);
+
 /** Content of a frame; borrowed during the call of film_add. */
 typedef struct film_frame {
     const io_particles *particles; /**< positions, and velocities for FILM_HEADING, FILM_SPEED */

@@ -60,3 +60,12 @@ const option_row film_option_rows[] = {
     {"film-colour", 0, "WHAT", OPTION_NAMED_ABOVE, 40,
      WORD_AT(film_options, colour, 0, "heading, speed or density")},
     {0}};
+
+void film_check_options(const film_options *o, struct argp_state *state)
+{
+    for (const option_row *row = film_option_rows; row->name && !o->path; row++) {
+        if (option_is_set(row)) {
+            option_error(state, "--%s is of a film: it needs --record FILE", row->name);
+        }
+    }
+}

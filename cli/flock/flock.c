@@ -8,7 +8,7 @@
 #include "common/gnuplot.h"
 #include "common/parse.h"
 #include "common/progress.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 #include "verbs.h"
 
@@ -88,6 +88,11 @@ static void check_task(void *at, struct argp_state *state)
     option_refuse(state, task->input && task->boids > 0,
                   "INPUT and --boids both give the particles: leave one out");
     option_refuse(state, task->endless && !task->view && !task->sweep, "no --steps N given");
+    option_refuse(state, task->record_every >= 0 && !recorded && !task->sweep,
+                  "--record-every is of recorded frames: it needs -o FILE or --record FILE");
+    option_refuse(state, task->restart_every >= 0 && !task->restart && !task->sweep,
+                  "--restart-every needs --restart FILE, where the state is saved");
+    film_check_options(&task->film, state);
     option_refuse(state, task->endless && !task->sweep && recorded && task->record_every < 0,
                   "--output and --record without --steps need --record-every N");
     option_refuse(state, task->shared.port > 0 && !task->view, "--port needs --view");
@@ -195,12 +200,12 @@ static int run_flock(flock_task *task, flock_run *run)
 /** Refuse what works on one rank only. */
 static int check_ranks(const flock_task *task)
 {
-    if (!ranks_several(&task->shared) || (!task->view && !task->sweep)) {
+    if (!ranks_several(&task->shared) || !task->view) {
         return STATUS_OK;
     }
     return report_error(STATUS_USAGE,
                         "run it without mpirun or srun, and with one name in --backend",
-                        "--%s works in one process, on one backend", task->view ? "view" : "sweep");
+                        "--view works in one process, on one backend");
 }
 
 int verb_flock(int argc, char **argv)

@@ -90,12 +90,13 @@ typedef struct flock_run {
     double *g;           /**< [bins] g(r) of the last sample; NULL: not asked for, or no density */
     int64_t peak;        /**< bin of the highest g among those of enough pairs; -1: none */
     double r_max;        /**< range of g(r) [length] */
-    uint8_t *species;    /**< [particles] species for recordings; NULL: none */
-    io_lock *locks[FLOCK_LOCKS];        /**< [n_locks] */
-    int n_locks;                        /**< number of locks that are held */
-    io_recording *record;               /**< --output; NULL: none */
-    io_recording *measures;             /**< --measures; NULL: none */
-    film *film;                         /**< --record; NULL: none */
+    uint8_t *species;    /**< [particles] their species; NULL: the model has none */
+    char species_name[FLOCK_SPECIES][IO_NAME_LENGTH]; /**< names in INPUT; "": none */
+    io_lock *locks[FLOCK_LOCKS];                      /**< [n_locks] */
+    int n_locks;                                      /**< number of locks that are held */
+    io_recording *record;                             /**< --output; NULL: none */
+    io_recording *measures;                           /**< --measures; NULL: none */
+    film *film;                                       /**< --record; NULL: none */
     io_mark record_mark, measures_mark; /**< ends of what is safely on disk of these files */
     bool resumed;                       /**< the run continues from a restart file */
     int64_t saved;                      /**< step that the restart file holds; -1: it holds none */
@@ -116,8 +117,8 @@ void flock_lay_out(flock_stage *stage);
 /** Set the model to its defaults: those of the library, and species that heed all. */
 void flock_stage_init(flock_stage *stage);
 
-/** The options of a stage. */
-kith_flock_options flock_model_of(const flock_stage *stage);
+/** The options of a stage, with the species of the particles of a run. */
+kith_flock_options flock_model_of(const flock_stage *stage, const flock_run *run);
 
 /** Name of preset k; NULL: there are not so many. */
 const char *flock_preset_name(int k);
@@ -154,7 +155,11 @@ int flock_fly(const flock_task *task, flock_run *run);
 /** Lock a file against other runs, until the locks are released. @return exit status, reported */
 int flock_lock(flock_run *run, const char *path, io_lock_kind kind);
 
-/** Open the flock with the current particles. @return exit status, reported, an interruption not */
+/** Open the flock with the current particles. flock_status reports a failure. */
+kith_status flock_launch(const flock_task *task, flock_run *run);
+
+/** Open the flock, and check the models of all stages.
+ *  @return exit status, reported, an interruption not */
 int flock_open(const flock_task *task, flock_run *run);
 
 /** Report a failed call on the flock, an interruption not. @param about  as report_kith

@@ -19,6 +19,10 @@ int flock_strew(const flock_task *task, flock_run *run);
 /** Set random headings with the largest speed. @return exit status, reported */
 int flock_strew_velocities(const flock_task *task, io_particles *p);
 
+/** Set run->species, where the model has species: those of INPUT where it names several, else in
+ *  turns. @return exit status, reported */
+int flock_set_species(const flock_task *task, flock_run *run);
+
 /** Refuse particles of INPUT that are inside a sphere. @return exit status, reported */
 int flock_check_places(const flock_task *task, const flock_run *run);
 

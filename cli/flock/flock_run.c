@@ -5,7 +5,7 @@
 #include "flock.h"
 
 #include "common/progress.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <stdio.h>
@@ -129,7 +129,7 @@ static int change(const flock_task *task, flock_run *run)
         for (int64_t t = 0; t < next.kept; t++) {
             memcpy(next.things[t].place, moved[t].place, sizeof moved[t].place);
         }
-        const kith_flock_options model = flock_model_of(&next);
+        const kith_flock_options model = flock_model_of(&next, run);
         CLI_TRY(flock_status(run, ranks_flock_change(run->ranks, run->flock, &model), NULL));
     }
     return STATUS_OK;
@@ -236,42 +236,29 @@ static int close_files(flock_run *run, int status)
 static int try_stages(const flock_task *task, const flock_run *run)
 {
     for (int64_t k = task->n_stages - 1; k >= run->stage && task->n_stages > 1; k--) {
-        const kith_flock_options model = flock_model_of(&task->stage[k]);
+        const kith_flock_options model = flock_model_of(&task->stage[k], run);
         CLI_TRY(flock_status(run, ranks_flock_change(run->ranks, run->flock, &model),
                              report_format("--at %lld", (long long)task->stage[k].step).s));
     }
     return STATUS_OK;
 }
 
-int flock_open(const flock_task *task, flock_run *run)
+kith_status flock_launch(const flock_task *task, flock_run *run)
 {
     const io_particles *p = &run->in.particles;
     const kith_points points = input_points(&run->in);
     const kith_points velocities = kith_points_packed(p->velocity, p->n, p->precision);
     run->stage = flock_stage_at(task, run->step);
-    kith_flock_options model = flock_model_of(&task->stage[run->stage]);
+    kith_flock_options model = flock_model_of(&task->stage[run->stage], run);
     model.first_step = run->step;
-    const kith_status opened = ranks_flock_open(run->ranks, run->ctx, &points, &velocities,
-                                                &run->space, &model, &run->flock);
-    CLI_TRY(flock_status(run, opened, task->input));
-    return try_stages(task, run);
+    return ranks_flock_open(run->ranks, run->ctx, &points, &velocities, &run->space, &model,
+                            &run->flock);
 }
 
-/** Set run->species for recordings, where there are species: they go round in the order of the
- *  particles, as without options.species in the library. */
-static int name_species(const flock_task *task, flock_run *run)
+int flock_open(const flock_task *task, flock_run *run)
 {
-    const int64_t n = run->in.particles.n, species = task->start.model.n_species;
-    if (species > 0 && task->shared.output) {
-        run->species = malloc((size_t)n + 1);
-        if (!run->species) {
-            return report_no_memory("the species");
-        }
-        for (int64_t p = 0; p < n; p++) {
-            run->species[p] = (uint8_t)(p % species);
-        }
-    }
-    return STATUS_OK;
+    CLI_TRY(flock_status(run, flock_launch(task, run), task->input));
+    return try_stages(task, run);
 }
 
 int flock_fly(const flock_task *task, flock_run *run)
@@ -283,7 +270,6 @@ int flock_fly(const flock_task *task, flock_run *run)
         return report_interrupted(NULL);
     }
     CLI_TRY(status);
-    CLI_TRY(name_species(task, run));
     status = open_files(task, run);
     if (status == STATUS_OK) {
         status = go(task, run, &bar);

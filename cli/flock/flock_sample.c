@@ -5,7 +5,7 @@
 #include "flock.h"
 
 #include "common/engine.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <math.h>

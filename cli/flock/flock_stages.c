@@ -6,7 +6,7 @@
 #include "flock_options.h"
 
 #include "common/box.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -217,11 +217,12 @@ void flock_lay_out(flock_stage *stage)
     }
 }
 
-kith_flock_options flock_model_of(const flock_stage *stage)
+kith_flock_options flock_model_of(const flock_stage *stage, const flock_run *run)
 {
     kith_flock_options model = stage->model;
     model.things = stage->things;
     model.factors = model.n_species > 0 ? stage->factors : NULL;
+    model.species = run->species;
     return model;
 }
 

@@ -2,13 +2,14 @@
  *
  * Where a flock starts: INPUT, the seed, or the restart file of an earlier run. That file holds a
  * head and then all positions and velocities as they are in memory, so that the resumed run is
- * identical bit for bit, and the samples so far; a checksum tells a whole file from a damaged one.
+ * identical bit for bit, the samples so far, and the species, if there are any; a checksum tells a
+ * whole file from a damaged one.
  */
 #include "flock_place.h"
 #include "flock_saved.h"
 
 #include "common/box.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -63,7 +64,8 @@ int flock_save(const flock_task *task, const flock_run *run)
     const io_particles *p = &run->in.particles;
     const size_t vectors = 3 * (size_t)p->n * (size_t)p->precision;
     const size_t samples = (size_t)run->n_samples * sizeof *run->samples;
-    const size_t size = sizeof(head) + 2 * vectors + samples;
+    const size_t species = run->species ? (size_t)p->n : 0;
+    const size_t size = sizeof(head) + 2 * vectors + samples + species;
     char *data = malloc(size);
     if (!data) {
         return report_no_memory(task->restart);
@@ -75,6 +77,9 @@ int flock_save(const flock_task *task, const flock_run *run)
     memcpy(at + vectors, p->velocity, vectors);
     if (samples > 0) {
         memcpy(at + 2 * vectors, run->samples, samples);
+    }
+    if (species > 0) {
+        memcpy(at + 2 * vectors + samples, run->species, species);
     }
     h.sum = io_sum(data + SUMMED_FROM, (int64_t)(size - SUMMED_FROM));
     memcpy(data, &h, sizeof h);
@@ -127,6 +132,12 @@ static int refuse_file(const char *path, const char *data, size_t size)
                         "%s: is not a whole restart file of kith flock", path);
 }
 
+/** Bytes of the species in a file. */
+static size_t species_in(const head *h)
+{
+    return h->options.n_species > 0 ? (size_t)h->n : 0;
+}
+
 /** Return true when the data are a complete restart file, written by a machine with the byte order
  *  and types of this one. @param[out] h  the head of the file */
 static bool is_whole(const char *data, size_t size, head *h)
@@ -143,7 +154,7 @@ static bool is_whole(const char *data, size_t size, head *h)
            h->n_things <= KITH_MOST_THINGS && h->options.n_things >= 0 &&
            h->options.n_things <= KITH_MOST_THINGS &&
            size == sizeof *h + 6 * (size_t)h->n * (size_t)h->precision +
-                       (size_t)h->n_samples * sizeof(flock_sample) &&
+                       (size_t)h->n_samples * sizeof(flock_sample) + species_in(h) &&
            h->sum == io_sum(data + SUMMED_FROM, (int64_t)(size - SUMMED_FROM));
 }
 
@@ -238,7 +249,7 @@ static int check_options(const flock_task *task, const head *h)
     return status;
 }
 
-/** Copy positions, velocities and samples behind the head of the file. @return false: no memory */
+/** Copy what is behind the head of the file. @return false: no memory */
 static bool take_body(const head *h, const char *body, flock_run *run)
 {
     const size_t vectors = 3 * (size_t)h->n * (size_t)h->precision;
@@ -250,12 +261,16 @@ static bool take_body(const head *h, const char *body, flock_run *run)
                         .pos = malloc(vectors + 1),
                         .velocity = malloc(vectors + 1)};
     run->samples = malloc(samples + 1);
-    if (!p->pos || !p->velocity || !run->samples) {
+    run->species = species_in(h) > 0 ? malloc(species_in(h)) : NULL;
+    if (!p->pos || !p->velocity || !run->samples || (species_in(h) > 0 && !run->species)) {
         return false;
     }
     memcpy(p->pos, body, vectors);
     memcpy(p->velocity, body + vectors, vectors);
     memcpy(run->samples, body + 2 * vectors, samples);
+    if (run->species) {
+        memcpy(run->species, body + 2 * vectors + samples, species_in(h));
+    }
     run->n_samples = run->room = h->n_samples;
     return true;
 }
@@ -341,6 +356,7 @@ int flock_start(flock_task *task, flock_run *run)
     }
     if (!run->resumed) {
         CLI_TRY(task->input ? read_input(task, run) : flock_strew(task, run));
+        CLI_TRY(flock_set_species(task, run));
     }
     if (!run->in.particles.velocity) {
         CLI_TRY(flock_strew_velocities(task, &run->in.particles));

@@ -5,7 +5,7 @@
 #include "flock.h"
 
 #include "common/gnuplot.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/report.h"
 
 #include <math.h>
@@ -33,6 +33,13 @@ static void print_model(const flock_task *task, const flock_run *run)
     }
     if (m->n_species > 0) {
         printf(", %lld species", (long long)m->n_species);
+    }
+    const char *before = ": ";
+    for (int k = 0; k < FLOCK_SPECIES; k++) {
+        if (run->species_name[k][0]) {
+            printf("%s%s is %d", before, report_text(run->species_name[k]).s, k);
+            before = ", ";
+        }
     }
     if (leaders_of(m, run->in.particles.n) > 0) {
         printf(", %s leaders", report_count(leaders_of(m, run->in.particles.n)).s);
@@ -138,6 +145,12 @@ json_t *flock_summary_json(const flock_task *task, const flock_run *run)
     report_json_set(object, "repulsion",
                     report_json_reals((double[]){m->repulsion.radius, m->repulsion.weight}, 2));
     report_json_set(object, "species", json_integer((json_int_t)m->n_species));
+    json_t *names = json_array();
+    for (int k = 0; k < m->n_species; k++) {
+        json_array_append_new(
+            names, report_json_text(run->species_name[k][0] ? run->species_name[k] : NULL));
+    }
+    report_json_set(object, "species_names", names);
     report_json_set(object, "leaders",
                     json_integer((json_int_t)leaders_of(m, run->in.particles.n)));
     return object;

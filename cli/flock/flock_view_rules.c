@@ -225,7 +225,7 @@ void flock_view_set_rules(flock_view *view, flock_run *run, json_t *wanted)
 
 bool flock_view_change(flock_view *view, flock_run *run, flock_stage *next)
 {
-    const kith_flock_options model = flock_model_of(next);
+    const kith_flock_options model = flock_model_of(next, run);
     if (kith_flock_change(run->flock, &model) != KITH_OK) {
         snprintf(view->message, sizeof view->message, "%s", kith_message(run->ctx));
         return false;

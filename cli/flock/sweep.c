@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * kith flock --sweep: the values, and the runs. Small flocks are flown side by side, a thread each;
- * a large flock has all threads, and so has one on a GPU.
+ * a large flock has all threads of its rank, and so has one on a GPU.
  */
-#include "sweep.h"
+#include "sweep_crew.h"
 
 #include "flock_options.h"
 
-#include "common/engine.h"
 #include "common/parse.h"
 #include "common/progress.h"
+#include "ranks/ranks.h"
 #include "common/table.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +20,7 @@
 
 enum {
     MOST_VALUES = 10000,
-    MOST_SIDE_BY_SIDE = 20000, /* boids of a flock that one thread flies: a larger one occupies
-                                  several threads */
-    EVERY = 10                 /* steps between samples, by default */
+    EVERY = 10 /* steps between samples, by default */
 };
 
 /* ------------------------------------------------------------------------------------ values */
@@ -159,134 +156,107 @@ void sweep_check(flock_task *task, struct argp_state *state)
 
 /* -------------------------------------------------------------------------------------- runs */
 
-/** A thread that makes runs. */
-struct lane {
-    struct flight *all; /* what it shares with the others */
-    kith_ctx *ctx;      /* its context */
-    pthread_t thread;   /* the thread; of the first lane none: the calling thread */
-};
-
-/** The runs that are being made. */
+/** The runs that are being made, guarded by the lock of the crew. */
 struct flight {
-    sweep *s;             /* the sweep */
-    io_recording *file;   /* of finished runs; NULL: none */
-    progress bar;         /* of the steps of all runs */
-    int64_t steps, total; /* steps made, and to be made */
-    int64_t next;         /* the next run to be made: value * replicas + replica */
-    int status;           /* of the first run that failed */
-    pthread_mutex_t lock; /* guards all above, and the reports of errors */
-    int n;                /* number of lanes */
-    struct lane *lane;    /* [n] the lanes */
+    sweep *s;           /* the sweep */
+    io_recording *file; /* of finished runs; NULL: none */
+    progress bar;       /* of the steps of all runs */
+    int64_t total;      /* steps to be made */
+    int64_t next;       /* the next run to be made: value * replicas + replica */
+    int status;         /* of the first run that failed */
 };
 
-/** sweep_progress: count the steps. */
-static int count_steps(void *user, int64_t steps)
+/** Note a failure, which was reported, and end all runs. */
+static void fail(sweep_crew *c, int status)
 {
-    struct flight *f = user;
-    pthread_mutex_lock(&f->lock);
-    f->steps += steps;
-    f->bar.items = f->steps;
-    const int stop = progress_watch(&f->bar, f->steps, f->total) || f->status != STATUS_OK;
-    pthread_mutex_unlock(&f->lock);
-    return stop;
+    struct flight *f = c->user;
+    f->status = f->status == STATUS_OK ? status : f->status;
+    c->stop = c->stop || f->status != STATUS_OK;
 }
 
-/** Make runs until there are no more. */
-static void *make_runs(void *user)
+/** sweep_crew.take: place the boids of the next run, of one at a time: libraries that read INPUT
+ *  may not serve several threads. */
+static sweep_flock *next_run(sweep_crew *c)
 {
-    struct lane *lane = user;
-    struct flight *f = lane->all;
-    sweep *s = f->s;
-    const int64_t replicas = s->task->replicas, runs = s->n * replicas;
-    pthread_mutex_lock(&f->lock);
-    while (f->status == STATUS_OK) {
-        while (f->next < runs && s->result[f->next].done) {
-            f->next++;
-        }
-        if (f->next == runs) {
-            break;
-        }
-        const int64_t run = f->next++;
-        const int value = (int)(run / replicas);
-        sweep_result result;
-        pthread_mutex_unlock(&f->lock);
-        const int status = sweep_run(s, lane->ctx, value, run % replicas, count_steps, f, &result);
-        pthread_mutex_lock(&f->lock);
-        if (status == STATUS_OK) {
-            s->result[run] = result;
-        }
-        const int kept = status == STATUS_OK ? sweep_keep(s, value, run % replicas, f->file)
-                                             : status;
-        f->status = f->status == STATUS_OK ? kept : f->status;
+    struct flight *f = c->user;
+    sweep_flock *flock = NULL;
+    const int64_t replicas = f->s->task->replicas, runs = f->s->n * replicas;
+    while (f->next < runs && f->s->result[f->next].done) {
+        f->next++;
     }
-    pthread_mutex_unlock(&f->lock);
-    return NULL;
+    if (f->next == runs || c->stop) {
+        return NULL;
+    }
+    const int status = sweep_place(f->s, (int)(f->next / replicas), f->next % replicas, &flock);
+    f->next++;
+    if (status != STATUS_OK) {
+        fail(c, status);
+        sweep_flock_free(flock);
+        flock = NULL;
+    }
+    return flock;
 }
 
-/** Open the contexts of the lanes; the first one is `ctx`. Fewer serve where there is no memory. */
-static void open_lanes(struct flight *f, kith_ctx *ctx, int wanted)
+/** sweep_crew.give: keep the result of a run, or report its failure if it is the first. */
+static void keep_run(sweep_crew *c, const sweep_answer *answer)
 {
-    f->lane[0] = (struct lane){.all = f, .ctx = ctx};
-    f->n = 1;
-    while (f->n < wanted) {
-        struct lane *lane = &f->lane[f->n];
-        lane->all = f;
-        if (!engine_open_lane(ctx, &lane->ctx)) {
-            break;
-        }
-        if (pthread_create(&lane->thread, NULL, make_runs, lane) != 0) {
-            kith_close(lane->ctx);
-            break;
-        }
-        f->n++;
+    struct flight *f = c->user;
+    c->left--;
+    if (answer->status == KITH_OK) {
+        f->s->result[answer->run] = answer->result;
+    }
+    if (f->status != STATUS_OK && f->status != STATUS_INTERRUPTED) {
+        return; /* one failure is reported, and the file may be what failed */
+    }
+    if (answer->status == KITH_OK) {
+        fail(c, sweep_keep(f->s, answer->run, f->file));
+    } else if (!c->stop) { /* else the run was stopped, and why is known */
+        fail(c, answer->status == KITH_CANCELLED
+                    ? STATUS_INTERRUPTED
+                    : report_kith_text(answer->status, answer->about, answer->message));
     }
 }
 
-/** Return how many runs are made at one time. */
-static int lanes_for(const sweep *s, int threads, bool cpu)
+/** sweep_crew.watch: show the steps. @return true after a signal */
+static bool show_steps(sweep_crew *c)
 {
-    int64_t most = 0;
-    for (int v = 0; v < s->n; v++) {
-        most = s->value[v].boids > most ? s->value[v].boids : most;
-    }
-    const int64_t left = s->n * s->task->replicas - s->found;
-    const bool small = cpu && most <= MOST_SIDE_BY_SIDE;
-    return !small || left < 1 ? 1 : left < threads ? (int)left : threads;
+    struct flight *f = c->user;
+    f->bar.items = c->steps + c->elsewhere;
+    const bool interrupted = progress_watch(&f->bar, f->bar.items, f->total) != 0;
+    fail(c, interrupted ? STATUS_INTERRUPTED : STATUS_OK);
+    return interrupted;
 }
 
-/** Make all runs that are not done. @return exit status, reported but for STATUS_INTERRUPTED */
-static int make_all(sweep *s, io_recording *file)
+/** Make all runs that are not done. @param r  the ranks; NULL: there is one
+ *  @return exit status, reported but for STATUS_INTERRUPTED */
+static int make_all(sweep *s, ranks *r, kith_ctx *ctx, io_recording *file)
 {
-    struct flight f = {.s = s, .file = file, .lock = PTHREAD_MUTEX_INITIALIZER};
-    options o = s->task->shared;
-    kith_ctx *ctx = NULL;
-    CLI_TRY(engine_open(&o, progress_watch_interrupt, NULL, &ctx));
-    s->engine = engine_words(ctx);
-    s->lanes = lanes_for(s, kith_threads(ctx), strncmp(kith_backend(ctx), "cpu", 3) == 0);
-    if (s->lanes > 1) {
-        kith_close(ctx);
-        o.threads = 1;
-        CLI_TRY(engine_open(&o, progress_watch_interrupt, NULL, &ctx));
-    }
-    f.lane = calloc((size_t)s->lanes, sizeof *f.lane);
-    f.total = (s->n * s->task->replicas - s->found) *
-              (s->task->equilibrate + s->samples * s->every);
+    struct flight f = {.s = s, .file = file};
+    sweep_crew crew = {.s = s,
+                       .user = &f,
+                       .take = next_run,
+                       .give = keep_run,
+                       .watch = show_steps,
+                       .lock = PTHREAD_MUTEX_INITIALIZER,
+                       .more = PTHREAD_COND_INITIALIZER,
+                       .left = s->n * s->task->replicas - s->found};
+    s->engine = report_format("%s", ranks_words(r, ctx).s);
+    f.total = crew.left * (s->task->equilibrate + s->samples * s->every);
     f.bar = progress_start("sweeping", "steps", 0, s->task->shared.quiet);
-    if (f.lane) {
-        open_lanes(&f, ctx, s->lanes);
-        (void)make_runs(&f.lane[0]);
-        for (int k = 1; k < f.n; k++) {
-            pthread_join(f.lane[k].thread, NULL);
-            kith_close(f.lane[k].ctx);
-        }
-        s->lanes = f.n;
+    if (r) {
+        const kith_status dealt = ranks_deal(r, sweep_deal, &crew);
+        fail(&crew, f.status == STATUS_OK ? ranks_status(r, ctx, dealt, "--sweep") : f.status);
+    } else if (sweep_crew_start(&crew, ctx, sweep_lanes(ctx, sweep_most_boids(s), crew.left),
+                                true)) {
+        sweep_crew_work(&crew);
+        sweep_crew_end(&crew, true);
+        crew.all = crew.n;
     } else {
-        f.status = report_no_memory("the runs");
+        fail(&crew, report_no_memory("the runs"));
     }
     s->seconds = progress_end(&f.bar);
-    s->steps = f.steps;
-    free(f.lane);
-    kith_close(ctx);
+    s->steps = crew.steps + crew.elsewhere;
+    s->lanes = crew.all;
     return f.status;
 }
 
@@ -294,19 +264,25 @@ static int make_all(sweep *s, io_recording *file)
  *  @param[out] sum  checksum of its positions and velocities   @return exit status, reported */
 static int try_value(sweep *s, kith_ctx *ctx, int v, int64_t replica, uint64_t *sum)
 {
-    sweep_flock flock;
-    const int status = sweep_open(s, ctx, v, replica, &flock);
+    sweep_flock *flock;
+    int status = sweep_place(s, v, replica, &flock);
+    s->placed = true;
     if (status == STATUS_OK) {
-        const io_particles *p = &flock.run.in.particles;
+        flock->run.ctx = ctx;
+        status = flock_open(&flock->task, &flock->run);
+    }
+    if (status == STATUS_OK) {
+        const io_particles *p = &flock->run.in.particles;
         const int64_t bytes = 3 * p->n * (int64_t)p->precision;
-        s->box = flock.run.box;
+        s->box = flock->run.box;
         s->precision = p->precision;
         s->dim = p->dim;
         s->value[v].boids = p->n;
         s->start = io_sum(p->pos, bytes);
+        s->start ^= flock->run.species ? io_sum(flock->run.species, p->n) : 0;
         *sum = s->start ^ io_sum(p->velocity, bytes);
     }
-    sweep_close(&flock);
+    sweep_flock_free(flock);
     return status;
 }
 
@@ -329,33 +305,31 @@ static int check_replicas(sweep *s, kith_ctx *ctx, int v, uint64_t first)
 }
 
 /** Start a flock of each value, and drop it: a wrong value is refused before the first run.
- *  @return exit status, reported */
-static int try_values(sweep *s)
+ *  @return exit status, reported but for STATUS_INTERRUPTED */
+static int try_values(sweep *s, kith_ctx *ctx)
 {
-    options o = s->task->shared;
-    kith_ctx *ctx = NULL;
-    o.threads = 1;
-    CLI_TRY(engine_open(&o, progress_watch_interrupt, NULL, &ctx));
     int status = STATUS_OK;
     for (int v = s->n - 1; v >= 0 && status == STATUS_OK; v--) { /* s->start is of the first */
         uint64_t sum = 0;
         status = try_value(s, ctx, v, 0, &sum);
         status = status == STATUS_OK ? check_replicas(s, ctx, v, sum) : status;
     }
-    kith_close(ctx);
     return status;
 }
 
 /** Make the runs, and write the curves of those that are done. */
-static int fly(sweep *s, io_recording **file)
+static int fly(sweep *s, ranks *r, kith_ctx *ctx, io_recording **file)
 {
-    CLI_TRY(try_values(s));
+    const int tried = try_values(s, ctx);
+    if (tried != STATUS_OK) {
+        return tried == STATUS_INTERRUPTED ? report_interrupted(NULL) : tried;
+    }
     s->result = calloc((size_t)(s->n * s->task->replicas), sizeof *s->result);
     if (!s->result) {
         return report_no_memory("the runs");
     }
     CLI_TRY(sweep_load(s, file));
-    const int made = make_all(s, *file);
+    const int made = make_all(s, r, ctx, *file);
     if (made != STATUS_OK && made != STATUS_INTERRUPTED) {
         return made;
     }
@@ -374,12 +348,18 @@ int sweep_fly(const flock_task *task)
     io_lock *lock = NULL;
     io_recording *file = NULL;
     io_error error = {0};
+    ranks *r = NULL;
+    kith_ctx *ctx = NULL;
     if (task->restart) {
         CLI_TRY(report_lock(task->restart, IO_LOCK_BESIDE, &lock));
     }
-    int status = fly(task->swept, &file);
+    int status = ranks_open(&task->shared, progress_watch_interrupt, NULL, &ctx, &r);
+    status = status == STATUS_OK ? fly(task->swept, r, ctx, &file) : status;
     const io_status closed = io_recording_close(file, &error);
     status = status == STATUS_OK ? report_io(closed, &error, true) : status;
+    status = status == STATUS_OK ? sweep_order(task->swept) : status;
+    ranks_close(r);
+    kith_close(ctx);
     io_lock_release(lock);
     return status;
 }
@@ -391,6 +371,7 @@ void sweep_free(sweep *s)
         free(s->result);
         free(s->estimate);
         free(s->row);
+        free(s->others.data);
         free(s);
     }
 }

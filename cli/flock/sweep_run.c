@@ -10,11 +10,10 @@
 #include "sweep.h"
 
 #include "common/box.h"
-#include "common/engine.h"
 #include "common/report.h"
 
 #include <math.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,55 +196,54 @@ static kith_status sample_all(const sweep *s, const flock_task *task, flock_run 
     return status;
 }
 
-/** Place the boids, of one run at a time: libraries that read INPUT may not serve several threads.
- *  @return exit status, reported */
-static int start(flock_task *task, flock_run *run)
+int sweep_place(const sweep *s, int value, int64_t replica, sweep_flock **out)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
-    const int status = flock_start(task, run);
-    pthread_mutex_unlock(&lock);
-    return status;
+    sweep_flock *flock = *out = calloc(1, sizeof *flock);
+    if (!flock) {
+        return report_no_memory("a run");
+    }
+    flock->number = value * s->task->replicas + replica;
+    snprintf(flock->about, sizeof flock->about, "--sweep, %s = %s", s->name, s->value[value].text);
+    flock->stage = s->value[value].stage;
+    flock->stage.model.seed += (uint64_t)replica;
+    flock->task = *s->task;
+    flock->task.start = flock->stage;
+    flock->task.stage = &flock->stage;
+    flock->task.n_stages = 1;
+    flock->task.boids = s->value[value].boids;
+    flock->task.restart = NULL;
+    flock->task.shared.quiet = s->task->shared.quiet || s->placed;
+    flock->run.saved = -1;
+    return flock_start(&flock->task, &flock->run);
 }
 
-int sweep_open(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_flock *out)
+void sweep_flock_free(sweep_flock *flock)
 {
-    *out = (sweep_flock){.task = *s->task, .stage = s->value[value].stage};
-    out->stage.model.seed += (uint64_t)replica;
-    out->task.start = out->stage;
-    out->task.stage = &out->stage;
-    out->task.n_stages = 1;
-    out->task.boids = s->value[value].boids;
-    out->task.restart = NULL;
-    out->run = (flock_run){.ctx = ctx, .saved = -1};
-    CLI_TRY(start(&out->task, &out->run));
-    return flock_open(&out->task, &out->run);
+    if (flock) {
+        kith_groups_free(&flock->run.groups);
+        kith_flock_close(flock->run.flock);
+        input_free(&flock->run.in);
+        free(flock->run.species);
+        free(flock);
+    }
 }
 
-void sweep_close(sweep_flock *flock)
+void sweep_run(const sweep *s, sweep_flock *flock, kith_ctx *ctx, sweep_progress told, void *user,
+               sweep_answer *out)
 {
-    kith_groups_free(&flock->run.groups);
-    kith_flock_close(flock->run.flock);
-    input_free(&flock->run.in);
-}
-
-int sweep_run(const sweep *s, kith_ctx *ctx, int value, int64_t replica, sweep_progress told,
-              void *user, sweep_result *out)
-{
-    sweep_flock flock;
     gathered g = {.series = malloc((size_t)s->samples * sizeof *g.series)};
     memset(out, 0, sizeof *out);
-    if (!g.series) {
-        return report_no_memory("the samples");
+    out->run = flock->number;
+    memcpy(out->about, flock->about, sizeof out->about);
+    flock->run.ctx = ctx;
+    out->status = g.series ? flock_launch(&flock->task, &flock->run) : KITH_NO_MEMORY;
+    const char *why = g.series ? NULL : "no memory for the samples";
+    if (out->status == KITH_OK) {
+        out->status = sample_all(s, &flock->task, &flock->run, told, user, &out->result, &g);
     }
-    int status = sweep_open(s, ctx, value, replica, &flock);
-    if (status == STATUS_OK) {
-        const kith_status done = sample_all(s, &flock.task, &flock.run, told, user, out, &g);
-        const printed about = report_format("--sweep, %s = %s", s->name, s->value[value].text);
-        status = engine_status(ctx, done, about.s);
+    out->result.done = out->status == KITH_OK;
+    if (out->status != KITH_OK) {
+        snprintf(out->message, sizeof out->message, "%.500s", why ? why : kith_message(ctx));
     }
-    out->done = status == STATUS_OK;
-    sweep_close(&flock);
     free(g.series);
-    return status;
 }

@@ -3,7 +3,8 @@
  * The file of the finished runs of a sweep, lines of JSON: a head with the options on which all
  * runs depend, then a line for each run, in the order in which they ended. A sweep with more values
  * or more replicas uses the runs that are there. What follows the last whole line is dropped: a run
- * whose line was cut short by a kill is made again.
+ * whose line was cut short by a kill is made again. When the last run has ended, the file is
+ * replaced by one in the order of the runs, so that its bytes do not depend on threads and ranks.
  */
 #include "sweep.h"
 
@@ -128,14 +129,28 @@ static int value_of(const sweep *s, const char *text)
     return -1;
 }
 
-/** Take a run from its line. @return false: the line is not that of a run */
-static bool take_run(sweep *s, json_t *line)
+/** Note that a line of the file is that of a run. */
+static void note_line(sweep *s, int64_t run)
 {
-    const char *text = NULL;
+    s->shuffled = s->shuffled || run < s->last;
+    s->last = run;
+}
+
+/** Append a line to a text. @return false: no memory */
+static bool add_line(io_memory_file *text, const char *line)
+{
+    return io_memory_file_add(text, line, strlen(line)) && io_memory_file_add(text, "\n", 1);
+}
+
+/** Take a run from its line; keep the line of a run that is not of this sweep.
+ *  @param text  the line   @return false: the line is not that of a run */
+static bool take_run(sweep *s, json_t *line, const char *text)
+{
+    const char *value = NULL;
     json_int_t replica;
     json_t *blocks, *means;
     sweep_result result = {.done = true};
-    if (json_unpack(line, "{s:s, s:I, s:o, s:o}", "value", &text, "replica", &replica, "blocks",
+    if (json_unpack(line, "{s:s, s:I, s:o, s:o}", "value", &value, "replica", &replica, "blocks",
                     &blocks, "means", &means) != 0 ||
         json_array_size(blocks) != SWEEP_BLOCKS || replica < 0) {
         return false;
@@ -155,11 +170,15 @@ static bool take_run(sweep *s, json_t *line)
         const json_t *mean = json_object_get(means, mean_names[m]);
         result.mean[m] = json_is_number(mean) ? json_number_value(mean) : NAN;
     }
-    const int v = value_of(s, text);
+    const int v = value_of(s, value);
     if (v >= 0 && replica < s->task->replicas) {
-        sweep_result *to = &s->result[v * s->task->replicas + replica];
-        s->found += !to->done;
-        *to = result;
+        const int64_t run = v * s->task->replicas + replica;
+        s->found += !s->result[run].done;
+        s->result[run] = result;
+        note_line(s, run);
+    } else {
+        (void)add_line(&s->others, text); /* take_text finds out what was lost */
+        note_line(s, INT64_MAX);
     }
     return true;
 }
@@ -181,27 +200,46 @@ static int take_text(sweep *s, char *text, int64_t *whole)
 {
     const char *path = s->task->restart;
     char *line = text, *end;
-    for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+    int status = STATUS_OK;
+    for (; status == STATUS_OK && (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
         json_t *value = json_loads(line, 0, NULL);
-        *end = '\n';
-        int status = STATUS_OK;
         if (line == text && value) {
             json_t *head = head_of(s);
             status = head ? check_head(path, value, head) : report_no_memory(path);
             json_decref(head);
-        } else if (!value || !take_run(s, value)) {
+        } else if (!value || !take_run(s, value, line)) {
             status = report_error(STATUS_FORMAT, "remove it to start anew",
                                   "%s: is not a file of finished runs of kith flock --sweep", path);
         }
         json_decref(value);
-        CLI_TRY(status);
+        *end = '\n';
     }
+    CLI_TRY(status == STATUS_OK && s->others.lost ? report_no_memory(path) : status);
     *whole = line - text;
     return *whole > 0 || begins_head(s, text)
                ? STATUS_OK
                : report_error(STATUS_FORMAT, "remove it to start anew",
                               "%s: is not a file of finished runs of kith flock --sweep", path);
+}
+
+/** The line of a run. */
+static json_t *line_of(const sweep *s, int64_t run)
+{
+    const int64_t value = run / s->task->replicas, replica = run % s->task->replicas;
+    const sweep_result *result = &s->result[run];
+    json_t *blocks = json_array(), *means = json_object();
+    for (int b = 0; b < SWEEP_BLOCKS; b++) {
+        const sweep_sums *block = &result->block[b];
+        json_array_append_new(blocks, json_pack("[I, f, f, f]", (json_int_t)block->n, block->sum[0],
+                                                block->sum[1], block->sum[2]));
+    }
+    for (int m = 0; m < SWEEP_MEANS; m++) {
+        json_object_set_new(means, mean_names[m], report_json_real(result->mean[m]));
+    }
+    return json_pack("{s:s, s:I, s:o, s:o, s:o}", "value", s->value[value].text, "replica",
+                     (json_int_t)replica, "correlation_time", report_json_real(result->time),
+                     "means", means, "blocks", blocks);
 }
 
 /** Append a line, and bring it to the disk. Releases the value. */
@@ -254,23 +292,35 @@ int sweep_load(sweep *s, io_recording **file)
     return mark.bytes > 0 ? STATUS_OK : put_line(*file, path, head_of(s));
 }
 
-int sweep_keep(const sweep *s, int value, int64_t replica, io_recording *file)
+int sweep_keep(sweep *s, int64_t run, io_recording *file)
 {
-    const sweep_result *result = &s->result[value * s->task->replicas + replica];
-    if (!file) {
+    note_line(s, run);
+    return file ? put_line(file, s->task->restart, line_of(s, run)) : STATUS_OK;
+}
+
+/** Append a value as a line to a text. Releases the value. @return false: no memory */
+static bool add_value(io_memory_file *text, json_t *value)
+{
+    char *line = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const bool added = line && add_line(text, line);
+    free(line);
+    json_decref(value);
+    return added;
+}
+
+int sweep_order(const sweep *s)
+{
+    io_memory_file text = {0};
+    if (!s->task->restart || !s->shuffled) {
         return STATUS_OK;
     }
-    json_t *blocks = json_array(), *means = json_object();
-    for (int b = 0; b < SWEEP_BLOCKS; b++) {
-        const sweep_sums *block = &result->block[b];
-        json_array_append_new(blocks, json_pack("[I, f, f, f]", (json_int_t)block->n, block->sum[0],
-                                                block->sum[1], block->sum[2]));
+    bool whole = add_value(&text, head_of(s));
+    for (int64_t run = 0; run < s->n * s->task->replicas && whole; run++) {
+        whole = add_value(&text, line_of(s, run));
     }
-    for (int m = 0; m < SWEEP_MEANS; m++) {
-        json_object_set_new(means, mean_names[m], report_json_real(result->mean[m]));
+    if (s->others.n > 0) {
+        whole = whole && io_memory_file_add(&text, s->others.data, s->others.n);
     }
-    return put_line(file, s->task->restart,
-                    json_pack("{s:s, s:I, s:o, s:o, s:o}", "value", s->value[value].text, "replica",
-                              (json_int_t)replica, "correlation_time",
-                              report_json_real(result->time), "means", means, "blocks", blocks));
+    whole = whole && report_json_whole();
+    return report_written(s->task->restart, &text, whole, true);
 }

@@ -10,7 +10,7 @@
 #include "common/input.h"
 #include "common/options.h"
 #include "common/passes.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "common/space.h"
 
 /** Which mean spacing the linking length is a multiple of. */

@@ -268,6 +268,14 @@ static int choose_velocity_length(const fof_task *task, fof_outcome *found)
                                                          : "the file has none");
     }
     CLI_TRY(measure_dispersion(found));
+    if (task->velocity_in_sigma && !(found->sigma > 0 && isfinite(found->sigma))) {
+        return report_error(STATUS_INVALID,
+                            "give --phase-space BV in the unit of velocities, or leave it out",
+                            "%s: --phase-space %ss: the velocity dispersion of the particles that "
+                            "link is %s",
+                            task->input, report_real(task->velocity).s,
+                            found->sigma == 0 ? "0: all have one velocity" : "not finite");
+    }
     found->velocity_length = task->velocity * (task->velocity_in_sigma ? found->sigma : 1);
     return STATUS_OK;
 }

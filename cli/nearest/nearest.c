@@ -132,7 +132,7 @@ static int run(const nearest_task *task, nearest_outcome *found)
 {
     const options *o = &task->listing.shared;
     listing_outcome *listing = &found->listing;
-    CLI_TRY(listing_read(&task->listing, listing_radii_given(&task->listing), listing));
+    CLI_TRY(listing_read(&task->listing, false, listing));
     CLI_TRY(listing_radii_read(&task->listing, task->listing.cutoff > 0, listing));
     progress bar = progress_start("searching", "", 0, o->quiet);
     CLI_TRY(ranks_open(o, progress_watch, &bar, &listing->ctx, &listing->ranks));

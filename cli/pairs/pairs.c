@@ -180,8 +180,7 @@ static int search(pairs_task *task, pairs_outcome *found)
 static int run(pairs_task *task, pairs_outcome *found)
 {
     const options *o = &task->listing.shared;
-    const bool whole = pairs_rules_needed(task) || listing_radii_given(&task->listing);
-    CLI_TRY(listing_read(&task->listing, whole, &found->listing));
+    CLI_TRY(listing_read(&task->listing, pairs_rules_whole(task), &found->listing));
     CLI_TRY(pairs_rules_read(task, found));
     CLI_TRY(search(task, found));
     if (o->json) {

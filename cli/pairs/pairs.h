@@ -8,6 +8,7 @@
 #define KITH_CLI_PAIRS_H
 
 #include "common/listing.h"
+#include "common/species.h"
 #include "common/spread.h"
 
 /** The values of the options. */
@@ -23,14 +24,12 @@ typedef struct pairs_task {
     bool without_bonds;      /**< --exclude-bonds: bonded pairs are not listed */
 } pairs_task;
 
-enum { PAIRS_MOST_SPECIES = 256 }; /* species that --cutoff can name */
-
 /** Which pairs are listed: arrays that task->list refers to, read from a frame of each file. */
 typedef struct pairs_rules {
-    int n_names;                                    /**< number of species of both sets */
-    char names[PAIRS_MOST_SPECIES][IO_NAME_LENGTH]; /**< [n_names] names of the species */
-    int32_t *species[2];   /**< species of each particle of INPUT, and of --against */
-    double *table;         /**< [n_names][n_names] radii, symmetric [length]; 0: no pairs of these
+    species_names names;   /**< the species of both sets */
+    int32_t *species[2];   /**< species of each particle of INPUT, and of --against, that this rank
+                                has */
+    double *table;         /**< [names.n][names.n] radii, symmetric [length]; 0: no pairs of these
                                 species are listed */
     int32_t *molecules;    /**< [n] molecule of each particle of INPUT; NULL: not needed */
     int64_t *bond_offsets; /**< [n + 1] first bond of each particle in `bonds`; NULL: not needed */
@@ -60,8 +59,9 @@ typedef struct pairs_cutoff {
  *  text. Blanks may stand around names, numbers, '=' and commas. @return false: a syntax error */
 bool pairs_next_cutoff(const char **at, pairs_cutoff *out);
 
-/** Return true when the list has rules that need a frame of each file. */
-bool pairs_rules_needed(const pairs_task *task);
+/** Return true when the list has rules of which rank 0 needs those of all particles: molecules and
+ *  bonds, which no format has that each rank reads its share of. */
+bool pairs_rules_whole(const pairs_task *task);
 
 /** Read the frames that the rules need, and set the rules of task->list. The particles have been
  *  read. @return exit status, reported */

@@ -5,6 +5,7 @@
  * which is read a second time, as a trajectory, because io_particles does not hold them.
  */
 #include "pairs.h"
+#include "common/name_order.h"
 #include "common/parse.h"
 #include "common/report.h"
 
@@ -34,68 +35,33 @@ typedef struct frame_reading {
     const pairs_task *task; /**< options */
     pairs_rules *rules;     /**< receives the arrays */
     int set;                /**< 0: INPUT, 1: --against */
-    const char *path;       /**< path of the file */
-    int64_t n;              /**< particles of the set */
+    const input *in;        /**< the particles of the set */
 } frame_reading;
 
-/** Find a species by its name, or append it to rules->names.
- *  @return its number; -1: there are PAIRS_MOST_SPECIES already */
-static int32_t species_number(pairs_rules *rules, const char *name)
+/** Check the species of a set, of all ranks. @return exit status, reported */
+static int check_species(const species_names *names, const input *in)
 {
-    for (int k = 0; k < rules->n_names; k++) {
-        if (strcmp(rules->names[k], name) == 0) {
-            return k;
-        }
+    if (names->no_memory) {
+        return report_no_memory("species");
     }
-    if (rules->n_names == PAIRS_MOST_SPECIES) {
-        return -1;
+    if (names->full) {
+        return report_error(STATUS_LIMIT, NULL, "%s: --cutoff: more than %d species", in->path,
+                            SPECIES_MOST);
     }
-    snprintf(rules->names[rules->n_names], sizeof rules->names[0], "%s", name);
-    return rules->n_names++;
-}
-
-/** Copy the species of a frame. Names of the frame that no particle has are not added: their
- *  particles were not selected by --species. @return exit status, reported */
-static int copy_species(const frame_reading *r, const io_frame *frame)
-{
-    pairs_rules *rules = r->rules;
-    bool named = false;
-    int32_t *of_name = calloc((size_t)frame->n_names + 1, sizeof *of_name);
-    int32_t *species = malloc(((size_t)r->n + 1) * sizeof *species);
-    rules->species[r->set] = species;
-    int status = of_name && species ? STATUS_OK : report_no_memory("species");
-    for (int64_t p = 0; p < r->n && status == STATUS_OK; p++) {
-        of_name[frame->species[p]] = 1;
+    if (!names->named && in->particles.all > 0) {
+        return report_error(STATUS_INVALID, "give one radius: --cutoff R",
+                            "%s: --cutoff: the file has no species", in->path);
     }
-    for (int k = 0; k < frame->n_names && status == STATUS_OK; k++) {
-        if (of_name[k] == 0) {
-            continue;
-        }
-        named = named || *frame->names[k];
-        of_name[k] = species_number(rules, frame->names[k]);
-        if (of_name[k] < 0) {
-            status = report_error(STATUS_LIMIT, NULL, "%s: --cutoff: more than %d species", r->path,
-                                  PAIRS_MOST_SPECIES);
-        }
-    }
-    if (status == STATUS_OK && !named && r->n > 0) {
-        status = report_error(STATUS_INVALID, "give one radius: --cutoff R",
-                              "%s: --cutoff: the file has no species", r->path);
-    }
-    for (int64_t p = 0; p < r->n && status == STATUS_OK; p++) {
-        species[p] = of_name[frame->species[p]];
-    }
-    free(of_name);
-    return status;
+    return STATUS_OK;
 }
 
 /** Copy the molecules of a frame. @return exit status, reported */
 static int copy_molecules(const frame_reading *r, const io_frame *frame)
 {
-    const size_t bytes = (size_t)r->n * sizeof(int32_t);
+    const size_t bytes = (size_t)frame->particles.n * sizeof(int32_t);
     if (!frame->molecule) {
         return report_error(STATUS_INVALID, NULL,
-                            "%s: --exclude-molecules: the file has no molecules", r->path);
+                            "%s: --exclude-molecules: the file has no molecules", r->in->path);
     }
     r->rules->molecules = malloc(bytes + 1);
     if (!r->rules->molecules) {
@@ -112,9 +78,10 @@ static int copy_bonds(const frame_reading *r, const io_frame *frame)
     pairs_rules *rules = r->rules;
     if (!frame->bond) {
         return report_error(STATUS_INVALID, NULL, "%s: --exclude-bonds: the file has no bonds",
-                            r->path);
+                            r->in->path);
     }
-    rules->bond_offsets = calloc((size_t)r->n + 2, sizeof *rules->bond_offsets);
+    const int64_t n = frame->particles.n;
+    rules->bond_offsets = calloc((size_t)n + 2, sizeof *rules->bond_offsets);
     rules->bonds = malloc(((size_t)frame->n_bonds + 1) * sizeof *rules->bonds);
     if (!rules->bond_offsets || !rules->bonds) {
         return report_no_memory("bonds");
@@ -125,7 +92,7 @@ static int copy_bonds(const frame_reading *r, const io_frame *frame)
     for (int64_t b = 0; b < frame->n_bonds; b++) {
         next[frame->bond[2 * b] + 1]++;
     }
-    for (int64_t p = 0; p < r->n; p++) {
+    for (int64_t p = 0; p < n; p++) {
         next[p + 1] += next[p];
     }
     for (int64_t b = 0; b < frame->n_bonds; b++) {
@@ -139,36 +106,52 @@ static int copy_bonds(const frame_reading *r, const io_frame *frame)
 static int take_frame(void *user, const io_frame *frame)
 {
     const frame_reading *r = user;
-    if (frame->particles.n != r->n) {
+    const int64_t n = r->in->particles.n;
+    if (frame->particles.n != n) {
         return report_error(STATUS_FORMAT, NULL,
-                            "%s: %lld particles, but read as a trajectory %lld", r->path,
-                            (long long)r->n, (long long)frame->particles.n);
+                            "%s: %lld particles, but read as a trajectory %lld", r->in->path,
+                            (long long)n, (long long)frame->particles.n);
     }
-    CLI_TRY(r->task->by_species ? copy_species(r, frame) : STATUS_OK);
+    if (r->task->by_species) {
+        species_number(frame, &r->rules->names, r->rules->species[r->set]);
+        CLI_TRY(check_species(&r->rules->names, r->in));
+    }
     CLI_TRY(r->task->without_molecules ? copy_molecules(r, frame) : STATUS_OK);
     return r->task->without_bonds ? copy_bonds(r, frame) : STATUS_OK;
 }
 
-/** Read the frame of a set. @return exit status, reported */
-static int read_frame(const pairs_task *task, pairs_rules *rules, int set, const char *path,
-                      int64_t n)
+/** Read the frame of a set, or where each rank has a share, the species of all of them.
+ *  @return exit status, reported */
+static int read_frame(const pairs_task *task, pairs_rules *rules, int set, const input *in)
 {
+    const options *o = &task->listing.shared;
+    rules->names.named = false;
+    if (task->by_species) {
+        rules->species[set] = malloc(((size_t)in->particles.n + 1) * sizeof *rules->species[set]);
+        if (!rules->species[set]) {
+            return report_no_memory("species");
+        }
+    }
+    if (in->parts > 1) {
+        CLI_TRY(ranks_species_read(o, set, in, &rules->names, rules->species[set]));
+        return check_species(&rules->names, in);
+    }
     char frame[32];
-    frame_reading r = {task, rules, set, path, n};
-    io_trajectory_options how = input_how(&task->listing.shared);
+    frame_reading r = {task, rules, set, in};
+    io_trajectory_options how = input_how(o);
     input_frames from = {0};
     snprintf(frame, sizeof frame, "%lld", (long long)how.read.frame);
     how.frames = frame;
     how.read.fields |= (task->without_molecules ? (unsigned)IO_MOLECULES : 0) |
                        (task->without_bonds ? (unsigned)IO_BONDS : 0);
-    return input_each_frame(path, &how, take_frame, &r, &from);
+    return input_each_frame(in->path, &how, take_frame, &r, &from);
 }
 
 /** Find the species whose name is a text. @return its number; -1: there is none */
 static int find_species(const pairs_rules *rules, const char *text, size_t length)
 {
-    for (int k = 0; k < rules->n_names; k++) {
-        if (strlen(rules->names[k]) == length && memcmp(rules->names[k], text, length) == 0) {
+    for (int k = 0; k < rules->names.n; k++) {
+        if (name_is(text, length, rules->names.name[k], rules->names.typed)) {
             return k;
         }
     }
@@ -218,7 +201,7 @@ bool pairs_next_cutoff(const char **at, pairs_cutoff *out)
  *  error ends the command */
 static int read_table(const pairs_task *task, pairs_rules *rules)
 {
-    const int n = rules->n_names;
+    const int n = rules->names.n;
     rules->table = calloc((size_t)n * (size_t)n + 1, sizeof *rules->table);
     if (!rules->table) {
         return report_no_memory("the table of cutoffs");
@@ -235,7 +218,7 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
             char names[512] = "";
             for (int k = 0, used = 0; k < n && used < (int)sizeof names; k++) {
                 used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", k ? ", " : "",
-                                 *rules->names[k] ? rules->names[k] : "unnamed");
+                                 *rules->names.name[k] ? rules->names.name[k] : "unnamed");
             }
             return report_error(STATUS_INVALID, NULL,
                                 "%s: --cutoff: '%.*s' is no pair of its species; there are: %s",
@@ -251,9 +234,9 @@ static int read_table(const pairs_task *task, pairs_rules *rules)
     return STATUS_OK;
 }
 
-bool pairs_rules_needed(const pairs_task *task)
+bool pairs_rules_whole(const pairs_task *task)
 {
-    return task->by_species || task->without_molecules || task->without_bonds;
+    return task->without_molecules || task->without_bonds;
 }
 
 int pairs_rules_read(pairs_task *task, pairs_outcome *found)
@@ -266,19 +249,19 @@ int pairs_rules_read(pairs_task *task, pairs_outcome *found)
     list->radius_rule = listing->radii.rule;
     list->radii = found->listing.radii.radii[0];
     list->radii_against = found->listing.radii.radii[1];
-    if (!pairs_rules_needed(task)) {
+    if (!task->by_species && !pairs_rules_whole(task)) {
         return STATUS_OK;
     }
-    CLI_TRY(read_frame(task, rules, 0, listing->input, found->listing.a.particles.n));
+    CLI_TRY(read_frame(task, rules, 0, &found->listing.a));
     if (listing->against) {
-        CLI_TRY(read_frame(task, rules, 1, listing->against, found->listing.b.particles.n));
+        CLI_TRY(read_frame(task, rules, 1, &found->listing.b));
     }
     list->molecules = rules->molecules;
     list->bond_offsets = rules->bond_offsets;
     list->bonds = rules->bonds;
     if (task->by_species) {
         CLI_TRY(read_table(task, rules));
-        list->n_species = rules->n_names;
+        list->n_species = rules->names.n;
         list->species = rules->species[0];
         list->species_against = listing->against ? rules->species[1] : NULL;
         list->cutoffs = rules->table;

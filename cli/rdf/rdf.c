@@ -47,38 +47,6 @@ static void read_temperature(void *at, const option_given *given)
     task->temperature = given->arg;
 }
 
-/** End the command if options contradict each other. */
-static void check_task(void *at, struct argp_state *state)
-{
-    const rdf_task *task = at;
-    const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
-                       task->slope[1] > 0 || task->q_vectors >= 0;
-    option_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
-                  "--bins, --width and --edges each give the bins: leave two out");
-    option_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
-                  "--edges gives the range: leave out --log, --r-min and --r-max");
-    option_refuse(state, task->log && task->width > 0,
-                  "--log makes bins of equal ratio: give --bins in place of --width");
-    option_refuse(state, task->log && !(task->r_min > 0), "--log needs --r-min above 0");
-    option_refuse(state, task->r_max > 0 && task->r_max <= task->r_min,
-                  "--r-max is not above --r-min");
-    option_refuse(state, task->force && !(task->kT > 0),
-                  "--estimator force needs --temperature: k_B T in units of force times "
-                  "length, or kelvin as 300,kcal (or eV, kJ)");
-    option_refuse(state, task->trust && !task->force,
-                  "--trust-temperature is for --estimator force");
-    option_refuse(state, task->force && task->minimum_image,
-                  "--estimator force counts whole shells: leave out --minimum-image");
-    option_refuse(state, task->with && !task->select,
-                  "--with gives the second species: it needs --select for the first");
-    option_refuse(state, has_q && !task->sq,
-                  "--q-min, --q-max, --q-width, --q-vectors and --slope need --sq FILE");
-    option_refuse(state, task->q_max > 0 && task->q_max <= task->q_min,
-                  "--q-max is not above --q-min");
-    option_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");
-    table_check_options(state, &task->shared, task->format);
-}
-
 static const option_row rdf_options[] = {
     {"r-min", 0, "R", "range; default: 0 to half the box", 1, NOT_NEGATIVE_AT(rdf_task, r_min)},
     {"r-max", 0, "R", NULL, 1, POSITIVE_AT(rdf_task, r_max)},
@@ -118,6 +86,43 @@ static const option_row rdf_options[] = {
      WORD_AT(rdf_task, format, TABLE_TEXT, "text, json, npy, xvg or lammps")},
     {"unit", 0, "U", NULL, 40, TEXT_AT(rdf_task, unit)},
     {0}};
+
+/** End the command if options contradict each other. */
+static void check_task(void *at, struct argp_state *state)
+{
+    const rdf_task *task = at;
+    const bool has_q = task->q_min > 0 || task->q_max > 0 || task->q_width > 0 ||
+                       task->slope[1] > 0 || task->q_vectors >= 0;
+    option_refuse(state, (task->bins > 0) + (task->width > 0) + (task->edges != NULL) > 1,
+                  "--bins, --width and --edges each give the bins: leave two out");
+    option_refuse(state, task->edges && (task->log || task->r_min > 0 || task->r_max > 0),
+                  "--edges gives the range: leave out --log, --r-min and --r-max");
+    option_refuse(state, task->log && task->width > 0,
+                  "--log makes bins of equal ratio: give --bins in place of --width");
+    option_refuse(state, task->log && !(task->r_min > 0), "--log needs --r-min above 0");
+    option_refuse(state, task->r_max > 0 && task->r_max <= task->r_min,
+                  "--r-max is not above --r-min");
+    option_refuse(state, task->force && !(task->kT > 0),
+                  "--estimator force needs --temperature: k_B T in units of force times "
+                  "length, or kelvin as 300,kcal (or eV, kJ)");
+    option_refuse(state, task->trust && !task->force,
+                  "--trust-temperature is for --estimator force");
+    option_refuse(state, task->temperature && !task->force,
+                  "--temperature is for --estimator force");
+    option_refuse(state, task->force && task->minimum_image,
+                  "--estimator force counts whole shells: leave out --minimum-image");
+    option_refuse(state, task->with && !task->select,
+                  "--with gives the second species: it needs --select for the first");
+    option_refuse(state, has_q && !task->sq,
+                  "--q-min, --q-max, --q-width, --q-vectors and --slope need --sq FILE");
+    option_refuse(state,
+                  option_is_set(option_find(rdf_options, "window")) && !task->sq && !task->plot,
+                  "--window is of S(q): it needs --sq FILE or --plot FILE");
+    option_refuse(state, task->q_max > 0 && task->q_max <= task->q_min,
+                  "--q-max is not above --q-min");
+    option_refuse(state, task->sq && strcmp(task->sq, "-") == 0, "--sq needs the name of a file");
+    table_check_options(state, &task->shared, task->format);
+}
 
 static const command_line rdf_line = {
     .operand = "INPUT",

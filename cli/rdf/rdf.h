@@ -6,7 +6,7 @@
 #define KITH_CLI_RDF_H
 
 #include "common/input.h"
-#include "common/ranks.h"
+#include "ranks/ranks.h"
 #include "rdf_blocks.h"
 #include "common/space.h"
 #include "structure.h"
@@ -15,7 +15,8 @@
 
 #include <jansson.h>
 
-enum { RDF_MOST_CLASSES = 64 }; /**< most classes of particles, each of one or more species */
+/** Most classes of particles, each of one or more species. */
+enum { RDF_MOST_CLASSES = RANKS_MOST_CLASSES };
 
 /** What was asked: the values of the options. */
 typedef struct rdf_task {
@@ -131,6 +132,7 @@ typedef struct rdf_layout {
     int64_t vectors;        /**< [q bins] number of vectors q */
     int64_t q_sum;          /**< [q bins] sum of |q| over the vectors */
     int64_t direct;         /**< [partials][q bins] sums of S over the vectors */
+    int64_t direct_all;     /**< [q bins] sums of S of all particles that are counted */
     int64_t width;          /**< numbers in a row */
 } rdf_layout;
 
@@ -170,7 +172,9 @@ typedef struct rdf_outcome {
     bool narrower;                    /**< the last bin is narrower than the others */
     double *middle;                   /**< [how.bins] middle of each bin */
     double *shells;                   /**< [how.bins] volume of the shell of each bin; by forces */
-    double *weights;                  /**< [particles] weights from a file; NULL: none */
+    double *weights;                  /**< [particles] weights from a file, or of a share; NULL:
+                                           none */
+    bool any_weight;                  /**< with shares: a weight of all ranks is not 0 */
     rdf_classes classes;              /**< what is counted together */
     const char *inside;               /**< "molecules" or "bonds": pairs within these are known, and
                                            counted; NULL: not known, or not counted */
@@ -255,9 +259,17 @@ typedef struct rdf_frame {
     rdf_row_of row_of;    /**< what `row` holds */
     kith_ctx *ctx;        /**< the context that counted it; has the message of a failure */
     kith_status counted;  /**< status of counting */
+    int64_t bad_frame;    /**< after a failure: index in the file of the frame that has failed; -1:
+                               not known */
+    int64_t bad_particle; /**< its first counted particle, by index in the frame, of which a
+                               coordinate is not finite; -1: none, or not known */
     double count_seconds; /**< time to count it [s] */
     double sum_seconds;   /**< time to sum it over vectors q [s] */
 } rdf_frame;
+
+/** Find out which of the frames of a call that has failed is to blame, and note it in all of them.
+ *  @param frame  [n] */
+void rdf_frames_blame(const rdf_outcome *found, rdf_frame *const *frame, int64_t n);
 
 /** Allocate and zero the row of a frame. @return false: no memory */
 bool rdf_row_clear(const rdf_outcome *found, rdf_frame *f);
@@ -321,16 +333,17 @@ double *rdf_carve(double *room, int64_t each, double **const arrays[], int n);
  *  reported */
 int rdf_make_curves(const rdf_task *task, rdf_outcome *found);
 
-/** Read the file of --weights, if it is one, for the first frame's particles.
+/** Read the file of --weights, if it is one, for the first frame's particles; where each rank has a
+ *  share, also those that the frame has.
  *  @return exit status, reported */
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found);
 
 /** Fail if all weights are 0. @return exit status, reported */
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame);
 
-/** Add a frame's sums of w_i w_j to its row. */
-void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
-                     double *row);
+/** Add a frame's sums of w_i w_j to its row. @param sums  of the particles that are counted */
+void rdf_weights_add(const rdf_outcome *found, const ranks_weight_sums *sums,
+                     const kith_histogram *h, double *row);
 
 /** Compute g_w and the mean of w_i w_j of a curve from the blocks. @return false: no memory */
 bool rdf_weights_curve(const rdf_outcome *found, rdf_curve *curve);

@@ -138,6 +138,9 @@ static kith_status count_call(const rdf_outcome *found, kith_ctx *ctx, rdf_frame
         frames[k]->counted = status;
     }
     last->count_seconds = progress_clock() - start;
+    if (status != KITH_OK) {
+        rdf_frames_blame(found, frames, n);
+    }
     return status;
 }
 

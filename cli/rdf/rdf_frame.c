@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +39,14 @@ void rdf_row_fill(const rdf_outcome *found, const kith_histogram *h, double volu
     }
 }
 
-/** Add what was counted to the row of the frame. @return false: no memory */
+/** Add what was counted to the row of the frame.
+ *  @param sums  sums of the weights; read with --weights alone   @return false: no memory */
 static bool fill_row(const rdf_task *task, const rdf_outcome *found, const kith_histogram *h,
-                     rdf_frame *f)
+                     const ranks_weight_sums *sums, rdf_frame *f)
 {
     rdf_row_fill(found, h, box_volume(&f->box), f->row);
     if (task->weights) {
-        rdf_weights_add(found, &f->part, h, f->row);
+        rdf_weights_add(found, sums, h, f->row);
     }
     return !task->force || rdf_force_add(task, found, h, f->row);
 }
@@ -69,9 +71,10 @@ static kith_status count_pairs(const rdf_task *task, const rdf_outcome *found, k
     how.forces = f->part.forces;
     how.weights = task->weights ? f->part.weight : NULL;
     kith_histogram h = {0};
+    ranks_weight_sums sums;
     kith_status status = ranks_rdf_count(found->ranks, ctx, &f->part.points, &f->box, &how,
-                                         found->class_of_type, &h);
-    if (status == KITH_OK && !fill_row(task, found, &h, f)) {
+                                         found->class_of_type, &h, &sums);
+    if (status == KITH_OK && !fill_row(task, found, &h, &sums, f)) {
         status = KITH_NO_MEMORY;
     }
     kith_histogram_free(&h);
@@ -100,11 +103,43 @@ static kith_status count_dealt(const rdf_task *task, const rdf_outcome *found, k
     kith_status status = ranks_frames_count(found->ranks, &how, dealt, n);
     for (int64_t k = 0; k < n && status == KITH_OK; k++) {
         status = begin_row(found, ctx, frame[k]);
-        if (status == KITH_OK && !fill_row(task, found, &dealt[k].histogram, frame[k])) {
+        if (status == KITH_OK && !fill_row(task, found, &dealt[k].histogram, NULL, frame[k])) {
             status = KITH_NO_MEMORY;
         }
     }
     return status;
+}
+
+/** Return the first counted particle of a frame, by its index in the frame, of which a coordinate
+ *  is not finite; -1: there is none. */
+static int64_t first_not_finite(const rdf_part *part)
+{
+    const kith_points *points = &part->points;
+    int64_t bad = 0;
+    while (bad < 3 * points->n && isfinite(io_real(points->x, bad, points->precision))) {
+        bad++;
+    }
+    if (bad == 3 * points->n) {
+        return -1;
+    }
+    int64_t p = 0;
+    while (part->place[p] != bad / 3) {
+        p++;
+    }
+    return p;
+}
+
+void rdf_frames_blame(const rdf_outcome *found, rdf_frame *const *frame, int64_t n)
+{
+    int64_t bad_frame = n == 1 ? frame[0]->index : -1, bad_particle = -1;
+    for (int64_t k = 0; k < n && bad_particle < 0 && found->parts <= 1; k++) {
+        bad_particle = first_not_finite(&frame[k]->part);
+        bad_frame = bad_particle >= 0 ? frame[k]->index : bad_frame;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        frame[k]->bad_frame = bad_frame;
+        frame[k]->bad_particle = bad_particle;
+    }
 }
 
 bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *ctx,
@@ -134,6 +169,9 @@ bool rdf_frames_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *
         }
         frame[k]->counted = status;
     }
+    if (status != KITH_OK) {
+        rdf_frames_blame(found, frame, n);
+    }
     free(dealt);
     return status == KITH_OK;
 }
@@ -152,6 +190,9 @@ bool rdf_frame_count(const rdf_task *task, const rdf_outcome *found, kith_ctx *c
     }
     f->count_seconds = middle - start;
     f->sum_seconds = progress_clock() - middle;
+    if (f->counted != KITH_OK) {
+        rdf_frames_blame(found, &f, 1);
+    }
     return f->counted == KITH_OK;
 }
 
@@ -160,9 +201,22 @@ int rdf_frame_report(const rdf_task *task, const rdf_outcome *found, const rdf_f
     if (f->counted == KITH_NO_MEMORY) { /* also of the command's own arrays: no other message */
         return report_no_memory("the sums of a frame");
     }
-    return f->counted == KITH_CANCELLED
-               ? STATUS_INTERRUPTED
-               : ranks_status(found->ranks, f->ctx, f->counted, task->input);
+    if (f->counted == KITH_OK || f->counted == KITH_CANCELLED) {
+        return f->counted == KITH_OK ? STATUS_OK : STATUS_INTERRUPTED;
+    }
+    if (f->counted == KITH_NOT_FINITE && f->bad_particle >= 0) {
+        return report_error(STATUS_NOT_FINITE, NULL,
+                            "%s: frame %lld: a coordinate of particle %lld (counted from 0) is not "
+                            "finite",
+                            task->input, (long long)f->bad_frame, (long long)f->bad_particle);
+    }
+    shown_text about;
+    const int used = snprintf(about.s, sizeof about.s, "%s", task->input);
+    if (f->bad_frame >= 0 && used > 0 && (size_t)used < sizeof about.s) {
+        snprintf(about.s + used, sizeof about.s - (size_t)used, ": frame %lld",
+                 (long long)f->bad_frame);
+    }
+    return ranks_status(found->ranks, f->ctx, f->counted, about.s);
 }
 
 int rdf_frame_add(rdf_outcome *found, const rdf_frame *f)

@@ -137,7 +137,8 @@ static int prepare(const rdf_task *task, rdf_outcome *found)
             return report_no_memory("shells");
         }
     }
-    l->width = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
+    l->direct_all = l->direct + (found->structure.direct ? l->partials * found->structure.bins : 0);
+    l->width = l->direct_all + (found->structure.direct ? found->structure.bins : 0);
     CLI_TRY(check_memory(task, found));
     return rdf_blocks_start(&found->blocks, l->width, task->blocks)
                ? STATUS_OK
@@ -354,8 +355,8 @@ static int count_frames(struct work *w, const io_trajectory_options *how)
  *  needs nothing of the particles of other ranks but their types. */
 static bool may_share(const rdf_task *task)
 {
-    const bool plain = !task->weights && !task->force && !task->without_molecules &&
-                       !task->without_bonds && !task->sq && !task->plot;
+    const bool plain = !task->force && !task->without_molecules && !task->without_bonds &&
+                       !task->sq && !task->plot;
     return plain && !task->shared.frames && !task->shared.topology &&
            ranks_read_shares(&task->shared, task->input);
 }
@@ -431,7 +432,8 @@ static int read_share(struct work *w, io_trajectory *t)
     const io_frame *frame = NULL;
     io_error error = {0};
     options others = task->shared;
-    others.read.fields = IO_TYPES;
+    others.read.fields = IO_TYPES |
+                         (task->weights && !task->weights_file ? (unsigned)IO_MASSES : 0);
     found->parts = ranks_processes();
     found->from.wanted = 1;
     io_quote(found->from.description, sizeof found->from.description, IO_QUOTE_SHOWN,

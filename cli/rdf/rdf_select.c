@@ -46,8 +46,9 @@ static int classify(const rdf_task *task, const io_frame *frame, int k, rdf_clas
 {
     const char *name = frame->names[k];
     const char *with = task->with ? task->with : task->select;
-    const bool first = !task->select || name_position(task->select, name) >= 0;
-    const bool second = !with || name_position(with, name) >= 0;
+    const bool typed = frame->particles.type != NULL;
+    const bool first = !task->select || name_position(task->select, name, typed) >= 0;
+    const bool second = !with || name_position(with, name, typed) >= 0;
     const bool wanted = first || second;
     const int class = wanted ? find_class(task, classes, name, first, second) : -1;
     if (wanted && class < 0) {
@@ -72,7 +73,7 @@ int rdf_classify(const rdf_task *task, const io_frame *frame, rdf_classes *class
     int status = of_name && order ? STATUS_OK : report_no_memory("species");
     if (status == STATUS_OK) {
         name_order(n - known, (const char(*)[IO_NAME_LENGTH])frame->names + known, task->select,
-                   task->with, order);
+                   task->with, frame->particles.type != NULL, order);
     }
     for (int k = 0; k < n - known && status == STATUS_OK; k++) {
         status = classify(task, frame, known + order[k], classes);
@@ -101,8 +102,7 @@ static int check_list(const rdf_task *task, const char *option, const char *list
         const size_t word = strcspn(at, ",");
         bool found = false;
         for (int k = 0; k < frame->n_names; k++) {
-            found = found ||
-                    (strlen(frame->names[k]) == word && memcmp(frame->names[k], at, word) == 0);
+            found = found || name_is(at, word, frame->names[k], frame->particles.type != NULL);
         }
         if (!found) {
             char names[256];

@@ -122,7 +122,10 @@ static void add_products(const rdf_outcome *found, rdf_frame *f)
         f->row[l->vectors + bin] += 1;
         f->row[l->q_sum + bin] += q;
         const double *sum = f->sums.value + 2 * v * classes;
+        double all[2] = {0};
         for (int32_t a = 0; a < classes; a++) {
+            all[0] += sum[2 * a];
+            all[1] += sum[2 * a + 1];
             for (int32_t b = a; b < classes; b++) {
                 const double norm = sqrt(members[a] * members[b]);
                 const double product = sum[2 * a] * sum[2 * b] + sum[2 * a + 1] * sum[2 * b + 1];
@@ -130,6 +133,8 @@ static void add_products(const rdf_outcome *found, rdf_frame *f)
                     norm > 0 ? product / norm : 0;
             }
         }
+        const double n = (double)f->part.points.n;
+        f->row[l->direct_all + bin] += n > 0 ? (all[0] * all[0] + all[1] * all[1]) / n : 0;
     }
 }
 
@@ -222,23 +227,13 @@ static double by_transform(const rdf_outcome *found, const rdf_factor *f, const 
 }
 
 /** Return the value of factor f in bin `at` of q, by the direct sums of a row, not yet divided by
- *  the number of vectors. @param x  [classes] number fractions */
-static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double *x,
-                     const double *row, int64_t at)
+ *  the number of vectors. */
+static double by_sum(const rdf_outcome *found, const rdf_factor *f, const double *row, int64_t at)
 {
-    const rdf_classes *c = &found->classes;
-    const int64_t bins = found->structure.bins;
-    const double *direct = row + found->layout.direct + at;
-    if (f->a >= 0) {
-        return direct[rdf_partial(c, f->a, f->b) * bins];
-    }
-    double sum = 0;
-    for (int a = 0; a < c->n; a++) {
-        for (int b = a; b < c->n; b++) {
-            sum += (a == b ? 1 : 2) * sqrt(x[a] * x[b]) * direct[rdf_partial(c, a, b) * bins];
-        }
-    }
-    return sum;
+    const rdf_layout *l = &found->layout;
+    const int64_t partial = f->a >= 0 ? rdf_partial(&found->classes, f->a, f->b) : 0;
+    return f->a >= 0 ? row[l->direct + partial * found->structure.bins + at]
+                     : row[l->direct_all + at];
 }
 
 /** Scratch of the transforms: Faber-Ziman partials of each block, and in the last row of all
@@ -268,7 +263,7 @@ static void fill_factor(const rdf_outcome *found, rdf_factor *f, const double *f
         const int64_t direct = found->structure.direct ? n : 0;
         for (int64_t b = 0; b < direct; b++) {
             t->x[b] = blocks->row[b][l->vectors + at];
-            t->y[b] = by_sum(found, f, fraction, blocks->row[b], at);
+            t->y[b] = by_sum(found, f, blocks->row[b], at);
         }
         f->sum[at] = rdf_ratio(t->y, t->x, direct, 1, &f->sum_error[at]);
     }

@@ -18,42 +18,42 @@
 int rdf_weights_load(const rdf_task *task, const io_frame *frame, rdf_outcome *found)
 {
     io_error error = {0};
-    const size_t n = (size_t)frame->particles.n;
-    if (!task->weights_file) {
-        return STATUS_OK;
+    const io_particles *p = &frame->particles;
+    const bool shares = found->parts > 1;
+    if (!task->weights || (!shares && !task->weights_file)) {
+        return STATUS_OK; /* frames have them */
     }
-    found->weights = malloc((n + 1) * sizeof *found->weights);
+    found->weights = malloc(((size_t)p->n + 1) * sizeof *found->weights);
     if (!found->weights) {
-        return report_no_memory(task->weights_file);
+        return report_no_memory(task->weights_file ? task->weights_file : "the weights");
     }
-    return report_io(
-        io_read_numbers(task->weights_file, frame->particles.n, found->weights, &error), &error,
-        false);
+    if (shares) {
+        const input in = {.path = task->input, .particles = *p, .parts = found->parts};
+        return ranks_weights_read(task->weights_file, &in, found->weights, &found->any_weight);
+    }
+    return report_io(io_read_numbers(task->weights_file, p->n, 0, p->n, found->weights, &error),
+                     &error, false);
 }
 
 int rdf_weights_check(const rdf_task *task, const rdf_outcome *found, const io_frame *frame)
 {
     const double *weights = found->weights ? found->weights : frame->weight;
-    for (int64_t p = 0; p < frame->particles.n; p++) {
-        if (weights[p] != 0) {
-            return STATUS_OK;
-        }
+    bool any = found->parts > 1 && found->any_weight;
+    for (int64_t p = 0; p < frame->particles.n && !any; p++) {
+        any = weights[p] != 0;
+    }
+    if (any) {
+        return STATUS_OK;
     }
     return report_error(STATUS_INVALID, NULL, "%s: frame %lld: all weights (%s) are 0", task->input,
                         (long long)frame->index, task->weights);
 }
 
-void rdf_weights_add(const rdf_outcome *found, const rdf_part *part, const kith_histogram *h,
-                     double *row)
+void rdf_weights_add(const rdf_outcome *found, const ranks_weight_sums *sums,
+                     const kith_histogram *h, double *row)
 {
     const rdf_layout *l = &found->layout;
-    double n[RDF_MOST_CLASSES] = {0}, sum[RDF_MOST_CLASSES] = {0}, squares[RDF_MOST_CLASSES] = {0};
-    for (int64_t p = 0; p < part->points.n; p++) {
-        const double w = part->weight[p];
-        n[part->species[p]]++;
-        sum[part->species[p]] += w;
-        squares[part->species[p]] += w * w;
-    }
+    const double *n = sums->n, *sum = sums->sum, *squares = sums->squares;
     for (int a = 0; a < h->n_species; a++) {
         for (int b = a; b < h->n_species; b++) {
             const double pairs = a == b ? n[a] * (n[a] - 1) : n[a] * n[b];

@@ -14,13 +14,6 @@
 #include <stdio.h>
 
 /** Refuse options that contradict each other. */
-static void check_task(void *at, struct argp_state *state)
-{
-    const view_task *task = at;
-    option_refuse(state, task->labels && task->link > 0,
-                  "--labels and --link both give groups: leave one out");
-}
-
 static const option_row view_options[] = {
     {"labels", 0, "FILE", "the group of each particle: .npy, .grp, .hdf5 of kith fof", 1,
      FILE_AT(view_task, labels, FILE_READ)},
@@ -29,6 +22,18 @@ static const option_row view_options[] = {
     {"members", 0, "N", "smaller groups found are none; default 20", 1,
      FROM_ONE_AT(view_task, members)},
     {0}};
+
+static void check_task(void *at, struct argp_state *state)
+{
+    const view_task *task = at;
+    option_refuse(state, task->labels && task->link > 0,
+                  "--labels and --link both give groups: leave one out");
+    option_refuse(state, option_is_set(option_find(view_options, "members")) && !(task->link > 0),
+                  "--members is of groups that are found: it needs --link LENGTH");
+    option_refuse(state, task->film.path && (task->shared.port > 0 || task->shared.address),
+                  "--record makes a film, which needs no browser: leave out --port and --address");
+    film_check_options(&task->film, state);
+}
 
 static const command_line view_line = {
     .operand = "FILE",

@@ -80,7 +80,8 @@ typedef struct kith_flock_options {
                              > 0 */
     double time_step;   /**< > 0 [time] */
     int reflecting[3];  /**< 1: an open axis of an orthorhombic box has walls at origin and origin +
-                             row, which reflect positions and velocities */
+                             row, which reflect positions and velocities as often
+                             as a step meets one */
     int64_t nearest;    /**< k up to 64: only the k nearest neighbours count, within the largest
                              radius; of equally near ones those of smallest index (Ballerini et
                              al. 2008, PNAS 105, 1232: 7). 0: all count */

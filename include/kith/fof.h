@@ -24,21 +24,23 @@ typedef enum kith_role {
 /** How to find groups. Fill with kith_fof_options_init, then change what you need. Arrays are
  *  borrowed for the call. */
 typedef struct kith_fof_options {
-    size_t size;          /**< sizeof(kith_fof_options): set by the init call */
-    int64_t min_members;  /**< smaller groups get label 0; 1: every particle that links is in one.
+    size_t size;            /**< sizeof(kith_fof_options): set by the init call */
+    int64_t min_members;    /**< smaller groups get label 0; 1: every particle that links is in one.
                                Attached particles do not count */
-    const int64_t *ids;   /**< [n] distinct ids of the particles; groups of equal size are numbered
+    const int64_t *ids;     /**< [n] ids of the particles; groups of equal size are numbered
                                by the smallest id of those that link, so that labels do not depend
-                               on the order of the particles. NULL: the index is the id */
-    const uint8_t *roles; /**< [n] kith_role of each particle; NULL: all are KITH_LINK */
-    int64_t min_links;    /**< a particle links only when it has at least this many friends among
+                               on the order of the particles where ids are distinct. Groups of one
+                               size and smallest id are numbered by their smallest index; a GPU
+                               leaves their order open. NULL: the index is the id */
+    const uint8_t *roles;   /**< [n] kith_role of each particle; NULL: all are KITH_LINK */
+    int64_t min_links;      /**< a particle links only when it has at least this many friends among
                                the others of role KITH_LINK, each image of one within the length
                                counted; the rest are attached: DBSCAN* with border points (Ester et
                                al. 1996), which removes thin bridges. 0: all link */
-    const void *velocities;  /**< [n][3], precision of the points: friends are then those with
+    const void *velocities; /**< [n][3], precision of the points: friends are then those with
                                   r2 / length^2 + |v_j - v_i|^2 / velocity_length^2 <= 1, rounded
                                   step by step. NULL: positions alone */
-    double velocity_length;  /**< the linking length of velocities, in their unit; > 0 where
+    double velocity_length; /**< the linking length of velocities, in their unit; > 0 where
                                   they are given */
     const kith_batch *batch; /**< many systems in one call; NULL: one system. Groups of system 0 are
                                   numbered first, those of each system as in a call for it alone;
@@ -62,7 +64,8 @@ KITH_API void kith_fof_options_init_sized(kith_fof_options *options, size_t size
  * Groups of particles. Zero it before its first use. The size of a group is the number of its
  * particles that link; attached particles have its label, but do not count. Group 1 is the largest;
  * groups of equal size are numbered by the smallest id of their particles that link. The labels
- * depend on the particles alone (without ids, on their order too), not on backend, threads or run.
+ * depend on the particles alone (without distinct ids, on their order too), not on threads or run,
+ * nor on the backend where ids, if there are any, are distinct.
  */
 typedef struct kith_groups {
     int64_t n;          /**< number of groups */

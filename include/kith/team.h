@@ -216,8 +216,8 @@ typedef struct kith_team_groups {
  * @param points      this rank's particles, in host memory
  * @param box         NULL: open space
  * @param length      the linking length, of any size; as in kith_fof_find
- * @param options     NULL: the defaults. Arrays are of this rank's particles; ids are distinct over
- *                    all ranks. Batches are not offered yet: KITH_UNSUPPORTED
+ * @param options     NULL: the defaults. Arrays are of this rank's particles. Batches are not
+ *                    offered yet: KITH_UNSUPPORTED
  * @param[in,out] out the groups. Zeroed, or from an earlier call on this team, whose arrays are
  *                    then reused. Free with kith_team_groups_free, before kith_close.
  * @return KITH_OK; KITH_INVALID; KITH_NOT_FINITE; KITH_LIMIT; KITH_NO_MEMORY; KITH_CANCELLED;

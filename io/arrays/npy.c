@@ -303,29 +303,31 @@ io_status io__npy_read(io_file *file, io_particles *out)
     return IO_OK;
 }
 
-io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out)
+io_status io__npy_column(io_file *file, int64_t all, int64_t first, int64_t n, bool integers,
+                         void *out)
 {
     npy_header header;
     io_scalar type = {0};
     IO_TRY(read_header(file, &header));
     char shape[128];
     shape_text(&header, shape, sizeof shape);
-    const bool fits = header.dims == 1 && header.shape[0] == n;
+    const bool fits = header.dims == 1 && header.shape[0] == all;
     if (!fits || header.structured || !parse_type(header.type, &type) ||
         (integers && type.kind == 'f')) {
         return io__file_fail(
             file, IO_INVALID,
             "has shape %s of type %s; expected %snumbers, one for each of the %lld "
             "particles",
-            shape, header.type, integers ? "whole " : "", (long long)n);
+            shape, header.type, integers ? "whole " : "", (long long)all);
     }
-    const int64_t expected = header.data + n * type.size;
+    const int64_t expected = header.data + all * type.size;
     if (file->size != expected) {
         return io__file_fail(file, file->size < expected ? IO_TRUNCATED : IO_FORMAT,
                              "has %lld bytes; expected %lld", (long long)file->size,
                              (long long)expected);
     }
-    return io__numbers_read(file, header.data, type, n, out, 1, integers ? 0 : KITH_DOUBLE);
+    return io__numbers_read(file, header.data + first * type.size, type, n, out, 1,
+                            integers ? 0 : KITH_DOUBLE);
 }
 
 io_status io__npy_inspect(io_file *file, io_summary *out)

@@ -9,6 +9,8 @@
  */
 #include "core/io_internal.h"
 
+#include "pool.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,38 +94,36 @@ static char *put_element(char *out, const io_column *column, int64_t at)
     if (column->size == 4) {
         float value;
         memcpy(&value, data, sizeof value);
-        return out + sprintf(out, "%.9g", (double)value);
+        return io__number_put(out, (double)value, 9);
     }
     double value;
     memcpy(&value, data, sizeof value);
-    return out + sprintf(out, "%.17g", value);
+    return io__number_put(out, value, 17);
 }
 
-static io_status write_lines(io_pairs_writer *writer, const io_column *columns, int64_t n)
+_Static_assert(IO_LINE > 9 * (IO_NUMBER + 1), "a line has at most 9 numbers: those of all extras");
+
+/** Format the line of a pair. @param user  io_pairs_writer */
+static char *put_line(const void *user, int64_t pair, char *out)
 {
-    enum { LONGEST = 9 * 32 }; /* bytes of a line: at most 9 numbers (all extras) of 25 bytes */
+    const io_pairs_writer *writer = user;
     const char space = writer->csv ? ',' : ' ';
-    for (int64_t p = 0; p < n; p++) {
-        char line[LONGEST];
-        char *at = line;
-        for (int k = 0; k < writer->n_columns; k++) {
-            for (int c = 0; c < columns[k].count; c++) {
-                at = put_element(at, &columns[k], p * columns[k].count + c);
-                *at++ = space;
-            }
+    for (int k = 0; k < writer->n_columns; k++) {
+        const io_column *column = &writer->columns[k];
+        for (int c = 0; c < column->count; c++) {
+            out = put_element(out, column, pair * column->count + c);
+            *out++ = space;
         }
-        at[-1] = '\n';
-        IO_TRY(io__output_write(&writer->output, line, at - line));
     }
-    return IO_OK;
+    out[-1] = '\n';
+    return out;
 }
 
 static io_status write_text(io_pairs_writer *writer, const io_column *columns, int64_t n)
 {
-    const locale_t before = io__locale_set_c();
-    const io_status status = write_lines(writer, columns, n);
-    io__locale_restore(before);
-    return status;
+    assert(columns == writer->columns);
+    (void)columns;
+    return io__output_lines(&writer->output, n, put_line, writer);
 }
 
 static const io_pairs_format pairs_text = {.begin = begin_text, .write = write_text};
@@ -370,6 +370,7 @@ io_status io_pairs_open(const char *path, const io_pairs_layout *layout, io_pair
     io_status status = strcmp(path, "-") == 0 && writer->format == &pairs_text
                            ? io__output_stdout(&writer->output, error)
                            : io__output_open(&writer->output, path, error);
+    writer->output.threads = layout->threads > 0 ? layout->threads : kith__default_threads();
     if (status == IO_OK) {
         status = writer->format->begin(writer);
     }

@@ -6,6 +6,7 @@
  */
 #include "core/io_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,57 +235,121 @@ static io_status choose_columns(table *t)
     return IO_OK;
 }
 
-static io_status read_number(const table *t, io_token field, int column, double *out)
+static io_status read_number(const io_lines *lines, io_token field, int column, double *out)
 {
-    char what[24];
+    const char *end = field.length ? io__number(field.text, lines->locale, out) : field.text;
+    if (field.length > 0 && end == field.text + field.length && errno == 0) {
+        return IO_OK;
+    }
+    char what[24]; /* io__lines_number makes the message */
     snprintf(what, sizeof what, "column %d", column);
-    return io__lines_number(&t->lines, field, what, out);
+    return io__lines_number(lines, field, what, out);
 }
 
 /** Parse the numbers of a line: those of the chosen columns, or all if none are chosen.
+ *  @param lines     for messages
  *  @param[out] out  [chosen], or [columns] if chosen is 0 */
-static io_status read_row(const table *t, const char *line, double *out)
+static io_status read_row(const table *t, const io_lines *lines, const char *line, double *out)
 {
     io_token field;
     int k = 0;
     for (; next_field(&line, t->separator, &field); k++) {
         for (int c = 0; c < t->chosen; c++) {
             if (k == t->column[c]) {
-                IO_TRY(read_number(t, field, k, &out[c]));
+                IO_TRY(read_number(lines, field, k, &out[c]));
             }
         }
         if (t->chosen == 0 && k < t->columns) {
-            IO_TRY(read_number(t, field, k, &out[k]));
+            IO_TRY(read_number(lines, field, k, &out[k]));
         }
     }
     if (k != t->columns) {
-        return io__lines_fail(&t->lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
+        return io__lines_fail(lines, IO_FORMAT, "has %d columns; expected %d, as line %lld", k,
                               t->columns, (long long)t->first);
     }
     return IO_OK;
 }
 
+enum { MOST_CHOSEN = 4 }; /* coordinates and radius */
+
+/** Rows that threads have parsed. */
+typedef struct parsed_rows {
+    const table *t;                     /* the table */
+    double row[IO_PARSED][MOST_CHOSEN]; /* numbers of each line, in the chosen columns */
+    bool is_row[IO_PARSED];             /* the line is a row, not empty or a comment */
+} parsed_rows;
+
+/** Parse a line in any thread. @param user  parsed_rows */
+static bool parse_line(void *user, const io_lines *lines, char *line, int64_t k)
+{
+    parsed_rows *rows = user;
+    char *comment = strchr(line, '#');
+    if (comment) {
+        *comment = 0;
+    }
+    rows->is_row[k] = line[strspn(line, " \t")] != 0;
+    const bool done = !rows->is_row[k] || read_row(rows->t, lines, line, rows->row[k]) == IO_OK;
+    if (comment) {
+        *comment = '#';
+    }
+    return done;
+}
+
+/** Append a particle. @param row  numbers of the chosen columns */
+static io_status push_row(const table *t, io_particles *out, int64_t *capacity, const double *row)
+{
+    const double xyz[3] = {row[0], row[1], t->dim == 3 ? row[2] : 0};
+    IO_TRY(io__particles_push(t->lines.file, out, capacity, xyz));
+    if (t->lines.file->options->radii) {
+        io_put_real(out->radius, out->n - 1, out->precision, row[t->dim]);
+    }
+    return IO_OK;
+}
+
+/** Read rows by several threads, as long as they are as expected.
+ *  @param rows  memory for them; NULL: there is none, and none are read */
+static io_status read_parsed(table *t, parsed_rows *rows, io_particles *out, int64_t *capacity)
+{
+    for (int64_t n = 1; rows && n > 0;) {
+        IO_TRY(io__lines_parse(&t->lines, IO_PARSED, parse_line, rows, &n));
+        for (int64_t k = 0; k < n; k++) {
+            IO_TRY(rows->is_row[k] ? push_row(t, out, capacity, rows->row[k]) : IO_OK);
+        }
+    }
+    return IO_OK;
+}
+
 /** Read the coordinates, and the radii if they are chosen, of all rows. */
-static io_status read_rows(table *t, io_particles *out)
+static io_status read_all(table *t, parsed_rows *rows, io_particles *out)
 {
     int64_t capacity = 0;
-    double row[4] = {0};
+    double row[MOST_CHOSEN] = {0};
     const bool radii = t->lines.file->options->radii != NULL;
     IO_TRY(io__particles_alloc(t->lines.file, out, 0, t->dim, KITH_DOUBLE));
     IO_TRY(io__particles_add(t->lines.file, out, radii ? IO_RADII : 0));
     for (;;) {
         char *line;
+        IO_TRY(read_parsed(t, rows, out, &capacity));
         IO_TRY(next_row(t, &line));
         if (!line) {
             return IO_OK;
         }
-        IO_TRY(read_row(t, line, row));
-        const double xyz[3] = {row[0], row[1], t->dim == 3 ? row[2] : 0};
-        IO_TRY(io__particles_push(t->lines.file, out, &capacity, xyz));
-        if (radii) {
-            io_put_real(out->radius, out->n - 1, out->precision, row[t->dim]);
-        }
+        IO_TRY(read_row(t, &t->lines, line, row));
+        IO_TRY(push_row(t, out, &capacity, row));
     }
+}
+
+/** Read all rows, by several threads if there is memory for that. */
+static io_status read_rows(table *t, io_particles *out)
+{
+    enum { SMALL = 1 << 16 }; /* bytes of a file that one thread reads */
+    parsed_rows *rows = t->columns > 0 && t->lines.file->size > SMALL ? malloc(sizeof *rows) : NULL;
+    if (rows) {
+        rows->t = t;
+    }
+    const io_status status = read_all(t, rows, out);
+    free(rows);
+    return status;
 }
 
 /** Read particles. A file with names of columns and no rows has 0 of them.
@@ -344,7 +409,7 @@ static io_status read_vectors(table *t, void *to)
             }
             out->values = grown;
         }
-        IO_TRY(read_row(t, line, (double *)out->values + out->n * out->dim));
+        IO_TRY(read_row(t, &t->lines, line, (double *)out->values + out->n * out->dim));
         out->n++;
     }
 }

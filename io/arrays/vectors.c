@@ -99,24 +99,25 @@ void io_vectors_free(io_vectors *vectors)
 
 /* ------------------------------------------------------------------------------------- numbers */
 
-static io_status read_text_numbers(io_file *file, int64_t n, double *out)
+static io_status read_text_numbers(io_file *file, int64_t all, int64_t first, int64_t n,
+                                   double *out)
 {
     io_vectors vectors = {0};
     io_status status = io__text_vectors(file, &vectors);
-    if (status == IO_OK && (vectors.dim != 1 || vectors.n != n)) {
+    if (status == IO_OK && (vectors.dim != 1 || vectors.n != all)) {
         status = io__file_fail(file, IO_INVALID,
                                "has %lld lines of %lld numbers; expected a number for each of the "
                                "%lld particles",
-                               (long long)vectors.n, (long long)vectors.dim, (long long)n);
+                               (long long)vectors.n, (long long)vectors.dim, (long long)all);
     }
     if (status == IO_OK) {
-        memcpy(out, vectors.values, (size_t)n * sizeof *out);
+        memcpy(out, (const double *)vectors.values + first, (size_t)n * sizeof *out);
     }
     io_vectors_free(&vectors);
     return status;
 }
 
-static io_status read_numbers(io_file *file, int64_t n, double *out)
+static io_status read_numbers(io_file *file, int64_t all, int64_t first, int64_t n, double *out)
 {
     io_format format = IO_UNKNOWN;
     IO_TRY(io__detect(file, &format));
@@ -124,25 +125,26 @@ static io_status read_numbers(io_file *file, int64_t n, double *out)
         return io__file_fail(file, IO_FORMAT, "is a %s file; expected a NumPy array or text",
                              io_format_name(format));
     }
-    IO_TRY(format == IO_NPY ? io__npy_column(file, n, false, out)
-                            : read_text_numbers(file, n, out));
+    IO_TRY(format == IO_NPY ? io__npy_column(file, all, first, n, false, out)
+                            : read_text_numbers(file, all, first, n, out));
     for (int64_t k = 0; k < n; k++) {
         if (!isfinite(out[k])) {
             return io__file_fail(file, IO_FORMAT, "number %lld is %g; expected finite numbers",
-                                 (long long)k, out[k]);
+                                 (long long)(first + k), out[k]);
         }
     }
     return IO_OK;
 }
 
-io_status io_read_numbers(const char *path, int64_t n, double *out, io_error *error)
+io_status io_read_numbers(const char *path, int64_t all, int64_t first, int64_t n, double *out,
+                          io_error *error)
 {
     static const io_read_options options = {.precision = KITH_DOUBLE};
     error = io__error_begin(error);
     io_file file = {.fd = -1};
     io_status status = io__file_open(&file, path, &options, error);
     if (status == IO_OK) {
-        status = read_numbers(&file, n, out);
+        status = read_numbers(&file, all, first, n, out);
     }
     io__file_close(&file);
     return status;

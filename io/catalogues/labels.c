@@ -188,7 +188,7 @@ static io_status read_file(const char *path, int64_t n, const int64_t *ids, int6
                            ? io__file_peek(&file, head, sizeof head, 0)
                            : IO_OK;
     if (status == IO_OK) {
-        status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_column(&file, n, true, number)
+        status = memcmp(head, "\x93NUMPY", 6) == 0 ? io__npy_column(&file, n, 0, n, true, number)
                  : memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0
                      ? io__hdf5_labels(&file, n, ids, number)
                      : read_text(&file, n, number);

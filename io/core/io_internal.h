@@ -60,6 +60,7 @@ typedef struct io_file {
                                        [s] */
     int64_t before;                 /* size of the files of the snapshot before this one [byte] */
     int64_t total;                  /* size of all files of the snapshot [byte]; 0: of this file */
+    struct kith__pool *pool;        /* threads of io__file_pool; NULL: none so far */
 } io_file;
 
 /** Open a regular file. Folders, pipes and devices are refused. Close with io__file_close, also on
@@ -67,6 +68,10 @@ typedef struct io_file {
  *  @param options  NULL: the defaults */
 io_status io__file_open(io_file *file, const char *path, const io_read_options *options,
                         io_error *error);
+
+/** Return threads that decode what is read: as many as options->threads says.
+ *  @return NULL: there is no memory; loops of a pool that is NULL run in the calling thread */
+struct kith__pool *io__file_pool(io_file *file);
 
 /** Close the file, if it is open. */
 void io__file_close(io_file *file);
@@ -112,6 +117,7 @@ typedef struct io_lines {
     int64_t number;     /* number of the line returned last, from 1 */
     char *line;         /* the line returned last, in buffer */
     bool again;         /* io__lines_next returns that line once more */
+    int64_t alone;      /* number of the last line that io__lines_parse leaves to io__lines_next */
     locale_t locale;    /* the locale "C", in which numbers are parsed */
 } io_lines;
 
@@ -131,6 +137,28 @@ io_status io__lines_next(io_lines *lines, char **line);
 /** Make the next call of io__lines_next return the last line once more, with the caller's
  *  changes. */
 void io__lines_back(io_lines *lines);
+
+/** Move the bytes that are not yet returned to the front of the buffer, and read more behind
+ *  them. */
+io_status io__lines_refill(io_lines *lines);
+
+enum { IO_PARSED = 1 << 16 }; /* most lines that io__lines_parse parses */
+
+/** Parse a line. Called in any thread.
+ *  @param user   as given to io__lines_parse
+ *  @param lines  for messages; those of a failure are dropped
+ *  @param line   the line, as of io__lines_next; must be unchanged when the call returns
+ *  @param k      index of the line, from 0
+ *  @return false: the line has to be returned by io__lines_next */
+typedef bool io__parse_fn(void *user, const io_lines *lines, char *line, int64_t k);
+
+/** Parse the next lines by the threads of the file, in any order, as if io__lines_next had returned
+ *  them. Lines behind those that count as parsed may have been parsed too, and may be again.
+ *  @param most         most lines to parse, at most IO_PARSED
+ *  @param[out] parsed  number of lines; 0: they are few, or one cannot be parsed: call
+ *                      io__lines_next */
+io_status io__lines_parse(io_lines *lines, int64_t most, io__parse_fn *parse, void *user,
+                          int64_t *parsed);
 
 /** io__fail about the line returned last. */
 io_status io__lines_fail(const io_lines *lines, io_status status, const char *format, ...)
@@ -164,6 +192,15 @@ io_status io__lines_number(const io_lines *lines, io_token token, const char *wh
  *  @param locale  the locale "C"
  *  @return the end of the number; text if there is none */
 const char *io__number(const char *text, locale_t locale, double *out);
+
+enum { IO_NUMBER = 25 }; /* most bytes of a printed number of 17 digits, with its NUL */
+
+/** Print a number as sprintf does by "%.*g" in the locale of the thread, which is to be "C"
+ *  (io__locale_set_c), but faster.
+ *  @param[out] out  room for IO_NUMBER bytes; a NUL may be missing
+ *  @param digits    digits that matter, 1 to 17
+ *  @return where the next character goes */
+char *io__number_put(char *out, double value, int digits);
 
 /* ---------------------------------------------------------------------------------- particles */
 
@@ -445,11 +482,14 @@ io_status io__gadget_inspect(io_file *file, io_summary *out);
 io_status io__npy_read(io_file *file, io_particles *out);
 io_status io__npy_inspect(io_file *file, io_summary *out);
 
-/** Read a NumPy array of one dimension.
- *  @param n         numbers that it must have
+/** Read numbers of a NumPy array of one dimension.
+ *  @param all       numbers that it must have
+ *  @param first     index of the first number to read
+ *  @param n         numbers to read
  *  @param integers  refuse an array of floats
  *  @param[out] out  [n]: int64_t if integers, else double */
-io_status io__npy_column(io_file *file, int64_t n, bool integers, void *out);
+io_status io__npy_column(io_file *file, int64_t all, int64_t first, int64_t n, bool integers,
+                         void *out);
 
 /** Read the number of the group of each particle from an HDF5 file.
  *  @param ids       [n] ids of the particles; NULL: not known
@@ -509,6 +549,14 @@ int io__put(int fd, const void *data, int64_t size, int64_t at);
  *  @return 0, or ECANCELED when it is to stop */
 int io__sync_parts(int fd);
 
+/** Return true when the stop function that io_stop_writes has set for this thread says that writing
+ *  is to end. */
+bool io__writes_stopped(void);
+
+/** Let the system begin to write bytes of a file to disk, so that a later flush is short. Does not
+ *  wait for them. */
+void io__write_behind(int fd, int64_t at, int64_t size);
+
 /** Flush a file or folder to disk. Pipes and devices need no flush. @return 0 or an errno */
 int io__sync(int fd);
 
@@ -547,7 +595,9 @@ typedef struct io_output {
     int64_t used;    /* number of bytes in buffer */
     int64_t written; /* number of bytes written before those in buffer; of io__output_append, with
                         those of the earlier run */
-    io_error *error; /* where messages of the current call go; borrowed */
+    int threads;     /* threads that format lines (io__output_lines); 0: the calling one */
+    struct io_formatter *formatter; /* threads and memory of io__output_lines; NULL: none so far */
+    io_error *error;                /* where messages of the current call go; borrowed */
 } io_output;
 
 /** The file that an output's path leads to. */
@@ -603,8 +653,26 @@ io_status io__output_reopen(io_output *output, const char *path, io_error *error
 io_status io__output_append(io_output *output, const char *path, const io_mark *from,
                             io_error *error);
 
+/** Return IO_CANCELLED when writing is to end (io__writes_stopped). */
+io_status io__output_check_stop(io_output *output);
+
 /** Append bytes. */
 io_status io__output_write(io_output *output, const void *data, int64_t size);
+
+enum { IO_LINE = 9 * 32 }; /* most bytes of a line of io__output_lines */
+
+/** Format a line of a text. Called in any thread, with the locale "C".
+ *  @param user      as given to io__output_lines
+ *  @param row       which line
+ *  @param[out] out  [IO_LINE]; a NUL is not needed
+ *  @return where the next line goes */
+typedef char *io__line_fn(const void *user, int64_t row, char *out);
+
+/** Append n lines, formatted by output->threads threads while earlier lines are written. */
+io_status io__output_lines(io_output *output, int64_t n, io__line_fn *line, const void *user);
+
+/** End the threads of io__output_lines, and free their memory. */
+void io__output_lines_end(io_output *output);
 
 /** Write the buffer to the file, so that its bytes survive if the process is killed, though not if
  *  the machine stops. */

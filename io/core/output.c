@@ -161,6 +161,12 @@ io_status io__output_append(io_output *output, const char *path, const io_mark *
     return opened(output, status);
 }
 
+io_status io__output_check_stop(io_output *output)
+{
+    return io__writes_stopped() ? io__output_fail(output, IO_CANCELLED, "writing was stopped")
+                                : IO_OK;
+}
+
 /** Write bytes to the file, past the buffer. */
 static io_status write_all(io_output *output, const char *data, int64_t size)
 {
@@ -171,6 +177,9 @@ static io_status write_all(io_output *output, const char *data, int64_t size)
     if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot write beyond byte %lld: %s",
                                (long long)output->written, strerror(failed));
+    }
+    if (output->part.path) {
+        io__write_behind(output->fd, output->written, size);
     }
     output->written += size;
     return IO_OK;
@@ -312,6 +321,7 @@ void io__output_abort(io_output *output)
     /* a status other than IO_OK, so that the message of the error that led here is kept */
     (void)close_file(output, IO_INVALID);
     io__part_drop(output);
+    io__output_lines_end(output);
     free(output->path);
     free(output->target);
     free(output->buffer);

@@ -5,6 +5,8 @@
  */
 #include "io_internal.h"
 
+#include "pool.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +47,19 @@ io_status io__file_open(io_file *file, const char *path, const io_read_options *
     return IO_OK;
 }
 
+struct kith__pool *io__file_pool(io_file *file)
+{
+    const int threads = file->options->threads;
+    if (!file->pool) {
+        file->pool = kith__pool_open(threads > 0 ? threads : kith__default_threads());
+    }
+    return file->pool;
+}
+
 void io__file_close(io_file *file)
 {
+    kith__pool_close(file->pool);
+    file->pool = NULL;
     if (file->fd >= 0) {
         close(file->fd);
     }
@@ -128,9 +141,7 @@ void io__lines_close(io_lines *lines)
     *lines = (io_lines){0};
 }
 
-/** Move the bytes that are not yet returned to the front of the buffer, and read more behind
- *  them. */
-static io_status refill(io_lines *lines)
+io_status io__lines_refill(io_lines *lines)
 {
     const int64_t kept = lines->end - lines->begin;
     memmove(lines->buffer, lines->buffer + lines->begin, (size_t)kept);
@@ -155,7 +166,7 @@ io_status io__lines_next(io_lines *lines, char **line)
     char *stop = memchr(lines->buffer + lines->begin, '\n', (size_t)(lines->end - lines->begin));
     if (!stop && lines->offset < lines->file->size) {
         const int64_t searched = lines->end - lines->begin;
-        IO_TRY(refill(lines));
+        IO_TRY(io__lines_refill(lines));
         stop = memchr(lines->buffer + searched, '\n', (size_t)(lines->end - searched));
     }
     lines->number++;

@@ -23,8 +23,7 @@ void io_stop_writes(bool (*stop)(void))
     stop_function = stop;
 }
 
-/** Return true when writes of this thread are to end early. */
-static bool is_stopped(void)
+bool io__writes_stopped(void)
 {
     return stop_function && stop_function();
 }
@@ -53,7 +52,7 @@ int io__put(int fd, const void *data, int64_t size, int64_t at)
         const char *from = (const char *)data + done;
         const int64_t rest = size - done;
         const size_t left = (size_t)(stop_function && rest > part ? part : rest);
-        if (is_stopped()) {
+        if (io__writes_stopped()) {
             return ECANCELED;
         }
         const ssize_t put = at < 0 ? write(fd, from, left)
@@ -73,7 +72,7 @@ int io__sync_parts(int fd)
         return 0;
     }
     for (int64_t at = 0; at < facts.st_size; at += part) {
-        if (is_stopped()) {
+        if (io__writes_stopped()) {
             return ECANCELED;
         }
 #ifdef __linux__
@@ -84,6 +83,16 @@ int io__sync_parts(int fd)
 #endif
     }
     return 0;
+}
+
+void io__write_behind(int fd, int64_t at, int64_t size)
+{
+#ifdef __linux__
+    /* An error, as of a pipe, is not reported here: fsync reports that of a file. */
+    (void)sync_file_range(fd, at, size, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd, (void)at, (void)size;
+#endif
 }
 
 int io__sync(int fd)

@@ -33,6 +33,8 @@ typedef struct element {
     bool in_group;               /* the dataset is "value" in a group, which may have a clock */
     int rank;                    /* number of dimensions */
     hsize_t shape[H5S_MAX_RANK]; /* its shape */
+    int64_t first;               /* first row of a frame that is read */
+    int64_t rows;                /* rows of a frame that are read; -1: all */
 } element;
 
 /** Report a dataset that cannot be opened.
@@ -96,7 +98,7 @@ static io_status open_element(io_file *file, const io_array *array, const char *
 {
     char group[IO_HDF5_NAME];
     bool found = false;
-    *out = (element){.id = -1};
+    *out = (element){.id = -1, .rows = -1};
     io__h5md_group(array, group);
     const int length = snprintf(out->path, sizeof out->path, "/%s/%s", group, name);
     if (!group[0] || length + sizeof "/value" > sizeof out->path) {
@@ -176,8 +178,9 @@ static io_status read_selected(io_file *file, const element *e, hid_t space, hsi
                                 e->path);
 }
 
-/** Read the numbers of a frame.
- *  @param rank  number of dimensions of the numbers of a frame: 0 to 2
+/** Read the numbers of a frame, or those of its rows e->first on.
+ *  @param rank  number of dimensions of the numbers of a frame: 0 to 2; 1 where e->rows says how
+ *               many are read
  *  @param n     size of each of these dimensions */
 static io_status read_element(io_file *file, const element *e, int64_t frame, int rank, int64_t n,
                               hid_t type, void *out)
@@ -203,10 +206,14 @@ static io_status read_element(io_file *file, const element *e, int64_t frame, in
                              "dataset %s has %llu frames, but there are positions of more", e->path,
                              (unsigned long long)e->shape[0]);
     }
+    begin[0] = e->each ? (hsize_t)frame : 0;
+    if (e->rows >= 0) {
+        begin[e->each] = (hsize_t)e->first;
+        count[e->each] = all = (hsize_t)e->rows;
+    }
     if (all == 0) {
         return IO_OK;
     }
-    begin[0] = e->each ? (hsize_t)frame : 0;
     const hid_t space = H5Dget_space(e->id);
     if (space < 0 ||
         (e->rank > 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, count, NULL) < 0)) {
@@ -385,11 +392,13 @@ io_status io__h5md_step(io_file *file, const io_array *array, int64_t frame, boo
 /* ------------------------------------------------------------------------------------- columns */
 
 io_status io__h5md_column(io_file *file, const io_array *array, const char *name, int64_t frame,
-                          hid_t type, void *out, bool *found)
+                          int64_t first, int64_t rows, hid_t type, void *out, bool *found)
 {
     element e;
     io_status status = open_element(file, array, name, &e);
     *found = e.id >= 0;
+    e.first = first;
+    e.rows = rows;
     if (status == IO_OK && *found) {
         e.each |= e.rank == 2; /* a dataset of frames without the group of H5MD */
         status = match_frame(file, array, name, &e, frame, &frame);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading datasets of numbers, in slabs of complete chunks. The HDF5 library converts the type. A
+ * Reading datasets of numbers, in slabs of complete chunks. The HDF5 library converts the type;
+ * compressed chunks are decompressed by several threads where that is possible (hdf5_chunks.c). A
  * dataset that announces more numbers than the file can hold, however well compressed, is refused
  * before memory is allocated.
  */
@@ -256,27 +257,41 @@ static bool read_slab(const io_array *array, hsize_t frame, hsize_t at, hsize_t 
     return done;
 }
 
+/** Read a slab by several threads where that is possible, else by the library alone.
+ *  @param chunks  NULL: it is not possible */
+static bool read_rows(const io_array *array, struct io_chunks *chunks, int64_t frame, int64_t at,
+                      int64_t n, const io_field *field, void *out)
+{
+    const size_t size = field->precision ? field->precision : sizeof(int64_t);
+    const io_chunks_result result = chunks ? io__chunks_read(chunks, frame, at, n, field->columns,
+                                                             memory_type(array, field->precision),
+                                                             (size_t)field->width * size, out)
+                                           : IO_CHUNKS_LEFT;
+    return result == IO_CHUNKS_READ ||
+           (result == IO_CHUNKS_LEFT &&
+            read_slab(array, (hsize_t)frame, (hsize_t)at, (hsize_t)n, field, out));
+}
+
 io_status io__array_read(io_file *file, const io_array *array, int64_t frame, const io_field *field,
                          io_progress *progress)
 {
     return io__array_read_rows(file, array, frame, 0, array->n, field, progress);
 }
 
-io_status io__array_read_rows(io_file *file, const io_array *array, int64_t frame, int64_t first,
-                              int64_t count, const io_field *field, io_progress *progress)
+/** Read rows, slab by slab. @param chunks  as of read_rows */
+static io_status read_slabs(io_file *file, const io_array *array, struct io_chunks *chunks,
+                            int64_t frame, int64_t first, int64_t count, const io_field *field,
+                            io_progress *progress)
 {
-    const int64_t end = first + count;
-    const int64_t rows = (int64_t)slab_rows(array);
+    const int64_t end = first + count, library = (int64_t)slab_rows(array);
+    const int64_t rows = chunks ? io__chunks_rows(chunks, library) : library;
     const size_t size = field->precision ? field->precision : sizeof(int64_t);
-    assert(first >= 0 && count >= 0 && end <= array->n);
-    assert(count == 0 || (frame >= 0 && frame < array->frames && field->out));
-    assert(field->columns <= array->columns && field->columns <= field->width);
     for (int64_t at = first, n; at < end; at += n) {
         /* Slabs end at multiples of whole chunks, so that no chunk is decompressed twice. */
         const int64_t edge = (at / rows + 1) * rows;
         n = (edge < end ? edge : end) - at;
         char *out = (char *)field->out + (size_t)((at - first) * field->width) * size;
-        if (!read_slab(array, (hsize_t)frame, (hsize_t)at, (hsize_t)n, field, out)) {
+        if (!read_rows(array, chunks, frame, at, n, field, out)) {
             return io__file_fail(file, IO_TRUNCATED,
                                  "rows %lld to %lld of dataset %s cannot be "
                                  "read: cut short, damaged, or packed by a filter that is not "
@@ -291,4 +306,16 @@ io_status io__array_read_rows(io_file *file, const io_array *array, int64_t fram
         IO_TRY(io__file_watch(file, (int64_t)(part * (double)file->size)));
     }
     return IO_OK;
+}
+
+io_status io__array_read_rows(io_file *file, const io_array *array, int64_t frame, int64_t first,
+                              int64_t count, const io_field *field, io_progress *progress)
+{
+    assert(first >= 0 && count >= 0 && first + count <= array->n);
+    assert(count == 0 || (frame >= 0 && frame < array->frames && field->out));
+    assert(field->columns <= array->columns && field->columns <= field->width);
+    struct io_chunks *chunks = io__chunks_open(file, array);
+    const io_status status = read_slabs(file, array, chunks, frame, first, count, field, progress);
+    io__chunks_close(chunks);
+    return status;
 }

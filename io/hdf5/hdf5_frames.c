@@ -57,24 +57,26 @@ static void close_frames(io_frames *frames)
     io__close(state->id);
 }
 
-/** Set the species of the particles of an array, out->species[first ...]: the numbers of the
- *  dataset "species" of H5MD, else the name of the group of H5MD if there are several groups. */
-static io_status read_species(io_frames *frames, const io_array *array, io_frame *out,
-                              int64_t first)
+/** Set the species of particles of an array: the numbers of the dataset "species" of H5MD, else the
+ *  name of the group of H5MD if there are several groups.
+ *  @param first         first particle of the array
+ *  @param n             number of particles
+ *  @param[out] species  [n] */
+static io_status read_species(io_frames *frames, const io_array *array, int64_t first, int64_t n,
+                              int32_t *species)
 {
-    int32_t *species = out->species + first;
     io_token name = {array->name, 0};
     char group[IO_HDF5_NAME], number[16];
     bool numbered;
-    IO_TRY(io__h5md_column(frames->file, array, "species", frames->next, H5T_NATIVE_INT32, species,
-                           &numbered));
+    IO_TRY(io__h5md_column(frames->file, array, "species", frames->next, first, n, H5T_NATIVE_INT32,
+                           species, &numbered));
     io__h5md_group(array, group);
     const hdf5_state *state = frames->state;
     if (group[0] && state->arrays.n > 1) {
         name = (io_token){strchr(group, '/') + 1, strlen(strchr(group, '/') + 1)};
     }
     int32_t last = 0, label = 0; /* number in the file of the last particle, and its species */
-    for (int64_t p = 0; p < array->n; p++) {
+    for (int64_t p = 0; p < n; p++) {
         const int32_t id = numbered ? species[p] : 0;
         if (numbered && (p == 0 || id != last)) {
             name = (io_token){number, (size_t)snprintf(number, sizeof number, "%d", id)};
@@ -107,13 +109,16 @@ static io_status read_arrays(io_frames *frames, io_frame *out)
     if (frames->options->boxes_only) {
         return IO_OK;
     }
-    int64_t first = 0;
-    for (int k = 0; k < arrays->n; first += arrays->item[k++].n) {
+    int64_t row = 0; /* of the first particle of an array, among those of all parts */
+    for (int k = 0; k < arrays->n; row += arrays->item[k++].n) {
         bool found = true;
-        IO_TRY(read_species(frames, &arrays->item[k], out, first));
+        int64_t n = arrays->item[k].n, first;
+        const int64_t to = io__particles_cut(&out->particles, row, &n, &first);
+        IO_TRY(read_species(frames, &arrays->item[k], first, n, out->species + to));
         if (out->weight) {
             IO_TRY(io__h5md_column(frames->file, &arrays->item[k], frames->options->weights,
-                                   frames->next, H5T_NATIVE_DOUBLE, out->weight + first, &found));
+                                   frames->next, first, n, H5T_NATIVE_DOUBLE, out->weight + to,
+                                   &found));
         }
         if (!found) {
             out->fields &= ~(unsigned)IO_WEIGHTS;

@@ -142,19 +142,19 @@ static io_status read_h5md_radii(io_file *file, const io_array *array, int64_t s
                                  const io_field *to)
 {
     bool found = false;
-    double *radii = malloc(((size_t)array->n + 1) * sizeof *radii);
+    double *radii = malloc(((size_t)count + 1) * sizeof *radii);
     if (!radii) {
         return io__file_fail(file, IO_NO_MEMORY, "no memory for the radii of %lld particles",
-                             (long long)array->n);
+                             (long long)count);
     }
     io_status status = io__h5md_column(file, array, file->options->radii, file->options->frame,
-                                       H5T_NATIVE_DOUBLE, radii, &found);
+                                       skip, count, H5T_NATIVE_DOUBLE, radii, &found);
     if (status == IO_OK && !found) {
         status = io__file_fail(file, IO_MISSING, "has no radii '%.60s' beside %s",
                                file->options->radii, array->name);
     }
     for (int64_t k = 0; k < count && status == IO_OK; k++) {
-        io_put_real(to->out, k, to->precision, radii[skip + k]);
+        io_put_real(to->out, k, to->precision, radii[k]);
     }
     free(radii);
     return status;

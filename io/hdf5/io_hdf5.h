@@ -26,6 +26,8 @@
 #define H5Dget_create_plist(...) IO_FOREIGN(H5Dget_create_plist(__VA_ARGS__))
 #define H5Dget_space(...) IO_FOREIGN(H5Dget_space(__VA_ARGS__))
 #define H5Dget_type(...) IO_FOREIGN(H5Dget_type(__VA_ARGS__))
+#define H5Dget_chunk_storage_size(...) IO_FOREIGN(H5Dget_chunk_storage_size(__VA_ARGS__))
+#define H5Dread_chunk(...) IO_FOREIGN(H5Dread_chunk(__VA_ARGS__))
 #define H5Dopen2(...) IO_FOREIGN(H5Dopen2(__VA_ARGS__))
 #define H5Dread(...) IO_FOREIGN(H5Dread(__VA_ARGS__))
 #define H5Dset_extent(...) IO_FOREIGN(H5Dset_extent(__VA_ARGS__))
@@ -113,6 +115,34 @@ io_status io__array_check_coordinates(io_file *file, const io_array *array);
  *  particles. */
 io_status io__array_check_rows(io_file *file, const io_array *array, int64_t n, int64_t columns);
 
+/** How reading rows by several threads ended. */
+typedef enum io_chunks_result {
+    IO_CHUNKS_READ,   /* the rows have been read */
+    IO_CHUNKS_LEFT,   /* the library has to read them */
+    IO_CHUNKS_DAMAGED /* they must not be read */
+} io_chunks_result;
+
+/** Prepare to read a dataset whose chunks are compressed by deflate, in several threads.
+ *  @param array  must be open until io__chunks_close
+ *  @return NULL: it is another dataset, or there is no memory: the library has to read it */
+struct io_chunks *io__chunks_open(io_file *file, const io_array *array);
+
+/** Free what io__chunks_open returned; NULL is fine. */
+void io__chunks_close(struct io_chunks *chunks);
+
+/** Return how many rows to read at once: a multiple of the rows of a chunk.
+ *  @param rows  about how many, at least */
+int64_t io__chunks_rows(const struct io_chunks *chunks, int64_t rows);
+
+/** Read rows [first, first + n) of a frame.
+ *  @param columns   numbers that are read of each row
+ *  @param type      native type of out, to which numbers are converted
+ *  @param stride    distance between rows of out [byte]
+ *  @param[out] out  [n] rows of `stride` bytes, whose first `columns` numbers are set; on failure
+ *                   it may hold anything there */
+io_chunks_result io__chunks_read(struct io_chunks *chunks, int64_t frame, int64_t first, int64_t n,
+                                 int64_t columns, hid_t type, size_t stride, void *out);
+
 /** Progress of reading a file. */
 typedef struct io_progress {
     int64_t done; /* numbers read so far */
@@ -166,16 +196,18 @@ io_status io__arrays_read(io_file *file, hid_t id, const io_arrays *arrays, io_p
 /** Get the group of H5MD that an array belongs to: "particles/all"; "": the file is not H5MD. */
 void io__h5md_group(const io_array *array, char out[IO_HDF5_NAME]);
 
-/** Read one number for each particle of an array of positions, stored in its group of H5MD once or
- *  for each frame. Numbers with steps or times of their own are taken at the step, or else the
- *  time, of the frame of positions; IO_FORMAT if there are none.
+/** Read one number for each of some particles of an array of positions, stored in its group of
+ *  H5MD once or for each frame. Numbers with steps or times of their own are taken at the step, or
+ *  else the time, of the frame of positions; IO_FORMAT if there are none.
  *  @param name        "species"
+ *  @param first       first particle of the array
+ *  @param rows        number of particles
  *  @param type        native type of out; numbers that it cannot hold are refused
- *  @param[out] out    [array->n]
+ *  @param[out] out    [rows]
  *  @param[out] found  false: the group has no numbers of this name
  *  @return IO_FORMAT, IO_TRUNCATED or IO_NO_MEMORY if they exist, but cannot be read */
 io_status io__h5md_column(io_file *file, const io_array *array, const char *name, int64_t frame,
-                          hid_t type, void *out, bool *found);
+                          int64_t first, int64_t rows, hid_t type, void *out, bool *found);
 
 /** Read the step and the time of a frame from the group of H5MD of an array of positions.
  *  @return IO_FORMAT, IO_TRUNCATED or IO_NO_MEMORY if they exist, but cannot be read */

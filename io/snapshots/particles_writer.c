@@ -56,33 +56,54 @@ char io__species_letter(uint8_t species)
     return (char)(species < 26 ? 'A' + species : '?');
 }
 
-/** Write one line for each particle: the text `first`, which begins with its species if that is not
- *  NULL, dim coordinates and, unless velocity is NULL, as many components of the velocity, with the
- *  digits that are needed to read back equal bits.
- *  @param species   [n]; NULL: not written
- *  @param velocity  [n][3], of particles->precision; NULL: not written */
+/** Rows of particles in a text. */
+typedef struct rows {
+    const io_particles *particles; /* the particles */
+    const uint8_t *species;        /* species, which a line begins with [n]; NULL: not written */
+    const char *first;             /* text that a line begins with, if it has no species */
+    int dim;                       /* number of coordinates */
+    const void *velocity; /* velocities [n][3], of particles->precision; NULL: not written */
+} rows;
+
+/** Print the components of a vector of particle p, each with a blank behind it. */
+static char *put_vector(char *out, const rows *r, const void *vectors, int64_t p)
+{
+    const kith_precision precision = r->particles->precision;
+    for (int axis = 0; axis < r->dim; axis++) {
+        out = io__number_put(out, io_real(vectors, 3 * p + axis, precision),
+                             precision == KITH_FLOAT ? 9 : 17);
+        *out++ = ' ';
+    }
+    return out;
+}
+
+/** Format the line of particle p. @param user  rows */
+static char *put_row(const void *user, int64_t p, char *out)
+{
+    const rows *r = user;
+    if (r->species) {
+        *out++ = io__species_letter(r->species[p]);
+        *out++ = ' ';
+    } else {
+        out = stpcpy(out, r->first);
+    }
+    out = put_vector(out, r, r->particles->pos, p);
+    if (r->velocity) {
+        out = put_vector(out, r, r->velocity, p);
+    }
+    out[-1] = '\n';
+    return out;
+}
+
+/** Write one line for each particle: its species or the text `first`, dim coordinates and, unless
+ *  velocity is NULL, as many components of the velocity, with the digits that are needed to read
+ *  back equal bits. */
 static io_status write_rows(io_output *output, const io_particles *particles,
                             const uint8_t *species, const char *first, int dim,
                             const void *velocity)
 {
-    const kith_precision precision = particles->precision;
-    const int digits = precision == KITH_FLOAT ? 9 : 17;
-    for (int64_t p = 0; p < particles->n; p++) {
-        char line[256];
-        int used = snprintf(line, sizeof line, "%s", first);
-        line[0] = species ? io__species_letter(species[p]) : line[0];
-        for (int axis = 0; axis < dim; axis++) {
-            used += sprintf(line + used, "%.*g ", digits,
-                            io_real(particles->pos, 3 * p + axis, precision));
-        }
-        for (int axis = 0; axis < dim && velocity; axis++) {
-            used += sprintf(line + used, "%.*g ", digits,
-                            io_real(velocity, 3 * p + axis, precision));
-        }
-        line[used - 1] = '\n';
-        IO_TRY(io__output_write(output, line, used));
-    }
-    return IO_OK;
+    const rows r = {particles, species, first, dim, velocity};
+    return io__output_lines(output, particles->n, put_row, &r);
 }
 
 static io_status write_text(io_output *output, const io_particles *particles)

@@ -270,6 +270,12 @@ static io_status check_fields(io_frames *frames, const io_frame *frame)
                                  own[k].name, (long long)frame->index, frames->description);
         }
     }
+    if ((lacking & IO_WEIGHTS) && frames->single) {
+        return io__file_fail(frames->file, IO_MISSING,
+                             "has no weights '%s': of %s the masses of snapshots, 'mass', alone "
+                             "are read as weights; give others as a file or an array of their own",
+                             frames->options->weights, frames->description);
+    }
     if (lacking & IO_WEIGHTS) {
         return io__file_fail(
             frames->file, IO_MISSING, "has no '%s' in frame %lld (%s); kith info lists its fields",

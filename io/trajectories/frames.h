@@ -28,6 +28,9 @@ typedef struct io_labels {
 io_status io__labels_open(io_file *file, io_labels *labels);
 void io__labels_close(io_labels *labels);
 
+/** Find the number of a name. @return false: it is new */
+bool io__labels_find(const io_labels *labels, io_token name, int32_t *number);
+
 /** Find the number of a name; a new name gets the next number. IO_LIMIT: too many names. */
 io_status io__labels_number(io_file *file, io_labels *labels, io_token name, int32_t *number);
 

@@ -153,9 +153,10 @@ static bool put_number(io_frame *out, int role, int64_t p, double value)
     return true;
 }
 
-/** Parse the line of atom p, and store the numbers of the columns that have a role. */
-static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_roles *roles,
-                            const char *line, io_frame *out, int64_t p)
+/** Parse the line of atom p, and store the numbers of the columns that have a role, and its label.
+ *  @param[out] label  unchanged if no column has the label */
+static io_status parse_atom(const io_lines *lines, const io_roles *roles, const char *line,
+                            io_frame *out, int64_t p, io_token *label)
 {
     for (int column = 0; column < roles->n; column++) {
         const int role = roles->role[column];
@@ -175,8 +176,50 @@ static io_status parse_atom(io_frames *frames, const io_lines *lines, const io_r
                                   roles->n);
         }
         if (role == IO_ROLE_LABEL) {
-            IO_TRY(io__labels_number(frames->file, &frames->labels, token, &out->species[p]));
+            *label = token;
         }
+    }
+    return IO_OK;
+}
+
+/** Atoms of a frame that threads parse. */
+typedef struct atoms {
+    const io_labels *labels; /* the names of species so far */
+    const io_roles *roles;   /* the columns that are read */
+    io_frame *out;           /* the frame */
+    int64_t first;           /* atom of the first line */
+} atoms;
+
+/** Parse the line of an atom in any thread, but not one with a new name. @param user  atoms */
+static bool parse_known(void *user, const io_lines *lines, char *line, int64_t k)
+{
+    const atoms *a = user;
+    const int64_t p = a->first + k;
+    io_token label = {0};
+    return parse_atom(lines, a->roles, line, a->out, p, &label) == IO_OK &&
+           (!label.text || io__labels_find(a->labels, label, &a->out->species[p]));
+}
+
+/** Read the atoms of a frame. */
+static io_status read_atoms(io_frames *frames, io_lines *lines, const io_roles *roles, int64_t n,
+                            io_frame *out)
+{
+    atoms a = {&frames->labels, roles, out, 0};
+    while (a.first < n) {
+        char *line;
+        int64_t parsed;
+        io_token label = {0};
+        IO_TRY(io__lines_parse(lines, n - a.first, parse_known, &a, &parsed));
+        a.first += parsed;
+        if (parsed > 0) {
+            continue;
+        }
+        IO_TRY(next_atom(lines, a.first, n, &line));
+        IO_TRY(parse_atom(lines, roles, line, out, a.first, &label));
+        if (label.text) {
+            IO_TRY(io__labels_number(frames->file, &frames->labels, label, &out->species[a.first]));
+        }
+        a.first++;
     }
     return IO_OK;
 }
@@ -251,12 +294,7 @@ io_status io__rows_read(io_frames *frames, io_frame *out)
     if (!has_role(&wanted, IO_ROLE_LABEL)) {
         IO_TRY(io__frame_unnamed(frames, out));
     }
-    for (int64_t p = 0; p < head->n; p++) {
-        char *line;
-        IO_TRY(next_atom(&rows->lines, p, head->n, &line));
-        IO_TRY(parse_atom(frames, &rows->lines, &wanted, line, out, p));
-    }
-    return IO_OK;
+    return read_atoms(frames, &rows->lines, &wanted, head->n, out);
 }
 
 void io__rows_close(io_frames *frames)

@@ -34,16 +34,31 @@ static uint32_t hash(const char *name)
     return bits;
 }
 
+/** Find the slot of a name, or the free slot for it. @param[out] clean  the name as it is stored */
+static uint32_t find_slot(const io_labels *labels, io_token name, char clean[IO_NAME_LENGTH])
+{
+    io__copy_name(clean, IO_NAME_LENGTH, name.text, name.length);
+    uint32_t at = hash(clean) % IO_LABEL_SLOTS;
+    while (labels->slot[at] && strcmp(labels->name[labels->slot[at] - 1], clean) != 0) {
+        at = (at + 1) % IO_LABEL_SLOTS;
+    }
+    return at;
+}
+
+bool io__labels_find(const io_labels *labels, io_token name, int32_t *number)
+{
+    char clean[IO_NAME_LENGTH];
+    *number = labels->slot[find_slot(labels, name, clean)] - 1;
+    return *number >= 0;
+}
+
 io_status io__labels_number(io_file *file, io_labels *labels, io_token name, int32_t *number)
 {
     char clean[IO_NAME_LENGTH];
-    io__copy_name(clean, sizeof clean, name.text, name.length);
-    uint32_t at = hash(clean) % IO_LABEL_SLOTS;
-    for (; labels->slot[at]; at = (at + 1) % IO_LABEL_SLOTS) {
+    const uint32_t at = find_slot(labels, name, clean);
+    if (labels->slot[at]) {
         *number = labels->slot[at] - 1;
-        if (strcmp(labels->name[*number], clean) == 0) {
-            return IO_OK;
-        }
+        return IO_OK;
     }
     if (labels->n == IO_MOST_LABELS) {
         return io__file_fail(file, IO_LIMIT, "has more than %d names of species: '%s'",

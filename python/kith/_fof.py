@@ -221,8 +221,9 @@ def fof(x: Any, length: float, box: Any = None, *, min_members: int = 20, ids: A
     min_members : int, optional
         Smaller groups get label 0.
     ids : array [n] of integers, optional
-        Groups of one size are numbered by the smallest id; default: the index. With x on a GPU,
-        ids and roles are in either memory.
+        Groups of one size are numbered by the smallest id, then by the smallest index (on a GPU
+        give distinct ids); default: the index. With x on a GPU, ids and roles are in either
+        memory.
     roles : array [n] of integers, optional
         0: links; 1: joins the group of the nearest that links; 2: is in no group.
     min_links : int, optional

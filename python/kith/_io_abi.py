@@ -52,7 +52,7 @@ class ReadOptions(C.Structure):
                 ("fields", C.c_uint), ("needed", C.c_uint), ("precision", C.c_int),
                 ("frame", C.c_int64), ("watch", C.c_void_p), ("user", C.c_void_p),
                 ("part", C.c_int64), ("parts", C.c_int64), ("radii", C.c_char_p),
-                ("columns_if_text", C.c_bool)]
+                ("columns_if_text", C.c_bool), ("threads", C.c_int)]
 
 
 class TrajectoryOptions(C.Structure):

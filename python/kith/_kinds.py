@@ -216,8 +216,8 @@ _SPECIAL = {"torch": _Torch, "cupy": _Cupy, "jax": _Jax, "jaxlib": _Jax}
 def kind_of(x: Any) -> Kind:
     """Return the kind of the caller's array."""
     root = type(x).__module__.partition(".")[0]
-    if root not in _SPECIAL and "torch" in sys.modules:
-        torch = sys.modules["torch"]  # subclasses of tensors, such as nn.Parameter's of a user
+    if root not in _SPECIAL and "torch" in sys.modules and (torch := sys.modules["torch"]):
+        # not None, which blocks an import; subclasses of tensors, such as nn.Parameter's of a user
         root = "torch" if isinstance(x, torch.Tensor) else root
     if root not in _SPECIAL:
         return NUMPY

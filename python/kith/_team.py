@@ -684,7 +684,7 @@ class Team(Unshared):
         box : Box, float or array, optional
             As in `pairs`.
         min_members, ids, roles, min_links, velocities, velocity_length : optional
-            As in `kith.fof`; arrays are of this rank's particles, ids distinct over all ranks.
+            As in `kith.fof`; arrays are of this rank's particles.
 
         Returns
         -------

@@ -63,15 +63,15 @@ kith_status kith__options_read(kith_ctx *ctx, const char *name, const char *init
     return KITH_OK;
 }
 
-kith_status kith__result_read(kith_ctx *ctx, const void *given, size_t size, size_t least,
-                              void *own, size_t own_size)
+kith_status kith__result_read(kith_ctx *ctx, const char *name, const void *given, size_t size,
+                              size_t least, void *own, size_t own_size)
 {
-    KITH_CHECK(ctx, given != NULL, KITH_INVALID, "out is NULL");
+    KITH_CHECK(ctx, given != NULL, KITH_INVALID, "%s is NULL", name);
     KITH_CHECK(ctx, size == 0 || is_size(size, least), KITH_INVALID,
-               "out.size is %zu, expected %zu, or 0 for the fields of version 0.1: zero the struct "
+               "%s.size is %zu, expected %zu, or 0 for the fields of version 0.1: zero the struct "
                "before its first use",
-               size, own_size);
-    KITH_TRY(check_excess(ctx, "out", given, size, own_size));
+               name, size, own_size);
+    KITH_TRY(check_excess(ctx, name, given, size, own_size));
     memset(own, 0, own_size);
     memcpy(own, given, smaller(size ? size : least, own_size));
     return KITH_OK;

@@ -40,14 +40,15 @@ kith_status kith__options_read(kith_ctx *ctx, const char *name, const char *init
                                size_t least, void *own);
 
 /** Read a caller's struct of results.
+ *  @param name      of the argument, for messages
  *  @param given     the caller's struct; NULL is refused
  *  @param size      its size as stated; 0: `least`
  *  @param least     its size in the version that introduced it
  *  @param[out] own  a struct of full size, `own_size`; fields that the caller does not have are 0
  *  @return KITH_OK; KITH_INVALID where given is NULL, for a size that no version has, and where a
  *          field that this library does not have is not 0 */
-kith_status kith__result_read(kith_ctx *ctx, const void *given, size_t size, size_t least,
-                              void *own, size_t own_size);
+kith_status kith__result_read(kith_ctx *ctx, const char *name, const void *given, size_t size,
+                              size_t least, void *own, size_t own_size);
 
 /** Write results to a caller's struct: the fields that both structs have. The field `size` is
  *  written too: own must have the caller's, as it has after kith__result_read.
@@ -79,9 +80,10 @@ void kith__result_write(const void *own, size_t own_size, size_t size, size_t le
     KITH_TRY(kith__options_read(ctx, name, #init, given, least, own))
 
 /** Call kith__result_read for `out`, which may be NULL, and `own`, both pointers to one type;
- *  return from the current function where that fails. */
+ *  return from the current function where that fails. Messages have the variable's name, which is
+ *  that of the public call's argument. */
 #define KITH_RESULT_READ(ctx, out, least, own) \
-    KITH_TRY(kith__result_read(ctx, out, (out) ? (out)->size : 0, least, own, sizeof *(own)))
+    KITH_TRY(kith__result_read(ctx, #out, out, (out) ? (out)->size : 0, least, own, sizeof *(own)))
 
 /** Call kith__result_write for `out` and `own`, both pointers to one type. */
 #define KITH_RESULT_WRITE(own, least, out) \

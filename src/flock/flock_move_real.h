@@ -40,11 +40,13 @@ KITH_FN int KITH_REAL(kith__flock_move)(const struct kith__flock_rules *rules,
         u[k] = KITH_ROUND(u[k]);
         x[k] += u[k] * rules->time_step;
         if (rules->reflecting[k]) {
-            /* the repulsion may take a particle through a wall from which its velocity points */
+            /* the repulsion may take a particle through a wall from which its velocity points: the
+             * first reflection then leaves the velocity as it is */
+            const int beyond = x[k] < rules->lo[k] || x[k] > rules->hi[k];
             const int inward = x[k] < rules->lo[k] ? u[k] >= 0 : u[k] <= 0;
-            double turned = u[k];
+            double turned = pushed && beyond && inward ? -u[k] : u[k];
             kith__flock_reflect(rules, k, &x[k], &turned);
-            u[k] = pushed && inward ? u[k] : turned;
+            u[k] = turned;
         }
     }
     if (rules->n_things > 0) { /* copies, as the arguments of a function that is not inlined */

@@ -614,8 +614,23 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
     }
 }
 
-/** Reflect a coordinate and its velocity at the walls of axis k. A coordinate that was farther
- *  beyond a wall than walls are apart is beyond the other wall after that, and is put on it. */
+/** Fold a coordinate that one reflection has left beyond the other wall between the walls lo and
+ *  hi, by as many more reflections as it takes, each of which turns the velocity v. As fmod is
+ *  exact, only the differences are rounded.
+ *  @return the coordinate; NaN when x is infinite */
+KITH_RARE_FN double kith__flock_fold(double lo, double hi, double x, double *v)
+{
+    const double width = hi - lo;
+    /* two reflections more shift by twice the width; a path that ends on a wall is not reflected */
+    const double beyond = fmod(x > hi ? x - hi : lo - x, 2 * width);
+    const int odd = beyond > 0 && beyond <= width;
+    const double back = odd || !(beyond > 0) ? beyond : 2 * width - beyond;
+    *v = odd ? -*v : *v;
+    return x > hi ? hi - back : lo + back;
+}
+
+/** Reflect a coordinate and its velocity at the walls of axis k, as often as the path meets one. An
+ *  infinite coordinate becomes NaN. */
 KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, double *x, double *v)
 {
     const double lo = rules->lo[k];
@@ -623,6 +638,11 @@ KITH_FN void kith__flock_reflect(const struct kith__flock_rules *rules, int k, d
     if (*x < lo || *x > hi) {
         *x = *x < lo ? lo + (lo - *x) : hi - (*x - hi);
         *v = -*v;
+        if (*x < lo || *x > hi) { /* a copy, as the argument of a function that is not inlined */
+            double turned = *v;
+            *x = kith__flock_fold(lo, hi, *x, &turned);
+            *v = turned;
+        }
     }
     *x = *x < lo ? lo : *x > hi ? hi : *x;
 }

@@ -89,8 +89,10 @@ static kith_status check_options(kith_ctx *ctx, int64_t n, const struct kith__fo
     const double square = kith__rounded(speed * speed, precision);
     const double least = precision == KITH_FLOAT ? (double)FLT_MIN : DBL_MIN;
     KITH_CHECK(ctx, !fof->velocities || (speed > 0 && square >= least && isfinite(square)),
-               KITH_INVALID, "options.velocity_length is %g, expected a positive, finite velocity",
-               speed);
+               KITH_INVALID,
+               "options.velocity_length is %g, expected a velocity above 0 whose square is in the "
+               "range of %s",
+               speed, precision == KITH_FLOAT ? "float" : "double");
     for (int64_t p = 0; p < 3 * n && fof->velocities && fof->memory == KITH_HOST; p++) {
         if (!isfinite(kith__real_at(fof->velocities, p, precision))) {
             return kith__fof_refuse_velocity(ctx, p / 3);

@@ -91,8 +91,7 @@ static kith_status prepare(kith_ctx *ctx, const kith_points *points, const kith_
         search->list.rules = &search->rules;
         KITH_TRY(kith__rules_cutoff(ctx, &search->rules, points->precision, &cutoff));
     }
-    const bool by_radii = options->radius_rule && (asked == 0 || cutoff < asked);
-    const char *name = by_radii ? "the largest distance that options.radii permit" : "cutoff";
+    const char *name = kith__rules_cutoff_name(options, asked, cutoff);
     if (!search->is_batch) {
         return kith__question_init(ctx, points, options->against, box, cutoff, name,
                                    &search->batch.whole);
@@ -287,12 +286,12 @@ kith_status kith_pairs_each(kith_ctx *ctx, const kith_points *points, const kith
 
 /** kith_pairs_enqueue within a public call. */
 static kith_status enqueue(kith_ctx *ctx, const kith_points *points, const kith_box *box,
-                           double cutoff, const kith_pairs_options *options,
-                           const kith_pairs *given, int64_t *result)
+                           double cutoff, const kith_pairs_options *options, const kith_pairs *out,
+                           int64_t *result)
 {
     struct search search;
     kith_pairs own;
-    KITH_RESULT_READ(ctx, given, KITH_PAIRS_0_1, &own);
+    KITH_RESULT_READ(ctx, out, KITH_PAIRS_0_1, &own);
     KITH_TRY(prepare(ctx, points, box, cutoff, options, true, &search));
     KITH_CHECK(ctx, ctx->backend->pairs->enqueue != NULL, KITH_UNSUPPORTED,
                "kith_pairs_enqueue needs a GPU; the backend is \"%s\"", ctx->name);

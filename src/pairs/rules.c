@@ -260,3 +260,9 @@ kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
     }
     return KITH_OK;
 }
+
+const char *kith__rules_cutoff_name(const kith_pairs_options *options, double asked, double cutoff)
+{
+    const bool by_radii = options->radius_rule && (asked == 0 || cutoff < asked);
+    return by_radii ? "the largest distance that options.radii permit" : "cutoff";
+}

@@ -91,4 +91,9 @@ kith_status kith__rules_read(kith_ctx *ctx, const kith_pairs_options *options,
 kith_status kith__rules_cutoff(kith_ctx *ctx, const struct kith__rules *rules,
                                kith_precision precision, double *cutoff);
 
+/** Return the name that messages have for the cutoff of kith__rules_cutoff: of the caller's cutoff,
+ *  or of his radii where they set it.
+ *  @param asked  the caller's cutoff   @param cutoff  what kith__rules_cutoff has made of it */
+const char *kith__rules_cutoff_name(const kith_pairs_options *options, double asked, double cutoff);
+
 #endif

@@ -411,13 +411,13 @@ static kith_status number(struct fof_team *w, struct home *home, struct kith__nu
     for (int64_t c = 0; c < w->n; c++) {
         const struct component *own = &w->component[c];
         if (own->label == 0 && own->members >= least) {
-            sized[n++] = (struct kith__sized){own->members, own->least_id};
+            sized[n++] = (struct kith__sized){own->members, own->least_id, own->name};
         }
     }
     for (int64_t k = 0; k < home->route.received; k++) {
         const struct component *own = &home->arrived[k];
         if (own->members >= least) {
-            sized[n++] = (struct kith__sized){own->members, own->least_id};
+            sized[n++] = (struct kith__sized){own->members, own->least_id, own->name};
         }
     }
     KITH_TRY(kith__team_number(team, NUMBER, sized, n, label, part));

@@ -346,14 +346,16 @@ static kith_status read_question(struct pairs_team *w)
     kith_ctx *ctx = team->ctx;
     struct kith__rules rules;
     bool has_rules = false;
+    const double asked = w->cutoff;
     KITH_AGREE(team, read_rules(w, &rules, &has_rules));
     if (has_rules && rules.radii[0]) {
         KITH_TRY(kith__team_largest(team, rules.most_radius, 2));
     }
     KITH_AGREE(team, has_rules ? kith__rules_cutoff(ctx, &rules, w->points->precision, &w->cutoff)
                                : KITH_OK);
-    KITH_AGREE(team, kith__question_init(ctx, w->points, w->options.against, w->box, w->cutoff,
-                                         "cutoff", &w->q));
+    KITH_AGREE(team,
+               kith__question_init(ctx, w->points, w->options.against, w->box, w->cutoff,
+                                   kith__rules_cutoff_name(&w->options, asked, w->cutoff), &w->q));
     w->n_sets = w->q.cross ? 2 : 1;
     for (int s = 0; s < w->n_sets; s++) {
         w->columns[s] = (struct kith__columns){

@@ -29,7 +29,8 @@ struct arrived {
     int64_t at;               /**< position of the group in the messages */
 };
 
-/** Compare two groups, for qsort: by falling size, then by key. Serves struct arrived too. */
+/** Compare two groups, for qsort: by falling size, then by id, then by name. Serves struct arrived
+ *  too. */
 static int by_number(const void *left, const void *right)
 {
     const struct kith__sized *a = left;
@@ -37,7 +38,10 @@ static int by_number(const void *left, const void *right)
     if (a->size != b->size) {
         return a->size > b->size ? -1 : 1;
     }
-    return (a->key > b->key) - (a->key < b->key);
+    if (a->id != b->id) {
+        return a->id < b->id ? -1 : 1;
+    }
+    return (a->name > b->name) - (a->name < b->name);
 }
 
 /** Draw samples, and choose a splitter for each rank but the first: the first group of its part.
@@ -47,7 +51,7 @@ static kith_status choose_splitters(kith_team *team, int buffer, const struct ki
                                     int64_t n, struct kith__sized **splitter)
 {
     /* sample of a rank without groups: in the order of by_number it comes after all groups */
-    const struct kith__sized none = {-1, INT64_MAX};
+    const struct kith__sized none = {-1, INT64_MAX, INT64_MAX};
     const int ranks = team->ranks;
     struct kith__sized mine[SAMPLES_EACH];
     struct kith__sized *all = NULL;

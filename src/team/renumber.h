@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbering the groups of all ranks: by falling size, then by their smallest id.
+ * Numbering the groups of all ranks: by falling size, then by their smallest id, then by their
+ * smallest global index.
  */
 #ifndef KITH_RENUMBER_H
 #define KITH_RENUMBER_H
@@ -10,7 +11,8 @@
 /** A group of particles. */
 struct kith__sized {
     int64_t size; /**< particles of all ranks that are in it */
-    int64_t key;  /**< smallest id of these particles; distinct groups have distinct keys */
+    int64_t id;   /**< smallest id of these particles */
+    int64_t name; /**< smallest global index of these particles: that of each group is another */
 };
 
 enum { KITH_NUMBER_BUFFERS = KITH_ROUTE_BUFFERS + 5 }; /**< buffers that kith__team_number uses */

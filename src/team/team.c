@@ -112,8 +112,12 @@ kith_status kith__team_agree(kith_team *team, kith_status status)
     snprintf(mine, sizeof mine, "%s", ctx->message);
     KITH_TRY(kith__team_gather(team, mine, sizeof mine, team->messages));
     const int rank = (int)(worst / STATUSES);
-    if (team->ranks == 1) {
-        return (kith_status) - (worst % STATUSES);
+    bool alike = true; /* all ranks failed with one message: a number would mislead */
+    for (int r = 0; r < team->ranks; r++) {
+        alike = alike && strcmp(team->messages[r], team->messages[rank]) == 0;
+    }
+    if (alike) {
+        return kith__fail(ctx, (kith_status) - (worst % STATUSES), "%s", team->messages[rank]);
     }
     /* 480: with the longest number of a rank, 17 characters in front, the message fits 512 bytes */
     return kith__fail(ctx, (kith_status) - (worst % STATUSES), "rank %d: %.480s", rank,
@@ -199,8 +203,8 @@ kith_status kith__team_fill(kith_team *team, const struct kith__team_out *out,
                             kith__team_work_fn *work, void *call)
 {
     KITH_TRY(kith__team_begin(team));
-    KITH_AGREE(team, kith__result_read(team->ctx, out->given, out->size, out->least, out->own,
-                                       out->own_size));
+    KITH_AGREE(team, kith__result_read(team->ctx, "out", out->given, out->size, out->least,
+                                       out->own, out->own_size));
     const kith_status status = work(call);
     kith__result_write(out->own, out->own_size, out->size, out->least, out->given);
     return status;

@@ -78,8 +78,8 @@ void kith__team_copy_member(const kith_team *team, kith_team *member);
 /** Make one status of those of all ranks. Collective.
  *  @param status  status of this rank's work; its message is in the context
  *  @return KITH_OK when all ranks passed it; else the status of the lowest rank that did not, whose
- *          message is now in this context, after "rank R: " where there are several ranks;
- *          KITH_TEAM_LOST */
+ *          message is now in this context, after "rank R: " where other ranks say something
+ *          else or nothing; KITH_TEAM_LOST */
 kith_status kith__team_agree(kith_team *team, kith_status status);
 
 /** Set most_owned and most_ghosts of team->load to the largest `owned` and `ghosts` of all ranks.

@@ -462,14 +462,14 @@ static kith_status update(struct kith_verlet *v, const kith_points *points, cons
 /** Run an update with a copy of the caller's struct that has all fields of this version.
  *  @param batch  NULL: one system */
 static kith_status run(struct kith_verlet *v, const kith_points *points, const kith_box *box,
-                       const kith_batch *batch, kith_pairs *out)
+                       const kith_batch *batch, kith_pairs *list)
 {
     kith_pairs own;
     v->batch_updated = false;
-    KITH_RESULT_READ(v->ctx, out, KITH_PAIRS_0_1, &own);
+    KITH_RESULT_READ(v->ctx, list, KITH_PAIRS_0_1, &own);
     own.width = own.widest = own.overflowed = 0;
     const kith_status status = update(v, points, box, batch, &own);
-    KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, out);
+    KITH_RESULT_WRITE(&own, KITH_PAIRS_0_1, list);
     return status;
 }
 

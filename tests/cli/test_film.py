@@ -164,7 +164,7 @@ def test_things_of_recordings():
 def test_frames_of_files():
     """kith view --record: frames of a trajectory, and a still one seen from all sides."""
     keeps, size = tool(KEEPS), ("--film-size", f"{WIDTH}x{HEIGHT}")
-    cli.ok(*RUN, "--steps", "8", "--record-every", "2", "-o", "t.gsd")
+    cli.ok(*RUN[:-2], "--steps", "8", "--record-every", "2", "-o", "t.gsd")
     text = cli.ok("view", "t.gsd", "--record", "a.mp4", *size, env=keeps)
     assert "film       a.mp4, 5 frames" in text, text
     film = read("a.mp4")
@@ -310,6 +310,15 @@ def test_nonsense():
                           (("--record", "%s.png"), 2), (("--record", "%99d.png"), 2),
                           (("--record", "a.xyz"), 2), (("--record", ""), 2)):
         cli.fails(status, *RUN, "--steps", "1", *words, says=(words[0],))
+    cli.write_npy("p.npy", [(0, 0, 0), (1, 0, 0)])
+    for words in (("--film-size", "64x48"), ("--film-rate", "9"), ("--film-turn", "1"),
+                  ("--film-colour", "speed")):  # of no film
+        for run in ((*RUN[:-2], "--steps", "1", "-o", "a.xyz"), ("view", "p.npy")):
+            cli.fails(2, *run, *words, says=(words[0], "needs --record FILE"))
+    for words, says in ((("--members", "3"), "--link LENGTH"),
+                        (("--record", "f/", "--port", "9000"), "leave out --port")):
+        cli.fails(2, "view", "p.npy", *words, says=("--" + words[-2][2:], says))
+    os.remove("p.npy")
     assert not os.listdir(), os.listdir()
 
 

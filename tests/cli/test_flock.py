@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 import re
 import sys
 
@@ -257,7 +258,8 @@ def test_a_flag_of_a_preset_taken_back():
 def test_repulsion():
     """Active Brownian particles push each other apart, and keep their speed; a run goes on from a
     restart file with equal bits, --at changes the repulsion, a sweep varies its range."""
-    model = ("flock", "--preset", "abp", "--boids", "400", "--box", "20", "--record-every", "50")
+    own = ("flock", "--preset", "abp", "--boids", "400", "--box", "20")
+    model = (*own, "--record-every", "50")
     cli.ok(*model, "--steps", "100", "-o", "r.xyz", "--restart", "r.state", "-q")
     cli.ok(*model, "--steps", "200", "-o", "r.xyz", "--restart", "r.state", "-q")
     cli.ok(*model, "--steps", "200", "-o", "s.xyz", "-q")
@@ -273,7 +275,7 @@ def test_repulsion():
               "r.state", "-q", says=("--repulsion was 1,12 and is 1,20",))
     cli.ok(*model, "--at", "0:repulsion=0", "--steps", "200", "-o", "t.xyz", "-q")
     assert nearest(frames("t.xyz")[-1][1]) < 0.3
-    cli.ok(*model[:-2], "--sweep", "repulsion=0.5/1", "--equilibrate", "10", "--sample", "200",
+    cli.ok(*own, "--sweep", "repulsion=0.5/1", "--equilibrate", "10", "--sample", "200",
            "-o", "r.txt", "-q")
     table = [line.split() for line in read("r.txt").decode().splitlines() if line[0] != "#"]
     assert [row[0] for row in table] == ["0.5", "1"] and table[0] != table[1], table
@@ -281,11 +283,11 @@ def test_repulsion():
         cli.ok(*model, *words, "--steps", "50", "-o", f"{name}.xyz", "-q")  # K is the preset's
     assert read("a.xyz") == read("b.xyz") != read("s.xyz")
     warned = "warning: --repulsion: K 50 times the time step 0.02"
-    assert warned in cli.run(*model, "--repulsion", "1,50", "--steps", "1").stderr
-    assert warned in cli.run(*model, "--repulsion", "0", "--at", "1:repulsion=1,50", "--steps",
+    assert warned in cli.run(*own, "--repulsion", "1,50", "--steps", "1").stderr
+    assert warned in cli.run(*own, "--repulsion", "0", "--at", "1:repulsion=1,50", "--steps",
                              "2").stderr
-    assert "warning" not in cli.run(*model, "--repulsion", "1,49", "--steps", "1").stderr
-    assert "warning" not in cli.run(*model, "--repulsion", "1,50", "--steps", "1", "-q").stderr
+    assert cli.run(*own, "--repulsion", "1,49", "--steps", "1").stderr == ""
+    assert cli.run(*own, "--repulsion", "1,50", "--steps", "1", "-q").stderr == ""
     cli.fails(6, *START, "--steps", "1", "--repulsion=1,-2", says=("--repulsion", "0 or more"))
     cli.fails(6, *START, "--steps", "1", "--repulsion=nan,2", says=("--repulsion", "finite"))
 
@@ -331,6 +333,92 @@ def test_species():
     cli.ok("flock", "--boids", "60", "--box", "9", "--flock-species", "2", "--sweep",
            "heed-others=0/1", "--equilibrate", "10", "--sample", "200", "--replicas", "2", "-o",
            "h.txt", "-q")
+
+
+SPECIES = ("--flock-species", "3", "--heed-others", "-0.5", "--heed", "0,1,2,1,-1")
+FROM_10 = (*SPECIES, "--at", "15:heed=1,2,3", "--steps", "20", "--record-every", "10", "-q")
+
+
+def last_frame(path):
+    return read(path).decode().splitlines()[-60:]
+
+
+def names_of(*arguments):
+    """What the summary calls the species."""
+    words = ("--steps", "0", "--bins", "0", "--json")
+    return json.loads(cli.ok(*arguments, *words).splitlines()[-1])["species_names"]
+
+
+def three_species():
+    """Record a flock of three species in s.xyz; return its steps 10 and 30, as lines."""
+    cli.ok("flock", "--boids", "60", "--box", "9", "--seed", "4", "--precision", "double", *SPECIES,
+           "--at", "25:heed=1,2,3", "--steps", "30", "--record-every", "10", "-q", "-o", "s.xyz")
+    text = read("s.xyz").decode().splitlines()
+    assert [row[0] for row in text[-60:]] == ["A", "B", "C"] * 20
+    return text[62:124], text[-60:]
+
+
+def test_species_of_input():
+    """Particles of INPUT are of the species that it names, in any order of particles: recordings go
+    on with the bytes of one run, also over ranks, from a restart file and in a sweep."""
+    start, end = three_species()
+    cli.ok("flock", "s.xyz", "--frame", "1", *FROM_10, "-o", "on.xyz")
+    assert last_frame("on.xyz") == end
+    order = list(range(60))
+    random.Random(5).shuffle(order)
+    end = [end[k] for k in order]
+    for names, more in (("A B C", ()), ("H O Si", ()), ("7 20 100", ()),
+                        ("Si H O", ("--species", "Si,H,O"))):
+        name = dict(zip("ABC", names.split()))
+        with open("i.xyz", "w", encoding="ascii") as file:
+            file.write("\n".join(start[:2]) + "\n")
+            file.writelines(name[start[2 + k][0]] + start[2 + k][1:] + "\n" for k in order)
+        cli.ok("flock", "i.xyz", *FROM_10, *more, "-o", "on.xyz")
+        assert last_frame("on.xyz") == end, names
+        assert names_of("flock", "i.xyz", *SPECIES, *more) == names.split()
+    text = cli.ok("flock", "i.xyz", *SPECIES, *more, "--steps", "0")
+    assert "3 species: Si is 0, H is 1, O is 2" in text, text
+    several = {**os.environ, "KITH_BACKEND": "cpu,cpu,cpu"}
+    cli.ok("flock", "i.xyz", *FROM_10, *more, "-o", "on.xyz", env=several)
+    assert last_frame("on.xyz") == end
+    restart = (*FROM_10, *more, "-o", "r.xyz", "--restart", "r.state")
+    cli.ok("flock", "i.xyz", *restart, "--steps", "10")
+    cli.ok("flock", "i.xyz", *restart)
+    assert last_frame("r.xyz") == end
+    sweep = (*SPECIES, "--sweep", "noise=0.1/0.3", "--sample", "200", "--equilibrate", "0", "-q")
+    kept = (*sweep, "--restart", "s.jsonl")
+    cli.ok("flock", "i.xyz", *kept, *more, "-o", "one.npy")
+    cli.ok("flock", "i.xyz", *sweep, *more, "-o", "ranks.npy", env=several)
+    assert read("one.npy") == read("ranks.npy")
+    cli.ok("flock", "i.xyz", *sweep, "-o", "other.npy")  # H is 0
+    assert read("one.npy") != read("other.npy")
+    cli.fails(6, "flock", "i.xyz", *kept, says=("checksum of INPUT was",))
+
+
+def test_names_of_species():
+    """Formats; letters where one has no particle; one name; more or fewer names than species."""
+    three_species()
+    cli.ok("flock", "--boids", "60", *SPECIES, "--steps", "1", "-q", "-o", "g.gsd")
+    assert names_of("flock", "g.gsd", *SPECIES) == ["A", "B", "C"]
+    with open("d.lammpstrj", "w", encoding="ascii") as file:
+        file.write("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n"
+                   "0 9\n0 9\n0 9\nITEM: ATOMS id type x y z\n1 10 1 1 1\n2 9 2 2 2\n3 1 4 4 4\n")
+    assert names_of("flock", "d.lammpstrj", *SPECIES) == ["1", "9", "10"]
+
+    def written(*names):
+        with open("n.xyz", "w", encoding="ascii") as file:
+            file.write(f"{len(names)}\n\n")
+            file.writelines(f"{name} {k} 0 0\n" for k, name in enumerate(names))
+        return "flock", "n.xyz", *SPECIES
+    assert names_of(*written("C", "A")) == ["A", None, "C"]
+    cli.ok(*written("X", "X", "X", "X"), "--steps", "0", "-q", "-o", "v.xyz")
+    assert [line[0] for line in read("v.xyz").decode().splitlines()[2:]] == ["A", "B", "C", "A"]
+    for names, said in ((("Si", "H"), "2 species: H, Si"), (("Si", "H", "O", "C"), "C, H, O, Si")):
+        cli.fails(6, *written(*names), "--steps", "3", "-o", "no.xyz",
+                  says=(said, "--flock-species is 3", f"give --flock-species {len(names)}"))
+    cli.fails(6, *written(*(f"N{k}" for k in range(9))), "--steps", "3",
+              says=("9 species, but", "choose at most 8 by --species"))
+    assert not os.path.exists("no.xyz")
 
 
 def test_heed_wins_over_heed_others():
@@ -460,6 +548,11 @@ def test_options_without_effect():
     """An option that would do nothing is refused, with the one that it needs."""
     for words in (("--port", "9000"), ("--address", "::1")):
         cli.fails(2, *START, "--steps", "1", *words, says=(words[0], "needs --view"))
+    for words, says in ((("--record-every", "2"), "needs -o FILE or --record FILE"),
+                        (("--record-every", "2", "--restart", "a.state"), "needs -o FILE"),
+                        (("--restart-every", "2"), "needs --restart FILE"),
+                        (("--restart-every", "2", "-o", "a.xyz"), "needs --restart FILE")):
+        cli.fails(2, *START, "--steps", "1", *words, says=(words[0], says))
     for words in (("--cohesion", "3,1"), ("--separation", "1,1"), ("--relative",),
                   ("--min-speed", "0.5")):
         cli.fails(6, *START, "--steps", "1", "--model", "vicsek", *words, says=(words[0], "vicsek"))

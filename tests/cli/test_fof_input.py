@@ -207,6 +207,12 @@ def test_spacing_without_what_it_needs():
             file[f"PartType{kind}/Velocities"][...] = 7
     cli.fails(4, "fof", "snap.hdf5", "--phase-space", "1",
               says=["--phase-space needs velocities; all in the file are equal"])
+    with h5py.File("snap.hdf5", "a") as file:  # all that link have one velocity
+        file["PartType0/Velocities"][...] = numpy.arange(900).reshape(300, 3)
+    cli.fails(6, "fof", "snap.hdf5", "--phase-space", "2s",
+              says=["snap.hdf5: --phase-space 2s: the velocity dispersion", "is 0", "in the unit"])
+    cli.fails(6, "fof", "snap.hdf5", "--phase-space", "1e-30",
+              says=["--phase-space is 1e-30", "square is in the range of float"])
 
 
 def test_velocities_of_those_that_link():

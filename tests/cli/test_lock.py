@@ -11,9 +11,11 @@ import time
 
 import cli
 
-LONG = ["flock", "--boids", "30", "--box", "9", "--steps", "1G", "-q", "--restart-every", "1",
-        "--measure-every", "1", "--record-every", "1", "--film-size", "16x16"]
-SHORT = ["flock", "--boids", "30", "--box", "9", "--steps", "3", "-q", "--film-size", "16x16"]
+LONG = ["flock", "--boids", "30", "--box", "9", "--steps", "1G", "-q", "--measure-every", "1"]
+SHORT = ["flock", "--boids", "30", "--box", "9", "--steps", "3", "-q"]
+# What else runs with an option need, to write at once.
+MORE = {"--output": ["--record-every", "1"], "--restart": ["--restart-every", "1"],
+        "--record": ["--record-every", "1", "--film-size", "16x16"]}
 # Options with a path, and what appears once it is written.
 FILES = [("--output", "t.xyz", "t.xyz"), ("--output", "t.gsd", "t.gsd"),
          ("--measures", "t.jsonl", "t.jsonl"), ("--restart", "t.state", "t.state"),
@@ -24,8 +26,8 @@ FILES = [("--output", "t.xyz", "t.xyz"), ("--output", "t.gsd", "t.gsd"),
 @contextlib.contextmanager
 def running(option, path, appears):
     """A run that goes on until it is killed."""
-    with subprocess.Popen([cli.KITH, *LONG, option, path], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE) as process:
+    command = [cli.KITH, *LONG, *MORE.get(option, []), option, path]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             for _ in range(300):
                 if os.path.exists(appears) and os.path.getsize(appears) > 0:
@@ -41,15 +43,15 @@ def running(option, path, appears):
 def test_second_is_refused():
     for option, path, appears in FILES:
         with running(option, path, appears) as process:
-            done = cli.fails(9, *SHORT, option, path, says=("process", "writing", path,
-                                                                 "wait for it, or give another"))
+            done = cli.fails(9, *SHORT, *MORE.get(option, []), option, path,
+                             says=("process", "writing", path, "wait for it, or give another"))
             holder = f"process {process.pid} is writing"
             assert holder in done.stderr or "another process" in done.stderr, done.stderr
             process.kill()
             process.wait()
         if option == "--restart":  # a state of that run is ahead of these steps
             os.remove(path)
-        cli.ok(*SHORT, option, path)  # the lock ended with its process
+        cli.ok(*SHORT, *MORE.get(option, []), option, path)  # the lock ended with its process
         assert not glob.glob("*.lock"), glob.glob("*.lock")
 
 

@@ -5,40 +5,16 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import time
 
 import cli
 import needs
 import rdf_frames
+from launchers import LAUNCHERS, everywhere, launched, ways
 
-# "openmpi=LIBRARY=mpirun -x|mpich=...": the launchers, and libraries whose ranks kill themselves or
-# write to the standard output.
-LAUNCHERS = [word.split("=") for word in os.environ["KITH_TEST_LAUNCHERS"].split("|") if word]
-RANKS = (1, 2, 3, 4, 5, 6, 7, 8) if cli.DEEP else (3,)
 TIMES = ("seconds", "peak_bytes", "threads", "ranks", "parts", "backend", "memory", "input",
          "against", "pairs_per_second", "neighbours_per_second")
-
-
-def launched(launcher, ranks, *arguments, **options):
-    """Run kith by a launcher of MPI."""
-    options.setdefault("stdout", subprocess.PIPE)
-    options.setdefault("stderr", subprocess.PIPE)
-    command = [*launcher[2].split(), "-n", str(ranks), cli.KITH, *map(str, arguments)]
-    return subprocess.run(command, text=True, check=False, timeout=110, **options)
-
-
-def ways():
-    """Ways to run kith on several ranks: a name, and a function of its arguments."""
-    for backends in ("cpu,cpu", "cpu:baseline,cpu,cpu,cpu,cpu"):
-        told = {**os.environ, "KITH_BACKEND": backends}
-        yield backends, lambda *arguments, told=told: cli.run(*arguments, env=told)
-    for launcher in LAUNCHERS:
-        for ranks in RANKS:
-            yield (f"{launcher[0]} {ranks}",
-                   lambda *arguments, launcher=launcher, ranks=ranks:
-                   launched(launcher, ranks, *arguments))
 
 
 def contents(path):
@@ -54,10 +30,7 @@ def same(*arguments, outputs=(), parts=None):
         return {key: value for key, value in json.loads(text).items() if key not in TIMES}
     expected = facts(cli.ok(*arguments, "--json"))
     files = [contents(path) for path in outputs]
-    for name, run in ways():
-        for path in outputs:
-            os.remove(path)
-        done = run(*arguments, "--json")
+    for name, done, folder in everywhere(*arguments, "--json", outputs=outputs):
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
         ranks = json.loads(done.stdout)["ranks"] if parts and "cpu" not in name else 1
@@ -65,7 +38,7 @@ def same(*arguments, outputs=(), parts=None):
         read = said["parts"] if said["verb"] == "rdf" else said["input"]["parts"]
         assert parts is None or read == ranks, (name, done)
         for path, data in zip(outputs, files):
-            assert contents(path) == data, (name, arguments, path)
+            assert contents(os.path.join(folder, path)) == data, (name, arguments, path)
 
 
 def test_fof():
@@ -100,9 +73,10 @@ def test_fof_types():
     same(*common, "--attach", "gas", outputs=("a.csv", "a.npy"))
     cosmology = (*common, "--cosmology", "0.3,0.7,0")
     same(*cosmology, outputs=("a.csv", "a.npy"))  # spheres
-    for name, run in ways():  # nobody measures their time
-        assert json.loads(run(*cosmology, "--json").stdout)["seconds"]["spheres"] is None, name
-        assert "spherical overdensities" not in run(*cosmology).stdout, name
+    for name, done, _ in everywhere(*cosmology, "--json"):  # nobody measures their time
+        assert json.loads(done.stdout)["seconds"]["spheres"] is None, name
+    for name, done, _ in everywhere(*cosmology):
+        assert "spherical overdensities" not in done.stdout, name
     same(*common[:-4], "-o", "a.list", "--precision", "float", outputs=("a.list",))
 
 
@@ -238,12 +212,11 @@ def test_shares_fail():
             verbs.append(("rdf", name, "--box", "2", "--r-max", "0.5", "-o", "a.csv"))
         for arguments in verbs:
             expected = cli.run(*arguments)
-            for way, run in ways():
-                done = run(*arguments)
+            for way, done, folder in everywhere(*arguments):
                 said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
                 assert done.returncode == expected.returncode != 0, (way, done.stderr)
                 assert len(said) == 1 and word in said[0], (way, done.stderr)
-                assert not os.path.exists("a.csv") and not os.path.exists("a.npy"), way
+                assert not {"a.csv", "a.npy"} & set(os.listdir(folder)), way
 
 
 def test_sums():
@@ -291,12 +264,11 @@ def test_frames():
     same("rdf", "f.xyz", "--frames", "2::3", "--r-max", "4", "--sq", "s.txt", "-o", "a.txt",
          outputs=("s.txt", "a.txt"))
     expected = cli.run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
-    for way, run in ways():
-        done = run("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt")
+    for way, done, folder in everywhere("rdf", "bad.xyz", "--r-max", "4", "-o", "b.txt"):
         said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
         assert done.returncode == expected.returncode != 0, (way, done.stderr)
         assert len(said) == 1 and said[0] in expected.stderr, (way, said, expected.stderr)
-        assert not os.path.exists("b.txt"), way
+        assert not os.path.exists(f"{folder}/b.txt"), way
 
 
 def test_rules():
@@ -342,6 +314,113 @@ def test_radii():
     for rule in ("gather", "scatter", "either"):
         same("pairs", "a.txt", "--radii", "h", "--against", "b.txt", *box, rule, "--sorted", "-o",
              "a.npy", outputs=("a.npy",))
+
+
+def write_fields():
+    """Write a snapshot with types and radii, and H5MD with species and radii for each frame."""
+    h5py, numpy, _ = cli.snapshot_modules()
+    rng = numpy.random.default_rng(11)
+    with h5py.File("s.hdf5", "w") as file:
+        header = file.create_group("Header").attrs
+        header["NumPart_ThisFile"] = header["NumPart_Total"] = [90, 400, 0, 0, 11, 0]
+        header["NumFilesPerSnapshot"], header["BoxSize"], header["Time"] = 1, 1.0, 1.0
+        header["MassTable"] = [1.0, 1.0, 0, 0, 1.0, 0]
+        for kind, n in ((0, 90), (1, 400), (4, 11)):
+            group = file.create_group(f"PartType{kind}")
+            group["Coordinates"] = rng.random((n, 3))
+            group["Length"] = rng.choice((0.0, 0.02, 0.09), n)
+    for name, n in (("m.h5", 500), ("few.h5", 70)):
+        with h5py.File(name, "w") as file:
+            for group in ("a", "b") if n == 500 else ("a",):  # two groups: the ranks cut the second
+                at = file.create_group(f"particles/{group}")
+                at["position/value"], at["position/step"] = rng.random((2, n, 3)), [0, 5]
+                at["species/value"] = rng.choice((7, 3, 12), (2, n))
+                at["species/step"] = [0, 5]
+                at["h/value"], at["h/step"] = rng.random((2, n)) / 10, [0, 5]
+                at["box/edges"] = [1.0, 1.0, 1.0]
+                at["box"].attrs["boundary"] = numpy.array([b"periodic"] * 3)
+    return rng
+
+
+def test_shares_of_rules():
+    """Each rank reads the species and radii of its share: numbers of species follow from the names
+    of all ranks, of which the last one sees some first."""
+    rng = write_fields()
+    out = ("--sorted", "-o", "a.npy")
+    shared("pairs", "s.hdf5", "--cutoff", "gas-dark=0.08,star-star=0.3,dark-star=0.1", *out,
+           outputs=("a.npy",))
+    shared("pairs", "m.h5", "--cutoff", "7-3=0.08,12-12=0.1", "--frame", "1")
+    shared("pairs", "m.h5", "--cutoff", "7-3=0.08,12-12=0.1", "--against", "few.h5", *out,
+           outputs=("a.npy",))
+    shared("pairs", "s.hdf5", "--radii", "Length", "--radii-scale", "1.5", *out,
+           outputs=("a.npy",))
+    shared("pairs", "m.h5", "--radii", "h", "--frame", "1", "--cutoff", "7-3=0.09", "--precision",
+           "float", *out, outputs=("a.npy",))
+    shared("pairs", "m.h5", "--radii", "h", "--radii-rule", "gather", "--against", "few.h5", "-o",
+           "a.h5", "--sorted", outputs=("a.h5",))
+    cli.write_npy("p.npy", [tuple(rng.random(3)) for _ in range(300)])
+    radii = [float(h) for h in rng.random(300) / 10]
+    cli.write_npy_array("h.npy", (300,), radii)
+    with open("h.txt", "w", encoding="ascii") as file:
+        file.write("".join(f"{h!r}\n" for h in radii))
+    for name in ("h.npy", "h.txt"):
+        shared("pairs", "p.npy", "--radii", name, "--radii-rule", "sum", "--box", "1", "-o",
+               "a.txt", "--sorted", outputs=("a.txt",))
+
+
+def test_shares_of_weights():
+    """Weights of g(r): masses, and numbers of a file, of which each rank reads its share."""
+    _, numpy, snapshots = cli.snapshot_modules()
+    rng = numpy.random.default_rng(12)
+    snap = snapshots.make({0: 90, 1: 400, 4: 11}, table=())
+    for kind in (0, 1, 4):
+        snap[kind]["mass"][:] = rng.random(len(snap[kind]["mass"])) + 0.1
+    snapshots.hdf5("s.hdf5", snap, {**snapshots.FLAT, "box": 10.0}, "gadget")
+    rdf = ("rdf", "s.hdf5", "--r-max", "2", "--bins", "20", "--weights")
+    shared(*rdf, "mass", "-o", "a.txt", outputs=("a.txt",))
+    shared(*rdf, "mass", "--partials", "-o", "a.txt", outputs=("a.txt",))
+    shared(*rdf, "mass", "--select", "star,gas", "--precision", "float", "-o", "a.txt",
+           outputs=("a.txt",))
+    weights = [float(w) for w in rng.normal(size=501)]
+    cli.write_npy_array("w.npy", (501,), weights)
+    cli.write_npy_array("zero.npy", (501,), [0.0] * 501)
+    cli.write_npy_array("bad.npy", (501,), weights[:-1] + [float("inf")])
+    with open("w.txt", "w", encoding="ascii") as file:
+        file.write("".join(f"{w!r}\n" for w in weights))
+    shared(*rdf, "w.npy", "--partials", "-o", "a.txt", outputs=("a.txt",))
+    shared(*rdf, "w.txt", "--select", "dark", "--with", "gas", "-o", "a.txt", outputs=("a.txt",))
+    for name in ("zero.npy", "bad.npy", "none.npy", "charge"):
+        expected = cli.run(*rdf, name, "-o", "b.txt")
+        for way, done, folder in everywhere(*rdf, name, "-o", "b.txt"):
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == expected.returncode != 0, (way, name, done.stderr)
+            assert said == expected.stderr.splitlines()[:1], (way, said, expected.stderr)
+            assert not os.path.exists(f"{folder}/b.txt"), way
+
+
+def test_rules_fail():
+    """A radius, a number of species or a name that is wrong, with the last rank; a file without
+    species: the sentence and the status of one process, and no output."""
+    write_fields()
+    h5py, _, _ = cli.snapshot_modules()
+    cli.write_npy("p.npy", [(0.1 * k, 0, 0) for k in range(9)])
+    cli.write_npy_array("h.npy", (9,), [0.1] * 8 + [-2])
+    cli.write_npy_array("nan.npy", (9,), [0.1] * 7 + [float("nan")] + [1])
+    cli.write_npy_array("short.npy", (8,), [0.1] * 8)
+    with h5py.File("s.hdf5", "r+") as file:
+        file["PartType4/Length"][10] = 1e300
+    for arguments in (("s.hdf5", "--cutoff", "gas-dark=0.1,star-iron=0.2"),
+                      ("s.hdf5", "--radii", "Length", "--radii-scale", "1e10"),
+                      ("s.hdf5", "--radii", "None"), ("p.npy", "--cutoff", "a-b=1"),
+                      ("p.npy", "--radii", "h.npy"), ("p.npy", "--radii", "nan.npy"),
+                      ("p.npy", "--radii", "short.npy"), ("p.npy", "--radii", "Length"),
+                      ("s.hdf5", "--cutoff", "0.1", "--exclude-molecules")):
+        expected = cli.run("pairs", *arguments, "--sorted", "-o", "a.npy")
+        for name, done, folder in everywhere("pairs", *arguments, "--sorted", "-o", "a.npy"):
+            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+            assert done.returncode == expected.returncode != 0, (name, arguments, done.stderr)
+            assert said == expected.stderr.splitlines()[:1], (name, said, expected.stderr)
+            assert not os.path.exists(f"{folder}/a.npy"), name
 
 
 def test_lists():
@@ -390,20 +469,16 @@ def flown(*arguments, outputs):
                 if key not in (*TIMES, "step_seconds")}
         return [*lines[:-1], last]
 
-    def clear():
-        for path in outputs:
-            if os.path.exists(path):
-                os.remove(path)
-    clear()
+    for path in outputs:
+        if os.path.exists(path):
+            os.remove(path)
     expected = facts(cli.ok("flock", *arguments, "--json"))
     files = [contents(path) for path in outputs]
-    for name, run in ways():
-        clear()
-        done = run("flock", *arguments, "--json")
+    for name, done, folder in everywhere("flock", *arguments, "--json", outputs=outputs):
         assert done.returncode == 0, (name, arguments, done.stderr)
         assert facts(done.stdout) == expected, (name, arguments, done.stdout)
         for path, data in zip(outputs, files):
-            assert contents(path) == data, (name, arguments, path)
+            assert contents(os.path.join(folder, path)) == data, (name, arguments, path)
 
 
 def test_flock():
@@ -446,24 +521,20 @@ def test_flock():
 def test_flock_refused():
     """What ranks do not take, with one sentence and no output."""
     task = ("flock", "--boids", "50", "--box", "10", "--steps", "3")
-    for word, arguments in (("--sweep", (*task[:-2], "--sweep", "noise=0:1:0.5")),
-                            ("--view", (*task, "--view"))):
-        for name, run in ways():
-            done = run(*arguments)
-            said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
-            assert done.returncode == 2, (name, done)
-            assert len(said) == 1 and f"{word} works in one process" in said[0], (name, done)
+    for name, done, _ in everywhere(*task, "--view"):
+        said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
+        assert done.returncode == 2, (name, done)
+        assert len(said) == 1 and "--view works in one process" in said[0], (name, done)
     cli.write_npy("p.npy", [(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0), (0.3, float("nan"), 0)])
     for arguments in (("flock", "p.npy", "--steps", "2", "-o", "a.xyz"),
                       (*task, "--alignment", "10,1", "-o", "a.xyz")):
         expected = cli.run(*arguments)
-        for name, run in ways():
-            done = run(*arguments)
+        for name, done, folder in everywhere(*arguments):
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert done.returncode == expected.returncode != 0, (name, arguments, done.stderr)
             assert len(said) == 1, (name, done.stderr)
             assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
-            assert not os.path.exists("a.xyz"), name
+            assert not os.path.exists(f"{folder}/a.xyz"), name
 
 
 def test_errors():
@@ -477,21 +548,19 @@ def test_errors():
              ("fof", "good.npy"))
     for arguments in cases:
         expected = cli.run(*arguments)
-        for name, run in ways():
-            done = run(*arguments)
+        for name, done, folder in everywhere(*arguments):
             assert done.returncode == expected.returncode, (name, arguments, done.stderr)
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert len(said) == 1, (name, done.stderr)
-            assert said[0].split(":")[-1] == expected.stderr.splitlines()[0].split(":")[-1], said
-            assert not os.path.exists("a.npy"), name
+            assert said[0] == expected.stderr.splitlines()[0], said  # names no rank
+            assert not os.path.exists(f"{folder}/a.npy"), name
     with open("h.txt", "w", encoding="ascii") as file:
         file.write("0.1\n" * 100)
-    for name, run in ways():
-        done = run("nearest", "good.npy", "-k", "2", "--radii", "h.txt")
-        assert done.returncode == 10 and "in one process, or leave out --radii" in done.stderr, done
-        done = run("pairs", "good.npy", "-c", "0.1", "-o", "a.npy")
+    for name, done, _ in everywhere("nearest", "good.npy", "-k", "2", "--radii", "h.txt"):
+        assert done.returncode == 10 and "in one process, or leave out --radii" in done.stderr, name
+    for name, done, folder in everywhere("pairs", "good.npy", "-c", "0.1", "-o", "a.npy"):
         assert done.returncode == 10 and "--sorted" in done.stderr, (name, done.stderr)
-        assert not os.path.exists("a.npy"), name
+        assert not os.path.exists(f"{folder}/a.npy"), name
 
 
 def test_first_bad_frame():
@@ -509,8 +578,7 @@ def test_first_bad_frame():
         task = ("rdf", "a.xyz", "--box", "1", "--r-max", "0.4", "-o", "a.txt", "-q")
         expected = cli.run(*task)
         assert expected.returncode == 5, expected
-        for name, run in ways():
-            done = run(*task)
+        for name, done, _ in everywhere(*task):
             said = [line for line in done.stderr.splitlines() if line.startswith("kith")]
             assert done.returncode == 5 and len(said) == 1, (name, whole, done)
             assert said == expected.stderr.splitlines()[:1], (name, said, expected.stderr)

@@ -348,6 +348,8 @@ def test_bad_arguments():
                   ["--r-min", "2", "--r-max", "1"], ["--edges", "x", "--r-max", "1"]):
         cli.fails(2, *rdf, *wrong)
     cli.fails(2, "rdf")
+    for words in (("--temperature", "300"), ("--window", "lorch")):  # without effect
+        cli.fails(2, *rdf, *words, says=words[:1])
     cli.fails(6, *rdf, "--width", "9", says=["--width"])
     cli.fails(6, *rdf, "--r-min", "9", says=["--r-min"])
     cli.fails(7, *rdf, "--bins", "2M", says=["a.xyz", "2^20"])
@@ -383,7 +385,16 @@ def test_bad_frames():
     cli.fails(4, "rdf", "a.xyz", "--partials", says=["frame 1", "'Xe'"])
     assert cli.report("rdf", "a.xyz")["frames"]["n"] == 2
     write_xyz("a.xyz", [good, (names, [[math.nan, 0, 0]] + points[1:], side)])
-    cli.fails(5, "rdf", "a.xyz", says=["a.xyz"])
+    why = "a coordinate of particle 0 (counted from 0) is not finite"
+    for more in ((), ("--threads", "1"), ("--backend", "cpu,cpu")):
+        cli.fails(5, "rdf", "a.xyz", *more, says=["a.xyz: frame 1: " + why])
+    bad = names.index("H", names.index("H") + 1)  # particles are numbered as in the file
+    write_xyz("a.xyz", [good, good, (names, points[:bad] + [[0, math.inf, 0]] + points[bad + 1:],
+                                     side)])
+    why = f"a.xyz: frame 2: a coordinate of particle {bad} "
+    cli.fails(5, "rdf", "a.xyz", "--select", "H", says=[why])
+    cli.ok("rdf", "a.xyz", "--select", "O")
+    cli.fails(5, "debye", "a.xyz", says=[why])
     with open("b.xyz", "w", encoding="ascii") as file:
         file.write('1\nLattice="0 0 0 0 0 0 0 0 0" Properties=species:S:1:pos:R:3\nO 0 0 0\n')
     cli.fails(6, "rdf", "b.xyz", says=["frame 0", "no box"])

@@ -9,6 +9,41 @@ import cli
 from rdf_frames import close, columns, write_xyz
 
 
+def test_names_of_types():
+    """Types of snapshots have the names that --species and --link take, in every list."""
+    h5py, numpy, _ = cli.snapshot_modules()
+    rng = numpy.random.default_rng(4)
+    counts = [40, 60, 0, 0, 30, 20]
+    with h5py.File("s.hdf5", "w") as file:
+        head = file.create_group("Header")
+        head.attrs["NumPart_ThisFile"] = head.attrs["NumPart_Total"] = counts
+        head.attrs["MassTable"] = [1.0] * 6
+        head.attrs["BoxSize"], head.attrs["Time"], head.attrs["Redshift"] = 10.0, 1.0, 0.0
+        head.attrs["NumFilesPerSnapshot"] = 1
+        for kind, n in enumerate(counts):
+            if n:
+                file[f"PartType{kind}/Coordinates"] = rng.random((n, 3)) * 10
+
+    def pairs(first, second):
+        return cli.report("rdf", "s.hdf5", "--select", first, "--with", second, "--r-max", "3",
+                          "--bins", "4", "-o", "a.json")["pairs"]
+
+    expected = pairs("star", "dark,bh")
+    assert expected > 100
+    for first, second in (("stars", "dm, bh"), ("4", "5,1"), ("PartType4", "halo,PartType5")):
+        assert pairs(first, second) == expected, (first, second)
+        assert pairs(second, first) == expected, (first, second)
+    listed = cli.listed("s.hdf5", "--cutoff", "star-dark=1.5")
+    assert len(listed) > 20
+    for cutoff in ("stars-dm=1.5", "1-4=1.5", "PartType1-STAR=1.5"):
+        assert cli.listed("s.hdf5", "--cutoff", cutoff) == listed, cutoff
+    order = cli.report("rdf", "s.hdf5", "--select", "stars,dm", "--partials", "--r-max", "3")
+    assert list(order["species"]) == ["star", "dark"], order["species"]
+    for words in (("rdf", "s.hdf5", "--select", "starz"), ("rdf", "s.hdf5", "--select", "2"),
+                  ("pairs", "s.hdf5", "--cutoff", "stars-quark=1")):
+        cli.fails(6, *words, says=["there are: gas, dark, star, bh"])
+
+
 def test_order():
     """Columns are ordered by number or name, or as the user lists them, not by appearance."""
     def order(path, *arguments):

@@ -58,6 +58,15 @@ def test_sums_against_brute_force():
     for pair in (("O", "O"), ("H", "O"), ("H", "Na")):
         s = brute_force(frames, 1.6, 1, 4, (pair[0],), (pair[1],))[2]
         assert close(found["S_sum_" + "-".join(pair)], s, 1e-11), pair
+    # Of each species there are other numbers in the second frame.
+    frames[1] = (["O"] * 20 + ["Na"] * 7 + ["H"] * 3, *frames[1][1:])
+    write_xyz("a.xyz", frames)
+    assert cli.run(*arguments, *ALL).returncode == 0
+    found = columns("s.json")
+    assert close(found["S_sum"], brute_force(frames, 1.6, 1, 4)[2], 1e-11)
+    for pair in (("O", "O"), ("H", "O"), ("H", "Na")):
+        s = brute_force(frames, 1.6, 1, 4, (pair[0],), (pair[1],))[2]
+        assert close(found["S_sum_" + "-".join(pair)], s, 1e-11), pair
     # The same sums in any number of threads, to the last bit.
     cli.run(*arguments[:4], "t.json", *arguments[5:], *ALL, "--threads", "3")
     assert columns("t.json")["S_sum"] == found["S_sum"]

@@ -232,6 +232,9 @@ def test_input():
            "--time-step", "1", "--sample", SAMPLE, "--restart", "i.jsonl", "--sweep")
     cli.fails(6, *run, "noise=0.2/0", "--replicas", 2, says=("all are one run at noise = 0",))
     cli.ok(*run, "noise=0.2/0.4", "--replicas", 2, "--quiet")
+    cli.ok(*FLOCK, "--steps", 3, "-o", "many.xyz", "--record-every", 1, "--quiet")
+    noted = cli.run(run[0], "many.xyz", *run[2:-3], "--sweep", "noise=0.2/0.4", "--replicas", 2)
+    assert noted.returncode == 0 and noted.stderr.count("note: frame 0") == 1, noted
     os.replace("other.xyz", "in.xyz")
     cli.fails(6, *run, "noise=0.2/0.4", "--replicas", 2, says=("checksum of INPUT was",))
 

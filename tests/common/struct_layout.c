@@ -328,6 +328,13 @@ int main(void)
     FIELD(kith_waves, species);
     FIELD(kith_waves, n_species);
 
+    SIZE(kith_domain_view);
+    FIELD(kith_domain_view, size);
+    FIELD(kith_domain_view, n);
+    FIELD(kith_domain_view, ghosts);
+    FIELD(kith_domain_view, xyz);
+    FIELD(kith_domain_view, ids);
+
     SIZE(kith_transport);
     FIELD(kith_transport, size);
     FIELD(kith_transport, self);

@@ -321,10 +321,9 @@ void flock_case_step(const flock_case *c, double *r, double *v, double *error)
             const double low = c->box.origin[k];
             double x = (k == 2 && c->box.dim == 2 ? 0 : points_get(&c->r.points, i, k)) +
                        (u[k] + o->repulsion.weight * w.push[3 * i + k]) * o->time_step;
-            if (o->reflecting[k] && (x < low || x > low + length)) {
+            while (o->reflecting[k] && (x < low || x > low + length)) { /* it may meet both walls */
                 u[k] = x < low ? fabs(u[k]) : -fabs(u[k]);
                 x = x < low ? 2 * low - x : 2 * (low + length) - x;
-                x = fmin(fmax(x, low), low + length); /* it is turned round once */
             }
             r[3 * i + k] = x;
             v[3 * i + k] = u[k];

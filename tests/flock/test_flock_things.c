@@ -112,6 +112,53 @@ static void check_enclosed(kith_ctx *ctx)
     fly(ctx, &box, &o, 1, r, v);
 }
 
+/* A step over several widths of the box is folded between its walls, and each reflection turns the
+ * velocity. A step to infinity is an error. */
+static void check_folded(kith_ctx *ctx)
+{
+    kith_flock_options o = alone(NULL, 0);
+    kith_box box = kith_box_periodic(10, 10, 10);
+    for (int k = 0; k < 3; k++) {
+        box.periodic[k] = 0;
+        box.origin[k] = -4;
+        o.reflecting[k] = 1;
+    }
+    o.time_step = 1;
+    for (int step = -400; step <= 400; step++) { /* from 1, by an eighth of `step` */
+        double r[3] = {1, 1, 1}, v[3] = {step / 8.0, 0, -step / 4.0};
+        double at[3] = {1 + v[0], 1, 1 + v[2]}, turned[3] = {v[0], 0, v[2]};
+        for (int k = 0; k < 3; k++) {
+            while (at[k] < -4 || at[k] > 6) {
+                at[k] = at[k] < -4 ? -8 - at[k] : 12 - at[k];
+                turned[k] = -turned[k];
+            }
+        }
+        fly(ctx, &box, &o, 1, r, v);
+        expect("folded", r, at[0], at[1], at[2]);
+        expect("turned", v, turned[0], turned[1], turned[2]);
+    }
+    const double two[6] = {0, 0, 0, 1, 0, 0}, still[6] = {0};
+    const kith_points at = kith_points_packed(two, 2, KITH_DOUBLE);
+    const kith_points speed = kith_points_packed(still, 2, KITH_DOUBLE);
+    for (int times = 0; times < 2; times++) {
+        kith_flock *flock = NULL;
+        o.repulsion.radius = 2;
+        o.repulsion.weight = times ? 1e308 : 40; /* pushes by an infinite length, or by 20 */
+        o.time_step = times ? 10 : 1;
+        CHECK(kith_flock_open(ctx, &at, &speed, &box, &o, &flock) == KITH_OK, "%s",
+              kith_message(ctx));
+        const kith_status status = kith_flock_step(flock, 1);
+        CHECK(status == (times ? KITH_NOT_FINITE : KITH_OK), "%s", kith_status_name(status));
+        double r[6] = {0}, v[6] = {0};
+        if (times == 0) {
+            kith_flock_read(flock, r, v);
+            expect("pushed to -40", r, 0, 0, 0);
+            expect("pushed to 41", r + 3, 1, 0, 0);
+        }
+        kith_flock_close(flock);
+    }
+}
+
 /* Things that were read make a flock that goes on with the same bits: normals are not changed. */
 static void check_read_again(kith_ctx *ctx)
 {
@@ -442,6 +489,7 @@ int main(int argc, char **argv)
     check_points(ctx);
     check_obstacles(ctx);
     check_enclosed(ctx);
+    check_folded(ctx);
     check_read_again(ctx);
     check_image_ties(ctx);
     check_walls_are_closed(ctx);

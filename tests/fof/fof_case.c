@@ -89,7 +89,7 @@ static void attach(truth *t, const oracle_pair *pair)
     }
 }
 
-/** A group as it is to be numbered. */
+/** A group as it is to be numbered; `group` is its smallest index. */
 typedef struct rank {
     int64_t group, members, id;
 } rank;
@@ -101,7 +101,10 @@ static int by_size_then_id(const void *left, const void *right)
     if (a->members != b->members) {
         return a->members < b->members ? 1 : -1;
     }
-    return (a->id > b->id) - (a->id < b->id);
+    if (a->id != b->id) {
+        return a->id < b->id ? -1 : 1;
+    }
+    return (a->group > b->group) - (a->group < b->group);
 }
 
 /** Number the groups into labels; returns how many there are. */

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
 ! The calls of the Fortran module: lists of both kinds of reals and all layouts, and nearest
-! neighbours, compared with a double loop over all particles; orders; indices that count from 1;
-! empty sets; messages of failed calls.
+! neighbours, compared with a double loop over all particles; kept lists, compared with sorted
+! searches; orders; indices that count from 1; empty sets; messages of failed calls.
 module cases
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -152,6 +152,92 @@ contains
         call kith_free(rows)
     end subroutine check_matrix
 
+    ! A kept list against a sorted search, pair by pair.
+    subroutine check_kept(ctx, list, x, box, what)
+        type(c_ptr), intent(in) :: ctx
+        type(kith_pair_list), intent(in) :: list
+        real(real64), intent(in) :: x(3, n)
+        type(kith_box), intent(in) :: box
+        character(*), intent(in) :: what
+        type(kith_pairs_options) :: options
+        type(kith_pair_list) :: found
+
+        call kith_pairs_options_init(options)
+        options%sorted = 1
+        options%extras = KITH_VECTORS
+        call check(kith_pairs_find(ctx, x, cutoff, found, box, options) == KITH_OK, what)
+        call check(list%n == found%n .and. found%n > 0, "number of pairs, "//what)
+        if (list%n == found%n) then
+            call check(all(list%i == found%i) .and. all(list%j == found%j), "pairs, "//what)
+            call check(all(list%vectors_real64 == found%vectors_real64), "vectors, "//what)
+        end if
+        call kith_free(found)
+    end subroutine check_kept
+
+    subroutine check_verlet(ctx)
+        type(c_ptr), intent(in) :: ctx
+        real(real64) :: x(3, n)
+        integer(int64), target :: offsets(3)
+        integer(int32) :: reasons(2)
+        type(kith_box) :: box
+        type(kith_batch) :: batch
+        type(kith_verlet_options) :: options
+        type(kith_verlet) :: verlet
+        type(kith_verlet_state) :: state
+        type(kith_pair_list) :: list
+
+        call scatter(x)
+        box = kith_box_periodic(1.0_real64, 1.0_real64, 1.0_real64)
+        call kith_verlet_options_init(options)
+        options%cutoff = cutoff
+        options%skin = 0.05_real64
+        options%extras = KITH_VECTORS
+        call check(kith_verlet_open(ctx, options, verlet) == KITH_OK, "kith_verlet_open")
+        call check(kith_verlet_update(verlet, x, list, box) == KITH_OK, "first update")
+        call check_kept(ctx, list, x, box, "first update")
+        x(1, ::2) = x(1, ::2) + 0.01_real64
+        call check(kith_verlet_update(verlet, x, list, box) == KITH_OK, "second update")
+        call check_kept(ctx, list, x, box, "second update")
+        call check(kith_verlet_read(verlet, state) == KITH_OK, "kith_verlet_read")
+        call check(state%updates == 2 .and. state%rebuilds == 1 .and. state%kept > list%n .and. &
+                   state%reason == KITH_VERLET_KEPT, "a list that is kept")
+        call check(kith_verlet_rebuild(verlet) == KITH_OK, "kith_verlet_rebuild")
+        call check(kith_verlet_update(verlet, x, list, box) == KITH_OK, "third update")
+        call check(kith_verlet_read(verlet, state) == KITH_OK, "kith_verlet_read")
+        call check(state%rebuilds == 2 .and. state%reason == KITH_VERLET_ASKED, "rebuilt, asked")
+        x(1, 1) = x(1, 1) + 0.1_real64
+        call check(kith_verlet_update(verlet, x, list, box) == KITH_OK, "fourth update")
+        call check_kept(ctx, list, x, box, "fourth update")
+        call check(kith_verlet_read(verlet, state) == KITH_OK, "kith_verlet_read")
+        call check(state%reason == KITH_VERLET_MOVED, "rebuilt, moved")
+        call kith_verlet_close(verlet)
+        call check(kith_verlet_update(verlet, x, list, box) == KITH_INVALID, "a closed list")
+        call check(list%n == 0 .and. .not. associated(list%j), "the list of a failed update")
+
+        options%layout = KITH_CSR
+        options%extras = KITH_DISTANCES
+        call check(kith_verlet_open(ctx, options, verlet) == KITH_OK, "rows")
+        offsets = [0, n/2, n]
+        call kith_batch_init(batch)
+        batch%systems = 2
+        batch%offsets = c_loc(offsets)
+        call check(kith_verlet_update(verlet, real(x, real32), list, box, batch) == KITH_OK, &
+                   "batch")
+        call check(list%rows == n .and. list%offsets(n + 1) == list%n + 1, "rows of a batch")
+        call check(size(list%distances_real32, kind=int64) == list%n, "distances of a batch")
+        call check(all(list%j(:list%offsets(n/2 + 1) - 1) <= n/2), "pairs within a system")
+        x(1, n) = x(1, n) + 0.1_real64
+        call check(kith_verlet_update(verlet, real(x, real32), list, box, batch) == KITH_OK, &
+                   "second batch")
+        call check(kith_verlet_reasons(verlet, reasons) == KITH_OK, "kith_verlet_reasons")
+        call check(all(reasons == [KITH_VERLET_KEPT, KITH_VERLET_MOVED]), "reasons")
+        call kith_verlet_close(verlet)
+        options%cutoff = -1
+        call check(kith_verlet_open(ctx, options, verlet) == KITH_INVALID, "a cutoff below 0")
+        call check(index(kith_message(ctx), "cutoff") > 0, "message: "//kith_message(ctx))
+        call kith_free(list)
+    end subroutine check_verlet
+
     subroutine check_order(ctx)
         type(c_ptr), intent(in) :: ctx
         real(real64) :: x(3, n), moved(3, n)
@@ -288,6 +374,8 @@ contains
         type(c_ptr) :: no_ctx
         real(real64) :: x(3, 2)
         type(kith_pair_list) :: list
+        type(kith_domain) :: domain
+        type(kith_domain_points) :: points
 
         x = 0
         call check(kith_pairs_find(ctx, x, -1.0_real64, list) == KITH_INVALID, "a cutoff below 0")
@@ -300,6 +388,12 @@ contains
         call check(index(kith_message(ctx), "needs a GPU") > 0, "message: "//kith_message(ctx))
         call check(kith_open(no_ctx, "abacus") == KITH_INVALID, "an unknown backend")
         call check(index(kith_message(no_ctx), "abacus") > 0, "message: "//kith_message(no_ctx))
+        call check(kith_domain_open(c_null_ptr, x, 1.0_real64, domain) == KITH_INVALID, "no team")
+        call check(index(kith_message(c_null_ptr), "team is NULL") > 0, &
+                   "message: "//kith_message(c_null_ptr))
+        call check(kith_domain_read(domain, points) == KITH_INVALID, "no domain")
+        call check(.not. allocated(points%ids), "the particles of no domain")
+        call kith_domain_close(domain)
         call check(kith_status_name(KITH_NO_MEMORY) == "KITH_NO_MEMORY", "kith_status_name")
     end subroutine check_failures
 end module cases
@@ -314,6 +408,7 @@ program fortran_calls
     call check(kith_threads(ctx) == 2, "kith_threads")
     call check_pairs(ctx)
     call check_matrix(ctx)
+    call check_verlet(ctx)
     call check_nearest(ctx)
     call check_order(ctx)
     call check_halos(ctx)

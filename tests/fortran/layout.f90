@@ -137,6 +137,56 @@ contains
         call add("overflowed", c_loc(o%overflowed), c_sizeof(o%overflowed))
     end subroutine list_pairs
 
+    subroutine list_verlet_options()
+        type(kith_verlet_options), target :: o
+        call add_type("kith_verlet_options", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("cutoff", c_loc(o%cutoff), c_sizeof(o%cutoff))
+        call add("skin", c_loc(o%skin), c_sizeof(o%skin))
+        call add("with_skin", c_loc(o%with_skin), c_sizeof(o%with_skin))
+        call add("full", c_loc(o%full), c_sizeof(o%full))
+        call add("layout", c_loc(o%layout), c_sizeof(o%layout))
+        call add("extras", c_loc(o%extras), c_sizeof(o%extras))
+    end subroutine list_verlet_options
+
+    subroutine list_verlet_state()
+        type(kith_verlet_state), target :: o
+        call add_type("kith_verlet_state", c_loc(o), c_sizeof(o))
+        call add("updates", c_loc(o%updates), c_sizeof(o%updates))
+        call add("rebuilds", c_loc(o%rebuilds), c_sizeof(o%rebuilds))
+        call add("reason", c_loc(o%reason), c_sizeof(o%reason))
+        call add("rebuilt", c_loc(o%rebuilt), c_sizeof(o%rebuilt))
+        call add("kept", c_loc(o%kept), c_sizeof(o%kept))
+        call add("displacement", c_loc(o%displacement), c_sizeof(o%displacement))
+        call add("allowed", c_loc(o%allowed), c_sizeof(o%allowed))
+    end subroutine list_verlet_state
+
+    subroutine list_transport()
+        type(kith_transport), target :: o
+        call add_type("kith_transport", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("self", c_loc(o%self), c_sizeof(o%self))
+        call add("rank", c_loc(o%rank), c_sizeof(o%rank))
+        call add("ranks", c_loc(o%ranks), c_sizeof(o%ranks))
+        call add("device", c_loc(o%device), c_sizeof(o%device))
+        call add("counts", c_loc(o%counts), c_sizeof(o%counts))
+        call add("exchange", c_loc(o%exchange), c_sizeof(o%exchange))
+        call add("gather", c_loc(o%gather), c_sizeof(o%gather))
+        call add("combine", c_loc(o%combine), c_sizeof(o%combine))
+        call add("abort", c_loc(o%abort), c_sizeof(o%abort))
+        call add("close", c_loc(o%close), c_sizeof(o%close))
+    end subroutine list_transport
+
+    subroutine list_domain_view()
+        type(kith_domain_view), target :: o
+        call add_type("kith_domain_view", c_loc(o), c_sizeof(o))
+        call add("size", c_loc(o%size), c_sizeof(o%size))
+        call add("n", c_loc(o%n), c_sizeof(o%n))
+        call add("ghosts", c_loc(o%ghosts), c_sizeof(o%ghosts))
+        call add("xyz", c_loc(o%xyz), c_sizeof(o%xyz))
+        call add("ids", c_loc(o%ids), c_sizeof(o%ids))
+    end subroutine list_domain_view
+
     subroutine list_nearest_options()
         type(kith_nearest_options), target :: o
         call add_type("kith_nearest_options", c_loc(o), c_sizeof(o))
@@ -292,6 +342,10 @@ program fortran_layout
     call list_batch()
     call list_pairs_options()
     call list_pairs()
+    call list_verlet_options()
+    call list_verlet_state()
+    call list_transport()
+    call list_domain_view()
     call list_nearest_options()
     call list_nearest()
     call list_order()

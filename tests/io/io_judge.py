@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import needs
 
@@ -101,6 +102,68 @@ def judge_hdf5(folder, points):
     with h5py.File(path, "w") as f:
         f["particles/water/position/value"] = np.stack([points, points + 1])
     same(read(path)[0], points, "H5MD")
+
+
+def expect_h5py(path, what):
+    """A dataset is read as h5py reads it, or refused where h5py refuses it."""
+    run = subprocess.run([TOOL, "read", path, "where"], capture_output=True)
+    try:
+        with h5py.File(path) as f:
+            exact = f["where"][:]
+        same(read(path, "where")[0], exact, what)
+    except OSError:
+        check(run.returncode == 1 and b"cut short" in run.stderr, f"{what}: {run.stderr}")
+
+
+def judge_packed(folder):
+    """Chunks that are decompressed by several threads, and those that are left to the library."""
+    path = folder / "packed.hdf5"
+    array = np.round(np.random.default_rng(3).normal(size=(9001, 3)), 2)
+    shapes = ((400, 3), (9001, 3), (1, 3), (977, 2), (2000, 1))
+    ways = ({"compression": "gzip", "shuffle": True}, {"compression": "gzip"}, {"shuffle": True},
+            {"compression": "gzip", "fletcher32": True})
+    tried = [("<f4", shape, way) for shape in shapes for way in ways[:2]]
+    tried += [(kind, shapes[0], ways[0]) for kind in ("<f8", ">f4", "<i4", "<f2")]
+    tried += [("<f8", shapes[0], way) for way in ways[1:]]
+    for kind, shape, way in tried:
+        rows = array[:99] if shape == (1, 3) else array
+        with h5py.File(path, "w") as f:
+            f.create_dataset("where", data=(100 * rows).astype(kind), chunks=shape, **way)
+        expect_h5py(path, f"packed {kind} {shape} {way}")
+    for spoil in ("hole", "mask", "short", "long", "bits", "end"):
+        with h5py.File(path, "w") as f:
+            data = f.create_dataset("where", shape=array.shape, dtype="f8", chunks=(1000, 3),
+                                    fillvalue=7, compression="gzip", shuffle=True)
+            data[:5000] = array[:5000]
+            data[6000 if spoil == "hole" else 5000:] = array[6000 if spoil == "hole" else 5000:]
+            data.flush()
+            chunk = data.id.read_direct_chunk((8000, 0))[1]
+            if spoil == "mask":  # neither filter was used
+                data.id.write_direct_chunk((8000, 0), array[8000:9000].tobytes(), filter_mask=3)
+            elif spoil in ("short", "long"):
+                size = 11992 if spoil == "short" else 48000
+                data.id.write_direct_chunk((8000, 0), zlib.compress(bytes(size)))
+            elif spoil == "bits":
+                data.id.write_direct_chunk((8000, 0), chunk[:-9] + bytes(9))
+        if spoil == "end":
+            with open(path, "r+b") as f:
+                f.truncate(path.stat().st_size - 100)
+        if spoil == "short":  # HDF5 1.10.8 reads beyond the end of its memory
+            run = subprocess.run([TOOL, "read", path, "where"], capture_output=True)
+            check(run.returncode == 1 and b"cannot be read" in run.stderr, "a short chunk")
+        else:
+            expect_h5py(path, f"a file with: {spoil}")
+    moved = np.round(np.stack([array + k for k in range(3)]), 2).astype("f4")
+    for depth in (1, 2):
+        with h5py.File(path, "w") as f:
+            f.create_dataset("particles/all/position/value", data=moved, compression="gzip",
+                             chunks=(depth, 1000, 3))
+            f["particles/all/position/step"] = [0, 1, 2]
+            f.create_group("particles/all/box").attrs["boundary"] = np.array(["none"] * 3, "S8")
+        got = list(frames(path))
+        check(len(got) == 3, "frames of packed H5MD")
+        for k, frame in enumerate(got):
+            same(frame[0], moved[k], f"packed H5MD frame {k}")
 
 
 def judge_h5md(folder, points):
@@ -200,6 +263,7 @@ def main():
         folder = pathlib.Path(name)
         judge_npy(folder, points)
         judge_hdf5(folder, points)
+        judge_packed(folder)
         judge_h5md(folder, points[:50])
         if hoomd:
             judge_gsd(folder, points)

@@ -209,12 +209,23 @@ static void test_numbers(void)
 {
     double got[N] = {0};
     io_error error = {0};
-    CHECK(io_read_numbers(npy(1, "{'descr': '|u1', 'shape': (4,)}", N), N, got, &error) == IO_OK &&
+    CHECK(io_read_numbers(npy(1, "{'descr': '|u1', 'shape': (4,)}", N), N, 0, N, got, &error) ==
+                  IO_OK &&
               got[0] == 1 && got[3] == 4,
           "%s", error.text);
+    CHECK(io_read_numbers(npy(1, "{'descr': '|u1', 'shape': (4,)}", N), N, 2, 2, got, &error) ==
+                  IO_OK &&
+              got[0] == 3 && got[1] == 4,
+          "%s", error.text);
     const char *path = npy(1, "{'descr': '|u1', 'shape': (5,)}", 5);
-    refused(io_read_numbers(path, N, got, &error), &error, IO_INVALID, path,
+    refused(io_read_numbers(path, N, 0, N, got, &error), &error, IO_INVALID, path,
             "has shape (5,) of type |u1; expected numbers, one for each of the 4 particles");
+    bytes four = {0};
+    bytes_add(&four, "5\n6\n7\n8\n", 8);
+    CHECK(io_read_numbers(bytes_save(&four, "numbers", four.n), N, 1, 2, got, &error) == IO_OK &&
+              got[0] == 6 && got[1] == 7,
+          "%s", error.text);
+    free(four.data);
     static const struct {
         const char *text;
         io_status status;
@@ -229,7 +240,7 @@ static void test_numbers(void)
         bytes b = {0};
         bytes_add(&b, texts[k].text, strlen(texts[k].text));
         path = bytes_save(&b, "numbers", b.n);
-        refused(io_read_numbers(path, N, got, &error), &error, texts[k].status, path,
+        refused(io_read_numbers(path, N, 0, N, got, &error), &error, texts[k].status, path,
                 texts[k].words);
         free(b.data);
     }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """House rules that a reader would otherwise have to watch over: the licence line on top, at most
-100 columns, no tabs, no blanks at a line's end; and a README.md in each folder of sources, where
-the one above it does not speak for it."""
+100 columns, no tabs, no blanks at a line's end; and a README.md of at most 100 columns in each
+folder of sources, where the one above it does not speak for it."""
 import pathlib
 import subprocess
 import sys
@@ -21,6 +21,14 @@ for name in listed.stdout.split():
             faults.append(f"{name}:{number}: {len(line)} columns")
         if "\t" in line or line != line.rstrip():
             faults.append(f"{name}:{number}: a tab, or blanks at the end")
+
+# READMEs of these folders, but for their tables
+for folder in sorted({(root / name).parent for name in listed.stdout.split()}):
+    page = folder / "README.md"
+    lines = page.read_text(encoding="utf-8").split("\n") if page.exists() and folder != root else []
+    for number, line in enumerate(lines, 1):
+        if len(line) > 100 and not line.startswith("|"):
+            faults.append(f"{page.relative_to(root)}:{number}: {len(line)} columns")
 
 spoken_for = {"include/kith", "python/kith"}  # and all that are three names deep
 for folder in sorted({"/".join(name.split("/")[:-1][:2]) for name in listed.stdout.split()}):

@@ -54,7 +54,7 @@ added=$(echo "$all" | grep -c "^ *\[A\] 'function" || true)
     cat "$here/abi/allowed.txt"
 } >"$work/report.txt"
 cat "$work/breaks"
-head -n 8 "$work/report.txt"
+head -n 5 "$work/report.txt"
 echo "The report is $work/report.txt"
 [ "$changed" -eq 0 ] || {
     echo "The interface is not that of 0.1 with additions: abidiff's status is $changed"

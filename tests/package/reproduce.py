@@ -6,8 +6,8 @@ installed and packaged: reproduce.py SOURCE WORK [installed]
 First the installation, with debug information, which names paths; then, unless `installed` is
 given, all that packaging/packages.sh makes: the source archive, the Debian packages, the wheel and
 the list of their contents. The second build has another umask, time zone and language, and where
-faketime is installed, the clock of its installation is 40 days ahead. ccache is off. An hour on two
-cores.
+faketime is installed, the clock of its installation is 40 days ahead. ccache is off. Twenty
+minutes on two cores.
 """
 import hashlib
 import os

@@ -96,6 +96,7 @@ static void print_io_read_options(void)
     FIELD(io_read_options, parts);
     FIELD(io_read_options, radii);
     FIELD(io_read_options, columns_if_text);
+    FIELD(io_read_options, threads);
 }
 
 static void print_io_trajectory_options(void)

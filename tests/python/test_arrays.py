@@ -208,6 +208,19 @@ def test_dlpack():
     assert len(_dlpack._lent) == before
 
 
+def test_torch_blocked():
+    """A program that blocks the import of PyTorch by None can call kith."""
+    was = sys.modules.get("torch")
+    sys.modules["torch"] = None
+    try:
+        with kith.Flock(np.zeros((1, 3)), np.ones((1, 3))) as flock:
+            assert isinstance(flock.step().positions, np.ndarray)
+    finally:
+        del sys.modules["torch"]
+        if was:
+            sys.modules["torch"] = was
+
+
 def test_torch():
     """A tensor gives tensors over the library's memory."""
     torch = needs.module("torch")

@@ -28,14 +28,14 @@ def run(script):
                           re.MULTILINE)
     for name in imported:
         needs.module(name)
-    done = subprocess.run([sys.executable, "-B", script], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-B", script], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, cwd=folder, check=False)
     assert done.returncode == 0 and re.search(r"\d", done.stdout), f"{script.name}:\n{done.stdout}"
     needs.module("nbclient")
     needs.module("ipykernel")
     with tempfile.TemporaryDirectory() as folder:
-        made = pathlib.Path(folder, f"{script.stem}.ipynb")
-        notebooks.write(made.parent)
+        made, = notebooks.write(pathlib.Path(folder), [script.stem])
         printed = notebooks.run(made)
         assert printed.strip().split("\n")[-1] == done.stdout.strip().split("\n")[-1], printed
         text = made.read_text(encoding="utf-8")
@@ -43,7 +43,9 @@ def run(script):
 
 
 def code_of(text):
-    """Return the lines of code of a script or a cell, without comments that end cells."""
+    """Return the lines of code of a script or a cell, without cells of text and the comments that
+    end cells."""
+    text = re.sub(r"^# %% \[markdown\]\n(#.*\n)*", "", text, flags=re.MULTILINE)
     return [line for line in text.split("\n") if line.strip() and not line.startswith("# %%")]
 
 

@@ -56,10 +56,12 @@ def test_weights():
     table = write("weights.txt", "x,y,z,h\n0,0,0,1\n1,1,1,2\n")
     xyz = write("weights.xyz", '1\nProperties=species:S:1:pos:R:3 Lattice="4 0 0 0 4 0 0 0 4"\n'
                 "H 1 1 1\n")
-    for path, name in (dump, "nonsense"), (table, "h"), (table, "nonsense"), (xyz, "h"):
+    for path, name, why in ((dump, "nonsense", "has no 'nonsense' in frame 0"),
+                            (xyz, "h", "has no 'h' in frame 0"),
+                            (table, "h", "has no weights 'h': of text the masses of snapshots"),
+                            (table, "h", "give others as a file or an array of their own")):
         for read in kith.read, lambda *a, **b: list(kith.frames(*a, **b)):
-            raises(kith.MissingError, functools.partial(read, path, weights=name),
-                   f"has no '{name}' in frame 0")
+            raises(kith.MissingError, functools.partial(read, path, weights=name), why)
 
 
 def test_layout():

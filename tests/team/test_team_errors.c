@@ -155,6 +155,33 @@ static void work(team_rank *rank)
     w->again[r] = make_call(w, rank, rank->team, NONE);
 }
 
+/** Radii that are too large are called by their name, as in one process. The message names no rank,
+ *  as all ranks fail alike. */
+static void find_by_large_radii(team_rank *rank)
+{
+    static const char permit[] = "the largest distance that options.radii permit is 2e+06";
+    const double xyz[3] = {rank->rank, 1, 1}, radius = 1e6;
+    const kith_points points = kith_points_packed(xyz, 1, KITH_DOUBLE);
+    const kith_box box = kith_box_periodic(10, 10, 10);
+    kith_pairs_options o;
+    kith_team_pairs out = {0};
+    kith_pairs_options_init(&o);
+    o.radii = &radius;
+    o.radius_rule = KITH_RADIUS_SUM;
+    for (int given = 0; given < 2; given++) { /* no cutoff, or one above what radii permit */
+        const kith_status status = kith_team_pairs_find(rank->team, &points, &box, given ? 1e9 : 0,
+                                                        &o, &out);
+        CHECK(status == KITH_LIMIT && strncmp(kith_message(rank->ctx), permit, strlen(permit)) == 0,
+              "%s: \"%s\"", kith_status_name(status), kith_message(rank->ctx));
+    }
+    o.radius_rule = KITH_RADIUS_NONE;
+    o.radii = NULL;
+    const kith_status status = kith_team_pairs_find(rank->team, &points, &box, 1e9, &o, &out);
+    CHECK(status == KITH_LIMIT && strncmp(kith_message(rank->ctx), "cutoff is 1e+09", 15) == 0,
+          "%s: \"%s\"", kith_status_name(status), kith_message(rank->ctx));
+    kith_team_pairs_free(&out);
+}
+
 static void try_trouble(const char *backend, call which, trouble what, int bad, int bad_too)
 {
     static const struct {
@@ -292,5 +319,7 @@ int main(int argc, char **argv)
         }
     }
     try_cancel(backend);
+    team_run run = {.backend = backend, .ranks = RANKS, .work = find_by_large_radii};
+    team_go(&run);
     return check_done();
 }

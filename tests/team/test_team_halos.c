@@ -222,7 +222,8 @@ static void try_input(kith_ctx *ctx, const char *backend, rng *r, int k, int how
 /** What is wrong with an input. */
 typedef enum fault { FINE, MASS, VELOCITY, TYPE, LABEL, EMPTY, TOO_MANY, SPHERE, FAULTS } fault;
 
-/** Faults of particle 13, of rank 1, whose number there is 3: messages name it by the first. */
+/** Faults of particle 13, of rank 1, whose number there is 3: messages name it by the first. What
+ *  all ranks say names no rank. */
 static void try_fault(const char *backend, fault what)
 {
     enum { N = 30, RANKS = 3, BAD = 13 };
@@ -238,8 +239,8 @@ static void try_fault(const char *backend, fault what)
             {KITH_INVALID,
              "rank 1: groups.labels: the label of particle 13 (counted from 0) is 4294967297"},
         [EMPTY] = {KITH_INVALID, "rank 1: group 5 has no particle"},
-        [TOO_MANY] = {KITH_INVALID, "rank 0: groups.n is 31"},
-        [SPHERE] = {KITH_INVALID, "rank 0: sphere_density[2] is -5, expected a density"},
+        [TOO_MANY] = {KITH_INVALID, "groups.n is 31"},
+        [SPHERE] = {KITH_INVALID, "sphere_density[2] is -5, expected a density"},
     };
     const int64_t first[RANKS + 1] = {0, 10, 20, N};
     double xyz[3 * N], masses[N], velocities[3 * N] = {0};

@@ -198,7 +198,9 @@ static void check_refused(kith_ctx *ctx)
     CHECK(kith_verlet_update(k.verlet, &points, &box, &mine) == KITH_INVALID &&
               strstr(kith_message(ctx), "list's arrays are not the library's"),
           "%s", kith_message(ctx));
-    CHECK(kith_verlet_update(k.verlet, &points, &box, NULL) == KITH_INVALID, "no list");
+    CHECK(kith_verlet_update(k.verlet, &points, &box, NULL) == KITH_INVALID &&
+              strcmp(kith_message(ctx), "list is NULL") == 0,
+          "no list: %s", kith_message(ctx));
     CHECK(kith_verlet_update(NULL, &points, &box, &k.list) == KITH_INVALID &&
               strstr(kith_message(NULL), "verlet is NULL"),
           "%s", kith_message(NULL));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Groups from the forest: count the particles of each tree, list the trees that are large enough,
- * sort them by size and smallest id (radix sort), and label their particles. O(n). Called by
+ * sort them by size, smallest id and smallest index (radix sort), and label their particles. O(n).
+ * Indices are sorted only where ids leave ties, which distinct ids do not. Called by
  * fof_cpu.c as the last step. Nodes of the forest are clumps or particles (friends.h). Coordinates
  * are not needed any more, so their memory holds `size`, `leader` and a copy of the indices.
  */
@@ -228,7 +229,8 @@ static void lower_least(void *state, int64_t begin_node, int64_t end_node)
 static void find_least(struct numbering *w)
 {
     for (int64_t g = 0; g < w->n; g++) {
-        atomic_init(&w->leader[w->group[g]], w->ids ? (int32_t)g : INT32_MAX);
+        const uint64_t root = w->group[g] & UINT32_MAX;
+        atomic_init(&w->leader[root], w->ids ? (int32_t)g : INT32_MAX);
         if (w->ids) {
             atomic_init(&w->least_id[g], INT64_MAX);
         }
@@ -267,19 +269,55 @@ static kith_status sort_by(struct numbering *w, enum sort_key key)
     return kith__proceed(w->ctx);
 }
 
-/** Sort the groups by falling size, then by their smallest index or, with ids, their
- *  smallest id. */
-static kith_status sort_groups(struct numbering *w)
+/** Sort the groups by their smallest index. Leaves numbering.leader without group numbers. */
+static kith_status sort_by_leader(struct numbering *w)
+{
+    const int64_t *ids = w->ids;
+    w->ids = NULL;
+    find_least(w);
+    w->ids = ids;
+    KITH_TRY(kith__proceed(w->ctx));
+    return sort_by(w, LEADER);
+}
+
+/** Sort the groups by falling size, then by their smallest id; stable. */
+static kith_status sort_by_id(struct numbering *w)
 {
     find_least(w);
     KITH_TRY(kith__proceed(w->ctx));
-    if (w->ids) {
-        KITH_TRY(sort_by(w, ID_LOW));
-        KITH_TRY(sort_by(w, ID_HIGH));
-    } else {
-        KITH_TRY(sort_by(w, LEADER));
-    }
+    KITH_TRY(sort_by(w, ID_LOW));
+    KITH_TRY(sort_by(w, ID_HIGH));
     return sort_by(w, SIZE);
+}
+
+/** Return true when two of the groups, which are sorted by size and id, are equal in both: ids are
+ *  not distinct. */
+static bool has_ties(const struct numbering *w)
+{
+    bool ties = false;
+    for (int64_t g = 1; g < w->n && !ties; g++) {
+        const int64_t a = (int64_t)(w->group[g - 1] & UINT32_MAX);
+        const int64_t b = (int64_t)(w->group[g] & UINT32_MAX);
+        ties = size_at(w, a) == size_at(w, b) &&
+               w->least_id[w->leader[a]] == w->least_id[w->leader[b]];
+    }
+    return ties;
+}
+
+/** Sort the groups by falling size, then, with ids, by their smallest id, then by their smallest
+ *  index. */
+static kith_status sort_groups(struct numbering *w)
+{
+    if (!w->ids) {
+        KITH_TRY(sort_by_leader(w));
+        return sort_by(w, SIZE);
+    }
+    KITH_TRY(sort_by_id(w));
+    if (!has_ties(w)) {
+        return KITH_OK;
+    }
+    KITH_TRY(sort_by_leader(w));
+    return sort_by_id(w);
 }
 
 /** Return the memory for a copy of the particle indices: that of the grid's x coordinates, which

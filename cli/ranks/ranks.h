@@ -16,11 +16,13 @@
 #define KITH_CLI_RANKS_H
 
 #include "catalogues/catalogue.h"
-#include "input.h"
-#include "options.h"
-#include "passes.h"
-#include "report.h"
-#include "spread.h"
+#include "common/input.h"
+#include "common/options.h"
+#include "common/passes.h"
+#include "common/radii.h"
+#include "common/report.h"
+#include "common/species.h"
+#include "common/spread.h"
 
 /** The ranks of a command, as rank 0 sees them. */
 typedef struct ranks ranks;
@@ -31,6 +33,21 @@ typedef struct ranks ranks;
  *  @param[out] several  true: there are other processes
  *  @return exit status, reported */
 int ranks_join(bool *several);
+
+/** What a verb does on all ranks, which divide whole tasks among them: called on each, rank 0 too,
+ *  by its main thread.
+ *  @param transport  of the ranks: each ends with as many collective calls as the others
+ *  @param ctx        context of the rank, with its backend and threads
+ *  @param user       rank 0: what ranks_deal was given; NULL on other ranks
+ *  @return KITH_OK; KITH_TEAM_LOST: a function of the transport has failed */
+typedef kith_status (*ranks_deal_fn)(const kith_transport *transport, kith_ctx *ctx, void *user);
+
+/** Tell ranks above 0 what ranks_deal calls; to be called before ranks_join. */
+void ranks_on_deal(ranks_deal_fn fn);
+
+/** Let each rank call a function: rank 0 this one, the others that of ranks_on_deal.
+ *  @param r  not NULL   @return KITH_OK; KITH_TEAM_LOST, which ranks_status reports */
+kith_status ranks_deal(ranks *r, ranks_deal_fn fn, void *user);
 
 /** Return true when each rank is to read its share of a file: the ranks are processes, and the
  *  format can be read in parts. */
@@ -60,6 +77,24 @@ int ranks_processes(void);
 /** Make a pass over the particles of INPUT that ranks_read has read, of all ranks.
  *  @param p  its state   @return exit status, reported */
 int ranks_pass(const input *in, pass *p);
+
+/** Get the radii of the particles of a set that ranks_read has read: radii_read, on each rank for
+ *  its share.
+ *  @param in          the particles that this rank has
+ *  @param[out] radii  [in->particles.n], of these particles; the other ranks keep theirs
+ *  @param[out] range  range of all radii
+ *  @return exit status, reported */
+int ranks_radii_read(const radii_source *from, int set, const input *in, void *radii,
+                     radii_range *range);
+
+/** Number the species of the particles of a set of which each rank has read its share: each reads
+ *  the frame of the options once more, as a trajectory, and numbers its particles.
+ *  @param in              the share of rank 0
+ *  @param[in,out] names   names of the species, of all ranks, as species_number appends them
+ *  @param[out] species    [in->particles.n], of the particles of rank 0; the others keep theirs
+ *  @return exit status, reported */
+int ranks_species_read(const options *o, int set, const input *in, species_names *names,
+                       int32_t *species);
 
 /** Return true when a command works on several ranks: processes, or backends of --backend. */
 bool ranks_several(const options *o);
@@ -121,14 +156,33 @@ typedef struct ranks_rows {
 const io_shares *ranks_rows_of(ranks *r, const io_particles *share, const kith_groups *groups,
                                ranks_rows *rows);
 
+enum { RANKS_MOST_CLASSES = 64 }; /* species of which weights are added up */
+
+/** Sums over the particles of a distribution with weights, by species: in the order of the
+ *  particles, from rank to rank, so that they have the bits of one process. */
+typedef struct ranks_weight_sums {
+    double n[RANKS_MOST_CLASSES];       /**< particles */
+    double sum[RANKS_MOST_CLASSES];     /**< sum of the weights */
+    double squares[RANKS_MOST_CLASSES]; /**< sum of the squares of the weights */
+} ranks_weight_sums;
+
+/** Get the weights of the particles of INPUT, of which each rank has read its share.
+ *  @param file          file of numbers; NULL: the masses
+ *  @param in            the share of rank 0
+ *  @param[out] weights  [in->particles.n], of these particles; the other ranks keep theirs
+ *  @param[out] any      a weight of all ranks is not 0
+ *  @return exit status, reported */
+int ranks_weights_read(const char *file, const input *in, double *weights, bool *any);
+
 /** Call kith_rdf_count, or do it over all ranks, without `against`. With shares, `how` has species
- *  alone, and the other ranks count their particles whose types have a class.
+ *  and weights alone, and the other ranks count their particles whose types have a class.
  *  @param class_of_type  [IO_MOST_TYPES] with shares: species of each type, of all particles [0]
  *                        where they have no types; -1: not counted
+ *  @param[out] sums      with weights: sums over the particles that are counted, of all ranks
  *  @return as kith_rdf_count; ranks_status reports it */
 kith_status ranks_rdf_count(ranks *r, kith_ctx *ctx, const kith_points *points, const kith_box *box,
                             const kith_rdf_options *how, const int32_t *class_of_type,
-                            kith_histogram *out);
+                            kith_histogram *out, ranks_weight_sums *sums);
 
 /** Call kith_halos_measure, or do it over all ranks, which do not time the spheres.
  *  @param groups  numbered as the caller likes: n and labels are read

@@ -8,8 +8,8 @@
  */
 #include "launcher.h"
 
-#include "parse.h"
-#include "report.h"
+#include "common/parse.h"
+#include "common/report.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
