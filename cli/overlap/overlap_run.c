@@ -17,6 +17,7 @@ static int read_replicas(const overlap_task *task, overlap_outcome *found)
     progress bar = progress_start("reading", "B", -1, task->shared.quiet);
     io_read_options read = task->shared.read;
     read.watch = progress_watch;
+    read.threads = task->shared.threads;
     read.user = &bar;
     const io_status status = io_read_vectors(task->input, &read, task->packed > 0, &found->vectors,
                                              &error);

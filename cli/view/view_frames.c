@@ -34,6 +34,7 @@ static io_status open_at(const view_task *task, view_run *run, int64_t frame, io
     io_trajectory_options how = {
         .read = task->shared.read, .frames = run->from, .weights = run->weighed ? "mass" : NULL};
     how.read.frame = 0;
+    how.read.threads = task->shared.threads;
     how.read.fields = IO_MASSES | IO_VELOCITIES | IO_TYPES | IO_POTENTIALS |
                       (run->weighed ? (unsigned)IO_WEIGHTS : 0) |
                       (task->labels ? (unsigned)IO_IDS : 0);

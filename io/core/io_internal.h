@@ -546,7 +546,7 @@ int io__put(int fd, const void *data, int64_t size, int64_t at);
 /** Flush most of a file to disk in parts, if the function of io_stop_writes is set, so that it can
  *  be stopped between them. The call of fsync that must follow cannot be stopped, but is then
  *  short.
- *  @return 0, or ECANCELED when it is to stop */
+ *  @return 0 or an errno: ECANCELED when it is to stop */
 int io__sync_parts(int fd);
 
 /** Return true when the stop function that io_stop_writes has set for this thread says that writing

@@ -195,10 +195,11 @@ io_status io__output_flush(io_output *output)
 io_status io__output_sync(io_output *output)
 {
     IO_TRY(io__output_flush(output));
-    if (io__sync_parts(output->fd) != 0) {
+    int failed = io__sync_parts(output->fd);
+    if (failed == ECANCELED) {
         return io__output_fail(output, IO_CANCELLED, "writing was stopped");
     }
-    const int failed = io__sync(output->fd);
+    failed = failed ? failed : io__sync(output->fd);
     if (failed) {
         return io__output_fail(output, IO_SYSTEM, "cannot flush to disk: %s", strerror(failed));
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Lines of a text, formatted by several threads. Rows are cut into pieces, and pieces are grouped
- * into bands. While one thread writes a band to the file, the others format the next one. The bytes
- * do not depend on the number of threads.
+ * into bands. While the calling thread writes a band to the file, the others format the next one.
+ * No other thread writes: signals are blocked there, and would not end a write that blocks. The
+ * bytes do not depend on the number of threads.
  */
 #include "io_internal.h"
 
@@ -27,6 +28,7 @@ typedef struct band {
     char *text;                  /* the lines of all pieces [pieces][PIECE_BYTES] */
     int64_t length[MOST_PIECES]; /* bytes of each piece */
     struct band *before;         /* the band that is written meanwhile */
+    bool written;                /* the band before has been written, or has failed */
     io_status status;            /* result of writing the band before */
 } band;
 
@@ -47,16 +49,23 @@ static io_status write_band(const band *b)
     return IO_OK;
 }
 
-/** Do a piece of work on a band: piece 0 writes the band before it, piece k + 1 formats piece k. */
-static void do_piece(void *state, int64_t piece, int worker)
+/** Write the band before this one, once. */
+static void write_before(band *b)
+{
+    if (!b->written) {
+        b->written = true;
+        b->status = write_band(b->before);
+    }
+}
+
+/** Format a piece of a band. Worker 0, the calling thread, writes the band before first. */
+static void do_piece(void *state, int64_t k, int worker)
 {
     band *b = state;
-    (void)worker;
-    if (piece == 0) {
-        b->status = write_band(b->before);
-        return;
+    if (worker == 0) {
+        write_before(b);
     }
-    const int64_t k = piece - 1, begin = b->first + k * PIECE_ROWS;
+    const int64_t begin = b->first + k * PIECE_ROWS;
     const int64_t end = begin + PIECE_ROWS < b->end ? begin + PIECE_ROWS : b->end;
     char *const text = b->text + k * PIECE_BYTES, *at = text;
     const locale_t before = io__locale_set_c();
@@ -120,9 +129,10 @@ io_status io__output_lines(io_output *output, int64_t n, io__line_fn *line, cons
         now->first = first;
         now->end = first + rows < n ? first + rows : n;
         now->pieces = (now->end - first + PIECE_ROWS - 1) / PIECE_ROWS;
-        /* A worker does not know the stop function of this thread. */
+        now->written = false;
         IO_TRY(io__output_check_stop(output));
-        kith__pool_run(f->pool, kith__pool_threads(f->pool), now->pieces + 1, do_piece, now);
+        kith__pool_run(f->pool, kith__pool_threads(f->pool), now->pieces, do_piece, now);
+        write_before(now); /* where the others had claimed all pieces first */
         IO_TRY(now->status);
     }
     return write_band(now->before);

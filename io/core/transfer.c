@@ -76,10 +76,13 @@ int io__sync_parts(int fd)
             return ECANCELED;
         }
 #ifdef __linux__
-        /* An error is not reported here: fsync reports it. */
-        (void)sync_file_range(fd, at, part,
-                              SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
-                                  SYNC_FILE_RANGE_WAIT_AFTER);
+        /* A failure of the disk is told once, and so not again by fsync. */
+        if (sync_file_range(fd, at, part,
+                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                SYNC_FILE_RANGE_WAIT_AFTER) < 0 &&
+            (errno == EIO || errno == ENOSPC || errno == EDQUOT)) {
+            return errno;
+        }
 #endif
     }
     return 0;

@@ -284,7 +284,7 @@ static io_status read_slabs(io_file *file, const io_array *array, struct io_chun
                             io_progress *progress)
 {
     const int64_t end = first + count, library = (int64_t)slab_rows(array);
-    const int64_t rows = chunks ? io__chunks_rows(chunks, library) : library;
+    const int64_t rows = chunks ? io__chunks_rows(chunks, library, field->columns) : library;
     const size_t size = field->precision ? field->precision : sizeof(int64_t);
     for (int64_t at = first, n; at < end; at += n) {
         /* Slabs end at multiples of whole chunks, so that no chunk is decompressed twice. */

@@ -5,8 +5,8 @@
  * of the pool undo the filters deflate and shuffle, and the library converts the type of the
  * numbers. Whatever is unusual is left to the library, which then reads the rows, or says that it
  * cannot: other filters and layouts, chunks that were not written, are not compressed, are damaged
- * or cannot be read. But a chunk with fewer numbers than its shape says is refused here: the
- * library would read beyond the end of its memory (seen in 1.10.8).
+ * or cannot be read. But where a chunk that is read here has fewer numbers than its shape says, the
+ * rows are refused: the library would read beyond the end of its memory (seen in 1.10.8).
  */
 #include "io_hdf5.h"
 
@@ -146,22 +146,24 @@ void io__chunks_close(struct io_chunks *c)
     free(c);
 }
 
-/** Make a buffer hold `size` bytes; those that it has are kept. @return false without memory */
-static bool reserve(struct buffer *b, size_t size)
+/** Make a buffer hold `size` bytes; those that it has are kept.
+ *  @param room  its size where it has to grow, `size` or more   @return false without memory */
+static bool reserve(struct buffer *b, size_t size, size_t room)
 {
     if (size <= b->room) {
         return true;
     }
-    char *grown = realloc(b->data, 2 * size);
+    char *grown = realloc(b->data, room);
     if (grown) {
-        *b = (struct buffer){grown, 2 * size};
+        *b = (struct buffer){grown, room};
     }
     return grown != NULL;
 }
 
-int64_t io__chunks_rows(const struct io_chunks *c, int64_t rows)
+int64_t io__chunks_rows(const struct io_chunks *c, int64_t rows, int64_t columns)
 {
-    const int64_t bytes = c->rows * c->columns * (int64_t)c->size;
+    const int64_t across = (columns + c->columns - 1) / c->columns;
+    const int64_t bytes = c->rows * c->columns * (int64_t)c->size * (across > 1 ? across : 1);
     int64_t n = rows / c->rows + 1;
     n = n < CHUNKS_EACH * (int64_t)c->threads ? CHUNKS_EACH * (int64_t)c->threads : n;
     n = n < MOST_BYTES / bytes ? n : MOST_BYTES / bytes;
@@ -169,21 +171,28 @@ int64_t io__chunks_rows(const struct io_chunks *c, int64_t rows)
 }
 
 /** Read a chunk behind the first `used` bytes of c->packed.
- *  @param at  coordinates of its first number
- *  @return false: it is not there, or is not as most chunks are */
-static bool read_packed(struct io_chunks *c, const hsize_t at[3], size_t used, chunk *out)
+ *  @param at            coordinates of its first number
+ *  @param[out] out      where it is; it has no bytes where the chunk is not as most chunks are
+ *  @param[out] lacking  becomes true where it is not compressed, and has fewer numbers than its
+ *                       shape says */
+static void read_packed(struct io_chunks *c, const hsize_t at[3], size_t used, chunk *out,
+                        _Atomic bool *lacking)
 {
     const size_t bytes = (size_t)(c->rows * c->columns) * c->size;
     hsize_t stored = 0;
-    uint32_t skipped = 0;
+    uint32_t skipped = 0; /* bit k: filter k was not applied; deflate is the last one */
+    *out = (chunk){used, 0};
     if (H5Dget_chunk_storage_size(c->id, at, &stored) < 0 || stored == 0 ||
-        stored > 2 * bytes + 1024) {
-        return false;
+        stored > 2 * bytes + 1024 ||
+        !reserve(&c->packed, used + (size_t)stored, 2 * (used + (size_t)stored)) ||
+        H5Dread_chunk(c->id, H5P_DEFAULT, at, &skipped, c->packed.data + used) < 0) {
+        return;
     }
-    *out = (chunk){used, (size_t)stored};
-    return reserve(&c->packed, used + (size_t)stored) &&
-           H5Dread_chunk(c->id, H5P_DEFAULT, at, &skipped, c->packed.data + used) >= 0 &&
-           skipped == 0;
+    if (skipped >> c->shuffled & 1) {
+        *lacking = *lacking || stored < bytes;
+    } else if (skipped == 0) {
+        out->bytes = (size_t)stored;
+    }
 }
 
 /** Undo the filter shuffle: byte b of number k is at in[b * n + k]. */
@@ -235,6 +244,10 @@ static void unpack(void *state, int64_t piece, int worker)
     const struct io_chunks *c = s->chunks;
     const size_t n = (size_t)(c->rows * c->columns), bytes = n * c->size;
     const chunk *packed = &s->item[piece];
+    if (packed->bytes == 0) {
+        s->failed = true;
+        return;
+    }
     if (!c->scratch[worker]) {
         c->scratch[worker] = malloc((c->shuffled ? 2 : 1) * bytes);
     }
@@ -253,7 +266,8 @@ static void unpack(void *state, int64_t piece, int worker)
     }
 }
 
-/** Read and decompress the chunks of a slab. */
+/** Read and decompress the chunks of a slab, also where one of them is left to the library: another
+ *  may lack numbers. */
 static bool fill(struct io_chunks *c, int64_t frame, slab *s, chunk *item, int64_t down)
 {
     s->item = item;
@@ -261,9 +275,7 @@ static bool fill(struct io_chunks *c, int64_t frame, slab *s, chunk *item, int64
     for (int64_t k = 0; k < down * s->across; k++) {
         const hsize_t at[3] = {(hsize_t)frame, (hsize_t)(s->top + k / s->across * c->rows),
                                (hsize_t)(k % s->across * c->columns)};
-        if (!read_packed(c, at + (c->rank < 3), used, &item[k])) {
-            return false;
-        }
+        read_packed(c, at + (c->rank < 3), used, &item[k], &s->lacking);
         used += item[k].bytes;
     }
     kith__pool_run(c->pool, c->threads, down * s->across, unpack, s);
@@ -276,7 +288,8 @@ static bool read_converted(struct io_chunks *c, int64_t frame, slab *s, chunk *i
 {
     const size_t size = H5Tget_size(type), widest = size > c->size ? size : c->size;
     const size_t row = (size_t)s->columns * size;
-    const bool room = reserve(&c->numbers, (size_t)(s->n * s->columns) * widest);
+    const size_t numbers = (size_t)(s->n * s->columns) * widest;
+    const bool room = reserve(&c->numbers, numbers, numbers);
     char *memory = c->numbers.data;
     s->out = memory;
     s->stride = (size_t)s->columns * c->size;
@@ -322,9 +335,9 @@ void io__chunks_close(struct io_chunks *c)
     (void)c;
 }
 
-int64_t io__chunks_rows(const struct io_chunks *c, int64_t rows)
+int64_t io__chunks_rows(const struct io_chunks *c, int64_t rows, int64_t columns)
 {
-    (void)c;
+    (void)c, (void)columns;
     return rows;
 }
 

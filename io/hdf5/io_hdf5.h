@@ -131,8 +131,9 @@ struct io_chunks *io__chunks_open(io_file *file, const io_array *array);
 void io__chunks_close(struct io_chunks *chunks);
 
 /** Return how many rows to read at once: a multiple of the rows of a chunk.
- *  @param rows  about how many, at least */
-int64_t io__chunks_rows(const struct io_chunks *chunks, int64_t rows);
+ *  @param rows     about how many, at least
+ *  @param columns  numbers that are read of each row */
+int64_t io__chunks_rows(const struct io_chunks *chunks, int64_t rows, int64_t columns);
 
 /** Read rows [first, first + n) of a frame.
  *  @param columns   numbers that are read of each row
