@@ -1121,6 +1121,8 @@ contains
         type(kith_domain_points), intent(out) :: points
         integer(c_int) :: status
         type(kith_domain_view) :: view
+        real(real32), target, save :: none_real32(3, 0)
+        real(real64), target, save :: none_real64(3, 0)
         integer(int64), pointer :: ids(:)
         integer(int64) :: all
 
@@ -1131,7 +1133,11 @@ contains
         points%ghosts = view%ghosts
         all = view%n + view%ghosts
         allocate (points%ids(all))
-        if (all == 0) return
+        if (all == 0) then
+            if (domain%precision == KITH_FLOAT) points%x_real32 => none_real32
+            if (domain%precision /= KITH_FLOAT) points%x_real64 => none_real64
+            return
+        end if
         call c_f_pointer(view%ids, ids, [all])
         points%ids = ids + 1
         if (domain%precision == KITH_FLOAT) then

@@ -9,6 +9,10 @@
  * with more ranks than cores, ranks that wait then take the cores from the ranks that they wait
  * for.
  */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* clock_gettime and nanosleep, where a program asks for ISO C */
+#endif
+
 #include "kith_mpi.h"
 
 #include <sched.h>

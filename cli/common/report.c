@@ -273,6 +273,10 @@ int report_lock(const char *path, io_lock_kind kind, io_lock **out)
 
 int report_interrupted(const char *output)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&said)) {
+        return STATUS_INTERRUPTED;
+    }
     if (output) {
         return report_error(STATUS_INTERRUPTED, NULL, "interrupted; %s was not written", output);
     }

@@ -85,7 +85,8 @@ int report_written(const char *path, io_memory_file *file, bool whole, bool agai
  *  @return exit status, reported */
 int report_lock(const char *path, io_lock_kind kind, io_lock **out);
 
-/** Report an interrupt. @param output  the file that was not written because of it; may be NULL. */
+/** Report an interrupt; a second one is not reported again.
+ *  @param output  the file that was not written because of it; may be NULL */
 int report_interrupted(const char *output);
 
 /** For atexit: end the command with an error if standard output could not be written. */

@@ -65,7 +65,8 @@ int flock_save(const flock_task *task, const flock_run *run)
     const size_t vectors = 3 * (size_t)p->n * (size_t)p->precision;
     const size_t samples = (size_t)run->n_samples * sizeof *run->samples;
     const size_t species = run->species ? (size_t)p->n : 0;
-    const size_t size = sizeof(head) + 2 * vectors + samples + species;
+    const size_t names = run->species ? sizeof run->species_name : 0;
+    const size_t size = sizeof(head) + 2 * vectors + samples + names + species;
     char *data = malloc(size);
     if (!data) {
         return report_no_memory(task->restart);
@@ -79,7 +80,8 @@ int flock_save(const flock_task *task, const flock_run *run)
         memcpy(at + 2 * vectors, run->samples, samples);
     }
     if (species > 0) {
-        memcpy(at + 2 * vectors + samples, run->species, species);
+        memcpy(at + 2 * vectors + samples, run->species_name, names);
+        memcpy(at + 2 * vectors + samples + names, run->species, species);
     }
     h.sum = io_sum(data + SUMMED_FROM, (int64_t)(size - SUMMED_FROM));
     memcpy(data, &h, sizeof h);
@@ -132,10 +134,10 @@ static int refuse_file(const char *path, const char *data, size_t size)
                         "%s: is not a whole restart file of kith flock", path);
 }
 
-/** Bytes of the species in a file. */
+/** Bytes of the names of species, and of the species, in a file. */
 static size_t species_in(const head *h)
 {
-    return h->options.n_species > 0 ? (size_t)h->n : 0;
+    return h->options.n_species > 0 ? sizeof((flock_run *)0)->species_name + (size_t)h->n : 0;
 }
 
 /** Return true when the data are a complete restart file, written by a machine with the byte order
@@ -260,8 +262,10 @@ static bool take_body(const head *h, const char *body, flock_run *run)
                         .precision = (kith_precision)h->precision,
                         .pos = malloc(vectors + 1),
                         .velocity = malloc(vectors + 1)};
+    free(run->samples);
+    free(run->species);
     run->samples = malloc(samples + 1);
-    run->species = species_in(h) > 0 ? malloc(species_in(h)) : NULL;
+    run->species = species_in(h) > 0 ? malloc((size_t)h->n + 1) : NULL;
     if (!p->pos || !p->velocity || !run->samples || (species_in(h) > 0 && !run->species)) {
         return false;
     }
@@ -269,7 +273,12 @@ static bool take_body(const head *h, const char *body, flock_run *run)
     memcpy(p->velocity, body + vectors, vectors);
     memcpy(run->samples, body + 2 * vectors, samples);
     if (run->species) {
-        memcpy(run->species, body + 2 * vectors + samples, species_in(h));
+        const size_t names = sizeof run->species_name;
+        memcpy(run->species_name, body + 2 * vectors + samples, names);
+        memcpy(run->species, body + 2 * vectors + samples + names, (size_t)h->n);
+    }
+    for (int k = 0; k < FLOCK_SPECIES; k++) {
+        run->species_name[k][IO_NAME_LENGTH - 1] = '\0';
     }
     run->n_samples = run->room = h->n_samples;
     return true;

@@ -486,6 +486,9 @@ kith_status sweep_help(const kith_transport *t, kith_ctx *ctx, void *user)
     struct helper *h = calloc(1, sizeof *h);
     bool works = share_plan(t, &plan), good = false;
     int64_t lanes = sweep_lanes(ctx, plan.most_boids, plan.runs);
+    if (h) {
+        h->crew.user = h; /* for take_received, also where the plan did not arrive */
+    }
     if (h && works) {
         set_helper(h, t, &plan);
         h->answer = malloc((size_t)lanes * sizeof *h->answer);

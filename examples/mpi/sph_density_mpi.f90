@@ -69,9 +69,7 @@ contains
         allocate (m(here%n + here%ghosts))
         call need(kith_domain_send(domain, c_loc(masses), c_sizeof(w), c_loc(m)), ctx)
         total = m*kernel(0.0_real64)
-        if (size(m) > 0) then
-            call need(kith_pairs_find(ctx, here%x_real64, 2*smoothing, list, box, options), ctx)
-        end if
+        call need(kith_pairs_find(ctx, here%x_real64, 2*smoothing, list, box, options), ctx)
         do p = 1, list%n
             w = kernel(list%distances_real64(p))
             total(list%i(p)) = total(list%i(p)) + m(list%j(p))*w

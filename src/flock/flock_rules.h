@@ -621,6 +621,9 @@ KITH_FN void kith__flock_velocity(const struct kith__flock_rules *rules,
 KITH_RARE_FN double kith__flock_fold(double lo, double hi, double x, double *v)
 {
     const double width = hi - lo;
+    if (!(width > 0)) { /* the walls are one number in the precision of the particles */
+        return lo;
+    }
     /* two reflections more shift by twice the width; a path that ends on a wall is not reflected */
     const double beyond = fmod(x > hi ? x - hi : lo - x, 2 * width);
     const int odd = beyond > 0 && beyond <= width;

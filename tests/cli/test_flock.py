@@ -384,6 +384,9 @@ def test_species_of_input():
     restart = (*FROM_10, *more, "-o", "r.xyz", "--restart", "r.state")
     cli.ok("flock", "i.xyz", *restart, "--steps", "10")
     cli.ok("flock", "i.xyz", *restart)
+    again = [word for word in restart if word != "-q"]
+    report = json.loads(cli.ok("flock", "i.xyz", *again, "--json").splitlines()[-1])
+    assert report["species_names"] == ["Si", "H", "O"]
     assert last_frame("r.xyz") == end
     sweep = (*SPECIES, "--sweep", "noise=0.1/0.3", "--sample", "200", "--equilibrate", "0", "-q")
     kept = (*sweep, "--restart", "s.jsonl")

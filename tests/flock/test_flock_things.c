@@ -137,6 +137,12 @@ static void check_folded(kith_ctx *ctx)
         expect("folded", r, at[0], at[1], at[2]);
         expect("turned", v, turned[0], turned[1], turned[2]);
     }
+    kith_box thin = box; /* far away, where both walls are one number */
+    thin.row[0][0] = 1;
+    thin.origin[0] = 1e17;
+    double far[3] = {1e17, 0, 0}, fast[3] = {8e17, 0, 0};
+    fly(ctx, &thin, &o, 1, far, fast);
+    expect("between walls at one place", far, 1e17, 0, 0);
     const double two[6] = {0, 0, 0, 1, 0, 0}, still[6] = {0};
     const kith_points at = kith_points_packed(two, 2, KITH_DOUBLE);
     const kith_points speed = kith_points_packed(still, 2, KITH_DOUBLE);
