@@ -304,7 +304,11 @@ static const io_frame *read_frame(const struct ranks *r, const struct request *r
     if (io_trajectory_open(request->path, &how, t, error) == IO_OK) {
         (void)io_trajectory_next(*t, &frame, error);
     }
-    if (frame && frame->particles.n != p->n) {
+    if (!frame && error->status == IO_OK) {
+        error->status = IO_FORMAT;
+        snprintf(error->text, sizeof error->text, "%.800s: changed while it was read",
+                 request->path);
+    } else if (frame && frame->particles.n != p->n) {
         error->status = IO_FORMAT;
         snprintf(error->text, sizeof error->text,
                  "%.800s: %lld particles, but read as a trajectory %lld", request->path,
