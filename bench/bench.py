@@ -95,7 +95,8 @@ class Peers:
             self.versions[name] = self.version_of(name)
             if not self.versions[name]:
                 say(f"{name} could not be installed, left out")
-        return self.versions["numpy"] and any(self.versions[name] for name in names)
+        # A Python that was given may have peers that PyPI has not.
+        return self.versions["numpy"] and (self.given or any(self.versions[n] for n in names))
 
     def version_of(self, name):
         found = subprocess.run(
