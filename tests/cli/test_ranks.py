@@ -52,16 +52,22 @@ def test_fof():
          outputs=("a.npy",))
 
 
+def types_of(file, counts, mass):
+    """Write the header of a snapshot. Return number, count and new group of each type that it
+    has; mass 0: each particle has a mass of its own."""
+    header = file.create_group("Header").attrs
+    header["NumPart_ThisFile"] = header["NumPart_Total"] = counts
+    header["NumFilesPerSnapshot"], header["BoxSize"], header["Time"] = 1, 1.0, 1.0
+    header["MassTable"] = [mass if n else 0.0 for n in counts]
+    return [(kind, n, file.create_group(f"PartType{kind}"))
+            for kind, n in enumerate(counts) if n]
+
+
 def test_fof_types():
     h5py, numpy, snapshots = cli.snapshot_modules()
     rng = numpy.random.default_rng(4)
     with h5py.File("s.hdf5", "w") as file:
-        header = file.create_group("Header").attrs
-        header["NumPart_ThisFile"] = header["NumPart_Total"] = [300, 700, 0, 0, 0, 0]
-        header["NumFilesPerSnapshot"], header["BoxSize"], header["Time"] = 1, 1.0, 1.0
-        header["MassTable"] = [0.0, 0.0, 0, 0, 0, 0]
-        for kind, n in ((0, 300), (1, 700)):
-            group = file.create_group(f"PartType{kind}")
+        for kind, n, group in types_of(file, [300, 700, 0, 0, 0, 0], mass=0.0):
             group["Coordinates"] = rng.random((n, 3))
             group["Velocities"] = rng.normal(size=(n, 3))
             group["Masses"] = 1 + rng.random(n)
@@ -321,12 +327,7 @@ def write_fields():
     h5py, numpy, _ = cli.snapshot_modules()
     rng = numpy.random.default_rng(11)
     with h5py.File("s.hdf5", "w") as file:
-        header = file.create_group("Header").attrs
-        header["NumPart_ThisFile"] = header["NumPart_Total"] = [90, 400, 0, 0, 11, 0]
-        header["NumFilesPerSnapshot"], header["BoxSize"], header["Time"] = 1, 1.0, 1.0
-        header["MassTable"] = [1.0, 1.0, 0, 0, 1.0, 0]
-        for kind, n in ((0, 90), (1, 400), (4, 11)):
-            group = file.create_group(f"PartType{kind}")
+        for _, n, group in types_of(file, [90, 400, 0, 0, 11, 0], mass=1.0):
             group["Coordinates"] = rng.random((n, 3))
             group["Length"] = rng.choice((0.0, 0.02, 0.09), n)
     for name, n in (("m.h5", 500), ("few.h5", 70)):
