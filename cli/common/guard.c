@@ -15,6 +15,12 @@
 /* Message of a crash outside of HDF5 and chemfiles. */
 static const char ours[] = "kith: crashed by a fault of its own, not of its input; "
                            "please report it with the command line\n";
+/* Message of an abort within MPI. */
+static const char lost[] = "kith: a rank was lost: MPI aborted this one\n";
+/* Values of mpi: this thread is in no call of MPI; is in one, and says nothing of an abort, or
+ * says it. */
+enum { OUTSIDE, SILENT, SPEAKS };
+static _Thread_local volatile sig_atomic_t mpi;
 /* The signals that are handled. The first CRASHES are of crashes: the others stay ignored where the
  * parent process ignores them. */
 enum { CRASHES = 5 };
@@ -33,11 +39,25 @@ static void handle(int number, siginfo_t *info, void *context)
         (void)!write(STDERR_FILENO, io_foreign_calls.text, (size_t)io_foreign_calls.length);
         _exit(STATUS_FORMAT);
     }
+    if (mpi != OUTSIDE && number == SIGABRT && !sent) {
+        (void)!write(STDERR_FILENO, lost, mpi == SPEAKS ? sizeof lost - 1 : 0);
+        _exit(STATUS_NO_BACKEND);
+    }
     if (!sent) {
         (void)!write(STDERR_FILENO, ours, sizeof ours - 1);
     }
     (void)sigaction(number, &before[number], NULL);
     (void)raise(number); /* once this handler has returned: the end as it was, with its core */
+}
+
+void guard_begin_mpi(bool speaks)
+{
+    mpi = speaks ? SPEAKS : SILENT;
+}
+
+void guard_end_mpi(void)
+{
+    mpi = OUTSIDE;
 }
 
 void guard_start(void)

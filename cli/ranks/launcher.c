@@ -8,6 +8,7 @@
  */
 #include "launcher.h"
 
+#include "common/guard.h"
 #include "common/parse.h"
 #include "common/report.h"
 
@@ -186,11 +187,73 @@ int launcher_begin(int *ranks, kith_transport *out)
     return STATUS_OK;
 }
 
+/* The functions of a transport whose calls are guarded; self is the transport of MPI. */
+
+static int guarded_counts(void *self, const int64_t *to, int64_t *from)
+{
+    const kith_transport *t = self;
+    guard_begin_mpi(t->rank == 0);
+    const int failed = t->counts(t->self, to, from);
+    guard_end_mpi();
+    return failed;
+}
+
+static int guarded_exchange(void *self, const kith_parcel *to, int64_t n_to, kith_parcel *from,
+                            int64_t n_from, void *stream)
+{
+    const kith_transport *t = self;
+    guard_begin_mpi(t->rank == 0);
+    const int failed = t->exchange(t->self, to, n_to, from, n_from, stream);
+    guard_end_mpi();
+    return failed;
+}
+
+static int guarded_gather(void *self, const void *mine, int64_t bytes, void *all)
+{
+    const kith_transport *t = self;
+    guard_begin_mpi(t->rank == 0);
+    const int failed = t->gather(t->self, mine, bytes, all);
+    guard_end_mpi();
+    return failed;
+}
+
+static int guarded_combine(void *self, int op, int64_t *inout, int64_t n)
+{
+    const kith_transport *t = self;
+    guard_begin_mpi(t->rank == 0);
+    const int failed = t->combine(t->self, op, inout, n);
+    guard_end_mpi();
+    return failed;
+}
+
+static void guarded_abort(void *self)
+{
+    const kith_transport *t = self;
+    t->abort(t->self);
+}
+
+static void guarded_close(void *self)
+{
+    kith_transport_close(self);
+    free(self);
+}
+
 kith_status launcher_transport(kith_transport *out)
 {
     const int kept = divert_stdout();
     const kith_status status = mpi.begin(out);
     restore_stdout(kept);
+    kith_transport *inner = status == KITH_OK ? malloc(sizeof *inner) : NULL;
+    if (inner) { /* else an abort of MPI is told as a crash */
+        *inner = *out;
+        out->self = inner;
+        out->counts = guarded_counts;
+        out->exchange = guarded_exchange;
+        out->gather = guarded_gather;
+        out->combine = guarded_combine;
+        out->abort = guarded_abort;
+        out->close = guarded_close;
+    }
     return status;
 }
 
